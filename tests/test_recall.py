@@ -14,10 +14,8 @@ import pytest
 from benchmarks.answers import costs
 from benchmarks.judged import (
     ALL,
-    TOLERANCE,
     Figures,
     Judgements,
-    Query,
     Results,
     ask_all,
     document_rankings,
@@ -33,7 +31,6 @@ from benchmarks.judged import (
 from vault_index import VaultIndex
 from vault_index.markdown.normalize import split_lines
 from vault_index.query.ranking import retrieval
-from vault_index.query.search import Mode
 from vault_index.results.search import Hit
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "judged"
@@ -54,15 +51,13 @@ def results(index: VaultIndex) -> Results:
     return ask_all(index, JUDGED.queries)
 
 
-@pytest.mark.parametrize("mode", ["text", "hybrid"])
 def test_answers_stay_where_not_all_texts_that_match_are_scored(
-    index: VaultIndex, monkeypatch: pytest.MonkeyPatch, mode: Mode
+    index: VaultIndex, results: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sample = JUDGED.queries[::4]
-    before = document_rankings({query.id: index.search(query.text, mode=mode) for query in sample})
     for name, most in {"MOST_TEXTS": 10, "_COUNTED": 5}.items():
         monkeypatch.setattr(retrieval, name, most)
-    after = document_rankings({query.id: index.search(query.text, mode=mode) for query in sample})
+    before, after = document_rankings(results), document_rankings(ask_all(index, sample))
     assert sum(after[query.id] == before[query.id] for query in sample) >= 0.98 * len(sample)
 
 
@@ -97,9 +92,8 @@ def _right(query: str, hit: Hit) -> bool:
     return f"docs/{hit.path}" in JUDGED.documents[query]
 
 
-@pytest.mark.parametrize("weak", [False, True])
-def test_answers_are_cheap_and_show_the_line_that_was_judged(index: VaultIndex, weak: bool) -> None:
-    found = costs(index, JUDGED, weak=weak)
+def test_answers_are_cheap_and_show_the_line_that_was_judged(index: VaultIndex) -> None:
+    found = costs(index, JUDGED, weak=False)
     assert median(found.toon) <= 60
     assert median(found.toon) <= 0.65 * median(found.json)
     assert found.whole >= 0.95 * found.pointed
@@ -109,56 +103,19 @@ def _message(what: str, kind: str, then: float, now: float, results: Results) ->
     judgements: Judgements = JUDGED.documents if what == "documents" else JUDGED.passages
     rankings = document_rankings(results) if what == "documents" else passage_rankings(results, JUDGED.passages)
     queries = [query for query in JUDGED.queries if kind in (query.kind, ALL)]
-    misses = [
-        f"  {miss.ndcg_10:.2f} {miss.query.id} {miss.query.text!r}: {' | '.join(miss.expected)}"
-        f" stands behind {' | '.join(miss.came)}"
-        for miss in worst(queries, judgements, rankings, 5)
-    ]
-    head = f"{what}, {kind}: nDCG@10 fell from {then:.3f} to {now:.3f} (tolerated: {TOLERANCE}). Worst now:"
-    return "\n".join([head, *misses])
+    misses = [f"  {miss.ndcg_10:.2f} {miss.query.text!r}" for miss in worst(queries, judgements, rankings, 5)]
+    return "\n".join([f"{what}, {kind}: nDCG@10 fell from {then:.3f} to {now:.3f}. Worst now:", *misses])
 
 
-def test_what_is_judged_stands_in_the_vault() -> None:
-    for grades in JUDGED.documents.values():
-        assert not [place for place in grades if not _file(place).is_file()]
-    for grades in JUDGED.passages.values():
-        assert not [place for place in grades if not _line(place).strip()]
-
-
-def test_every_query_is_judged_and_every_class_is_large_enough() -> None:
+def test_every_query_is_judged_by_places_in_the_vault_and_every_class_is_large_enough() -> None:
     ids = [query.id for query in JUDGED.queries]
     assert len(ids) == len(set(ids)) >= 130
     assert set(ids) == JUDGED.documents.keys() >= JUDGED.passages.keys()
     counts = Counter(query.kind for query in JUDGED.queries)
     assert counts.keys() == {"exact", "paraphrase", "typo", "cjk", "identifier"}
     assert min(counts.values()) >= 22
-    assert all(bool(query.orig) == (query.kind == "typo") for query in JUDGED.queries)
-
-
-def test_a_fall_is_noticed_and_named(results: Results) -> None:
-    worse = {"documents": {ALL: 1.0, "typo": 0.99}}
-    measured = {"documents": {ALL: 0.985, "typo": 0.95}}
-    assert fallen(worse, measured) == [("documents", "typo", 0.99, 0.95)]
-    message = _message("documents", "typo", 0.99, 0.95, results)
-    assert message.startswith("documents, typo: nDCG@10 fell from 0.990 to 0.950")
-    assert "typo-" in message
-
-
-def test_off_topic_queries_are_no_judged_ones() -> None:
-    others = {query.text.casefold() for query in read_queries(FOLDER / "offtopic.jsonl")}
-    assert len(others) >= 25
-    assert not others & {query.text.casefold() for query in JUDGED.queries}
-
-
-def test_a_passage_may_be_judged_by_its_block(tmp_path: Path) -> None:
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "a.md").write_text("one\ntwo ^second\n", encoding="utf-8")
-    (tmp_path / "queries.jsonl").write_text('{"id": "q", "text": "two"}\n', encoding="utf-8")
-    (tmp_path / "qrels.tsv").write_text("query\tdoc\tgrade\nq\tdocs/a.md\t1\n", encoding="utf-8")
-    (tmp_path / "qrels.turns.tsv").write_text("query\tturn\tgrade\nq\tdocs/a.md#^second\t1\n", encoding="utf-8")
-    judged = read_set(tmp_path)
-    assert judged.queries == (Query("q", "two", "", "", ""),)
-    assert judged.passages == {"q": {"docs/a.md:2": 1}}
+    assert all(_file(place).is_file() for grades in JUDGED.documents.values() for place in grades)
+    assert all(_line(place).strip() for grades in JUDGED.passages.values() for place in grades)
 
 
 def _file(document: str) -> Path:

@@ -11,7 +11,6 @@ from tests.clients_real.scenes import DONE, MEND, OTHER, SECOND, SECRET
 from vault_index.secrets.find import find_secrets
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/sessions"
-CLIENTS = ("claude-code", "codex", "codex-0.104", "gemini", "gemini-0.30")
 _FILES = sorted(path for path in FIXTURES.rglob("*") if path.is_file())
 
 
@@ -31,39 +30,24 @@ def _strings(value: object) -> Iterator[str]:
         yield value
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-def test_every_client_says_what_was_said(client: str) -> None:
-    said = [
-        text
-        for path in _FILES
-        if path.suffix in {".json", ".jsonl"} and path.is_relative_to(FIXTURES / client)
-        for text in _strings(_values(path))
-    ]
-    assert {MEND, SECRET, DONE} <= set(said)
-    if client in {"claude-code", "codex", "gemini"}:
-        assert {SECOND, OTHER} <= set(said)
-
-
-def test_they_are_small() -> None:
-    assert sum(path.stat().st_size for path in _FILES) < 300_000
-
-
-@pytest.mark.parametrize("path", _FILES, ids=[str(path.relative_to(FIXTURES)) for path in _FILES])
-def test_nothing_tells_whose_machine_it_was(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    places = set(re.findall(r"/(?:home|root|Users|tmp|work|var)\b[^\s\"\\<:]*", text))
-    assert all(place.startswith("/home/user") for place in places), places
-    assert "[[scene:" not in text
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-def test_no_prompt_of_a_client_is_in_them(client: str) -> None:
+@pytest.mark.parametrize("client", ["claude-code", "codex", "codex-0.104", "gemini", "gemini-0.30"])
+def test_a_client_says_what_was_said_and_no_prompt_of_its_makers(client: str) -> None:
     """The longest text that is not ours is a frame of one."""
-    for path in _FILES:
-        if path.is_relative_to(FIXTURES / client) and path.suffix in {".json", ".jsonl"}:
-            for text in _strings(_values(path)):
-                assert len(text) < 400, text
+    files = [path for path in (FIXTURES / client).rglob("*") if path.suffix in {".json", ".jsonl"}]
+    said = {text for path in files for text in _strings(_values(path))}
+    assert {MEND, SECRET, DONE} <= said
+    assert {SECOND, OTHER} <= said or "-0." in client
+    assert max(map(len, said)) < 400
 
 
-def test_the_key_is_found_for_one() -> None:
+def test_they_are_small_and_hold_a_secret() -> None:
+    assert sum(path.stat().st_size for path in _FILES) < 300_000
     assert find_secrets(SECRET)
+
+
+def test_nothing_tells_whose_machine_it_was() -> None:
+    for path in _FILES:
+        text = path.read_text(encoding="utf-8")
+        places = set(re.findall(r"/(?:home|root|Users|tmp|work|var)\b[^\s\"\\<:]*", text))
+        assert all(place.startswith("/home/user") for place in places), path
+        assert "[[scene:" not in text, path

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.baseline import PlainIndex
-from benchmarks.judged import measure, read_set
-from benchmarks.record import main_table, over_floor, record_all, write_page
+from benchmarks.judged import read_set
+from benchmarks.record import record_all
 
 PAGES = {
     "en/heat.md": "# Heat\n\nThe boiler is serviced every spring by a plumber.\n",
@@ -45,26 +45,6 @@ def test_the_plainest_search_takes_any_word_and_pairs_of_letters_only_where_told
     assert (grams["en"], grams["zh"], grams["th"]) == (plain["en"], ["docs/zh/heat.md"], ["docs/th/heat.md"])
 
 
-def test_the_plainest_search_keeps_within_a_folder_and_finds_lines(judged_folder: Path) -> None:
-    judged = read_set(judged_folder)
-    [first, *_] = judged.queries
-    within = type(first)(first.id, "boiler", "", "zh/", "")
-    assert PlainIndex(judged, grams=True).ask(within) == []
-    assert PlainIndex(judged, grams=False, by_line=True).ask(first)[0] == "docs/en/heat.md:3"
-
-
-def test_the_reciprocal_rank_is_that_of_the_highest_grade() -> None:
-    judgements = {"a": {"own": 2, "other": 1}, "b": {"own": 1}}
-    measures = measure(judgements, {"a": ["other", "other", "own"], "b": ["none"]})
-    assert (measures.mrr_10, measures.hit_10, measures.queries) == (0.25, 0.5, 2)
-    assert measures.ndcg_10 == pytest.approx((1 + 2 / 1.585) / (2 + 1 / 1.585) / 2, abs=1e-4)
-
-
-def test_the_floor_is_the_best_of_the_others() -> None:
-    assert over_floor({"BM25": 0.7, "text": 0.72, "hybrid": 0.71}) == -0.01
-    assert over_floor({"BM25": 0.7, "text": 0.69, "hybrid": 0.71}) == 0.01
-
-
 def test_a_record_is_written_into_the_page_and_taken_up_where_it_ended(
     judged_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -89,25 +69,3 @@ def test_a_record_is_written_into_the_page_and_taken_up_where_it_ended(
     record_all(judged_folder.parent, tmp_path / "home", [""], 0)
     assert "1 of 1: small, all-MiniLM-L6-v2, as measured before" in capsys.readouterr().out
     assert page.read_text(encoding="utf-8") == written
-
-
-def test_what_is_under_the_floor_stands_out(tmp_path: Path) -> None:
-    figures = {"BM25": 0.7, "2-grams": 0.7, "text": 0.72, "vector": 0.3, "hybrid": 0.71}
-    row = {"what": "documents", "measure": "nDCG@10", "class": "all", "queries": 3, "figures": figures}
-    record = {
-        "set": "s",
-        "model": "m",
-        "typos": {},
-        "milliseconds": {"text": 1, "vector": 2, "hybrid": 3},
-        "rows": [row],
-    }
-    assert main_table([record])[2] == (
-        "| s | documents | nDCG@10 | m | 3 | .700 | .700 | .720 | .300 | .710 | **−.010** | | | 1/2/3 |"
-    )
-    with pytest.raises(ValueError, match="has no marks"):
-        write_page(_written(tmp_path / "page.md", "nothing\n"), [record], 0)
-
-
-def _written(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path

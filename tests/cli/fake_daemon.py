@@ -16,6 +16,11 @@ Reply = dict[str, Any]
 Answer = Callable[[dict[str, Any]], list[Reply]]
 
 
+def replying(*replies: Reply) -> Answer:
+    """The same replies to every request."""
+    return lambda request: list(replies)
+
+
 class FakeDaemon:
     """Keeps the requests it got; `answer` makes the replies to each, without their id."""
 

@@ -1,12 +1,24 @@
-"""The command line as a process of its own."""
+"""The command line in this process, and as a process of its own."""
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.waiting import PATIENCE
+from vault_index.cli import main
+
+
+def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
+    """What a command answers in JSON, in this process."""
+    capsys.readouterr()
+    assert main([*words, "--json"]) == code
+    return json.loads(capsys.readouterr().out)
 
 
 def vx(
@@ -14,12 +26,8 @@ def vx(
 ) -> "subprocess.CompletedProcess[str]":
     """Run `vault-index` without a terminal; `code` runs instead, with the arguments in `sys.argv`."""
     start = ["-c", code] if code else ["-m", "vault_index"]
+    env = {**os.environ, "PYTHONUTF8": "1", **(environ or {})}
     return subprocess.run(
         [sys.executable, *start, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        env={**os.environ, "PYTHONUTF8": "1", **(environ or {})},
-        check=False,
-        cwd=cwd,
-    )
+        capture_output=True, text=True, timeout=PATIENCE, env=env, check=False, cwd=cwd,
+    )  # fmt: skip

@@ -27,13 +27,20 @@ def here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return methods
 
 
-def test_the_daemon_renders_toon(home: Path, here: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_daemon_renders_toon_and_is_told_where_it_is_asked(
+    home: Path, here: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     with fake_daemon(home, lambda request: [{"text": "toon of the daemon"}]) as daemon:
         assert main(["search", "wal", "--limit", "3"]) == 0
-    assert capsys.readouterr().out == "toon of the daemon\n"
-    (request,) = daemon.requests
-    assert (request["method"], request["format"]) == ("search", "toon")
-    assert request["params"] == {"query": "wal", "limit": 3, "directory": os.getcwd()}
+        assert main(["timeline", "wal.md", "--toon"]) == 0  # around a document, folders do not matter
+        assert main(["timeline", "--query", "wal", "--toon"]) == 0
+    assert capsys.readouterr().out == "toon of the daemon\n" * 3
+    asked = [(request["method"], request["format"], request["params"]) for request in daemon.requests]
+    assert asked == [
+        ("search", "toon", {"query": "wal", "limit": 3, "directory": os.getcwd()}),
+        ("timeline", "toon", {"ref": "wal.md"}),
+        ("timeline", "toon", {"query": "wal", "directory": os.getcwd()}),
+    ]
     assert here == []
 
 
@@ -52,33 +59,6 @@ def test_errors_of_the_daemon_are_errors_of_the_command(home: Path, capsys: pyte
     with fake_daemon(home, lambda request: [{"error": error}]):
         assert main(["get", "abc"]) == NotFoundError.exit_code
     assert capsys.readouterr().err == "vault-index: error: no document abc\n  hint: search for it\n"
-
-
-def test_progress_of_the_daemon_is_passed_on(home: Path) -> None:
-    replies: list[dict[str, Any]] = [
-        {"progress": {"stage": "read", "done": 1, "total": 2}},
-        {"progress": {"stage": "text", "done": 2, "total": 2}},
-        {"result": {"scanned": 2}},
-    ]
-    seen: list[tuple[str, int, int]] = []
-
-    def progress(stage: str, done: int, total: int) -> None:
-        seen.append((stage, done, total))
-
-    with fake_daemon(home, lambda request: replies):
-        answer = calling.call(Options(), "sync", {}, progress=progress)
-    assert answer == {"scanned": 2}
-    assert seen == [("read", 1, 2), ("text", 2, 2)]
-
-
-def test_a_timeline_around_a_document_names_no_folder(home: Path) -> None:
-    with fake_daemon(home, lambda request: [{"text": "x"}]) as daemon:
-        assert main(["timeline", "wal.md", "--toon"]) == 0
-        assert main(["timeline", "--query", "wal", "--toon"]) == 0
-    assert [request["params"] for request in daemon.requests] == [
-        {"ref": "wal.md"},
-        {"query": "wal", "directory": os.getcwd()},
-    ]
 
 
 BUSY = {"error": {"code": "busy", "message": "stopping", "hint": "again", "exit_code": 5}}

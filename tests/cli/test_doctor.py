@@ -14,10 +14,11 @@ from vault_index.config import find_home
 
 
 @pytest.fixture(autouse=True)
-def no_services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever runs the tests may have the service and the plugin."""
+def ready(vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index; the service and the plugin of the user who runs the tests are not seen."""
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
 
 
 def doctor(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
@@ -31,7 +32,6 @@ def codes(report: dict[str, Any], key: str = "problems") -> list[str]:
 
 
 def test_the_exit_code_says_whether_all_is_well(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
     assert doctor(capsys) == (0, {"healthy": True, "problems": [], "recall": None, "fixed": []})
     (home / "index.db").chmod(0o644)
     code, report = doctor(capsys, "--deep")
@@ -47,7 +47,6 @@ def test_a_daemon_mends_in_its_own_process(
     home: Path, vault: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("vault_index.cli.doctor.__version__", "9.9.0")
-    assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
     mended = {"healthy": True, "problems": [], "recall": None, "fixed": []}
     with fake_daemon(home, lambda request: [{"result": mended}]) as daemon:
         code, report = doctor(capsys, "--fix", "--deep")
@@ -58,7 +57,6 @@ def test_a_daemon_mends_in_its_own_process(
 def test_an_old_plugin_is_named_where_it_is_of_this_home(
     home: Path, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
     assert main(["opencode", "install"]) == 0
     assert doctor(capsys)[0] == 0
     (tmp_path / "user/.config/opencode/plugin/vault-index/guard.ts").unlink()
@@ -72,7 +70,6 @@ def test_a_service_that_is_blocked_or_old_is_named(
     stand_in: Stand, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stand_in("systemctl", SYSTEMCTL)
-    assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
     assert main(["service", "install"]) == 0
     assert doctor(capsys)[0] == 0
     unit = tmp_path / "user/.config/systemd/user/vault-index.service"
@@ -92,19 +89,8 @@ def test_a_service_that_ended_is_named(
 ) -> None:
     ended = SYSTEMCTL.replace("echo inactive", f"echo {active}").replace("NRestarts=1", "Result=oom-kill")
     stand_in("systemctl", ended)
-    assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
     assert main(["service", "install"]) == 0
     (tmp_path / "active").unlink()
     (problem,) = doctor(capsys)[1]["problems"]
     assert (problem["code"], "oom-kill" in problem["message"]) == ("service_failed", True)
     assert "vault-index logs" in problem["hint"]
-
-
-def test_a_faulty_configuration_is_named_by_its_line(
-    home: Path, vault: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
-    capsys.readouterr()
-    (home / "config.toml").write_text("[search]\nlimit = many\n", "utf-8")
-    assert main(["doctor"]) == 2
-    assert "config.toml:2: not valid TOML" in capsys.readouterr().err

@@ -1,19 +1,12 @@
 """`init`: from nothing to an answer, as often as one likes, and nothing written where it cannot be."""
 
-import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.cli.process import answer
 from vault_index.cli import main
-
-
-def run(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
-    assert main([*argv, "--json"]) == 0
-    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return answer
 
 
 def test_it_sets_up_indexes_and_says_what_to_do_next(
@@ -25,34 +18,35 @@ def test_it_sets_up_indexes_and_says_what_to_do_next(
     assert "2 added" in out
     assert 'vault-index search "…"' in out
     assert "config.toml" in err
-    found = run(capsys, "search", "readers", "wait")
+    found = answer(capsys, "search", "readers", "wait")
     assert found["results"][0]["path"] == "wal.md"
 
 
-def test_again_changes_nothing(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first = run(capsys, "init", str(vault), "--provider", "none")
+def test_again_changes_nothing_and_another_vault_is_another_source(
+    home: Path, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = answer(capsys, "init", str(vault), "--provider", "none")
     written = (home / "config.toml").read_bytes()
-    second = run(capsys, "init", str(vault))
-    third = run(capsys, "init")
+    second = answer(capsys, "init", str(vault))
+    third = answer(capsys, "init")
     assert (first["created"], second["created"], second["added"]) == (True, False, False)
     assert (first["sync"]["added"], second["sync"]["added"], third["sync"]["added"]) == (2, 0, 0)
     assert (home / "config.toml").read_bytes() == written
+    (tmp_path / "OpenCode").mkdir()
+    (tmp_path / "OpenCode/plan.md").write_text("# Plan\n\nShip it.\n", encoding="utf-8")
+    other = answer(capsys, "init", str(tmp_path / "OpenCode"))
+    assert (other["source"], other["added"], other["sync"]["added"]) == ("opencode-2", True, 1)
 
 
-def test_another_vault_is_another_source(vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    other = tmp_path / "Work"
-    other.mkdir()
-    (other / "plan.md").write_text("# Plan\n\nShip it.\n", encoding="utf-8")
-    run(capsys, "init", str(vault), "--provider", "none")
-    answer = run(capsys, "init", str(other))
-    assert (answer["source"], answer["added"], answer["sync"]["added"]) == ("work", True, 1)
-
-
-def test_no_sync_writes_the_configuration_only(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answer = run(capsys, "init", str(vault), "--no-sync", "--no-opencode", "--memory-dir", "memories")
-    assert answer["sync"] is None
+def test_no_sync_writes_the_configuration_only(
+    home: Path, vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = answer(capsys, "init", str(vault), "--no-sync", "--no-sessions", "--memory-dir", "memories")
+    assert (said["sync"], said["sessions"], said["opencode"]) == (None, [], None)
     assert sorted(path.name for path in home.iterdir()) == ["config.toml"]
-    assert 'dir = "memories"' in (home / "config.toml").read_text(encoding="utf-8")
+    text = (home / "config.toml").read_text(encoding="utf-8")
+    assert 'dir = "memories"' in text
+    assert text.count("enabled = false") == 4
 
 
 @pytest.mark.parametrize(
@@ -91,34 +85,20 @@ def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_finds_the_sessions_of_opencode(
     vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = run(capsys, "init", str(vault), "--provider", "none")
+    first = answer(capsys, "init", str(vault), "--provider", "none")
     assert (first["opencode"], first["sync"]["added"]) == (str(sessions), 6)
     # The daemon of another environment reads them, too.
     monkeypatch.delenv("XDG_DATA_HOME")
-    assert run(capsys, "sync")["unchanged"] == 6
-    assert [row["kind"] for row in run(capsys, "source", "list")["results"]] == ["vault", "opencode"]
+    assert answer(capsys, "sync")["unchanged"] == 6
+    assert [row["kind"] for row in answer(capsys, "source", "list")["results"]] == ["vault", "opencode"]
     assert main(["init", "--human"]) == 0
     assert f"OpenCode · {sessions} · 4 sessions since 2026-11-21" in capsys.readouterr().out.replace("\n", " ")
-
-
-def test_a_database_that_the_environment_names_is_written_down(
-    vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mine = (sessions / "opencode.db").rename(vault.parent / "mine.db")
-    monkeypatch.setenv("OPENCODE_DB", str(mine))
-    assert run(capsys, "init", str(vault), "--provider", "none")["opencode"] == str(mine)
-
-
-def test_sessions_that_are_not_wanted_stay_out(vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first = run(capsys, "init", str(vault), "--provider", "none", "--no-opencode")
-    again = run(capsys, "init")
-    assert (first["opencode"], again["opencode"], again["sync"]["unchanged"]) == (None, None, 2)
 
 
 def test_sessions_are_no_section_that_could_be_removed(
     vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run(capsys, "init", str(vault), "--provider", "none", "--no-sync")
+    answer(capsys, "init", str(vault), "--provider", "none", "--no-sync")
     assert main(["source", "remove", "opencode"]) == 2
     assert "opencode.enabled false" in capsys.readouterr().err
 
@@ -130,13 +110,13 @@ def test_sessions_that_come_later_are_found(
     later = sessions.rename(sessions.with_name("later"))
     assert main(["init", str(vault), "--provider", "none", "--human"]) == 0
     assert "no sessions of agents yet (OpenCode, " in capsys.readouterr().err
-    status = run(capsys, "status")
+    status = answer(capsys, "status")
     assert (status["problems"], [row["documents"] for row in status["sources"]]) == ([], [2])
-    assert run(capsys, "sync")["problems"] == []
+    assert answer(capsys, "sync")["problems"] == []
     later.rename(sessions)
-    assert run(capsys, "sync")["added"] == 4
+    assert answer(capsys, "sync")["added"] == 4
     sessions.rename(later)
-    (problem,) = run(capsys, "sync")["problems"]
+    (problem,) = answer(capsys, "sync")["problems"]
     assert (problem["code"], "its 4 documents are kept" in problem["message"]) == ("source_vanished", True)
 
 
@@ -146,30 +126,17 @@ def test_sessions_that_nobody_was_told_of_are_found_and_stay_here(
 ) -> None:
     text = f'[sources.vault]\npath = "{vault}"\n[embedding]\nprovider = "openai"\nmodel = "m"\n'
     (home / "config.toml").write_text(f'{text}base_url = "http://127.0.0.1:1/v1"\n', "utf-8")
-    assert run(capsys, "sync", "--no-embed")["scanned"] == 6
-    rows = run(capsys, "source", "list")["results"]
+    assert answer(capsys, "sync", "--no-embed")["scanned"] == 6
+    rows = answer(capsys, "source", "list")["results"]
     assert [(row["name"], row["local_only"]) for row in rows] == [("vault", []), ("opencode", True)]
-    status = run(capsys, "status")
+    status = answer(capsys, "status")
     assert [row.get("since") for row in status["sources"]] == [None, "2026-11-21"]
     assert [problem["code"] for problem in status["problems"]] == ["sessions_untold"]
     assert main(settled) == 0
     capsys.readouterr()
-    assert run(capsys, "status")["problems"] == []
-    kept = [row["local_only"] for row in run(capsys, "source", "list")["results"]]
+    assert answer(capsys, "status")["problems"] == []
+    kept = [row["local_only"] for row in answer(capsys, "source", "list")["results"]]
     assert kept == ([[], []] if settled[0] == "init" else [[]])
-
-
-def test_the_sessions_of_all_agents_can_be_left_out(
-    home: Path, vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    first = run(capsys, "init", str(vault), "--provider", "none", "--no-sessions")
-    assert (first["sessions"], first["sync"]["added"]) == ([], 2)
-    assert (home / "config.toml").read_text("utf-8").count("enabled = false") == 4
-
-
-def test_a_vault_is_not_called_as_the_sessions_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "OpenCode").mkdir()
-    assert run(capsys, "init", str(tmp_path / "OpenCode"), "--provider", "none")["source"] == "opencode-2"
 
 
 def test_files_that_are_left_out_are_not_passed_over_in_silence(

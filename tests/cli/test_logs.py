@@ -10,10 +10,12 @@ from vault_index.cli.service import _entry
 from vault_index.times import iso_time
 
 
-def test_the_last_lines_of_its_own_file(
-    home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture(autouse=True)
+def no_service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
+
+
+def test_the_last_lines_of_its_own_file(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["logs"]) == 3
     assert "vault-index watch" in capfd.readouterr().err
     (home / "daemon.log").write_text("event=one\nevent=two\nevent=three\n", "utf-8")
@@ -21,10 +23,7 @@ def test_the_last_lines_of_its_own_file(
     assert capfd.readouterr().out == "event=two\nevent=three\n"
 
 
-def test_json_is_an_object_a_line_however_it_was_written(
-    home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
+def test_json_is_an_object_a_line_however_it_was_written(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     lines = [
         'time=2026-11-22T10:00:00.123 level=info event="a \\"b\\" c" count=3 path=a=b',
         '{"level": "info", "event": "ready"}',

@@ -6,7 +6,8 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,15 +50,10 @@ sys.addaudithook(hook)
 """
 
 
-def nodes() -> Iterator[tuple[str, ast.AST]]:
-    for path in PACKAGE.rglob("*.py"):
-        yield from (
-            (path.relative_to(PACKAGE).as_posix(), node) for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        )
-
-
-def calls() -> Iterator[tuple[str, ast.Call]]:
-    yield from ((module, node) for module, node in nodes() if isinstance(node, ast.Call))
+@cache
+def nodes() -> list[tuple[str, ast.AST]]:
+    trees = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")}
+    return [(module, node) for module, tree in trees.items() for node in ast.walk(tree)]
 
 
 def test_only_the_gate_asks_an_embedder() -> None:
@@ -70,23 +66,22 @@ def test_only_the_gate_asks_an_embedder() -> None:
 
 
 def test_sockets_are_files_but_for_the_one_that_serves() -> None:
-    made = [(module, call) for module, call in calls() if ast.unparse(call.func).startswith("socket.")]
-    kinds = {ast.unparse(call.func): set[str]() for _, call in made}
-    for _, call in made:
-        kinds[ast.unparse(call.func)].update(ast.unparse(one) for one in call.args[:1])
+    kinds: dict[str, set[str]] = {}
+    for _, node in nodes():
+        if isinstance(node, ast.Call) and (name := ast.unparse(node.func)).startswith("socket."):
+            kinds.setdefault(name, set()).update(map(ast.unparse, node.args[:1]))
     assert kinds.pop("socket.create_server") == {"(host, port)"}  # of `serve`, and where its user says
     assert kinds == {"socket.socket": {"socket.AF_UNIX"}, "socket.socketpair": set()}
 
 
 def test_nobody_imports_what_import_linter_does_not_tell_apart() -> None:
     """The packages of the standard library it knows as a whole only."""
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
-            if isinstance(node, ast.ImportFrom) and node.module == "urllib.request":
-                assert (path.name, names) == ("access.py", ["getproxies", "proxy_bypass"])
-            else:
-                assert not [name for name in names if name in ("request", "urllib.request")]
+    for module, node in nodes():
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+        if isinstance(node, ast.ImportFrom) and node.module == "urllib.request":
+            assert (Path(module).name, names) == ("access.py", ["getproxies", "proxy_bypass"])
+        else:
+            assert not {"request", "urllib.request"} & set(names), module
 
 
 # --- seen from outside -----------------------------------------------------------------------------------------
@@ -102,8 +97,19 @@ def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "seen"
 
 
-def run(*words: str) -> None:
-    done = vx(*words)
+RUN_ALL = """
+import json, sys
+from vault_index.cli import main
+for words in json.loads(sys.argv[1]):
+    code = main(words)
+    if code and words[0] != "doctor":
+        sys.exit(f"{words} exited with {code}")
+"""
+
+
+def run(*commands: Sequence[str]) -> None:
+    """Run commands in one process, which is traced."""
+    done = vx(json.dumps(commands), code=RUN_ALL)
     assert done.returncode == 0, done.stderr
 
 
@@ -120,30 +126,32 @@ def mcp(home: Path) -> None:
 
 
 def ask_and_tell(home: Path, vault: Path, word: str) -> None:
-    run("sync")
-    run("search", "who waits for the writer")
-    run("recall", "who waits for the writer", "--project", str(vault))
     said = vault.parent / "said.txt"
     said.write_text(f"*Remember*: {word} is a word.", "utf-8")
-    run("capture", str(said), "--project", str(vault))
-    run("add", f"Somebody said {word}.")
-    run("embed")
-    vx("doctor", "--recall")
+    run(
+        ["sync"],
+        ["search", "who waits for the writer"],
+        ["recall", "who waits for the writer", "--project", str(vault)],
+        ["capture", str(said), "--project", str(vault)],
+        ["add", f"Somebody said {word}."],
+        ["embed"],
+        ["doctor", "--recall"],
+    )
     mcp(home)
 
 
 def main_flows(home: Path, vault: Path) -> None:
     """Without a daemon, and with one."""
-    run("config", "set", "agents.start_daemon", "false")
+    run(["config", "set", "agents.start_daemon", "false"])
     ask_and_tell(home, vault, "alone")
-    daemon = subprocess.Popen([sys.executable, "-m", "vault_index", "watch"], stderr=subprocess.PIPE)
+    daemon = subprocess.Popen([sys.executable, "-m", "vault_index", "watch"], stderr=subprocess.DEVNULL)
     try:
         until(lambda: ping(find_home(home).socket_path))
         ask_and_tell(home, vault, "together")
     finally:
         daemon.terminate()
-        daemon.communicate(timeout=PATIENCE)
-    run("status", "--privacy")
+        daemon.wait(PATIENCE)
+    run(["status", "--privacy"])
 
 
 def events(seen: Path) -> set[tuple[str, ...]]:
@@ -155,7 +163,7 @@ def off_the_machine(seen: Path) -> set[tuple[str, ...]]:
 
 
 def test_with_the_local_model_no_process_reaches_the_network(home: Path, vault: Path, seen: Path) -> None:
-    run("init", str(vault), "--no-opencode")
+    run(["init", str(vault), "--no-opencode"])
     main_flows(home, vault)
     assert any(event[0] == "socket.connect" for event in events(seen))
     assert off_the_machine(seen) == set()
@@ -167,9 +175,11 @@ def test_with_a_server_every_process_reaches_that_one_alone(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.setenv("HTTP_PROXY", "http://proxy.invalid:3128")
     with EmbeddingServer(dimensions=64) as server:
-        run("init", str(vault), "--no-opencode", "--provider", "none")
-        for key, value in {"provider": "openai", "base_url": server.base_url, "model": "toy"}.items():
-            run("config", "set", f"embedding.{key}", value)
+        settings = {"provider": "openai", "base_url": server.base_url, "model": "toy"}
+        run(
+            ["init", str(vault), "--no-opencode", "--provider", "none"],
+            *(["config", "set", f"embedding.{key}", value] for key, value in settings.items()),
+        )
         main_flows(home, vault)
         port = server.base_url.rpartition(":")[2].partition("/")[0]
         assert server.texts

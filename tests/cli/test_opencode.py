@@ -4,11 +4,10 @@ import json
 import os
 import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.cli.process import vx
+from tests.cli.process import answer, vx
 from tests.waiting import until
 from vault_index.cli import main
 from vault_index.config import find_home
@@ -27,18 +26,17 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "user"
 
 
-def answer(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
-    assert main([*words, "--json"]) == 0
-    read: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return read
-
-
-def test_the_plugin_is_installed_for_every_project_and_removed(user: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_plugin_is_installed_for_every_project_and_removed(
+    home: Path, user: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = user / ".config/opencode/plugin"
     assert main(["opencode", "install"]) == 0
     out, err = capsys.readouterr()
     assert out == f"the plugin is in {folder}\n"
     assert "vault-index init" in err  # there is no index yet
+    place = (folder / "vault-index/place.ts").read_text().splitlines()[-1]
+    assert f'"--home", "{home}"' in place
+    assert str(find_home(home).socket_path) in place
     assert main(["opencode", "install"]) == 0
     assert capsys.readouterr().out == f"the plugin was in {folder} already, as it is now\n"
     assert main(["opencode", "status"]) == 0
@@ -48,15 +46,6 @@ def test_the_plugin_is_installed_for_every_project_and_removed(user: Path, capsy
     capsys.readouterr()
     assert main(["opencode", "uninstall"]) == 0
     assert capsys.readouterr().out == f"no plugin of ours is in {folder}\n"
-
-
-def test_the_plugin_knows_the_home_it_was_installed_for(
-    home: Path, user: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    answer(capsys, "opencode", "install")
-    place = (user / ".config/opencode/plugin/vault-index/place.ts").read_text().splitlines()[-1]
-    assert f'"--home", "{home}"' in place
-    assert str(find_home(home).socket_path) in place
 
 
 def test_the_plugin_of_one_project(tmp_path: Path, user: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,17 +73,6 @@ def test_either_name_of_the_program_knows_the_plugin_of_the_other(
             assert (status["results"][0]["state"], status["command"][0]) == ("installed", str(tmp_path / "vault-index"))
 
 
-def test_a_changed_file_is_named(user: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answer(capsys, "opencode", "install")
-    changed = user / ".config/opencode/plugin/vault-index.ts"
-    changed.write_text(changed.read_text() + "// mine\n")
-    assert main(["opencode", "install"]) == 5
-    assert str(changed) in capsys.readouterr().err
-    assert answer(capsys, "opencode", "status")["results"][0]["changed"] == [str(changed)]
-    assert main(["opencode", "install", "--force"]) == 0
-    assert "// mine" not in changed.read_text()
-
-
 def test_wake_syncs_where_no_daemon_may_be_started(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", str(vault), "--provider", "none", "--no-opencode", "--no-sync", "--quiet"]) == 0
     assert main(["config", "set", "agents.start_daemon", "false"]) == 0
@@ -104,23 +82,19 @@ def test_wake_syncs_where_no_daemon_may_be_started(vault: Path, capsys: pytest.C
 
 
 def test_wake_starts_a_daemon_once(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["opencode", "wake"]) == 4
+    assert "vault-index init" in capsys.readouterr().err
     assert main(["init", str(vault), "--provider", "none", "--no-opencode", "--no-sync", "--quiet"]) == 0
-    capsys.readouterr()
     started = json.loads(vx("opencode", "wake", "--json").stdout)
     try:
-        until(lambda: answers(home))
+        until(lambda: ping(find_home(home).socket_path))
         assert answer(capsys, "opencode", "wake") == {"daemon": "running"}
         assert answer(capsys, "status")["daemon"]["pid"] == started["pid"]
-        log = home / "daemon.log"
-        until(log.exists)  # it answers before it has anything to say
-        assert log.stat().st_mode & 0o777 == 0o600
+        until((home / "daemon.log").exists)  # it answers before it has anything to say
+        assert (home / "daemon.log").stat().st_mode & 0o777 == 0o600
     finally:
         os.kill(started["pid"], signal.SIGTERM)
         until(lambda: has_ended(home))
-
-
-def answers(home: Path) -> bool:
-    return ping(find_home(home).socket_path) is not None
 
 
 def has_ended(home: Path) -> bool:
@@ -129,8 +103,3 @@ def has_ended(home: Path) -> bool:
     except BusyError:
         return False
     return True
-
-
-def test_wake_without_an_index_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["opencode", "wake"]) == 4
-    assert "vault-index init" in capsys.readouterr().err

@@ -23,27 +23,21 @@ def asked(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "command", ["search readers", "list", "stats", "sync", "add Text.", "status --privacy", "recall"]
-)
-def test_every_command_names_the_folder(home: Path, vault: Path, command: str) -> None:
+def test_every_command_names_the_folder(home: Path, vault: Path) -> None:
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
-    told = asked(home, *command.split())
-    assert (told.returncode, told.stdout) == (1, "")
-    assert any(f"{home}{said}" in told.stderr for said in (" cannot be written", "/write.lock: Read-only file system"))
-    assert "--home DIR" in told.stderr
-    assert "damaged" not in told.stderr
-
-
-def test_status_and_doctor_do_not_say_that_nothing_is_there(home: Path, vault: Path) -> None:
-    assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
+    for command in ("search readers", "sync", "add Text."):
+        told = asked(home, *command.split())
+        assert (told.returncode, told.stdout) == (1, "")
+        said = (f"{home} cannot be written", f"{home}/write.lock: Read-only file system")
+        assert any(words in told.stderr for words in said)
+        assert "--home DIR" in told.stderr
+        assert "damaged" not in told.stderr
     people = asked(home, "status", "--human").stdout
     assert "cannot be read, see below" in people
     assert "0 documents" not in people
     for command in ("status", "doctor"):
         problems = json.loads(asked(home, command, "--json").stdout)["problems"]
         assert [one["message"] for one in problems] == [f"{home} cannot be written, and even a question needs that"]
-    assert json.loads(asked(home, "status", "--json").stdout)["index"]["documents"] is None
 
 
 def test_before_the_first_sync_the_vault_is_not_gone(

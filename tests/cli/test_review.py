@@ -1,6 +1,5 @@
 """Review at a terminal, in a pipe, and by commands."""
 
-import json
 import os
 import signal
 from pathlib import Path
@@ -8,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.api.vaults import opened
-from tests.cli.process import vx
+from tests.cli.process import answer
 from tests.memories.test_review import memory, put, put_one_of_each, uid
 from tests.terminal import Terminal
+from vault_index.cli import main
 
 KEYS = "a accept  e edit  r archive  d delete  n next  ? help  q quit"
 
@@ -33,6 +33,10 @@ def test_an_item_a_screen_and_a_key_a_decision(memories: Path) -> None:
         shown = terminal.until("q quit")
         assert "accepted: Herons nest in the reeds (80-memory/note/a.md)" in shown
         assert "1 of 5 · unreviewed · waits since" in shown
+        terminal.type("?")
+        assert "move it out of the inbox" in terminal.until("any key goes back")
+        terminal.type("z")
+        terminal.until("q quit")
         terminal.type("n")
         shown = " ".join(terminal.until("q quit").split())
         assert "e edit m merge s supersede x swap r archive d delete k keep n next p back u undo ?" in shown
@@ -91,22 +95,15 @@ def test_what_a_note_says_is_no_command_to_the_terminal(memories: Path, tmp_path
         assert "\x1b" not in terminal.shown
 
 
-@pytest.mark.parametrize(("key", "end"), [("\x03", "[ended 130 cooked=True]"), ("\x04", "[ended 0 cooked=True]")])
-def test_the_terminal_is_as_it_was_before(key: str, end: str) -> None:
-    with Terminal("review") as terminal:
-        terminal.until("q quit")
-        terminal.type("n")
-        terminal.until("q quit")
-        terminal.type(key)
-        assert "nothing decided; 6 left to review" in terminal.until(end)
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_whoever_ends_it_leaves_the_terminal_as_it_was(number: signal.Signals) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_whatever_ends_it_leaves_the_terminal_as_it_was(number: signal.Signals) -> None:
     with Terminal("review") as terminal:
         job = int(terminal.until("]").strip("[]job "))
         terminal.until("q quit")
-        os.kill(job, number)
+        if number == signal.SIGINT:
+            terminal.type("\x03")
+        else:
+            os.kill(job, number)
         assert "nothing decided" in terminal.until(f"[ended {128 + number} cooked=True]")
 
 
@@ -171,44 +168,28 @@ def test_a_text_that_is_refused_is_not_lost(memories: Path, tmp_path: Path) -> N
     kept.unlink()
 
 
-def test_help_and_back(memories: Path) -> None:
-    with Terminal("review") as terminal:
-        terminal.until("q quit")
-        terminal.type("?")
-        assert "move it out of the inbox" in terminal.until("any key goes back")
-        terminal.type("zq")
-        terminal.until("[ended 0 cooked=True]")
-
-
-# --- without a terminal --------------------------------------------------------------------------------------------
-
-
-def test_in_a_pipe_it_is_a_list() -> None:
-    listed = json.loads(vx("review", "--json", "--limit", "2").stdout)
+def test_in_a_pipe_it_is_a_list(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = answer(capsys, "review", "--limit", "2")
     assert ([item["reason"] for item in listed["results"]], listed["total"]) == (["unreviewed"] * 2, 6)
-    assert "likeness 1.00" in vx("review", "--reason", "duplicate").stdout
-    assert "Nothing to review." in vx("review", "--project", "none", "--human").stdout
+    assert main(["review", "--reason", "duplicate"]) == 0
+    assert "likeness 1.00" in capsys.readouterr().out
+    assert main(["review", "--project", "none", "--human"]) == 0
+    assert "Nothing to review." in capsys.readouterr().out
 
 
-def test_by_commands(memories: Path) -> None:
-    done = json.loads(vx("review", "accept", uid(1), uid(3), "--json").stdout)
+def test_by_commands(memories: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = answer(capsys, "review", "accept", uid(1), uid(3), code=1)
     assert [one["outcome"] for one in done["results"]] == ["accepted"]
     assert [one["position"] for one in done["failed"]] == [uid(3)]
     text = (memories / "note" / "e.md").read_text("utf-8").replace("frozen", "open")
-    assert vx("review", "edit", uid(5), "--text", text).returncode == 0
+    assert main(["review", "edit", uid(5), "--text", text]) == 0
     assert "The lake is open." in (memories / "note" / "e.md").read_text("utf-8")
-    assert vx("review", "edit", uid(5), "--text", text, "--seen", "ab").returncode == 5
-    assert vx("undo").returncode == 0
+    assert main(["review", "edit", uid(5), "--text", text, "--seen", "ab"]) == 5
+    assert main(["undo"]) == 0
     assert "The lake is frozen." in (memories / "note" / "e.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("burn", "x"), ("accept", "x", "--limit", "3"), ("--text", "x"), ("--reason", "dull", "--json"), ("edit", "x")],
-)
-def test_what_makes_no_sense_is_an_error_of_usage(words: tuple[str, ...]) -> None:
-    assert vx("review", *words).returncode == 2
-
-
-def test_an_action_without_a_memory_asks_for_one() -> None:
-    assert "which memory?" in vx("review", "accept").stderr
+def test_what_makes_no_sense_is_an_error_of_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ("burn x", "accept x --limit 3", "--text x", "--reason dull --json", "edit x", "accept"):
+        assert main(["review", *words.split()]) == 2
+    assert "which memory?" in capsys.readouterr().err

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,15 +49,12 @@ def test_the_list_is_for_people_and_for_agents(told: Any) -> None:
 
 
 def test_the_list_of_a_file_says_what_became_of_it(told: Any) -> None:
-    wrote = told("sessions", "--file", "src/app.py", "--limit", "2", "--human")
+    asked = ("sessions", "--file", "src/app.py")
+    wrote = told(*asked, "--limit", "2", "--human")
     assert "wrote ×2" in wrote
     assert "2 of more" in wrote
-    assert "total: more\n" in told("sessions", "--file", "src/app.py", "--limit", "2", "--toon")
-    assert [one["reads"] for one in json.loads(told("sessions", "--file", "src/app.py", "--json"))["results"]] == [
-        1,
-        1,
-        1,
-    ]
+    assert "total: more\n" in told(*asked, "--limit", "2", "--toon")
+    assert [one["reads"] for one in json.loads(told(*asked, "--json"))["results"]] == [1, 1, 1]
     assert "edits" not in json.loads(told("sessions", "--json"))["results"][0]
 
 
@@ -90,24 +87,10 @@ def test_the_summary_is_told_in_every_format(told: Any) -> None:
     assert toon.startswith('worked: "On 2026-11-20: 2 sessions')
     assert "shop,6 min" in toon
     markdown = told("sessions", "--summary", *DAY, "--markdown")
-    assert (
-        "\n\n**shop** 1 session and 1 subagent · 6 min\n\n- 11-20 00:10–00:15 **Work b111-bills** claude-code"
-        in markdown
-    )
+    assert "\n\n**shop** 1 session and 1 subagent · 6 min\n\n- 11-20 00:10–00:15 **Work b111-bills**" in markdown
     assert "- failing: make all (error: Exit)" in markdown
     answer = json.loads(told("sessions", "--summary", *DAY, "--json"))
     assert [one["project"] for one in answer["results"]] == ["api", "shop"]
-
-
-def test_of_many_sessions_and_files_the_rest_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    calls = "\n".join(f"- edit: `f{number}.py` (ok)\n- bash: `do{number}` (exit 2)" for number in range(14))
-    said = [("2026-11-20 09:00", "Assistant", calls)]
-    with held(tmp_path, {f"ses_{number}": transcript(f"ses_{number}", said) for number in range(10)}) as opened:
-        assert main(["sessions", "--summary", *DAY, "--human", "--home", str(opened.home.data_dir)]) == 0
-    shown = capsys.readouterr().out
-    assert "10 sessions" in shown
-    assert "\n  2 before\n" in shown
-    assert "and 6 more" in " ".join(shown.split())
 
 
 def test_paths_of_the_shell_are_made_absolute(
@@ -124,11 +107,6 @@ def test_paths_of_the_shell_are_made_absolute(
             assert ("ses_a" in found, len(found) == 1) == (True, arguments != ["--file", "app.py"])
 
 
-def test_a_date_that_is_none_is_an_error(capsys: pytest.CaptureFixture[str], index: VaultIndex) -> None:
-    assert main(["sessions", "--since", "someday", "--home", str(index.home.data_dir)]) == UsageError.exit_code
-    assert "not a date: 'someday'" in capsys.readouterr().err
-
-
 # --- resume ----------------------------------------------------------------------------------------------------------
 
 
@@ -142,33 +120,30 @@ def test_the_command_is_printed_for_a_shell(told: Any, index: VaultIndex, capsys
     assert "gone: /home/user/shop" in printed.err
 
 
-@pytest.fixture
-def program(tmp_path: Path) -> Mapping[str, str]:
-    """PATH with an `opencode` that says where and how it was run."""
-    (tmp_path / "bin").mkdir()
-    file = tmp_path / "bin/opencode"
-    file.write_text('#!/bin/sh\necho "$PWD" "$@"\nexit 7\n')
-    file.chmod(0o755)
-    return {"PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
-
-
-def test_exec_becomes_the_client_in_the_folder_of_the_session(tmp_path: Path, program: Mapping[str, str]) -> None:
+def test_exec_becomes_the_client_in_the_folder_of_the_session(tmp_path: Path) -> None:
     folder = tmp_path / "a b"
     folder.mkdir()
+    (tmp_path / "opencode").write_text('#!/bin/sh\necho "$PWD" "$@"\nexit 7\n')
+    (tmp_path / "opencode").chmod(0o755)
     text = transcript("ses_a", [("2026-11-20 09:00", "User", "Hi.")], directory=str(folder))
     with held(tmp_path, {"ses_a": text}) as opened:
-        ended = vx("resume", "ses_a", "--exec", "--home", str(opened.home.data_dir), environ=program)
+        path = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+        ended = vx("resume", "ses_a", "--exec", "--home", str(opened.home.data_dir), environ=path)
     assert (ended.returncode, ended.stdout) == (7, f"{folder} -s ses_a\n")
 
 
-def test_exec_says_what_is_not_there(tmp_path: Path, program: Mapping[str, str], index: VaultIndex) -> None:
+def test_exec_says_what_is_not_there(
+    tmp_path: Path, index: VaultIndex, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
     home = ("--home", str(index.home.data_dir))
-    gone = vx("resume", "ses_login", "--exec", *home, environ=program)
-    assert gone.returncode != 0
-    assert "gone: /home/user/api" in gone.stderr
-    assert "opencode -s ses_login" in gone.stderr
-    missing = vx("resume", "0199-codex", "--exec", *home, environ={"PATH": str(tmp_path)})
-    assert "there is no program 'codex'" in missing.stderr
+    assert main(["resume", "0199-codex", "--exec", *home]) != 0
+    assert "there is no program 'codex'" in capsys.readouterr().err
+    (tmp_path / "opencode").symlink_to("/bin/true")
+    assert main(["resume", "ses_login", "--exec", *home]) != 0
+    said = capsys.readouterr().err
+    assert "gone: /home/user/api" in said
+    assert "opencode -s ses_login" in said
 
 
 # --- agents ----------------------------------------------------------------------------------------------------------
@@ -183,10 +158,11 @@ def test_agents_list_the_sessions_that_touched_a_file(index: VaultIndex) -> None
     assert "total: 3" in asked(index, touched="src/app.py", kind="session")
     assert "cursor: 1" in asked(index, touched="src/app.py", limit=1)
     assert asked(index, touched="", summary=False, kind="note").startswith("total: 1\n")
-
-
-def test_agents_filter_a_list_by_client(index: VaultIndex) -> None:
     assert asked(index, client="codex").startswith("total: 1\n")
+    with pytest.raises(UsageError, match="tags does not go with"):
+        asked(index, summary=True, tags=["x"])
+    with pytest.raises(UsageError, match="a note is no session"):
+        asked(index, summary=True, kind="note")
 
 
 def test_agents_ask_what_was_worked_on(index: VaultIndex) -> None:
@@ -196,25 +172,14 @@ def test_agents_ask_what_was_worked_on(index: VaultIndex) -> None:
     assert "pytest" not in asked(index, summary=True, after="2026-11-20", client="codex")
 
 
-@pytest.mark.parametrize(
-    ("days", "said"),
-    [
-        (["--since", "2026-11-19", "--until", "2026-11-20"], "Since 2026-11-19 until 2026-11-20: "),
-        (["--since", "2026-11-20", "--until", "2026-11-20T14:05"], "Since 2026-11-20 until 2026-11-20 14:05: "),
-        (["--since", "2026-11-20"], "Since 2026-11-20: "),
-        (["--since", "2026-11-22", "--until", "2026-11-22"], "On 2026-11-22: no sessions\n"),
-    ],
-)
-def test_a_summary_names_its_days(told: Any, days: list[str], said: str) -> None:
-    assert told("sessions", "--summary", *days, "--human").startswith(said)
+DAYS = {
+    "--since 2026-11-19 --until 2026-11-20": "Since 2026-11-19 until 2026-11-20: ",
+    "--since 2026-11-20 --until 2026-11-20T14:05": "Since 2026-11-20 until 2026-11-20 14:05: ",
+    "--since 2026-11-20": "Since 2026-11-20: ",
+    "--since 2026-11-22 --until 2026-11-22": "On 2026-11-22: no sessions\n",
+}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [({"tags": ["x"]}, "tags does not go with"), ({"kind": "note"}, "a note is no session")],
-)
-def test_agents_are_told_what_does_not_concern_sessions(
-    index: VaultIndex, arguments: dict[str, Any], said: str
-) -> None:
-    with pytest.raises(UsageError, match=said):
-        asked(index, summary=True, **arguments)
+def test_a_summary_names_its_days(told: Any) -> None:
+    for days, said in DAYS.items():
+        assert told("sessions", "--summary", *days.split(), "--human").startswith(said)

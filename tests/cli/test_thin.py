@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
-from tests.cli.fake_daemon import fake_daemon
+from tests.cli.fake_daemon import fake_daemon, replying
 from tests.cli.process import vx
 from tests.output import answers
 from vault_index.cli import main
@@ -17,19 +15,9 @@ print("\\n".join(sorted(sys.modules)), file=sys.stderr)
 sys.exit(code)
 """
 HEAVY = {
-    "openai",
-    "mcp",
-    "numpy",
-    "onnxruntime",
-    "rich",
-    "pydantic",
-    "markdown_it",
-    "yaml",
-    "watchdog",
-    "uvicorn",
-    "starlette",
-    "vault_index.serve",
-}
+    "openai", "mcp", "numpy", "onnxruntime", "rich", "pydantic", "markdown_it", "yaml", "watchdog", "uvicorn",
+    "starlette", "vault_index.serve",
+}  # fmt: skip
 THIN = HEAVY | {
     "apsw", "tiktoken", "tomllib", "tomlkit", "toon_format", "frontmatter", "pathspec", "tenacity", "rapidfuzz",
     "dataclasses", "inspect", "asyncio", "difflib", "shutil", "subprocess", "logging", "threading",
@@ -55,13 +43,13 @@ def imported(*arguments: str) -> set[str]:
     return set(ended.stderr.split("\n"))
 
 
-@pytest.mark.parametrize("form", ["--toon", "--json", "--format=auto", "--markdown"])
-def test_with_a_daemon_a_search_imports_next_to_nothing(home: Path, form: str) -> None:
-    reply = {"result": answers.search(answers.hit())} if form == "--json" else {"text": "x"}
-    with fake_daemon(home, lambda request: [reply]) as daemon:
-        modules = imported("search", "wal", form)
-    assert daemon.requests
-    assert not THIN & modules
+def test_with_a_daemon_a_search_imports_next_to_nothing(home: Path) -> None:
+    for form in ("--toon", "--json", "--format=auto", "--markdown"):
+        reply = {"result": answers.search(answers.hit())} if form == "--json" else {"text": "x"}
+        with fake_daemon(home, replying(reply)) as daemon:
+            modules = imported("search", "wal", form)
+        assert daemon.requests
+        assert not THIN & modules, form
 
 
 def test_with_a_daemon_a_memory_costs_as_little(home: Path) -> None:
@@ -72,39 +60,19 @@ def test_with_a_daemon_a_memory_costs_as_little(home: Path) -> None:
     assert not (THIN | {"vault_index.memories", "vault_index.secrets"}) & modules
 
 
-def test_without_a_daemon_a_search_by_text_imports_no_model(vault: Path) -> None:
-    assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
-    modules = imported("search", "readers", "--mode", "text", "--json")
-    assert "apsw" in modules
-    assert not HEAVY & modules
-
-
-@pytest.mark.parametrize(
-    ("command", "answer"),
-    [
-        (["list"], "documents"),
-        (["tags"], "counts"),
-        (["stats"], "counts"),
-        (["sessions"], "sessions"),
-        (["get", "note.md"], "texts"),
-    ],
-)
-def test_without_a_daemon_a_question_imports_what_answers_it(vault: Path, command: list[str], answer: str) -> None:
+def test_without_a_daemon_a_question_imports_what_answers_it(vault: Path) -> None:
     (vault / "note.md").write_text("# A note\n", encoding="utf-8")
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
-    modules = imported(*command, "--json")
-    answers_made = {name for name in modules if name.startswith("vault_index.results.")}
-    assert answers_made - {"vault_index.results.base"} == {f"vault_index.results.{answer}"}
-    assert sorted(WITHOUT_A_DAEMON & modules) == []
-
-
-@pytest.mark.parametrize("command", [["list"], ["search", "wal", "--mode=text"], ["status"]])
-def test_without_sessions_nothing_is_imported_that_reads_them(vault: Path, command: list[str]) -> None:
-    assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
-    modules = imported(*command, "--json")
-    read = {
-        name for name in modules if name.startswith(("vault_index.sources.sessions.", "vault_index.sources.opencode"))
-    }
+    assert not HEAVY & imported("search", "readers", "--mode", "text", "--json")
+    made = {"tags": "counts", "sessions": "sessions", "get note.md": "texts", "list": "documents"}
+    for command, answer in made.items():
+        modules = imported(*command.split(), "--json")
+        results = {name for name in modules if name.startswith("vault_index.results.")}
+        assert results - {"vault_index.results.base"} == {f"vault_index.results.{answer}"}
+        assert sorted(WITHOUT_A_DAEMON & modules) == []
+    # The vault has no sessions: nothing is imported that reads them.
+    reading = ("vault_index.sources.sessions.", "vault_index.sources.opencode")
+    read = {name for name in modules if name.startswith(reading)}
     assert "vault_index.sources.sessions.source" in read
     assert sorted(read - HEARS_OF_SESSIONS | {"hashlib", "difflib"} & modules) == []
 

@@ -21,7 +21,6 @@ pytestmark = pytest.mark.skipif(not shutil.which("nix-instantiate"), reason="nix
 
 ROOT = Path(__file__).parents[2]
 SYSTEMS = {"x86_64-linux", "aarch64-linux", "x86_64-darwin", "aarch64-darwin"}
-FILES = sorted([ROOT / "flake.nix", *(ROOT / "nix").glob("*.nix"), *Path(__file__).parent.glob("stand-ins/*.nix")])
 TOOL = runpy.run_path(str(ROOT / "tools" / "build_nix_options.py"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 PROGRAM = "/nix/store/0-vault-index/bin/vault-index"
@@ -55,11 +54,6 @@ def unit(given: str) -> dict[str, dict[str, Any]]:
 
 def directives(text: str) -> set[str]:
     return {line for line in text.splitlines() if "=" in line and not line.startswith("#")}
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.name))
-def test_it_parses(file: Path) -> None:
-    subprocess.run(["nix-instantiate", "--parse", str(file)], check=True, capture_output=True)
 
 
 def named(requirements: list[str]) -> set[str]:
@@ -217,12 +211,6 @@ def test_macos_has_an_agent_and_no_unit() -> None:
     assert "systemd" not in found
     assert found["launchd"]["agents"]["vault-index"]["config"]["ProgramArguments"] == [PROGRAM, "watch"]
     assert "launchd" not in home('{ enable = true; vaults.notes = "/n"; }')
-
-
-def test_another_package_is_used_everywhere() -> None:
-    given = '{ enable = true; vaults.n = "/n"; package = { outPath = "/nix/store/1-mine"; }; }'
-    assert unit(given)["Service"]["ExecStart"] == "/nix/store/1-mine/bin/vault-index watch"
-    assert home(given, what="config.home.packages") == ["/nix/store/1-mine"]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,18 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tests.opencode_real.model import Step
+
+
+def _call(name: str, **args: Any) -> Step:
+    return {"name": name, "args": args}
+
+
+QUESTION = "Which port does the turnstile use?"
+_INVOICES = "Invoices are numbered per year, because the tax office wants it so."
+_PROMPT = "We decided to count backwards. [[scene:child]]"
 
 SCENES: Mapping[str, Sequence[Step]] = {
     "title": [{"text": "A title"}],
@@ -11,86 +21,37 @@ SCENES: Mapping[str, Sequence[Step]] = {
     "plain": [{"text": "All is well."}],
     "remember": [{"text": "Done.\n\n*Remember*: the warehouse counts boxes, not books.\n\nAnything else?"}],
     "store": [
-        {
-            "tools": [
-                {
-                    "name": "memory_store",
-                    "args": {
-                        "content": "Invoices are numbered per year, because the tax office wants it so.",
-                        "type": "decision",
-                        "project": "shop",
-                    },
-                }
-            ]
-        },
+        {"tools": [_call("memory_store", content=_INVOICES, type="decision", project="shop")]},
         {"text": "Stored."},
     ],
     "tools": [
         {
             "tools": [
-                {"name": "memory_search", "args": {"query": "who waits for the writer", "limit": 3}},
-                {"name": "memory_get", "args": {"ref": ["wal.md"]}},
-                {"name": "memory_timeline", "args": {"ref": "wal.md"}},
-                {"name": "memory_recall", "args": {"query": "the write-ahead log"}},
-                {"name": "memory_list", "args": {"limit": 2}},
+                _call("memory_search", query="who waits for the writer", limit=3),
+                _call("memory_get", ref=["wal.md"]),
+                _call("memory_timeline", ref="wal.md"),
+                _call("memory_recall", query="the write-ahead log"),
+                _call("memory_list", limit=2),
             ]
         },
-        {"tools": [{"name": "memory_store", "args": {"narrative": "Tariffs change in spring.", "path": "tariffs"}}]},
-        {"tools": [{"name": "memory_update", "args": {"ref": "tariffs", "add_tags": ["tax"]}}]},
-        {"tools": [{"name": "memory_delete", "args": {"ref": ["tariffs"]}}]},
+        {"tools": [_call("memory_store", narrative="Tariffs change in spring.", path="tariffs")]},
+        {"tools": [_call("memory_update", ref="tariffs", add_tags=["tax"])]},
+        {"tools": [_call("memory_delete", ref=["tariffs"])]},
         {"text": "Used."},
     ],
     "malformed": [
         {
             "tools": [
-                {"name": "memory_search", "args": {}},
-                {"name": "memory_search", "args": {"query": "wal", "limit": "many"}},
-                {"name": "memory_get", "args": {"ref": [True]}},
-                {"name": "memory_timeline", "args": {"depth_before": 2}},
-                {"name": "memory_recall", "args": {"query": "wal", "budget": 0}},
-                {"name": "memory_store", "args": {"content": "fine", "type": "idea"}},
-                {"name": "memory_update", "args": {"ref": "no-such-memory", "content": "x"}},
-                {"name": "memory_delete", "args": {"reef": ["a"]}},
-                {"name": "memory_list", "args": {"kind": "song"}},
+                _call("memory_search"),
+                _call("memory_search", query="wal", limit="many"),
+                _call("memory_update", ref="no-such-memory", content="x"),
+                _call("memory_delete", reef=["a"]),
             ]
         },
         {"text": "Refused."},
     ],
-    "sloppy": [
-        {
-            "tools": [
-                {"name": "memory_search", "args": {"q": ["who waits for the writer"], "limit": "3", "type": ""}},
-                {"name": "memory_get", "args": {"ids": '["wal.md"]', "cursor": "", "full": "no"}},
-                {"name": "memory_timeline", "args": {"anchor_id": "wal.md", "depth_before": 2.0}},
-                {"name": "memory_recall", "args": {"question": "the write-ahead log", "project": None}},
-                {
-                    "name": "memory_store",
-                    "args": {
-                        "narrative": "Stamps are bought in rolls.",
-                        "path": "stamps",
-                        "facts": "a, b",
-                        "files": "x",
-                    },
-                },
-            ]
-        },
-        {"tools": [{"name": "memory_list", "args": {"limit": "1", "maxTokens": 500}}]},
-        {"tools": [{"name": "memory_delete", "args": {"id": "stamps"}}]},
-        {"text": "Used."},
-    ],
     "delegate": [
-        {
-            "tools": [
-                {
-                    "name": "task",
-                    "args": {
-                        "description": "Count",
-                        "prompt": "We decided to count backwards. [[scene:child]]",
-                        "subagent_type": "general",
-                    },
-                }
-            ]
-        },
+        {"tools": [_call("task", description="Count", prompt=_PROMPT, subagent_type="general")]},
         {"text": "Delegated."},
     ],
     "child": [{"text": "Counted."}],
@@ -98,16 +59,10 @@ SCENES: Mapping[str, Sequence[Step]] = {
     "again": [
         {
             "tools": [
-                {"name": "memory_search", "args": {"query": "Which port does the turnstile use?"}},
-                {
-                    "name": "bash",
-                    "args": {
-                        "command": f"{sys.executable} -m vault_index search 'Which port does the turnstile use?'",
-                        "description": "Search",
-                    },
-                },
-                {"name": "memory_recall", "args": {"query": "Which port does the turnstile use?"}},
-                {"name": "memory_timeline", "args": {"query": "Which port does the turnstile use?"}},
+                _call("memory_search", query=QUESTION),
+                _call("bash", command=f"{sys.executable} -m vault_index search '{QUESTION}'", description="Search"),
+                _call("memory_recall", query=QUESTION),
+                _call("memory_timeline", query=QUESTION),
             ]
         },
         {"text": "Looked."},

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from tests.opencode_real.client import Place, Server
+from tests.opencode_real.scenes import QUESTION
 from tests.opencode_real.test_session import BLOCK, answers
 from tests.waiting import until
-
-QUESTION = "Which port does the turnstile use?"
 
 
 @pytest.fixture(scope="module")

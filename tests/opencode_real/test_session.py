@@ -29,19 +29,12 @@ def test_the_block_is_the_same_once_in_each_request_of_a_session(shared_place: P
     for _ in range(3):
         assert server.turn(session, "How do we store prices? [[scene:plain]]") == "All is well."
     requests = shared_place.model.of("plain")[before:]
-    assert len(requests) == 3
     (block,) = blocks(requests[0])
     assert PRICES in block
     # The token in its marks is random: the same text was computed once.
     assert [blocks(request) for request in requests] == [[block]] * 3
-    assert [len(INSTRUCTION.findall(request.whole)) for request in requests] == [1, 1, 1]
-
-
-def test_the_instruction_is_short_and_constant(shared_place: Place, server: Server) -> None:
-    for _ in range(2):
-        server.turn(server.session(), "Hello. [[scene:plain]]")
-    said = {line for request in shared_place.model.of("plain") for line in INSTRUCTION.findall(request.system)}
-    (instruction,) = said
+    (instruction,) = INSTRUCTION.findall(requests[0].system)
+    assert [INSTRUCTION.findall(request.whole) for request in requests] == [[instruction]] * 3
     assert tokens.count(instruction) <= 80
     assert "memory_search" in instruction
 
@@ -95,30 +88,12 @@ def test_every_tool_works(shared_place: Place, server: Server) -> None:
 def test_malformed_arguments_are_refused_with_a_reason(shared_place: Place, server: Server) -> None:
     before = shared_place.memories
     server.turn(server.session(), "Misuse them. [[scene:malformed]]")
-    errors = answers(shared_place.model.of("malformed"))
-    assert len(errors) == 9
-    assert [error for error in errors if not error.startswith("Error: ")] == []
-    assert "query is missing; give memory_search query" in errors[0]
-    assert "look for it with `memory_search 'no-such-memory'`" in errors[6]
-    assert "there is no argument 'reef'; did you mean 'ref'?" in errors[7]
+    missing, number, unknown, misspelled = answers(shared_place.model.of("malformed"))
+    assert "Error: " in number
+    assert "query is missing; give memory_search query" in missing
+    assert "look for it with `memory_search 'no-such-memory'`" in unknown
+    assert "there is no argument 'reef'; did you mean 'ref'?" in misspelled
     assert shared_place.memories == before
-
-
-def test_a_model_need_not_give_what_is_optional(shared_place: Place, server: Server) -> None:
-    server.turn(server.session(), "Hello. [[scene:plain]]")
-    tools = shared_place.model.of("plain")[-1].tools
-    needed = {name: tool["parameters"].get("required") for name, tool in tools.items() if name.startswith("memory_")}
-    assert needed == {
-        "memory_search": ["query"],
-        "memory_get": [],
-        "memory_timeline": [],
-        "memory_recall": [],
-        "memory_store": [],
-        "memory_update": ["ref"],
-        "memory_delete": ["ref"],
-        "memory_list": [],
-        "memory_review": [],
-    }
 
 
 def test_a_model_is_offered_what_mcp_clients_are(shared_place: Place, server: Server) -> None:
@@ -127,18 +102,10 @@ def test_a_model_is_offered_what_mcp_clients_are(shared_place: Place, server: Se
     for tool in TOOLS:
         assert tools[tool.name]["description"] == tool.description
         assert tools[tool.name]["parameters"]["properties"] == tool.schema()["properties"]
-
-
-def test_sloppy_calls_are_answered(shared_place: Place, server: Server) -> None:
-    server.turn(server.session(), "Use them hastily. [[scene:sloppy]]")
-    found, text, around, recalled, stored, listed, deleted = answers(shared_place.model.of("sloppy"))
-    assert "wal.md,1-3" in found
-    assert "old pages" in text
-    assert "wal.md" in around
-    assert "old pages" in recalled
-    assert "created: true" in stored
-    assert "cursor: 1" in listed
-    assert "trashed" in deleted
+    needed = {name: tool["parameters"]["required"] for name, tool in tools.items() if name.startswith("memory_")}
+    assert {name: what for name, what in needed.items() if what} == {
+        "memory_search": ["query"], "memory_update": ["ref"], "memory_delete": ["ref"],
+    }  # fmt: skip
 
 
 def test_a_summary_is_written_with_the_memories(shared_place: Place, server: Server) -> None:

@@ -2,12 +2,11 @@
 
 import json
 import os
-import signal
 import subprocess
 from pathlib import Path
 
 from tests.opencode_real.client import Place
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE
 
 HERE = Path(__file__).parent
 
@@ -48,25 +47,3 @@ console.log(JSON.stringify({ stored, found, extracted }))
     assert said["found"]["results"][0]["id"] == said["stored"]["id"]
     assert said["extracted"]["results"][0]["outcome"] == "would be created"
     assert [path for path in place.memories if "boxes" in path.name] == []
-
-
-def test_a_daemon_that_is_stopped_is_done_without(place: Place) -> None:
-    file = place.folder / "user/.config/opencode/plugin/other.ts"
-    file.write_text(
-        """
-import { search, store } from "./vault-index/api.ts"
-const stored = await store("Tariffs change in spring.", { type: "pattern" })
-const found = await search("when do tariffs change", { limit: 1 })
-console.log(JSON.stringify({ stored, found }))
-""",
-        encoding="utf-8",
-    )
-    with place.daemon() as pid:
-        # One that is stopped while it writes keeps others from writing.
-        until(lambda: json.loads(place.command("status", "--json"))["watch"]["last_reconcile"])
-        os.kill(pid, signal.SIGSTOP)
-        done = bun("run", str(file), env=place.env)
-        os.kill(pid, signal.SIGCONT)
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert said["found"]["results"][0]["id"] == said["stored"]["id"]
