@@ -22,10 +22,7 @@ HOSTILE = {
     "private lines without an end": (SECRETS, "f('Private-Lines: 1 ' + (' ' * 9 + 'A' * 15) * 30_000 + '!')"),
     "beginnings of tokens": (SECRETS, "f('eyJ' * 200_000 + ' eyJaaaaaaaa.' * 50_000)"),
     "names without a value": (SECRETS, "f('key=' * 100_000)"),
-    "escapes without an end": (
-        SECRETS,
-        "f('\\\\' * 400_000 + '%25' * 90_000 + '\\x1b[' * 200_000 + '&amp;' * 90_000)",
-    ),
+    "escapes without an end": (SECRETS, "f('\\\\' * 400_000 + '%25' * 90_000 + '\\x1b[' * 200_000 + '&amp;' * 90_000)"),
     "options without a value": (SECRETS, "f('curl -u mysql -p sshpass -p echo a | ' * 20_000)"),
     "names behind names": (SECRETS, "f('next_token:' * 30_000 + 'bearer ' * 50_000)"),
     "spaces in a heading": ("vault_index.markdown.blocks:plain_spans", "f(['# a' + ' ' * 9_000 + 'b'] * 500)"),

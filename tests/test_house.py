@@ -6,16 +6,22 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import grimp
-import pytest
 
 import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
+TESTS = Path(__file__).parent
 STATEMENTS = 31_830
 MODULES = 295
 LINES = 400
 BEGINNINGS = ("TOML",)
 """What a message may begin with in upper case: names."""
+
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+NOW = ("date.today", "datetime.now", "datetime.today", "time.time")
+WAITS = {"wait": 0, "result": 0, "until": 1}
+"""Calls that wait, and which of their arguments is the time."""
+ABOUT_DEADLINES = {"embeddings/test_openai.py"}
 
 
 def test_the_house_keeps_within_its_budget() -> None:
@@ -43,25 +49,36 @@ def test_messages_and_hints_of_errors_are_no_sentences() -> None:
     assert [words for words in found if is_sentence(*words[2:])] == []
 
 
-@pytest.mark.parametrize(
-    ("call", "wrong"),
-    [
-        ("UsageError('it is gone', 'try again')", False),
-        ("UsageError('it is gone.')", True),
-        ("UsageError('It is gone')", True),
-        ("UsageError('it is gone', 'TOML can hold it')", False),
-        ("UsageError(f'{path} is gone.', hint)", True),
-        ("UsageError(f'Gone: {path}')", True),
-        ("UsageError(f'it is gone: {path}')", False),
-        ("type(error)('it is gone.' if path else name)", True),
-        ("file.error(message, where, 'Try again')", True),
-        ("UsageError(message, hint='wait' + '.')", True),
-        ("Problem('gone', 'It is gone.')", False),
-    ],
-)
-def test_a_sentence_in_an_error_is_seen(call: str, wrong: bool) -> None:
-    found = words_of_errors(ast.parse(call), {"UsageError"})
-    assert any(is_sentence(first, last) for _, first, last in found) == wrong
+def test_a_sentence_in_an_error_is_seen() -> None:
+    for call, wrong in {
+        "UsageError('it is gone', 'TOML can hold it')": False, "UsageError('it is gone.')": True,
+        "UsageError(f'{path} is gone.', hint)": True, "UsageError(f'Gone: {path}')": True,
+        "type(error)('it is gone.' if path else name)": True, "UsageError(message, hint='wait' + '.')": True,
+    }.items():  # fmt: skip
+        found = words_of_errors(ast.parse(call), {"UsageError"})
+        assert any(is_sentence(first, last) for _, first, last in found) == wrong, call
+
+
+def test_tests_do_not_depend_on_the_clock() -> None:
+    """No date is read when a test is imported, and every deadline is PATIENCE (tests/waiting.py)."""
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in TESTS.rglob("*.py")}
+    found = {path.relative_to(TESTS).as_posix(): clocks(tree) for path, tree in trees.items()}
+    assert {path: places for path, places in found.items() if places and path not in ABOUT_DEADLINES} == {}
+
+
+def clocks(tree: ast.Module) -> list[str]:
+    """The calls that read the clock at import, or give a number of seconds to a wait."""
+    at_import = {node for one in tree.body if not isinstance(one, DEFINITIONS) for node in ast.walk(one)}
+    found = []
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call):
+            name = ast.unparse(call.func)
+            place = WAITS.get(name.rpartition(".")[2], len(call.args))
+            seconds = [*call.args[place:][:1], *(one.value for one in call.keywords if one.arg == "timeout")]
+            numbers = [one for one in seconds if isinstance(one, ast.Constant) and isinstance(one.value, int | float)]
+            if numbers or (call in at_import and name.endswith(NOW)):
+                found.append(f"line {call.lineno}: {ast.unparse(call)[:60]}")
+    return found
 
 
 def is_sentence(first: str, last: str) -> bool:

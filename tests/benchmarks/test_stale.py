@@ -6,16 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from benchmarks.stale import (
-    Answer,
-    Bench,
-    Item,
-    Key,
-    Memory,
-    judge_names,
-    judge_stale,
-    read_part,
-)
+from benchmarks.stale import Answer, Bench, Item, Key, Memory, judge_names, judge_stale, read_part
 from vault_index import VaultIndex
 
 CHAIN = Item(

@@ -50,8 +50,7 @@ def test_no_sync_writes_the_configuration_only(
 
 
 @pytest.mark.parametrize(
-    ("place", "message"),
-    [("missing", "no folder"), ("file.md", "is a file"), ("data/inside", "data folder")],
+    ("place", "message"), [("missing", "no folder"), ("file.md", "is a file"), ("data/inside", "data folder")]
 )
 def test_a_wrong_vault_is_an_error_and_nothing_is_written(
     place: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

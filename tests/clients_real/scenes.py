@@ -76,9 +76,7 @@ def scenes(project: Path) -> dict[str, Mapping[str, Sequence[Step]]]:
         | {
             "summary": [{"text": SUMMARY}],
             "mend": _mend(
-                ("exec_command", {"cmd": "cat app.py"}),
-                ("apply_patch", _PATCH),
-                ("exec_command", {"cmd": FAILING}),
+                ("exec_command", {"cmd": "cat app.py"}), ("apply_patch", _PATCH), ("exec_command", {"cmd": FAILING})
             ),
         },
         "gemini": talk

@@ -12,10 +12,7 @@ from vault_index.mcp_server.tools import offered
 TRANSPORTS = ("stdio", "http")
 ERAS = ("legacy", "modern")
 PAGE = Path(__file__).with_name("inspector.md")
-TARGETS = {
-    "stdio": "vault-index mcp",
-    "http": "http://127.0.0.1:7341/mcp --header 'Authorization: Bearer vx_…'",
-}
+TARGETS = {"stdio": "vault-index mcp", "http": "http://127.0.0.1:7341/mcp --header 'Authorization: Bearer vx_…'"}
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
