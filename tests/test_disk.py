@@ -37,45 +37,39 @@ def log(path: Path) -> None:
 
 
 @pytest.mark.parametrize("use", [hold, lock, log])
-@pytest.mark.parametrize("plant", [os.symlink, os.link])
-def test_what_a_planted_name_leads_to_is_left_alone(tmp_path: Path, use: Use, plant: Plant) -> None:
-    mine = tmp_path / "mine"
-    mine.write_text("precious")
-    plant(mine, tmp_path / "planted")
-    with pytest.raises(VaultIndexError, match="planted is a link, or belongs to another user"):
-        use(tmp_path / "planted")
-    assert mine.read_text() == "precious"
+class TestFiles:
+    @pytest.mark.parametrize("plant", [os.symlink, os.link])
+    def test_what_a_planted_name_leads_to_is_left_alone(self, tmp_path: Path, use: Use, plant: Plant) -> None:
+        mine = tmp_path / "mine"
+        mine.write_text("precious")
+        plant(mine, tmp_path / "planted")
+        with pytest.raises(VaultIndexError, match="planted is a link, or belongs to another user"):
+            use(tmp_path / "planted")
+        assert mine.read_text() == "precious"
 
+    def test_a_planted_pipe_keeps_nobody_waiting(self, tmp_path: Path, use: Use) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises((VaultIndexError, OSError)):
+            use(tmp_path / "pipe")
 
-@pytest.mark.parametrize("use", [hold, lock, log])
-def test_a_planted_pipe_keeps_nobody_waiting(tmp_path: Path, use: Use) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises((VaultIndexError, OSError)):
-        use(tmp_path / "pipe")
+    @needs_root
+    def test_a_file_of_another_user_is_not_written(self, tmp_path: Path, use: Use) -> None:
+        theirs = tmp_path / "theirs"
+        theirs.touch()
+        os.chown(theirs, NOBODY, NOBODY)
+        with pytest.raises(VaultIndexError, match="another user"):
+            use(theirs)
+        assert theirs.read_bytes() == b""
 
-
-@needs_root
-@pytest.mark.parametrize("use", [hold, lock, log])
-def test_a_file_of_another_user_is_not_written(tmp_path: Path, use: Use) -> None:
-    theirs = tmp_path / "theirs"
-    theirs.touch()
-    os.chown(theirs, NOBODY, NOBODY)
-    with pytest.raises(VaultIndexError, match="another user"):
-        use(theirs)
-    assert theirs.read_bytes() == b""
-
-
-@pytest.mark.parametrize("use", [hold, lock, log])
-def test_files_of_the_home_are_for_their_owner_alone(tmp_path: Path, use: Use) -> None:
-    (tmp_path / "old").touch()
-    (tmp_path / "old").chmod(0o666)
-    before = os.umask(0)
-    try:
-        use(tmp_path / "old")
-        use(tmp_path / "new")
-    finally:
-        os.umask(before)
-    assert [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("old", "new")] == [0o600, 0o600]
+    def test_they_are_for_their_owner_alone(self, tmp_path: Path, use: Use) -> None:
+        (tmp_path / "old").touch(0o666)
+        before = os.umask(0)
+        try:
+            use(tmp_path / "old")
+            use(tmp_path / "new")
+        finally:
+            os.umask(before)
+        assert [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("old", "new")] == [0o600, 0o600]
 
 
 class TestFolders:

@@ -16,10 +16,7 @@ from vault_index.mirroring.files import Files
 
 pytestmark = needs_exchange
 
-READS = 3000
-SCANS = 1000
-WRITES = 400
-SYNCS = 12
+READS, SCANS, WRITES, SYNCS = 3000, 1000, 400, 12
 NOTE = "80-memory/note/n.md"
 
 

@@ -27,7 +27,7 @@ from benchmarks.judged import (
     read_set,
     shares_of_none,
     worst,
-)
+)  # fmt: skip
 from vault_index import VaultIndex
 from vault_index.markdown.normalize import split_lines
 from vault_index.query.ranking import retrieval

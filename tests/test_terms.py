@@ -1,6 +1,5 @@
 import re
 
-import pytest
 from hypothesis import given, strategies as st
 
 from vault_index.terms import (
@@ -13,66 +12,45 @@ from vault_index.terms import (
     placed_words,
     query_parts,
     query_phrase,
-)
+)  # fmt: skip
+
+INDEXED = {
+    "plain words": "plain words", "全文検索": " 全文 文検 検索 索 ",
+    "用Docker的网络": " 用 用 Docker 的网 网络 络 ", "김치볶음밥 맛": " 김치 치볶 볶음 음밥 밥   맛 맛 ",
+    "ภาษาไทย": " ภาษ าษา ษาไ าไท ไทย ย ทย ",
+    "ນ້ຳ ខ្មែរ မြန်မာ": " ນຳ ຳ   ខមរ រ មរ   မနမ မ နမ ",
+    "Книгами ёжик Йод": "Книгами ежик Йод\nКнигаˑ",
+    "Αθήνα ΠΊΤΣΜΠΕΡΓΚ": "Αθηνα ΠΙΤΣΜΠΕΡΓΚ\nΠΙΤΣΜˑ",
+    "والكِتَاب أن": "والكتاب ان\nوالكˑ الكتˑ لكتاˑ كتابˑ",
+    "useEffect and HTTPServer2": "useEffect and HTTPServer2\nuse Effect HTTP Server 2",
+    "snake_case kebab-case GitHub": "snake_case kebab-case GitHub\nGit Hub",
+    "NASA and iPhone": "NASA and iPhone\ni Phone",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "indexed"),
-    [
-        ("plain words", "plain words"),
-        ("全文検索", " 全文 文検 検索 索 "),
-        ("用Docker的网络", " 用 用 Docker 的网 网络 络 "),
-        ("김치볶음밥 맛", " 김치 치볶 볶음 음밥 밥   맛 맛 "),
-        ("ภาษาไทย", " ภาษ าษา ษาไ าไท ไทย ย ทย "),
-        ("ນ້ຳ ខ្មែរ မြန်မာ", " ນຳ ຳ   ខមរ រ មរ   မနမ မ နမ "),
-        ("Книгами ёжик Йод", "Книгами ежик Йод\nКнигаˑ"),
-        ("Αθήνα ΠΊΤΣΜΠΕΡΓΚ", "Αθηνα ΠΙΤΣΜΠΕΡΓΚ\nΠΙΤΣΜˑ"),
-        ("والكِتَاب أن", "والكتاب ان\nوالكˑ الكتˑ لكتاˑ كتابˑ"),
-        ("useEffect and HTTPServer2", "useEffect and HTTPServer2\nuse Effect HTTP Server 2"),
-        ("snake_case kebab-case GitHub", "snake_case kebab-case GitHub\nGit Hub"),
-        ("NASA and iPhone", "NASA and iPhone\ni Phone"),
-    ],
-)
-def test_what_is_indexed(text: str, indexed: str) -> None:
-    assert index_text(text) == indexed
+def test_texts_are_indexed_with_pieces_and_parts() -> None:
+    assert {text: index_text(text) for text in INDEXED} == INDEXED
 
 
-@pytest.mark.parametrize(
-    ("word", "parts"),
-    [
-        ("word", ["word"]),
-        ("café", ["café"]),
-        ("useEffect", ["useEffect", "use Effect"]),
-        ("全文検索", ["全文", "文検", "検索"]),
-        ("索", ["索"]),
-        ("Docker网络", ["网络", "Docker"]),
-        ("山の高さは", ["山の", "の高", "高さ", "さは", "山", "高"]),
-        ("ไทย", ["ไทย"]),
-        ("น้ำใจ", ["นำใ", "ำใจ"]),
-        ("Словами", ["Словами", "Словаˑ"]),
-        ("بالكتب", ["بالكتب", "بالكˑ", "الكتˑ", "لكتبˑ"]),
-    ],
-)
-def test_what_is_looked_for(word: str, parts: list[str]) -> None:
-    assert query_parts(word) == parts
+PARTS = {
+    "word": ["word"], "café": ["café"], "useEffect": ["useEffect", "use Effect"],
+    "全文検索": ["全文", "文検", "検索"], "索": ["索"], "Docker网络": ["网络", "Docker"],
+    "山の高さは": ["山の", "の高", "高さ", "さは", "山", "高"], "ไทย": ["ไทย"], "น้ำใจ": ["นำใ", "ำใจ"],
+    "Словами": ["Словами", "Словаˑ"], "بالكتب": ["بالكتب", "بالكˑ", "الكتˑ", "لكتبˑ"],
+}  # fmt: skip
+
+
+def test_words_are_looked_for_by_their_parts() -> None:
+    assert {text: query_parts(text) for text in PARTS} == PARTS
 
 
 def test_a_single_character_is_looked_for_as_a_beginning() -> None:
-    assert is_prefix("索")
-    assert not is_prefix("a")
-    assert not is_prefix("全文")
-    assert is_prefix("ไท")
-    assert not is_prefix("ไทย")
-    assert not is_prefix("к")
+    assert [word for word in ("索", "a", "全文", "ไท", "ไทย", "к") if is_prefix(word)] == ["索", "ไท"]
 
 
 def test_forms_of_a_word_have_a_piece_in_common() -> None:
-    for one, other in [
-        ("Комиссией", "комиссиях"),
-        ("παραδείγματα", "ΠΑΡΑΔΕΙΓΜΑ"),
-        ("والمدرسة", "مدرسه"),
-        ("בספריות", "ספריות"),
-    ]:
+    forms = {"Комиссией": "комиссиях", "παραδείγματα": "ΠΑΡΑΔΕΙΓΜΑ", "والمدرسة": "مدرسه", "בספריות": "ספריות"}
+    for one, other in forms.items():
         assert set(index_words(one)) & set(index_words(other)), one
 
 
@@ -99,24 +77,10 @@ def test_any_part_of_a_text_is_a_phrase_of_the_index(text: str, start: int, size
     assert any(held[i : i + len(asked)] == asked for i in range(len(held)))
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("Running Café", ["running", "café"]),
-        ("検索", ["検索"]),
-        ("全文検索の話", ["全文", "文検", "検索", "索の", "の話", "話"]),
-        ("useEffect(snake_case)", ["useeffect", "snake", "case", "use", "effect"]),
-    ],
-)
-def test_the_words_that_are_looked_up(text: str, words: list[str]) -> None:
-    assert index_words(text) == words
-
-
-@pytest.mark.parametrize(
-    ("text", "cjk"), [("全文検索 fts", True), ("FTS5 の全文検索は速い", True), ("what is 検索 here", False)]
-)
-def test_whether_a_text_is_mostly_cjk(text: str, cjk: bool) -> None:
-    assert mostly_cjk(text) is cjk
+def test_whether_a_text_is_mostly_cjk() -> None:
+    assert mostly_cjk("全文検索 fts")
+    assert mostly_cjk("FTS5 の全文検索は速い")
+    assert not mostly_cjk("what is 検索 here")
 
 
 @given(st.text(max_size=200))

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.echoes import Bench, Count, quotations
+from benchmarks.echoes import Bench, Count
 from benchmarks.month import QUESTIONS, SESSIONS, Month, Session
 from vault_index import VaultIndex
 from vault_index.results.search import Hit
-from vault_index.results.texts import Recall
 
 END = 1_795_000_000_000
 DEPLOY = QUESTIONS[0]
@@ -71,30 +70,3 @@ def test_an_echo_is_counted_and_an_answer_is_not(bench: Bench, index: VaultIndex
     count = Count()
     bench.judge_hits(index, count, other, [echo], "ses_other")
     assert not count.echoes
-
-
-def test_a_block_is_judged_by_its_quotations(bench: Bench) -> None:
-    asked = session_with(bench, DEPLOY.wordings[0], "asked")
-    text = "\n".join(
-        [
-            '<vault-index-recall token="abcd">',
-            f"`api/{asked.id}.md:9` · session · 2026-11-02",
-            "> **A title**",
-            f"> {DEPLOY.wordings[0]}",
-            f"`api/{asked.id}.md` · session · 2026-11-02",
-            f"> **{DEPLOY.wordings[2]}**",
-            "`api/deploy.md:3-4` · note",
-            "> Tuesday mornings.",
-        ]
-    )
-    path = f"api/{asked.id}.md"
-    assert quotations(text) == [
-        (path, "A title", [DEPLOY.wordings[0]]),
-        (path, DEPLOY.wordings[2], []),
-        ("api/deploy.md", "", ["Tuesday mornings."]),
-    ]
-    count = Count()
-    bench.judge_block(count, DEPLOY, Recall(text, 1, "high", (), ()), "ses_other", "zqown")
-    assert (dict(count.echoes), count.right, count.own) == ({"asked": 1, "title": 1}, 1, 0)
-    bench.judge_block(count, DEPLOY, Recall("`a.md`\n> about zqown", 1, "high", (), ()), "ses_other", "zqown")
-    assert count.own == 1

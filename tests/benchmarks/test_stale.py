@@ -6,19 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from benchmarks.stale import Answer, Bench, Item, Key, Memory, judge_names, judge_stale, read_part
+from benchmarks.stale import Answer, Bench, Item, Memory, judge_stale, read_part
 from vault_index import VaultIndex
-
-CHAIN = Item(
-    "chain", "c", tuple(Memory(text, {}) for text in ("CI is Jenkins", "CI is Drone", "Builds: Buildkite")), "CI?"
-)
-PAIR = Item("pair", "p", (Memory("staging has 2 nodes", {}), Memory("production has 9 nodes", {})), "staging?", "side")
-OTHER = Item("unrelated", "u", (Memory("Ann plays the flute", {}),))
-ITEMS = [CHAIN, PAIR, OTHER]
-C0, C1, C2 = ((CHAIN.id, step) for step in range(3))
-P0, P1 = ((PAIR.id, step) for step in range(2))
-U = (OTHER.id, 0)
-RIGHT: dict[Key, Key | None] = {C0: None, C1: C0, C2: C1, P0: None, P1: None, U: None}
 
 
 @pytest.mark.parametrize(("part", "wanted"), [("dev", (296, 350, 350)), ("measured", (300, 300, 300))])
@@ -39,23 +28,6 @@ def test_the_two_parts_have_no_question_and_no_memory_in_common() -> None:
     assert len(set(questions)) == len(questions)
     files = [(memory.front.get("title"), memory.text) for item in both for memory in item.memories]
     assert len(set(files)) == len(files)
-
-
-JUDGED: list[tuple[dict[Key, Key | None], tuple[int, ...]]] = [
-    ({}, (2, 0, 0, 0, 0, 0)),
-    ({C1: None, C2: None}, (0, 0, 0, 0, 0, 0)),
-    ({C2: C0}, (1, 1, 0, 0, 0, 0)),
-    ({C2: P0}, (1, 0, 1, 0, 0, 0)),
-    ({P1: P0}, (2, 0, 0, 1, 0, 0)),
-    ({P0: C0}, (2, 0, 0, 0, 1, 0)),
-    ({U: C0}, (2, 0, 0, 0, 0, 1)),
-]
-
-
-def test_names_are_judged() -> None:
-    for changed, counted in JUDGED:
-        figures = judge_names(ITEMS, {**RIGHT, **changed})
-        assert tuple(one.kinds.total() for one in figures) == counted
 
 
 class Told:

@@ -26,12 +26,8 @@ def drawn(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, *, quiet: bool =
     return stream.getvalue()
 
 
-def test_stages_are_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = drawn(monkeypatch, Terminal())
-    for label in ("reading", "indexing", "4/4", "embedding", "1/9"):
-        assert label in shown
-
-
-def test_a_pipe_and_quiet_see_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert all(label in shown for label in ("reading", "indexing", "4/4", "embedding", "1/9"))
     assert drawn(monkeypatch, io.StringIO()) == ""
     assert drawn(monkeypatch, Terminal(), quiet=True) == ""

@@ -123,11 +123,12 @@ def test_the_command_is_printed_for_a_shell(told: Any, index: VaultIndex, capsys
 def test_exec_becomes_the_client_in_the_folder_of_the_session(tmp_path: Path) -> None:
     folder = tmp_path / "a b"
     folder.mkdir()
-    (tmp_path / "opencode").write_text('#!/bin/sh\necho "$PWD" "$@"\nexit 7\n')
-    (tmp_path / "opencode").chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/opencode").write_text('#!/bin/sh\necho "$PWD" "$@"\nexit 7\n')
+    (tmp_path / "bin/opencode").chmod(0o755)
     text = transcript("ses_a", [("2026-11-20 09:00", "User", "Hi.")], directory=str(folder))
     with held(tmp_path, {"ses_a": text}) as opened:
-        path = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+        path = {"PATH": f"{tmp_path}/bin{os.pathsep}{os.environ['PATH']}"}
         ended = vx("resume", "ses_a", "--exec", "--home", str(opened.home.data_dir), environ=path)
     assert (ended.returncode, ended.stdout) == (7, f"{folder} -s ses_a\n")
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.fake_daemon import fake_daemon, replying
 from tests.cli.process import vx
 from tests.output import answers
@@ -60,7 +62,8 @@ def test_with_a_daemon_a_memory_costs_as_little(home: Path) -> None:
     assert not (THIN | {"vault_index.memories", "vault_index.secrets"}) & modules
 
 
-def test_without_a_daemon_a_question_imports_what_answers_it(vault: Path) -> None:
+def test_without_a_daemon_a_question_imports_what_answers_it(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VAULT_INDEX_GREETING_SECONDS", raising=False)  # its name is compared with those of settings
     (vault / "note.md").write_text("# A note\n", encoding="utf-8")
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
     assert not HEAVY & imported("search", "readers", "--mode", "text", "--json")

@@ -16,21 +16,9 @@ HOME = "/home/user"
 _NAME = 45
 """Characters: a shorter string is a name, a state or a date."""
 _EMPTIED = {
-    "additional_tools",
-    "base_instructions",
-    "body",
-    "developer_instructions",
-    "input_schema",
-    "instructions",
-    "osVersion",
-    "parameters",
-    "params",
-    "rendered",
-    "shape",
-    "state",
-    "systemPrompt",
-    "tools_json",
-}
+    "additional_tools", "base_instructions", "body", "developer_instructions", "input_schema", "instructions",
+    "osVersion", "parameters", "params", "rendered", "shape", "state", "systemPrompt", "tools_json",
+}  # fmt: skip
 """Keys of nothing but the client's own text."""
 _MARKS = (
     r"^@@",

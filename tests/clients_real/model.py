@@ -212,21 +212,13 @@ def _blocks(step: Step, number: int) -> list[dict[str, Any]]:
 
 def _message(step: Step, number: int, model: str) -> dict[str, Any]:
     taken, given = _usage(step)
+    usage = {"input_tokens": taken, "output_tokens": given}
     return {
-        "id": f"msg_{number:04}",
-        "type": "message",
-        "role": "assistant",
-        "model": model,
+        "id": f"msg_{number:04}", "type": "message", "role": "assistant", "model": model,
         "content": _blocks(step, number),
-        "stop_reason": "tool_use" if step.get("tools") else "end_turn",
-        "stop_sequence": None,
-        "usage": {
-            "input_tokens": taken,
-            "output_tokens": given,
-            "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
-        },
-    }
+        "stop_reason": "tool_use" if step.get("tools") else "end_turn", "stop_sequence": None,
+        "usage": usage | {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0},
+    }  # fmt: skip
 
 
 def _anthropic(step: Step, number: int, model: str) -> Iterator[dict[str, Any]]:
@@ -261,14 +253,9 @@ def _anthropic(step: Step, number: int, model: str) -> Iterator[dict[str, Any]]:
 def _openai(step: Step, number: int, model: str) -> Iterator[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     if "think" in step:
-        items.append(
-            {
-                "type": "reasoning",
-                "id": f"rs_{number:04}",
-                "summary": [{"type": "summary_text", "text": step["think"]}],
-                "encrypted_content": "c2VhbGVk",
-            }
-        )
+        summary = [{"type": "summary_text", "text": step["think"]}]
+        thought = {"type": "reasoning", "id": f"rs_{number:04}", "summary": summary, "encrypted_content": "c2VhbGVk"}
+        items.append(thought)
     if "text" in step:
         content = [{"type": "output_text", "text": step["text"], "annotations": []}]
         items.append({"type": "message", "role": "assistant", "id": f"msg_{number:04}", "content": content})
@@ -287,22 +274,15 @@ def _openai(step: Step, number: int, model: str) -> Iterator[dict[str, Any]]:
             for place, piece in enumerate(_pieces(step["text"])):
                 if step.get("hold") == place:
                     yield {"type": "_hold"}
-                yield {
-                    "type": "response.output_text.delta",
-                    "item_id": item["id"],
-                    "output_index": index,
-                    "content_index": 0,
-                    "delta": piece,
-                }
+                of_item = {"item_id": item["id"], "output_index": index, "content_index": 0}
+                yield {"type": "response.output_text.delta", **of_item, "delta": piece}
         yield {"type": "response.output_item.done", "output_index": index, "item": item}
     taken, given = _usage(step)
     usage = {
-        "input_tokens": taken,
-        "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": given,
-        "output_tokens_details": {"reasoning_tokens": 0},
+        "input_tokens": taken, "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": given, "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": taken + given,
-    }
+    }  # fmt: skip
     yield {"type": "response.completed", "response": response | {"output": items, "usage": usage}}
 
 
@@ -322,6 +302,7 @@ def _gemini(step: Step, number: int, model: str) -> Iterator[dict[str, Any]]:
         parts.append({"text": piece})
     parts += [{"functionCall": {"name": tool["name"], "args": tool["args"]}} for tool in step.get("tools", ())]
     taken, given = _usage(step)
+    usage = {"promptTokenCount": taken, "candidatesTokenCount": given, "totalTokenCount": taken + given}
     for place, part in enumerate(parts):
         if place == held:
             yield {"type": "_hold"}
@@ -330,11 +311,7 @@ def _gemini(step: Step, number: int, model: str) -> Iterator[dict[str, Any]]:
             "responseId": f"response-{number}",
             "modelVersion": model,
             "candidates": [{"index": 0, "content": {"role": "model", "parts": [part]}, **last}],
-            "usageMetadata": {
-                "promptTokenCount": taken,
-                "candidatesTokenCount": given,
-                "totalTokenCount": taken + given,
-            },
+            "usageMetadata": usage,
         }
 
 

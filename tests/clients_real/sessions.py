@@ -20,7 +20,7 @@ from tests.clients_real.scenes import (
     SECRET,
     TALK,
     asked,
-)
+)  # fmt: skip
 from tests.clients_real.terminal import ENTER, ESCAPE, UP
 from tests.waiting import until
 

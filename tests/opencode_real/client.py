@@ -74,13 +74,9 @@ class Place:
         """OpenCode as a server: many turns in one process."""
         process = subprocess.Popen(
             [os.environ["OPENCODE_BIN"], "serve", "--port", "0", "--print-logs", "--log-level", "INFO"],
-            env=self.env,
-            cwd=self.project,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+            env=self.env, cwd=self.project, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
         server = Server(self, process)
         try:
             server.wait_until_ready()
@@ -193,21 +189,12 @@ def _run(words: Sequence[str], env: Mapping[str, str], folder: Path, stdin: str 
 
 def _settings(url: str) -> dict[str, Any]:
     """OpenCode with nothing but the scripted model."""
+    model = {"name": "Fake 1", "tool_call": True, "limit": {"context": 200000, "output": 4096}}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible", "name": "Fake", "options": {"baseURL": url, "apiKey": "none"},
+        "models": {"fake-1": model},
+    }  # fmt: skip
     return {
-        "model": "fake/fake-1",
-        "small_model": "fake/fake-1",
-        "autoupdate": False,
-        "share": "disabled",
-        "permission": "allow",
-        "enabled_providers": ["fake"],
-        "provider": {
-            "fake": {
-                "npm": "@ai-sdk/openai-compatible",
-                "name": "Fake",
-                "options": {"baseURL": url, "apiKey": "none"},
-                "models": {
-                    "fake-1": {"name": "Fake 1", "tool_call": True, "limit": {"context": 200000, "output": 4096}}
-                },
-            }
-        },
-    }
+        "model": "fake/fake-1", "small_model": "fake/fake-1", "autoupdate": False, "share": "disabled",
+        "permission": "allow", "enabled_providers": ["fake"], "provider": {"fake": provider},
+    }  # fmt: skip
