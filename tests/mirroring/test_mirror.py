@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,15 @@ from vault_index.errors import ConfigError
 from vault_index.store.state import State
 
 A = "sessions/2026-11-18 A session.md"
+
+
+@pytest.fixture
+def heron(client: Client, tmp_path: Path) -> Iterator[VaultIndex]:
+    """An index that mirrors one session of one prompt."""
+    client.begin("A heron at the lake")
+    with opened(tmp_path) as index:
+        index.sync()
+        yield index
 
 
 def opened(folder: Path, **settings: str) -> VaultIndex:
@@ -71,75 +81,52 @@ def test_switching_over_keeps_ids_and_vectors(client: Client, tmp_path: Path) ->
     assert (after.id, after.path, report.embedded) == (before.id, A, 0)
 
 
-def test_a_new_turn_is_added_and_found(client: Client, tmp_path: Path) -> None:
-    client.begin("A heron at the lake")
-    with opened(tmp_path) as index:
-        index.sync()
-        client.assistant("It is an egret")
-        report = index.sync([client.path])
-        assert (report.changed, report.added) == (1, 0)
-        assert [hit.path for hit in index.search("egret").results] == [A]
-        assert files(tmp_path)[A].endswith("\n\nIt is an egret\n")
+def test_a_new_turn_is_added_and_what_opencode_deletes_stays(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
+    client.assistant("It is an egret")
+    report = heron.sync([client.path])
+    assert (report.changed, report.added) == (1, 0)
+    assert [hit.path for hit in heron.search("egret").results] == [A]
+    assert files(tmp_path)[A].endswith("\n\nIt is an egret\n")
+    client.run("DELETE FROM session")
+    heron.sync()
+    assert sessions(heron) == list(files(tmp_path)) == [A]
 
 
-def test_what_opencode_deletes_stays(client: Client, tmp_path: Path) -> None:
-    client.begin("A heron at the lake")
-    with opened(tmp_path) as index:
-        index.sync()
-        client.run("DELETE FROM session")
-        index.sync()
-        assert sessions(index) == list(files(tmp_path)) == [A]
-
-
-def test_a_deleted_file_stays_deleted_until_it_is_put_back(client: Client, tmp_path: Path) -> None:
-    client.begin("A heron at the lake")
+def test_a_deleted_file_stays_deleted_until_it_is_put_back(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
     client.session("ses_b", "Another")
     client.user("Hello", session="ses_b")
-    with opened(tmp_path) as index:
-        index.sync()
-        (tmp_path / "vault" / A).rename(tmp_path / "trash.md")
-        client.assistant("It is an egret")
-        index.sync()
-        index.rebuild()
-        assert sessions(index) == list(files(tmp_path)) == ["sessions/2026-11-18 Another.md"]
-        (tmp_path / "trash.md").rename(tmp_path / "vault" / A)
-        index.sync()
-        assert sessions(index) == [A, "sessions/2026-11-18 Another.md"]
-        assert "It is an egret" in files(tmp_path)[A]
+    heron.sync()
+    (tmp_path / "vault" / A).rename(tmp_path / "trash.md")
+    client.assistant("It is an egret")
+    heron.sync()
+    heron.rebuild()
+    assert sessions(heron) == list(files(tmp_path)) == ["sessions/2026-11-18 Another.md"]
+    (tmp_path / "trash.md").rename(tmp_path / "vault" / A)
+    heron.sync()
+    assert sessions(heron) == [A, "sessions/2026-11-18 Another.md"]
+    assert "It is an egret" in files(tmp_path)[A]
+    shutil.rmtree(tmp_path / "vault/sessions")  # a folder that is gone as a whole is written anew
+    heron.sync()
+    assert sessions(heron) == list(files(tmp_path)) == [A, "sessions/2026-11-18 Another.md"]
 
 
-def test_a_folder_that_is_gone_as_a_whole_is_written_anew(client: Client, tmp_path: Path) -> None:
-    client.begin("A heron at the lake")
-    with opened(tmp_path) as index:
-        index.sync()
-        shutil.rmtree(tmp_path / "vault/sessions")
-        index.sync()
-        assert list(files(tmp_path)) == [A]
+def test_an_unmounted_vault_forgets_nothing(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
+    (tmp_path / "vault").rename(tmp_path / "unmounted")
+    assert [problem.code for problem in heron.sync().problems] == ["source_vanished"]
+    assert sessions(heron) == [A]
+    (tmp_path / "unmounted").rename(tmp_path / "vault")
+    client.assistant("It is an egret")
+    heron.sync()
+    assert "It is an egret" in files(tmp_path)[A]
 
 
-def test_a_vault_that_is_not_mounted_forgets_nothing(client: Client, tmp_path: Path) -> None:
-    client.begin("A heron at the lake")
-    with opened(tmp_path) as index:
-        index.sync()
-        (tmp_path / "vault").rename(tmp_path / "unmounted")
-        assert [problem.code for problem in index.sync().problems] == ["source_vanished"]
-        assert sessions(index) == [A]
-        (tmp_path / "unmounted").rename(tmp_path / "vault")
-        client.assistant("It is an egret")
-        index.sync()
-        assert "It is an egret" in files(tmp_path)[A]
-
-
-def test_a_renamed_or_moved_file_goes_on_under_its_name(client: Client, tmp_path: Path) -> None:
-    client.begin("A heron at the lake")
-    with opened(tmp_path) as index:
-        index.sync()
-        (tmp_path / "vault/sessions/birds").mkdir()
-        (tmp_path / "vault" / A).rename(tmp_path / "vault/sessions/birds/Herons.md")
-        client.assistant("It is an egret")
-        index.sync()
-        assert sessions(index) == ["sessions/birds/Herons.md"]
-        assert "egret" in files(tmp_path)["sessions/birds/Herons.md"]
+def test_a_moved_file_goes_on_under_its_name(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
+    (tmp_path / "vault/sessions/birds").mkdir()
+    (tmp_path / "vault" / A).rename(tmp_path / "vault/sessions/birds/Herons.md")
+    client.assistant("It is an egret")
+    heron.sync()
+    assert sessions(heron) == ["sessions/birds/Herons.md"]
+    assert "egret" in files(tmp_path)["sessions/birds/Herons.md"]
 
 
 def test_only_a_first_title_names_a_file(client: Client, tmp_path: Path) -> None:
@@ -174,22 +161,23 @@ def test_sessions_of_one_title_have_files_of_their_own(client: Client, tmp_path:
         assert [found.kind for found in index.list(path=A).results] == ["note"]
 
 
-def test_what_was_written_into_a_file_is_kept_and_the_session_goes_on_behind_it(client: Client, tmp_path: Path) -> None:
-    client.begin("A heron at the lake")
-    with opened(tmp_path) as index:
-        index.sync()
-        file = tmp_path / "vault" / A
-        mine = file.read_text("utf-8").replace("\nturns: 1\n", "\nturns: 1\ntags: [birds]\n") + "\nI saw it, too.\n"
-        file.write_text(mine, "utf-8")
-        client.assistant("It is an egret")
-        index.sync()
-        client.user("Are you sure?")
-        index.sync()
-        text = file.read_text("utf-8")
-        assert text.startswith(mine)
-        assert text.count("It is an egret") == text.count("Are you sure?") == 1
-        assert index.status().problems == ()
-        assert [hit.path for hit in index.search("sure kind:session tag:birds").results] == [A]
+def test_what_was_written_into_a_file_is_kept(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
+    file = tmp_path / "vault" / A
+    mine = file.read_text("utf-8").replace("\nturns: 1\n", "\nturns: 1\ntags: [birds]\n") + "\nI saw it, too.\n"
+    file.write_text(mine, "utf-8")
+    for said in ("It is an egret", "Are you sure?"):
+        client.user(said)
+        heron.sync()
+    text = file.read_text("utf-8")
+    assert text.startswith(mine)
+    assert text.count("It is an egret") == text.count("Are you sure?") == 1
+    assert heron.status().problems == ()
+    assert [hit.path for hit in heron.search("sure kind:session tag:birds").results] == [A]
+    file.write_text(text.partition("\n## User · ")[0], "utf-8")  # what was taken out of it does not come back
+    client.user("It flew away")
+    heron.sync()
+    text = file.read_text("utf-8")
+    assert [said in text for said in ("It is an egret", "Are you sure?", "It flew away")] == [False, False, True]
 
 
 def test_a_changed_file_whose_session_was_taken_back_is_left_alone_and_named(client: Client, tmp_path: Path) -> None:
@@ -234,33 +222,19 @@ def test_a_lost_state_makes_no_copies(client: Client, tmp_path: Path) -> None:
         assert index.status().problems == ()
 
 
-def test_a_file_that_was_written_before_we_were_killed_gets_no_turn_twice(client: Client, tmp_path: Path) -> None:
-    client.begin("A heron at the lake")
-    with opened(tmp_path) as index:
-        index.sync()
-        state = State(index.home.state_db)
-        before = state.mirrored()["ses_a"]
-        client.assistant("It is an egret")
-        index.sync()
-        state.put_mirrored("ses_a", before)
-        state.close()
-        client.user("Are you sure?")
-        index.sync()
-        text = files(tmp_path)[A]
-        assert [text.count(said) for said in ("It is an egret", "Are you sure?", "turns: 3")] == [1, 1, 1]
-
-
-def test_a_file_that_was_shortened_stays_short(client: Client, tmp_path: Path) -> None:
-    client.begin("A heron at the lake")
+def test_a_file_that_was_written_before_a_kill_gets_no_turn_twice(
+    heron: VaultIndex, client: Client, tmp_path: Path
+) -> None:
+    state = State(heron.home.state_db)
+    before = state.mirrored()["ses_a"]
     client.assistant("It is an egret")
-    with opened(tmp_path) as index:
-        index.sync()
-        file = tmp_path / "vault" / A
-        file.write_text(file.read_text("utf-8").partition("\n## Assistant")[0], "utf-8")
-        client.user("Are you sure?")
-        index.sync()
-        text = file.read_text("utf-8")
-        assert ("It is an egret" in text, "Are you sure?" in text) == (False, True)
+    heron.sync()
+    state.put_mirrored("ses_a", before)
+    state.close()
+    client.user("Are you sure?")
+    heron.sync()
+    text = files(tmp_path)[A]
+    assert [text.count(said) for said in ("It is an egret", "Are you sure?", "turns: 3")] == [1, 1, 1]
 
 
 def test_what_is_broken_or_redacted_is_named_with_its_file(client: Client, tmp_path: Path) -> None:
@@ -274,10 +248,11 @@ def test_what_is_broken_or_redacted_is_named_with_its_file(client: Client, tmp_p
         assert redacted.message.startswith("1 session holds credentials")
 
 
-@pytest.mark.parametrize("folder", ["80-memory", "80-memory/sessions", "../elsewhere", "/abs", ".hidden", "."])
-def test_folders_that_cannot_be(client: Client, tmp_path: Path, folder: str) -> None:
-    with open_index(tmp_path), pytest.raises(ConfigError, match="mirror"):
-        set_value(find_home(tmp_path / "home"), "opencode.mirror", folder)
+def test_settings_refuse_folders_that_cannot_hold_sessions(client: Client, tmp_path: Path) -> None:
+    with open_index(tmp_path):
+        for folder in ("80-memory", "80-memory/sessions", "../elsewhere", "/abs", ".hidden", "."):
+            with pytest.raises(ConfigError, match="mirror"):
+                set_value(find_home(tmp_path / "home"), "opencode.mirror", folder)
 
 
 def test_a_folder_that_leads_out_of_the_vault_is_named_and_the_notes_are_found(client: Client, tmp_path: Path) -> None:

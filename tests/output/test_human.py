@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-import pytest
 from rich.cells import cell_len
 
 from tests.output import answers
@@ -17,25 +16,29 @@ def shown(method: str, answer: dict[str, Any], width: int = 80, **options: bool)
     return render(method, answer, "human", width=width, **options)
 
 
-@pytest.mark.parametrize(("method", "answer"), answers.every_answer(EVIL))
-def test_control_characters_of_notes_never_reach_a_terminal(method: str, answer: dict[str, Any]) -> None:
-    text = shown(method, answer, color=False)
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
-    colored = shown(method, answer, color=True, terminal=True)
-    assert not re.search("[\x00-\x09\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", colored)
+def test_control_characters_of_notes_never_reach_a_terminal() -> None:
     # What rich writes itself: colours, and hyperlinks ended by ESC \.
     own = re.compile(r"\x1b(?:\[[0-9;]*m|\]8;[^;\x1b]*;[^\x1b]*\x1b\\)")
-    assert "\x1b" not in own.sub("", colored)
+    harmful = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+    leaks = [
+        (method, colored)
+        for method, answer in answers.every_answer(EVIL)
+        for colored in (False, True)
+        if harmful.search(own.sub("" if colored else "\x1b", shown(method, answer, color=colored, terminal=colored)))
+    ]
+    assert leaks == []
 
 
-@pytest.mark.parametrize(("method", "answer"), answers.every_answer("Quite a long title with 数据库 in it"))
-@pytest.mark.parametrize("width", [40, 80, 140])
-def test_lines_fit_the_width(method: str, answer: dict[str, Any], width: int) -> None:
-    if method == "get":
-        return  # the content is printed as it is
-    for line in shown(method, answer, width).split("\n"):
-        assert cell_len(line) <= width, line
-        assert line == line.rstrip()
+def test_lines_fit_the_width() -> None:
+    wrong = [
+        (method, width, line)
+        for method, answer in answers.every_answer("Quite a long title with 数据库 in it")
+        for width in (40, 80, 140)
+        if method != "get"  # the content is printed as it is
+        for line in shown(method, answer, width).split("\n")
+        if cell_len(line) > width or line != line.rstrip()
+    ]
+    assert wrong == []
 
 
 def test_a_hit_says_where_it_is_and_what_it_says() -> None:
@@ -52,10 +55,6 @@ def test_hits_that_hardly_answer_stand_below_a_line() -> None:
     scores = [number for number, text in enumerate(lines) if re.match(r"0\.\d\d  ", text)]
     assert [number < line for number in scores] == [True, True, False, False]
     assert "From here on" not in shown("search", answers.search(answers.hit(score=0.8), answers.hit(score=0.4)))
-
-
-def test_an_unsure_answer_says_so() -> None:
-    assert shown("search", answers.search(answers.hit(), confidence="low")).endswith("not certain")
 
 
 def test_matched_words_are_marked_where_there_is_color() -> None:
@@ -86,34 +85,31 @@ def test_no_confidence_is_no_answer() -> None:
     assert "other words" in text
 
 
-@pytest.mark.parametrize(
-    ("method", "answer", "next_step"),
-    [
+def test_an_empty_answer_says_what_to_do_next() -> None:
+    for method, answer, next_step in (
         ("search", answers.search(), "vault-index tags"),
         ("list", answers.documents(), "vault-index sync"),
         ("tags", answers.tags(), "frontmatter"),
         ("status", answers.status(sources=()), "vault-index source add"),
-    ],
-)
-def test_an_empty_answer_says_what_to_do_next(method: str, answer: dict[str, Any], next_step: str) -> None:
-    assert next_step in shown(method, answer)
+    ):
+        assert next_step in shown(method, answer)
+    assert shown("status", {"results": [], "total": 0}) == "Nothing has left this machine."
 
 
-def test_degraded_and_corrected_answers_say_so() -> None:
-    text = shown("search", answers.search(answers.hit(), degraded=("no vectors",), corrections={"dokcer": "docker"}))
+def test_unsure_degraded_and_corrected_answers_say_so() -> None:
+    changes = {"degraded": ("no vectors",), "corrections": {"dokcer": "docker"}, "confidence": "low"}
+    text = shown("search", answers.search(answers.hit(), **changes))
     assert text.startswith("Read “dokcer” as “docker”.\nDegraded: no vectors\n\n0.93")
+    assert text.endswith("not certain")
 
 
 def test_get_prints_the_content_as_it_is() -> None:
     content = "---\ntags: [a]\n---\n\n    indented\n\n" + "long " * 60 + "end"
-    text = shown("get", answers.texts(answers.text(content=content, next="5f0c3f0e:43-90")))
+    second = answers.text(title="Two", content=content, next="5f0c3f0e:43-90")
+    text = shown("get", answers.texts(answers.text(title="One"), second))
+    assert text.index("One") < text.index("Readers never wait.") < text.index("Two")
     assert f"\n{content}\n" in text
     assert text.endswith("vault-index get 5f0c3f0e:43-90")
-
-
-def test_several_texts_stand_apart() -> None:
-    text = shown("get", answers.texts(answers.text(title="One"), answers.text(title="Two")))
-    assert text.index("One") < text.index("Readers never wait.") < text.index("Two")
 
 
 def test_wide_lists_show_tags() -> None:
@@ -131,17 +127,14 @@ def test_a_list_of_sessions_says_how_long_they_are() -> None:
     assert "turns" not in shown("list", answers.documents(session, answers.record(1)))
 
 
-@pytest.mark.parametrize(
-    ("work", "line"),
-    [
+def test_status_says_how_far_long_work_is() -> None:
+    for work, line in (
         (WorkStatus("text", 1200, 4000, 55.2, 51), "doing     indexing 1,200 of 4,000 · 55/s · 51 s left"),
         (WorkStatus("embed", 9, 2000, 8.04, 247), "doing     embedding 9 of 2,000 · 8.0/s · 4 min 7 s left"),
         (WorkStatus("read", 9, 0, 0.0, None), "doing     read 9 · 0.0/s"),
-    ],
-)
-def test_status_says_how_far_long_work_is(work: WorkStatus, line: str) -> None:
-    daemon = DaemonStatus(True, 4711, "2026-11-21T10:00:00+00:00", work)
-    assert line in shown("status", answers.status(daemon=daemon)).splitlines()
+    ):
+        daemon = DaemonStatus(True, 4711, "2026-11-21T10:00:00+00:00", work)
+        assert line in shown("status", answers.status(daemon=daemon)).splitlines()
 
 
 def test_status_names_problems_with_what_mends_them() -> None:
@@ -185,7 +178,3 @@ def test_the_plan_says_what_it_costs() -> None:
     assert "about $12.50" in shown("embed", answers.plan(price=12.5))
     assert "price_per_million" in shown("embed", answers.plan(price=None))
     assert "No embedder" in shown("embed", answers.plan(provider="none"))
-
-
-def test_nothing_sent_is_said_plainly() -> None:
-    assert shown("status", {"results": [], "total": 0}) == "Nothing has left this machine."

@@ -4,17 +4,14 @@ import re
 import unicodedata
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any
-
-import pytest
 
 from tests.output import answers
 from vault_index.output import Format, render
 
 
-@pytest.mark.parametrize(("method", "answer"), answers.every_answer("a | b\n--> *c*"))
-def test_every_answer_has_a_form(method: str, answer: dict[str, Any]) -> None:
-    assert render(method, answer, "markdown").strip()
+def test_every_answer_has_a_form() -> None:
+    for method, answer in answers.every_answer("a | b\n--> *c*"):
+        assert render(method, answer, "markdown").strip(), method
 
 
 def test_hits_quote_their_passage() -> None:
@@ -36,10 +33,10 @@ def test_get_is_the_text_between_two_comment_lines() -> None:
     )
 
 
-@pytest.mark.parametrize("path", ["a --> b.md", "--->", "a\n-->\nb", "-", "<!-- >"])
-def test_a_path_cannot_end_the_comment(path: str) -> None:
-    text = render("get", answers.texts(answers.text(path=path, content="x")), "markdown")
-    assert re.fullmatch(r"<!-- (?:(?!--|>).)* -->\nx\n<!-- end [0-9a-f]{16} -->", text)
+def test_a_path_cannot_end_the_comment() -> None:
+    for path in ("a --> b.md", "--->", "a\n-->\nb", "-", "<!-- >"):
+        text = render("get", answers.texts(answers.text(path=path, content="x")), "markdown")
+        assert re.fullmatch(r"<!-- (?:(?!--|>).)* -->\nx\n<!-- end [0-9a-f]{16} -->", text), path
 
 
 def test_a_note_cannot_pose_as_another_document() -> None:
@@ -58,18 +55,18 @@ def test_a_note_cannot_pose_as_another_document() -> None:
     assert text.split("\n")[-len(marks) :] == marks
 
 
-@pytest.mark.parametrize("method", ["list", "search"])
-@pytest.mark.parametrize("form", ["markdown", "toon"])
-def test_nothing_acts_on_who_reads_it(method: str, form: Format) -> None:
+def test_nothing_acts_on_who_reads_it() -> None:
     evil = "a\x1b]0;owned\x07 \x9b31m \u202egnp.exe\u2066 \udcff | `x` <b> [l](javascript:x)\r"
     records = {
         "list": answers.documents(replace(answers.record(), title=evil, path=f"{evil}.md", tags=(evil,))),
         "search": answers.search(answers.hit(title=evil, path=f"{evil}.md", tags=(evil,), snippet=evil)),
     }
-    shown = render(method, records[method], form)
-    assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c != "\n"], shown
-    if form == "markdown" and method == "list":
-        assert r"\<b\> \[l\](javascript:x)" in shown
+    forms: tuple[Format, ...] = ("markdown", "toon")
+    for method, answer in records.items():
+        for form in forms:
+            text = render(method, answer, form)
+            assert not [c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c != "\n"], text
+    assert r"\<b\> \[l\](javascript:x)" in render("list", records["list"], "markdown")
 
 
 def test_get_full_has_metadata_lines() -> None:

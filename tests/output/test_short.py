@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from hypothesis import given, strategies as st
 
 from vault_index.output import short
@@ -54,21 +53,13 @@ def test_a_passage_begins_near_the_first_word_that_was_asked_for() -> None:
     assert [piece[first:last] for first, last in marks] == ["boiler"]
 
 
-@pytest.mark.parametrize(
-    ("count", "shown"), [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (34_567_890, "34.6 MB"), (2.5e12, "2500 GB")]
-)
-def test_size(count: float, shown: str) -> None:
-    assert short.size(int(count)) == shown
-
-
-@pytest.mark.parametrize(("seconds", "shown"), [(0.0081, "8 ms"), (1.44, "1.4 s"), (185.0, "3 min 5 s")])
-def test_duration(seconds: float, shown: str) -> None:
-    assert short.duration(seconds) == shown
-
-
-@pytest.mark.parametrize(("span", "shown"), [([10, 42], "a.md:10-42"), ([7, 7], "a.md:7"), (None, "a.md")])
-def test_place(span: list[int] | None, shown: str) -> None:
-    assert short.place({"path": "a.md", "lines": span}) == shown
+def test_figures_are_short() -> None:
+    sizes = {0: "0 B", 999: "999 B", 1500: "1.5 kB", 34_567_890: "34.6 MB", 2_500_000_000_000: "2500 GB"}
+    assert {count: short.size(count) for count in sizes} == sizes
+    durations = {0.0081: "8 ms", 1.44: "1.4 s", 185.0: "3 min 5 s"}
+    assert {seconds: short.duration(seconds) for seconds in durations} == durations
+    places = [short.place({"path": "a.md", "lines": span}) for span in ([10, 42], [7, 7], None)]
+    assert places == ["a.md:10-42", "a.md:7", "a.md"]
 
 
 def test_metadata_is_flat_and_without_what_is_empty() -> None:

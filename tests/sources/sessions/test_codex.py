@@ -168,21 +168,16 @@ def test_reasoning_output_and_diffs_are_read_where_they_are_wanted(tmp_path: Pat
     assert calls(messages)[1].diff.startswith("*** Begin Patch")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_codex_leaves_out_what_the_client_says_for_the_user(tmp_path: Path) -> None:
+    own = (
         "<user_instructions>be brief</user_instructions>",
         "# AGENTS.md instructions for /home/user/shop\n\n<INSTRUCTIONS>x</INSTRUCTIONS>",
         "<turn_aborted>\nThe user interrupted</turn_aborted>",
         "<skill>\n<name>x</name></skill>",
         "<subagent_notification>{}</subagent_notification>",
-    ],
-)
-def test_what_the_client_says_for_the_user_is_left_out(tmp_path: Path, text: str) -> None:
-    write(
-        tmp_path,
-        [meta(), user(text), user("<xml> is mine", "and this"), user("no", "yes", kinds=["goal.context", "user.text"])],
     )
+    mine = [user("<xml> is mine", "and this"), user("no", "yes", kinds=["goal.context", "user.text"])]
+    write(tmp_path, [meta(), *map(user, own), *mine])
     _, messages, problems = read(tmp_path)
     assert said(messages) == ["user: <xml> is mine", "user: and this", "user: yes"]
     assert problems == []
@@ -223,8 +218,10 @@ def test_a_compaction_is_a_summary_and_repeats_nothing(tmp_path: Path) -> None:
     assert problems == []
 
 
-def test_calls_at_once_are_paired_and_one_without_an_answer_was_broken_off(tmp_path: Path) -> None:
+def test_codex_pairs_calls_at_once_and_knows_broken_ones(tmp_path: Path) -> None:
     lines = [meta(), user("Go"), call("a", "one"), call("b", "two"), ran("b", 1), ran("a", 0), call("c", "three")]
+    write(tmp_path, lines)
+    assert [one.finished for one in read(tmp_path)[1]][-2:] == [True, False]  # the last call runs
     write(tmp_path, [*lines, event("turn_aborted", reason="interrupted"), user("Again")])
     _, messages, _ = read(tmp_path)
     assert [(one.target, one.exit, one.status) for one in calls(messages)] == [
@@ -237,28 +234,18 @@ def test_calls_at_once_are_paired_and_one_without_an_answer_was_broken_off(tmp_p
     assert said(messages) == ["user: Go", "user: Again"]
 
 
-def test_the_last_call_is_unfinished_while_it_runs(tmp_path: Path) -> None:
-    write(tmp_path, [meta(), user("Go"), call("a", "sleep 9")])
-    _, messages, _ = read(tmp_path)
-    assert [one.finished for one in messages] == [True, False]
-
-
-@pytest.mark.parametrize(
-    ("told", "known"),
-    [
+def test_codex_reads_answers_of_every_version(tmp_path: Path) -> None:
+    answers: list[tuple[object, tuple[int | None, str, str]]] = [
         ('{"output": "boom", "metadata": {"exit_code": 3, "duration_seconds": 0.1}}', (3, "completed", "boom")),
         ({"content": "no such tool", "success": False}, (None, "error", "no such tool")),
         ([{"type": "input_text", "text": "Exit code: 4\nOutput:\nx"}], (4, "completed", "x")),
         ("aborted by user after 2.0s", (None, "interrupted", "aborted by user after 2.0s")),
         ("Output:\nExit code: 9\n", (None, "completed", "Exit code: 9\n")),
-    ],
-)
-def test_answers_of_every_version_tell_how_it_went(
-    tmp_path: Path, told: object, known: tuple[int | None, str, str]
-) -> None:
-    write(tmp_path, [meta(), user("Go"), call("a", "x"), output("a", told)])
+    ]
+    lines = [line for at, (told, _) in enumerate(answers) for line in (call(str(at), "x"), output(str(at), told))]
+    write(tmp_path, [meta(), user("Go"), *lines])
     _, messages, _ = read(tmp_path, include=["output"])
-    assert [(one.exit, one.status, one.output) for one in calls(messages)] == [known]
+    assert [(one.exit, one.status, one.output) for one in calls(messages)] == [known for _, known in answers]
 
 
 def test_calls_of_every_form_name_what_they_were_for(tmp_path: Path) -> None:

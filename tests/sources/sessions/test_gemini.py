@@ -10,7 +10,6 @@ import pytest
 
 from tests.sources.sessions import test_codex
 from tests.sources.sessions.test_codex import calls, said
-from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.client import RewoundError
 from vault_index.sources.sessions.gemini import Gemini
 from vault_index.sources.sessions.model import Attachment, Message, Reasoning, Session
@@ -129,22 +128,17 @@ def test_the_older_form_is_read_alike(tmp_path: Path) -> None:
     assert said(messages)[-1] == "user: And now?"
 
 
-@pytest.mark.parametrize("marked", [True, False])
-def test_a_project_is_found_by_its_mark_or_by_the_list(tmp_path: Path, marked: bool) -> None:
-    file = write(tmp_path, CONVERSATION, project="shop-1")
-    if marked:
-        (file.parents[1] / ".project_root").write_text(FOLDER + "\n", "utf-8")
-    else:
-        (tmp_path / "projects.json").write_text(json.dumps({"projects": {FOLDER: "shop-1", "b": 3}}))
-    assert read(tmp_path)[0].directory == FOLDER
-
-
-def test_a_project_that_nothing_tells_of_has_the_name_of_its_folder_unless_that_is_a_hash(tmp_path: Path) -> None:
-    write(tmp_path, CONVERSATION)
-    assert read(tmp_path)[0].project == "shop"
-    other = tmp_path / "other"
-    write(other, CONVERSATION, project=HASH)
-    assert read(other)[0].directory == ""
+def test_gemini_finds_the_project_by_mark_list_or_folder(tmp_path: Path) -> None:
+    file = write(tmp_path / "marked", CONVERSATION, project="shop-1")
+    (file.parents[1] / ".project_root").write_text(FOLDER + "\n", "utf-8")
+    assert read(tmp_path / "marked")[0].directory == FOLDER
+    write(tmp_path / "listed", CONVERSATION, project="shop-1")
+    (tmp_path / "listed/projects.json").write_text(json.dumps({"projects": {FOLDER: "shop-1", "b": 3}}))
+    assert read(tmp_path / "listed")[0].directory == FOLDER
+    write(tmp_path / "named", CONVERSATION)
+    assert read(tmp_path / "named")[0].project == "shop"
+    write(tmp_path / "hashed", CONVERSATION, project=HASH)
+    assert read(tmp_path / "hashed")[0].directory == ""
 
 
 def test_what_was_rewound_is_left_out(tmp_path: Path) -> None:
@@ -273,23 +267,12 @@ def test_a_session_is_always_read_as_a_whole(tmp_path: Path) -> None:
     assert client.resume(ID) == ["gemini", "--resume", ID]
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"{", b'{"sessionId": "../../etc", "messages": [{"type": "user", "content": "x"}]}']
-)
-def test_a_file_that_is_no_session_is_named_and_hides_no_other(tmp_path: Path, content: bytes) -> None:
+def test_gemini_names_files_that_hold_no_session(tmp_path: Path) -> None:
     write(tmp_path, CONVERSATION)
-    file = write(tmp_path, [{}], "session-2026-01-01T00-00-00000000.json")
-    file.write_bytes(content)
-    listing = Gemini(tmp_path).listing()
-    assert set(listing.sessions) == {ID}
-    assert [str(file) in one for one in listing.problems] == [True]
-
-
-def test_a_file_that_is_half_written_is_no_session_without_messages(tmp_path: Path) -> None:
-    file = write(tmp_path, [head(messages=[message("a", "user", "Go")])], "session-2026-11-23T00-30-fcdca28e.json")
-    client = Gemini(tmp_path)
-    listed = client.session(ID)
-    assert listed is not None
-    file.write_bytes(file.read_bytes()[:-9])
-    with pytest.raises(VaultIndexError, match=file.name):
-        client.read(listed, (), [])
+    file = write(tmp_path, [head(messages=[message("a", "user", "Go")])], "session-2026-01-01T00-00-00000000.json")
+    outside = b'{"sessionId": "../../etc", "messages": [{"type": "user", "content": "x"}]}'
+    for content in (b"", b"{", outside, file.read_bytes()[:-9]):
+        file.write_bytes(content)
+        listing = Gemini(tmp_path).listing()
+        assert set(listing.sessions) == {ID}
+        assert [str(file) in one for one in listing.problems] == [True]

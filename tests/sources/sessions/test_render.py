@@ -1,7 +1,5 @@
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, timedelta, timezone
-from pathlib import Path
 
 import pytest
 
@@ -12,13 +10,6 @@ from vault_index.sources.sessions.model import Message, Reasoning, Session, Text
 from vault_index.sources.sessions.render import beyond_copies, render
 
 SESSION = Session("ses_a", "A title", "/home/user/api", "/home/user/api", "", "1.18.33", T0, T0)
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[Client]:
-    client = Client(tmp_path / "opencode.db")
-    yield client
-    client.close()
 
 
 def said(speaker: str, *parts: object, at: int = 0, answers: str = "", **more: object) -> Message:
@@ -34,31 +25,25 @@ def turns(text: str) -> list[str]:
     return [line for line in text.split("\n") if line.startswith("## ")]
 
 
-def test_steps_of_one_answer_are_one_turn() -> None:
+def test_steps_of_one_answer_are_one_turn_and_empty_ones_none() -> None:
     text = body(
         said("user", Text("Do it")),
+        said("user", Text("  \n")),
+        said("assistant", Reasoning(""), at=1),
         said("assistant", Text("First."), at=1000, answers="msg_user_0"),
         said("assistant", ToolCall("read", "completed", "a.py"), at=2000, answers="msg_user_0"),
-        said("assistant", Text("Last."), at=3000, answers="msg_user_0"),
+        said("assistant", Text("Last."), at=3000, answers="msg_user_0", error="ProviderAuthError: no key"),
+        zone=timezone(timedelta(hours=9)),
     )
     assert text == (
-        "## User · 2026-11-18 11:06\n\nDo it\n\n"
-        "## Assistant · 2026-11-18 11:06\n\nFirst.\n\n- read: `a.py` (ok)\n\nLast.\n"
+        "## User · 2026-11-18 20:06\n\nDo it\n\n"
+        "## Assistant · 2026-11-18 20:06\n\nFirst.\n\n- read: `a.py` (ok)\n\nLast.\n\n"
+        "- error: `ProviderAuthError: no key`\n"
     )
 
 
-def test_times_are_those_of_the_zone() -> None:
-    assert turns(body(said("user", Text("x")), zone=timezone(timedelta(hours=9)))) == ["## User · 2026-11-18 20:06"]
-
-
-def test_a_turn_that_says_nothing_is_left_out() -> None:
-    text = body(said("user", Text("  \n")), said("assistant", Reasoning(""), at=1), said("user", Text("x"), at=2))
-    assert turns(text) == ["## User · 2026-11-18 11:06"]
-
-
-@pytest.mark.parametrize(
-    ("call", "line"),
-    [
+def test_a_call_is_one_line() -> None:
+    for call, line in (
         (ToolCall("bash", "completed", "make\n  test", exit=2), "- bash: `make test` (exit 2)"),
         (ToolCall("edit", "error", "a.py", error="Error: no\nmatch"), "- edit: `a.py` (error: `no match`)"),
         (ToolCall("edit", "error", "a.py"), "- edit: `a.py` (error)"),
@@ -69,15 +54,8 @@ def test_a_turn_that_says_nothing_is_left_out() -> None:
         (ToolCall("bash", "completed", "`x`"), "- bash: `` `x` `` (ok)"),
         (ToolCall("bash", "completed", "y" * 300), f"- bash: `{'y' * 199}…` (ok)"),
         (ToolCall("a](b)\n#x", "completed", ""), "- abx: (ok)"),
-    ],
-)
-def test_a_call_is_one_line(call: ToolCall, line: str) -> None:
-    assert body(said("assistant", call)).split("\n\n", 1)[1] == f"{line}\n"
-
-
-def test_an_error_of_the_model_is_a_line() -> None:
-    text = body(said("assistant", Text("half"), error="ProviderAuthError: no key"))
-    assert text.endswith("half\n\n- error: `ProviderAuthError: no key`\n")
+    ):
+        assert body(said("assistant", call)).split("\n\n", 1)[1] == f"{line}\n"
 
 
 def test_what_is_said_cannot_make_turns() -> None:
@@ -90,30 +68,19 @@ def test_output_is_fenced_whatever_is_in_it() -> None:
     assert "\n\n`````text\n# x\n````\n%%\n`````\n\nafter\n" in text
 
 
-def test_secrets_private_and_recalled_text_never_leave(tmp_path: Path) -> None:
+def test_secrets_private_and_recalled_text_never_leave() -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     recalled = '<vault-index-recall token="ab12">\nfrom a note\n</vault-index-recall token="ab12">\n'
-    transcript = render(
-        replace(SESSION, title=f"About {secret}"),
-        [
-            said("user", Text(f"{recalled}use {secret} <private>my PIN</private> please")),
-            said("assistant", ToolCall("bash", "error", f"curl -H {secret}", error=secret, output=secret), at=1),
-            said("assistant", Reasoning(f"it is {secret}"), at=2),
-        ],
-        "opencode",
-        zone=UTC,
-    )
-    assert secret not in transcript.text
-    assert "PIN" not in transcript.text
-    assert "from a note" not in transcript.text
-    assert transcript.redacted == 6
-    assert transcript.turns == 3
-
-
-def test_a_secret_at_the_cut_leaves_no_half() -> None:
-    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    text = body(said("assistant", ToolCall("bash", "completed", f"{'x' * 180} {secret}")))
-    assert "ghp_" not in text
+    messages = [
+        said("user", Text(f"{recalled}use {secret} <private>my PIN</private> please")),
+        said("assistant", ToolCall("bash", "error", f"curl -H {secret}", error=secret, output=secret), at=1),
+        said("assistant", Reasoning(f"it is {secret}"), at=2),
+        said("user", Text("Go on"), at=3),
+        said("assistant", ToolCall("bash", "completed", f"{'x' * 180} {secret}"), at=4),  # the cut is in the middle
+    ]
+    transcript = render(replace(SESSION, title=f"About {secret}"), messages, "opencode", zone=UTC)
+    assert [word for word in ("ghp_", "PIN", "from a note") if word in transcript.text] == []
+    assert (transcript.redacted, transcript.turns) == (7, 5)
 
 
 def test_frontmatter_is_read_back_whatever_the_title_is() -> None:
@@ -125,18 +92,15 @@ def test_frontmatter_is_read_back_whatever_the_title_is() -> None:
     assert front["created"] == "2026-11-18T11:06:40+00:00"
 
 
-@pytest.mark.parametrize(
-    ("directory", "worktree", "name"),
-    [
+def test_the_project_is_called_as_its_folder() -> None:
+    for directory, worktree, name in (
         ("/home/user/api/src", "/home/user/api", "api"),
         ("/home/user/notes/", "/", "notes"),
         ("/home/user/notes", "", "notes"),
         ("C:\\Users\\me\\app", "", "app"),
         ("", "", ""),
-    ],
-)
-def test_the_project_is_called_as_its_folder(directory: str, worktree: str, name: str) -> None:
-    assert replace(SESSION, directory=directory, worktree=worktree).project == name
+    ):
+        assert replace(SESSION, directory=directory, worktree=worktree).project == name
 
 
 def test_lines_of_finished_turns_stay_where_they_are(client: Client) -> None:
@@ -167,20 +131,16 @@ def test_an_answer_is_left_out_until_it_is_finished(client: Client) -> None:
     assert later.endswith("Are you there?\n")
 
 
-def test_an_answer_that_was_broken_off_is_kept_once_another_follows(client: Client) -> None:
+def test_an_answer_is_finished_once_another_follows_or_it_failed(client: Client) -> None:
     client.session()
     client.user("Question")
     client.assistant("Half a sen", tool("bash", {"command": "make"}, status="running"), done=False)
     client.user("Again")
     client.assistant("Whole.")
-    assert "Half a sen\n\n- bash: `make` (broken off)\n\n## User" in one(client.path)
-
-
-def test_an_answer_that_failed_is_finished(client: Client) -> None:
-    client.session()
-    client.user("Question")
-    client.assistant("Half a sen", done=False, error={"name": "APIError", "data": {"message": "overloaded"}})
-    assert one(client.path).endswith("Half a sen\n\n- error: `APIError: overloaded`\n")
+    client.assistant("Half", done=False, error={"name": "APIError", "data": {"message": "overloaded"}})
+    text = one(client.path)
+    assert "Half a sen\n\n- bash: `make` (broken off)\n\n## User" in text
+    assert text.endswith("Whole.\n\n## Assistant · 2026-11-18 11:06\n\nHalf\n\n- error: `APIError: overloaded`\n")
 
 
 def test_a_reverted_session_ends_where_it_was_taken_back_to(client: Client) -> None:
@@ -250,20 +210,16 @@ def test_what_we_were_asked_and_answered_is_never_written(
     assert not {"waits", "answers"}.intersection(text.split())
 
 
-@pytest.mark.parametrize(
-    ("name", "given"),
-    [
-        ("memory_read_graph", {}),
-        ("bash", {"command": "cd ~/src/vault-index && make test"}),
-        ("bash", {"command": "grep -r vault-index docs"}),
-        ("bash", {"command": "git commit -m 'vault-index: faster'"}),
-    ],
-)
-def test_what_others_answered_is_written_if_it_is_asked_for(
-    client: Client, name: str, given: dict[str, object]
-) -> None:
+def test_what_others_answered_is_written_if_it_is_asked_for(client: Client) -> None:
+    commands = (
+        "cd ~/src/vault-index && make test",
+        "grep -r vault-index docs",
+        "git commit -m 'vault-index: faster'",
+    )
+    others = [tool("bash", {"command": command}, "Nobody waits.") for command in commands]
+    others.append(tool("memory_read_graph", {}, "Nobody waits."))
     client.begin("Look")
-    client.assistant(tool(name, given, "Nobody waits."))
+    client.assistant(*others)
     store = Database(client.path)
-    assert "```text\nNobody waits.\n```" in transcripts(store, [], ["output"])["A session"].text
+    assert transcripts(store, [], ["output"])["A session"].text.count("```text\nNobody waits.\n```") == len(others)
     store.close()
