@@ -19,8 +19,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.damage_forms import CACHE, INDEX, NOTES, Damage, clear, schema, wrong
 from tests.api.vaults import indexed, rows
-from tests.health.damages import CACHE, INDEX, NOTES, Damage, clear, schema, wrong
 from vault_index import VaultIndex
 from vault_index.errors import VaultIndexError
 

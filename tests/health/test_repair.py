@@ -2,19 +2,20 @@
 
 import os
 import stat
-from collections.abc import Callable
+import time
 from pathlib import Path
 
 import apsw
 import pytest
 
+from benchmarks.damage_forms import OTHER_TEXT
 from tests.api.vaults import fresh_rows, opened, paths_found, rows, write
-from tests.health.damages import OTHER_TEXT
 from vault_index import VaultIndex, disk
 from vault_index.access import Tokens
 from vault_index.callers import Caller
 from vault_index.cancel import CancelToken
 from vault_index.config import find_home, load_config
+from vault_index.health import environment
 from vault_index.health.environment import clock_problems, leftover_problems, watch_problems
 from vault_index.results.base import Problem
 from vault_index.store.connection import load_vec0
@@ -47,7 +48,7 @@ def vault(tmp_path: Path) -> Path:
     return tmp_path / "vault"
 
 
-def test_a_healthy_index_has_no_problems_however_deep_one_looks(tmp_path: Path, vault: Path) -> None:
+def test_doctor_finds_nothing_in_a_healthy_index(tmp_path: Path, vault: Path) -> None:
     with opened(tmp_path, provider="local") as index:
         index.sync()
         assert codes(index.doctor(deep=True).problems) == []
@@ -58,29 +59,43 @@ def test_a_healthy_index_has_no_problems_however_deep_one_looks(tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
-    ("code", "statements"),
+    ("code", "statement"),
     [
-        ("terms", ["DELETE FROM chunk_fts WHERE rowid = 1"]),
-        ("terms", ["DELETE FROM document WHERE path = 'b.md'"]),
-        ("vectors", ["DELETE FROM vector_1 WHERE rowid = 2"]),
-        ("vectors", ["INSERT INTO pending VALUES (1, 99)"]),
-        ("index_damaged", ["DELETE FROM chunk_fts_data WHERE id = (SELECT max(id) FROM chunk_fts_data)"]),
+        ("terms", "DELETE FROM chunk_fts WHERE rowid = 1"),
+        ("terms", "DELETE FROM document WHERE path = 'b.md'"),
+        ("vectors", "DELETE FROM vector_1 WHERE rowid = 2"),
+        ("vectors", "INSERT INTO pending VALUES (1, 99)"),
+        ("index_damaged", "DELETE FROM chunk_fts_data WHERE id = (SELECT max(id) FROM chunk_fts_data)"),
     ],
 )
-def test_what_does_not_go_together_is_found_and_mended(
-    tmp_path: Path, vault: Path, code: str, statements: list[str]
-) -> None:
-    with opened(tmp_path, provider="local") as index:
+def test_repair_mends_tables_that_disagree(tmp_path: Path, vault: Path, code: str, statement: str) -> None:
+    with opened(tmp_path, provider="local") as reader, opened(tmp_path, provider="local") as index:
         index.sync()
-        hurt(index, *statements)
-        found = index.doctor()
-        assert codes(found.problems) == [code]
-        assert "doctor --fix" in found.problems[0].hint
+        assert paths_found(reader, "seeds", mode="text") == ["a.md"]
+        hurt(index, statement)
+        (problem,) = index.doctor().problems
+        assert problem.code == code
+        assert "doctor --fix" in problem.hint
         repaired = index.repair()
-        assert repaired.healthy
-        assert codes(repaired.fixed) == [code]
-        assert paths_found(index, "seeds", mode="text") == ["a.md"]
+        assert (repaired.healthy, codes(repaired.fixed)) == (True, [code])
+        assert paths_found(reader, "seeds", mode="text") == ["a.md"]
         assert rows(index.home.index_db) == fresh_rows(tmp_path, provider="local")
+
+
+@pytest.mark.parametrize(("name", "code"), [("index", "index_corrupt"), ("cache", "cache_damaged")])
+def test_repair_replaces_a_file_that_is_no_database(tmp_path: Path, vault: Path, name: str, code: str) -> None:
+    with opened(tmp_path, provider="local") as index:
+        chunks = index.sync().chunks
+    (tmp_path / f"home/{name}.db").write_bytes(b"nothing of the kind" * 1000)
+    with opened(tmp_path, provider="local") as index:
+        assert codes(index.doctor().problems) == [code]
+        assert codes(index.repair().fixed) == [code]
+        assert index.doctor(deep=True).healthy
+        assert paths_found(index, "seeds")[:1] == ["a.md"]
+    (tmp_path / "home/index.db").unlink()
+    with opened(tmp_path, provider="local") as index:
+        report = index.sync()
+        assert (report.embedded, report.cached) == (0, chunks)
 
 
 @pytest.mark.parametrize(
@@ -96,9 +111,7 @@ def test_what_does_not_go_together_is_found_and_mended(
         ),
     ],
 )
-def test_what_only_a_fresh_build_shows_is_found_and_mended(
-    tmp_path: Path, vault: Path, code: str, statement: str
-) -> None:
+def test_deep_repair_mends_what_a_fresh_build_shows(tmp_path: Path, vault: Path, code: str, statement: str) -> None:
     with opened(tmp_path, provider="local") as index:
         index.sync()
         hurt(index, statement)
@@ -109,7 +122,7 @@ def test_what_only_a_fresh_build_shows_is_found_and_mended(
         assert rows(index.home.index_db) == fresh_rows(tmp_path, provider="local")
 
 
-def test_what_changed_since_it_was_indexed_is_behind_and_no_more(tmp_path: Path, vault: Path) -> None:
+def test_doctor_names_changed_files_as_behind(tmp_path: Path, vault: Path) -> None:
     with opened(tmp_path) as index:
         index.sync()
         write(vault, {"b.md": "# Banana\n\nBrown by now.\n", "new.md": "New.\n"})
@@ -119,17 +132,7 @@ def test_what_changed_since_it_was_indexed_is_behind_and_no_more(tmp_path: Path,
         assert paths_found(index, "brown") == ["b.md"]
 
 
-def test_a_file_that_is_no_database_any_more_is_built_anew(tmp_path: Path, vault: Path) -> None:
-    with opened(tmp_path) as index:
-        index.sync()
-    (tmp_path / "home" / "index.db").write_bytes(b"nothing of the kind" * 1000)
-    with opened(tmp_path) as index:
-        assert codes(index.doctor().problems) == ["index_corrupt"]
-        assert codes(index.repair().fixed) == ["index_corrupt"]
-        assert paths_found(index, "seeds") == ["a.md"]
-
-
-def test_nothing_is_made_anew_while_a_vault_is_gone(tmp_path: Path, vault: Path) -> None:
+def test_repair_keeps_the_rows_while_a_vault_is_gone(tmp_path: Path, vault: Path) -> None:
     with opened(tmp_path) as index:
         index.sync()
         hurt(index, "DELETE FROM chunk_fts WHERE rowid = 1")
@@ -141,33 +144,7 @@ def test_nothing_is_made_anew_while_a_vault_is_gone(tmp_path: Path, vault: Path)
         assert index.repair().healthy
 
 
-def test_queries_go_on_over_a_repair(tmp_path: Path, vault: Path) -> None:
-    with opened(tmp_path) as reader, opened(tmp_path) as index:
-        index.sync()
-        assert paths_found(reader, "seeds") == ["a.md"]
-        hurt(index, "DELETE FROM chunk_fts WHERE rowid = 1")
-        assert index.repair().healthy
-        assert paths_found(reader, "seeds") == ["a.md"]
-
-
-def test_a_damaged_cache_is_named_set_aside_and_filled_from_the_index(tmp_path: Path, vault: Path) -> None:
-    with opened(tmp_path, provider="local") as index:
-        chunks = index.sync().chunks
-    cache = tmp_path / "home" / "cache.db"
-    cache.write_bytes(b"nothing of the kind" * 1000)
-    with opened(tmp_path, provider="local") as index:
-        assert codes(index.doctor().problems) == ["cache_damaged"]
-        assert codes(index.repair().fixed) == ["cache_damaged"]
-        assert index.doctor(deep=True).healthy
-        index.home.index_db.unlink()
-    (kept,) = cache.parent.glob("cache.db.damaged-*")
-    assert kept.read_bytes().startswith(b"nothing of the kind")
-    with opened(tmp_path, provider="local") as index:
-        report = index.sync()
-        assert (report.embedded, report.cached) == (0, chunks)
-
-
-def test_permissions_of_our_own_files_are_tightened(tmp_path: Path, vault: Path) -> None:
+def test_repair_tightens_the_permissions_of_our_files(tmp_path: Path, vault: Path) -> None:
     with opened(tmp_path) as index:
         index.sync()
         for path, mode in ((index.home.data_dir, 0o755), (index.home.index_db, 0o644), (index.home.config_file, 0o664)):
@@ -182,7 +159,7 @@ def test_permissions_of_our_own_files_are_tightened(tmp_path: Path, vault: Path)
         assert stat.S_IMODE((vault / "a.md").stat().st_mode) == 0o644
 
 
-def test_tokens_that_let_nobody_in_are_told_of(tmp_path: Path, vault: Path) -> None:
+def test_doctor_names_tokens_that_let_nobody_in(tmp_path: Path, vault: Path) -> None:
     with opened(tmp_path) as index:
         index.sync()
         file = index.home.tokens_file
@@ -198,87 +175,7 @@ def test_tokens_that_let_nobody_in_are_told_of(tmp_path: Path, vault: Path) -> N
         assert file.read_text("utf-8") == "{"
 
 
-LEFT = "80-memory/.vault-index-0123456789abcdef.tmp"
-
-
-def test_what_a_crash_left_in_a_vault_is_removed_by_the_next_command(tmp_path: Path, vault: Path) -> None:
-    users = ["own.tmp", ".vault-index-1.tmp", ".vault-index-0123456789abcdef.tmp.md", ".git/" + Path(LEFT).name]
-    with opened(tmp_path) as index:
-        for command in (index.sync, lambda: index.add("Herons.")):
-            write(vault, {LEFT: "half a mem", **dict.fromkeys(users, "x")})
-            (vault / "80-memory" / ".vault-index-fedcba9876543210.tmp").symlink_to(vault / "own.tmp")
-            command()
-            assert not (vault / LEFT).exists()
-            assert all((vault / name).read_text("utf-8") == "x" for name in users)
-            (vault / "80-memory" / ".vault-index-fedcba9876543210.tmp").unlink()
-        write(vault, {LEFT: "half a mem"})
-        index.sync(dry_run=True)
-        assert (vault / LEFT).exists()
-        os.utime(vault / LEFT, (1, 1))
-        assert codes(index.repair().fixed) == ["leftover"]
-        assert not (vault / LEFT).exists()
-
-
-def test_what_is_being_written_is_nobodys_leftover(tmp_path: Path, vault: Path) -> None:
-    with opened(tmp_path) as index, disk.draft(str(vault), b"of another process") as path:
-        index.sync()
-        disk.tidy(str(vault))
-        assert Path(path).read_bytes() == b"of another process"
-    assert not Path(path).exists()
-
-
-def test_a_leftover_that_stays_is_named(tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with opened(tmp_path) as index:
-        index.sync()
-        write(vault, {LEFT: "half a mem"})
-        monkeypatch.setattr("vault_index.disk.remove_left_drafts", lambda paths: None)  # it is another's
-        monkeypatch.setattr("vault_index.indexer.sync.remove_left_drafts", lambda paths: None)
-        index.sync()
-        assert index.doctor().healthy  # it may be written to at this moment
-        os.utime(vault / LEFT, (1, 1))
-        (problem,) = index.doctor().problems
-        assert (problem.code, str(vault / LEFT) in problem.message) == ("leftover", True)
-        assert codes(index.repair().problems) == ["leftover"]
-        assert (vault / LEFT).read_text("utf-8") == "half a mem"
-        assert not list(leftover_problems(index._runtime.config, 2.0))
-
-
-def test_an_export_and_the_settings_leave_nothing_either(tmp_path: Path, vault: Path) -> None:
-    with opened(tmp_path) as index:
-        index.sync()
-        write(tmp_path, {f"out/{Path(LEFT).name}": "[", f"home/{Path(LEFT).name}": "["})
-        index.export(tmp_path / "out" / "all.json")
-        disk.replace(str(index.home.data_dir / "any"), b"")
-        assert not list(tmp_path.rglob(".vault-index-*"))
-
-
-def test_too_few_watches_are_named_with_the_setting_that_mends_them(tmp_path: Path, vault: Path) -> None:
-    with opened(tmp_path) as index:
-        limits = tmp_path / "inotify"
-        write(limits, {"max_user_watches": "1\n", "max_user_instances": "128\n"})
-        (problem,) = watch_problems(index._runtime.config, limits)
-        assert problem.code == "watch_limit"
-        assert "take 2 of max_user_watches" in problem.message
-        assert "sudo sysctl fs.inotify.max_user_watches=" in problem.hint
-        write(limits, {"max_user_watches": "8192\n"})
-        assert not list(watch_problems(index._runtime.config, limits))
-        assert not list(watch_problems(index._runtime.config, tmp_path / "no such system"))
-
-
-def test_a_clock_that_went_back_is_named() -> None:
-    assert not list(clock_problems(None, 1e9))
-    assert not list(clock_problems("1000000000.5", 1e9))
-    assert codes(tuple(clock_problems("1000090000", 1e9))) == ["clock"]
-
-
-def test_vectors_are_tried_and_not_only_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert vec0_fault() == ""
-    no: Callable[[apsw.Connection], bool] = lambda connection: False  # noqa: E731
-    monkeypatch.setattr("vault_index.store.integrity.load_vec0", no)
-    assert "cannot be loaded" in vec0_fault()
-
-
-def test_settings_of_a_link_are_somebody_elses(tmp_path: Path, vault: Path) -> None:
+def test_repair_leaves_linked_settings_alone(tmp_path: Path, vault: Path) -> None:
     with opened(tmp_path) as index:
         index.sync()
         real = index.home.config_file.rename(tmp_path / "store.toml")
@@ -290,7 +187,7 @@ def test_settings_of_a_link_are_somebody_elses(tmp_path: Path, vault: Path) -> N
         assert stat.S_IMODE(real.stat().st_mode) == 0o644
 
 
-def test_a_sync_that_was_left_is_unfinished_and_not_damaged(tmp_path: Path, vault: Path) -> None:
+def test_doctor_names_a_cancelled_sync_as_behind(tmp_path: Path, vault: Path) -> None:
     token = CancelToken()
 
     def leave(stage: str, done: int, total: int) -> None:
@@ -304,3 +201,103 @@ def test_a_sync_that_was_left_is_unfinished_and_not_damaged(tmp_path: Path, vaul
         assert codes(index.doctor(deep=True).problems) == ["behind"]
         index.sync()
         assert index.doctor(deep=True).healthy
+
+
+# --- drafts that a crash left --------------------------------------------------------------------------------------
+
+LEFT = "80-memory/.vault-index-0123456789abcdef.tmp"
+
+
+def test_leftover_draft_is_removed_by_the_next_command(tmp_path: Path, vault: Path) -> None:
+    users = ["own.tmp", ".vault-index-1.tmp", ".vault-index-0123456789abcdef.tmp.md", ".git/" + Path(LEFT).name]
+    link = vault / "80-memory/.vault-index-fedcba9876543210.tmp"
+    with opened(tmp_path) as index:
+        for command in (index.sync, lambda: index.add("Herons.")):
+            write(vault, {LEFT: "half a mem", **dict.fromkeys(users, "x")})
+            link.symlink_to(vault / "own.tmp")
+            command()
+            assert not (vault / LEFT).exists()
+            assert all((vault / name).read_text("utf-8") == "x" for name in users)
+            link.unlink()
+        write(vault, {LEFT: "half a mem"})
+        index.sync(dry_run=True)
+        assert (vault / LEFT).exists()
+        os.utime(vault / LEFT, (1, 1))
+        assert codes(index.repair().fixed) == ["leftover"]
+        assert not (vault / LEFT).exists()
+        for folder in (tmp_path / "out", index.home.data_dir):
+            write(folder, {Path(LEFT).name: "["})
+        index.export(tmp_path / "out" / "all.json")
+        disk.replace(str(index.home.data_dir / "any"), b"")
+        assert not [*(tmp_path / "out").glob(".vault-index-*"), *index.home.data_dir.glob(".vault-index-*")]
+
+
+def test_draft_that_another_process_writes_stays(tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(tmp_path) as index:
+        with disk.draft(str(vault), b"of another process") as path:
+            index.sync()
+            disk.tidy(str(vault))
+            assert Path(path).read_bytes() == b"of another process"
+        assert not Path(path).exists()
+        write(vault, {LEFT: "half a mem"})
+        monkeypatch.setattr("vault_index.disk.remove_left_drafts", lambda paths: None)
+        monkeypatch.setattr("vault_index.indexer.sync.remove_left_drafts", lambda paths: None)
+        index.sync()
+        assert index.doctor().healthy  # it may be written to at this moment
+        os.utime(vault / LEFT, (1, 1))
+        (problem,) = index.doctor().problems
+        assert (problem.code, str(vault / LEFT) in problem.message) == ("leftover", True)
+        assert codes(index.repair().problems) == ["leftover"]
+        assert (vault / LEFT).read_text("utf-8") == "half a mem"
+        assert not list(leftover_problems(index._runtime.config, 2.0))
+
+
+# --- around the index ----------------------------------------------------------------------------------------------
+
+
+def test_doctor_names_what_is_wrong_around_the_index(
+    tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = environment._number
+
+    def found() -> dict[str, str]:
+        return {problem.code: problem.hint for problem in index.doctor().problems}
+
+    with opened(tmp_path, provider="local") as index:
+        index.sync()
+        assert found() == {}
+        with monkeypatch.context() as patch:
+            patch.setattr("vault_index.health.checks.vec0_fault", lambda: "sqlite-vec finds the wrong vectors")
+            patch.setattr(environment, "_number", lambda file: 1 if file.name == "max_user_watches" else number(file))
+            patch.setattr("vault_index.health.environment._free", lambda folder: 3 * 2**20)
+            hurt(index, f"UPDATE meta SET value = '{time.time() + 90_000}' WHERE key = 'synced_at'")
+            hints = found()
+        assert hints.keys() == {"vec0", "watch_limit", "disk_full", "clock"}
+        assert "reinstall" in hints["vec0"]
+        assert "sudo sysctl fs.inotify.max_user_watches=" in hints["watch_limit"]
+        assert "free some space" in hints["disk_full"]
+        assert "set the clock" in hints["clock"]
+
+
+def test_watch_limits_are_read_from_the_system(tmp_path: Path, vault: Path) -> None:
+    with opened(tmp_path) as index:
+        limits = tmp_path / "inotify"
+        write(limits, {"max_user_watches": "1\n", "max_user_instances": "128\n"})
+        (problem,) = watch_problems(index._runtime.config, limits)
+        assert problem.code == "watch_limit"
+        assert "take 2 of max_user_watches" in problem.message
+        write(limits, {"max_user_watches": "8192\n"})
+        assert not list(watch_problems(index._runtime.config, limits))
+        assert not list(watch_problems(index._runtime.config, tmp_path / "no such system"))
+
+
+def test_clock_that_went_back_is_named() -> None:
+    assert not list(clock_problems(None, 1e9))
+    assert not list(clock_problems("1000000000.5", 1e9))
+    assert codes(tuple(clock_problems("1000090000", 1e9))) == ["clock"]
+
+
+def test_vec0_is_loaded_and_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert vec0_fault() == ""
+    monkeypatch.setattr("vault_index.store.integrity.load_vec0", lambda connection: False)
+    assert "cannot be loaded" in vec0_fault()

@@ -1,4 +1,4 @@
-"""Ways to damage `index.db` and `cache.db`, each as a function of the home they lie in, and what a healthy index is."""
+"""Ways to damage `index.db` and `cache.db`: functions of their folder. And what is wrong with an index."""
 
 import os
 import random
@@ -153,20 +153,9 @@ INDEX: dict[str, Damage] = {
     "noise in the header": _bytes("index.db", _put(20, _noise(80))),
     "noise in the schema": _bytes("index.db", _put(100, _noise(2000))),
     "zeros on page 2": _bytes("index.db", _put(16384, bytes(16384))),
-    "zeroed document": _page("index.db", "document", bytes),
-    "zeroed chunk": _page("index.db", "chunk", bytes),
     "zeroed last page of chunk": _page("index.db", "chunk", bytes, last=True),
-    "zeroed tag": _page("index.db", "tag", bytes),
-    "zeroed link": _page("index.db", "link", bytes),
-    "zeroed term": _page("index.db", "term", bytes),
-    "zeroed meta": _page("index.db", "meta", bytes),
-    "zeroed fault": _page("index.db", "fault", bytes),
-    "zeroed vector_space": _page("index.db", "vector_space", bytes),
-    "zeroed pending": _page("index.db", "pending", bytes),
     "zeroed index of document": _page("index.db", "document_uid", bytes),
     "zeroed index of chunk": _page("index.db", "chunk_document", bytes),
-    "zeroed chunk_fts_data": _page("index.db", "chunk_fts_data", bytes),
-    "zeroed name_fts_data": _page("index.db", "name_fts_data", bytes),
     "zeroed vectors": _page("index.db", "vector_1_vector_chunks00", bytes),
     "zeroed last page of vectors": _page("index.db", "vector_1_vector_chunks00", bytes, last=True),
     "zeros for vectors": _sql("index.db", "UPDATE vector_1_vector_chunks00 SET vectors = zeroblob(length(vectors))"),
@@ -175,27 +164,13 @@ INDEX: dict[str, Damage] = {
     "zeroed vector chunks": _page("index.db", "vector_1_chunks", bytes),
     "wrong type of page": _page("index.db", "chunk", lambda _: b"\x02"),
     "noise in a page of text": _page("index.db", "text_block", _noise, last=True, at=8),
-    "no table chunk": _sql("index.db", "DROP TABLE chunk"),
-    "no table document": _sql("index.db", "DROP TABLE document"),
-    "no table term": _sql("index.db", "DROP TABLE term"),
-    "no table meta": _sql("index.db", "DROP TABLE meta"),
-    "no table fault": _sql("index.db", "DROP TABLE fault"),
-    "no table chunk_fts": _sql("index.db", "DROP TABLE chunk_fts"),
     "no table of vectors": _sql("index.db", "DROP TABLE vector_1"),
     "no index": _sql("index.db", "DROP INDEX chunk_document"),
     "a trigger": _sql("index.db", "CREATE TRIGGER t BEFORE DELETE ON tag BEGIN SELECT raise(abort, 'no'); END"),
     "a column too many": _sql("index.db", "ALTER TABLE document ADD COLUMN more TEXT"),
     "a column too few": _sql("index.db", "ALTER TABLE chunk DROP COLUMN place"),
-    "no chunk_fts_data": _sql("index.db", "DELETE FROM chunk_fts_data"),
-    "no chunk_fts_idx": _sql("index.db", "DELETE FROM chunk_fts_idx"),
-    "no chunk_fts_docsize": _sql("index.db", "DELETE FROM chunk_fts_docsize"),
-    "no chunk_fts_config": _sql("index.db", "DELETE FROM chunk_fts_config"),
     "no shadow table of chunk_fts": _sql("index.db", "DROP TABLE chunk_fts_data"),
-    "no name_fts_data": _sql("index.db", "DELETE FROM name_fts_data"),
     "no row of name_fts": _sql("index.db", "DELETE FROM name_fts WHERE rowid = 2"),
-    "no vector_1_rowids": _sql("index.db", "DELETE FROM vector_1_rowids"),
-    "no vector_1_chunks": _sql("index.db", "DELETE FROM vector_1_chunks"),
-    "no vector_1_vector_chunks00": _sql("index.db", "DELETE FROM vector_1_vector_chunks00"),
     "short blob of vectors": _sql("index.db", "UPDATE vector_1_vector_chunks00 SET vectors = x'00'"),
     "short blob of validity": _sql("index.db", "UPDATE vector_1_chunks SET validity = x'00'"),
     "no shadow table of vectors": _sql("index.db", "DROP TABLE vector_1_chunks"),
@@ -214,21 +189,32 @@ INDEX: dict[str, Damage] = {
     "no JSON in text": _sql("index.db", "UPDATE text_block SET body = pack('[')"),
     "noise for text": _sql("index.db", "UPDATE text_block SET body = randomblob(length(body))"),
     "a text too short": _sql("index.db", "UPDATE text_block SET body = pack('[]') WHERE id = 2"),
-    "no rows of text_block": _sql("index.db", "DELETE FROM text_block"),
     "a text too many": _sql("index.db", "INSERT INTO text_block (body) SELECT body FROM text_block"),
     "bytes in tag": _sql("index.db", "UPDATE tag SET tag = x'ff'"),
     "bytes in term": _sql("index.db", "UPDATE term SET word = x'ff' WHERE word = 'seeds'"),
     "bytes in fault": _sql("index.db", "UPDATE fault SET message = x'ff'"),
     "other text": _sql("index.db", OTHER_TEXT),
-    "no rows of tag": _sql("index.db", "DELETE FROM tag"),
-    "no rows of chunk": _sql("index.db", "DELETE FROM chunk"),
-    "no rows of document": _sql("index.db", "DELETE FROM document"),
     "one row of document missing": _sql("index.db", "DELETE FROM document WHERE path = 'b.md'"),
-    "no rows of vector_space": _sql("index.db", "DELETE FROM vector_space"),
     "garbage as -wal": _file("index.db-wal", _noise(100_000)),
     "garbage as -shm": _file("index.db-shm", _noise(32_768)),
     "a folder as -wal": lambda home: (home / "index.db-wal").mkdir(),
     "a log of another database": lambda home: _copy(home / "other-wal", home / "index.db-wal"),
+}
+
+PLAIN = ("document", "chunk", "tag", "link", "term", "meta", "fault", "vector_space", "pending")
+SHADOWS = (
+    "chunk_fts_data", "chunk_fts_idx", "chunk_fts_docsize", "chunk_fts_config", "name_fts_data", "vector_1_rowids",
+    "vector_1_chunks", "vector_1_vector_chunks00",
+)  # fmt: skip
+INDEX |= {f"zeroed {name}": _page("index.db", name, bytes) for name in (*PLAIN, "chunk_fts_data", "name_fts_data")}
+INDEX |= {
+    f"no table {name}": _sql("index.db", f"DROP TABLE {name}")
+    for name in ("chunk", "document", "term", "meta", "fault", "chunk_fts")
+}
+INDEX |= {f"no {name}": _sql("index.db", f"DELETE FROM {name}") for name in SHADOWS}
+INDEX |= {
+    f"no rows of {name}": _sql("index.db", f"DELETE FROM {name}")
+    for name in ("text_block", "tag", "chunk", "document", "vector_space")
 }
 
 CACHE: dict[str, Damage] = {
