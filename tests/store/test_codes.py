@@ -1,4 +1,9 @@
-"""The codes of a large space: the same is found as by looking at every vector, whatever happens to their file."""
+"""The codes of a large space find what a look at every vector finds, whatever happens to their file."""
+
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pytest
@@ -15,37 +20,74 @@ from vault_index.store.ties import Candidates
 from vault_index.store.writer import IndexWriter
 
 SPACE = VectorSpace("openai", "toy", 128)
-ROWS = 3_000
-QUERY = (np.ones(128, "<f4") / np.sqrt(np.float32(128))).tobytes()
-ALL = Filters()
+DOCUMENTS, CHUNKS = 60, 30
+QUERIES = [1 + 0.5 * np.random.default_rng(seed).standard_normal(128) for seed in range(3)]
+"""Near the direction in which the vectors differ most, so that codes find all that is near."""
+FILTERS = {
+    "none": Filters(),
+    "one document": Filters(before=1.0),
+    "a tenth": Filters(before=6.0),
+    "half": Filters(tags=("odd",)),
+    "nine tenths": Filters(after=6.0),
+    "nothing": Filters(before=-1.0),
+}
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spaces, "LEAST_CODED", 1000)
+    """Write codes from 500 vectors on, 600 at once, and ask filters about the nearest only."""
+    monkeypatch.setattr(spaces, "LEAST_CODED", 500)
+    monkeypatch.setattr(codes, "_MOST_AT_ONCE", 600)
+    monkeypatch.setattr(codes, "_FEW", 1)
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an index of documents a day apart; it has vectors, and no codes."""
+    folder = tmp_path_factory.mktemp("codes")
+    writer = IndexWriter(folder / "index.db")
+    add_space(writer, SpaceRow(0, SPACE, True, False))
+    for number in range(DOCUMENTS):
+        put(writer, number)
+    writer.close()
+    return folder
 
 
 @pytest.fixture
-def coded(writer: IndexWriter) -> IndexWriter:
-    """Documents a day apart, of thirty chunks each, with codes."""
-    add_space(writer, SpaceRow(0, SPACE, True, False))
-    for number in range(ROWS // 30):
-        put(writer, f"{number}.md", [f"text {number} {place}" for place in range(30)], created=float(number))
+def filled(template: Path, tmp_path: Path) -> Path:
+    return Path(copytree(template, tmp_path / "filled"))
+
+
+@pytest.fixture
+def coded(filled: Path) -> Iterator[IndexWriter]:
+    writer = IndexWriter(filled / "index.db")
     follow(writer)
-    return writer
+    yield writer
+    writer.close()
 
 
-def put(writer: IndexWriter, path: str, texts: list[str], created: float = 0.0, nearer: float = 0.0) -> None:
+@pytest.fixture
+def reader(filled: Path) -> Iterator[IndexReader]:
+    opened = IndexReader(filled / "index.db")
+    opened.vectors_work()
+    yield opened
+    opened.close()
+
+
+def put(writer: IndexWriter, number: int, version: str = "", chunks: int = CHUNKS, nearer: float = 0.0) -> None:
+    """Write document `number`, with vectors that its path decides."""
+    path = f"{number}.md"
     old = writer.known("vault").get(path)
-    row = document_row(path, texts, created=created, tags=("odd",) if int(created) % 2 else ())
+    texts = [f"text {number} {place}{version}" for place in range(chunks)]
+    row = document_row(path, texts, created=float(number), tags=("odd",) if number % 2 else ())
     writer.put_document(row, (), old and old.id, {1: {}})
-    chunks = pending_chunks(writer, 1)
-    random = np.random.default_rng(int.from_bytes(path.encode(), "little"))
+    pending = pending_chunks(writer, 1)
+    random = np.random.default_rng(number)
     vectors = {}
-    for chunk in chunks:
+    for chunk in pending:
         numbers = random.standard_normal(128) + random.random() + nearer
         vectors[chunk.embed_key] = (numbers / np.linalg.norm(numbers)).astype("<f4").tobytes()
-    put_vectors(writer, 1, vectors, chunks)
+    put_vectors(writer, 1, vectors, pending)
 
 
 def follow(writer: IndexWriter) -> None:
@@ -57,93 +99,83 @@ def files(writer: IndexWriter) -> list[str]:
     return [path.name for path in writer.path.parent.glob("*.codes-*")]
 
 
-def find(
-    reader: IndexReader, limit: int = 10, filters: Filters = ALL, *, required: str = "", excluded: str = ""
-) -> Candidates:
-    with reader.snapshot():
-        return reader.vector_candidates(1, QUERY, limit, filters, required=required, excluded=excluded)
+def packed(query: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> bytes:
+    return (query / np.linalg.norm(query)).astype("<f4").tobytes()
+
+
+QUERY = packed(np.ones(128))
 
 
 def exactly(
-    reader: IndexReader, limit: int = 10, filters: Filters = ALL, *, required: str = "", excluded: str = ""
+    reader: IndexReader, query: bytes, limit: int, filters: Filters, required: str = "", excluded: str = ""
 ) -> Candidates:
-    with reader.snapshot():
-        where, values = reader._chunk_condition(filters, "rowid", required, excluded)
-        return spaces.nearest(reader, 1, QUERY, limit, where, values)
+    """What a look at every vector finds."""
+    where, values = reader._chunk_condition(filters, "rowid", required, excluded)
+    return spaces.nearest(reader, 1, query, limit, where, values)
 
 
 def same(found: Candidates, wanted: Candidates) -> bool:
-    return [id_ for id_, _ in found] == [id_ for id_, _ in wanted] and [score for _, score in found] == pytest.approx(
-        [score for _, score in wanted], abs=1e-6
-    )
+    scores = pytest.approx([score for _, score in wanted], abs=1e-6)
+    return [id_ for id_, _ in found] == [id_ for id_, _ in wanted] and [score for _, score in found] == scores
 
 
-FILTERS = {
-    "none": Filters(),
-    "one of a hundred": Filters(before=1.0),
-    "a tenth": Filters(before=10.0),
-    "half": Filters(tags=("odd",)),
-    "nine tenths": Filters(after=10.0),
-    "nothing": Filters(before=-1.0),
-}
+def differing(reader: IndexReader, limit: int = 10) -> list[tuple[int, str]]:
+    """The queries and filters for which codes find something else than a look at every vector."""
+    found = []
+    with reader.snapshot():
+        for (number, query), (name, filters) in product(enumerate(map(packed, QUERIES)), FILTERS.items()):
+            wanted = exactly(reader, query, limit, filters)
+            if not same(reader.vector_candidates(1, query, limit, filters), wanted):
+                found.append((number, name))
+    return found
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_codes_find_what_all_vectors_do(coded: IndexWriter, reader: IndexReader, name: str) -> None:
-    reader.vectors_work()
-    wanted = exactly(reader, filters=FILTERS[name])
-    assert same(find(reader, filters=FILTERS[name]), wanted)
-    assert bool(wanted) == (name != "nothing")
+def find(reader: IndexReader, limit: int = 10) -> Candidates:
+    with reader.snapshot():
+        return reader.vector_candidates(1, QUERY, limit, FILTERS["none"])
 
 
-def test_broad_filters_are_asked_about_the_nearest(
-    coded: IndexWriter, reader: IndexReader, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("few", "asked"), [(1, codes._ASKED), (1, 1), (codes._FEW, codes._ASKED)])
+def test_codes_find_what_all_vectors_do(
+    coded: IndexWriter, reader: IndexReader, monkeypatch: pytest.MonkeyPatch, few: int, asked: int
 ) -> None:
-    monkeypatch.setattr(codes, "_FEW", 1)
-    monkeypatch.setattr(codes, "_ASKED", 1)
-    reader.vectors_work()
-    for name in ("half", "nine tenths"):
-        assert same(find(reader, filters=FILTERS[name]), exactly(reader, filters=FILTERS[name]))
-    wanted = exactly(reader, required='"text"', excluded='"7"')
-    assert same(find(reader, required='"text"', excluded='"7"'), wanted)
+    monkeypatch.setattr(codes, "_FEW", few)
+    monkeypatch.setattr(codes, "_ASKED", asked)
+    assert differing(reader) == []
+    with reader.snapshot():
+        for required, excluded in (('"7"', ""), ("", '"7"'), ('"text"', '"7"')):
+            wanted = exactly(reader, QUERY, 10, Filters(), required, excluded)
+            found = reader.vector_candidates(1, QUERY, 10, Filters(), required=required, excluded=excluded)
+            assert len(wanted) == 10
+            assert same(found, wanted)
 
 
-def test_conditions_on_words_hold(coded: IndexWriter, reader: IndexReader) -> None:
-    reader.vectors_work()
-    for required, excluded in (('"7"', ""), ("", '"7"'), ('"text"', '"7"')):
-        wanted = exactly(reader, required=required, excluded=excluded)
-        assert len(wanted) == 10
-        assert same(find(reader, required=required, excluded=excluded), wanted)
-
-
-def test_what_came_changed_or_went_since_is_known_at_once(coded: IndexWriter, reader: IndexReader) -> None:
-    reader.vectors_work()
+def test_codes_follow_each_change_at_once(coded: IndexWriter, reader: IndexReader) -> None:
     before, there = find(reader), files(coded)
-    put(coded, "new.md", ["nearest of all"], nearer=9.0)
+    put(coded, 100, chunks=1, nearer=9.0)
     new = find(reader)
     assert new[1:] == before[:-1]
     assert new[0][1] > 0.9
-    coded.remove_document(coded.known("vault")["new.md"].id)
+    coded.remove_document(coded.known("vault")["100.md"].id)
     assert find(reader) == before
     coded.remove_document(documents_of(reader, [before[0][0]])[before[0][0]])
-    put(coded, "other.md", ["takes its id"], nearer=-9.0)
-    assert same(find(reader), exactly(reader))
+    put(coded, 101, chunks=1, nearer=-9.0)  # takes its id
     assert before[0][0] not in dict(find(reader))
+    assert differing(reader) == []
     assert files(coded) == there
     follow(coded)
     assert len(files(coded)) == 1
     assert files(coded) != there
-    assert same(find(reader), exactly(reader))
+    assert differing(reader) == []
     assert not coded.execute("SELECT 1 FROM uncoded")
 
 
-def test_large_parts_may_go(coded: IndexWriter, reader: IndexReader) -> None:
-    reader.vectors_work()
+def test_codes_follow_when_most_documents_go(coded: IndexWriter, reader: IndexReader) -> None:
     for id_ in {*documents_of(reader, [id_ for id_, _ in find(reader, 60)]).values()}:
         coded.remove_document(id_)
-    assert same(find(reader), exactly(reader))
+    assert differing(reader) == []
     follow(coded)
-    assert same(find(reader), exactly(reader))
+    assert differing(reader) == []
     for known in coded.known("vault").values():
         coded.remove_document(known.id)
     assert find(reader) == []
@@ -151,61 +183,64 @@ def test_large_parts_may_go(coded: IndexWriter, reader: IndexReader) -> None:
     assert find(reader) == []
 
 
-def test_without_a_whole_file_vec0_answers_and_it_is_written_again(coded: IndexWriter, reader: IndexReader) -> None:
-    reader.vectors_work()
-    wanted = exactly(reader)
-    for left in (None, b"torn"):
-        (name,) = files(coded)
-        path = coded.path.with_name(name)
-        size = path.stat().st_size
-        path.unlink()
-        if left is not None:
-            path.write_bytes(left)
-        assert same(find(reader), wanted)  # it is mapped
-        codes._opened.cache_clear()
-        assert same(find(reader), wanted)
-        put(coded, f"{name}.md", ["something"], nearer=-9.0)
-        follow(coded)
-        (again,) = files(coded)
-        assert again != name
-        assert coded.path.with_name(again).stat().st_size == size + 8 * 3
-        assert coded.path.with_name(again).stat().st_mode & 0o777 == 0o600
-        assert same(find(reader), wanted)
-
-
-def test_a_file_that_was_not_named_in_time_goes(coded: IndexWriter, reader: IndexReader) -> None:
-    (name,) = files(coded)
-    coded.path.with_name(f"{coded.path.name}.codes-lost").write_bytes(b"")
+def test_outdated_codes_hide_no_vector(coded: IndexWriter, reader: IndexReader) -> None:
+    for number in range(DOCUMENTS - 4):
+        put(coded, number, " nearer", nearer=9.0)
     follow(coded)
-    assert files(coded) == [name]
+    for number in range(DOCUMENTS - 4):
+        coded.remove_document(coded.known("vault")[f"{number}.md"].id)
+    query = np.ones(128)
+    for place in range(20):
+        query[place] *= -1
+        with reader.snapshot():
+            wanted = exactly(reader, packed(query), 10, Filters())
+            assert same(reader.vector_candidates(1, packed(query), 10, Filters()), wanted)
 
 
-def test_a_disk_that_is_full_costs_speed_only(
-    coded: IndexWriter, reader: IndexReader, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reader.vectors_work()
-
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    put(coded, "new.md", ["nearest of all"], nearer=9.0)
-    with monkeypatch.context() as patched:
-        patched.setattr("os.fsync", full)
-        assert codes_due(coded, least=1)
-        assert not write_codes(coded)
-    assert len(files(coded)) == 1
-    assert same(find(reader), exactly(reader))
+def test_codes_order_equal_vectors_by_their_ids(filled: Path, reader: IndexReader) -> None:
+    writer = IndexWriter(filled / "index.db")
+    (vector,) = writer.execute("SELECT embedding FROM vector_1 LIMIT 1")[0]
+    chunks = "SELECT chunk.id FROM chunk JOIN document ON document.id = document_id WHERE created >= 50"
+    for (id_,) in writer.execute(chunks):
+        writer.execute("DELETE FROM vector_1 WHERE rowid = ?", (id_,))
+        writer.execute("INSERT INTO vector_1 (rowid, embedding) VALUES (?, ?)", (id_, vector))
+    follow(writer)
+    writer.close()
+    for name, filters in FILTERS.items():
+        with reader.snapshot():
+            wanted = exactly(reader, vector, 40, filters)
+            assert same(reader.vector_candidates(1, vector, 40, filters), wanted), name
 
 
-def test_a_space_that_goes_takes_its_codes_along(coded: IndexWriter) -> None:
+def test_write_codes_replaces_a_lost_file_and_removes_strangers(coded: IndexWriter, reader: IndexReader) -> None:
+    (name,) = files(coded)
+    path = coded.path.with_name(name)
+    size = path.stat().st_size
+    path.unlink()
+    assert differing(reader) == []  # the file is still mapped
+    codes._opened.cache_clear()
+    assert differing(reader) == []
+    coded.path.with_name(f"{coded.path.name}.codes-lost").write_bytes(b"")
+    put(coded, 100, chunks=1, nearer=-9.0)
+    follow(coded)
+    (again,) = files(coded)
+    assert again != name
+    assert coded.path.with_name(again).stat().st_size == size + 8 * 3
+    assert coded.path.with_name(again).stat().st_mode & 0o777 == 0o600
+    assert differing(reader) == []
+
+
+def test_codes_of_a_dropped_space_are_removed(coded: IndexWriter) -> None:
     drop_space(coded, 1)
     assert not codes_due(coded)
     assert files(coded) == []
     assert serving_space(coded) is None
 
 
-def test_small_spaces_have_none(writer: IndexWriter) -> None:
+def test_small_spaces_have_no_codes(tmp_path: Path) -> None:
+    writer = IndexWriter(tmp_path / "index.db")
     add_space(writer, SpaceRow(0, SPACE, True, False))
-    put(writer, "a.md", [f"text {place}" for place in range(100)])
+    put(writer, 0, chunks=100)
     assert not codes_due(writer, least=1)
     assert not writer.execute("SELECT 1 FROM uncoded")
+    writer.close()

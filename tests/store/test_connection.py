@@ -17,14 +17,14 @@ from vault_index.store.reader import IndexReader
 from vault_index.store.writer import IndexWriter
 
 
-def test_a_reader_does_not_create_an_index(tmp_path: Path) -> None:
+def test_reader_does_not_create_an_index(tmp_path: Path) -> None:
     with pytest.raises(NotSetUpError) as caught:
         connect(tmp_path / "index.db", "index", writable=False)
     assert "sync" in caught.value.hint
     assert not (tmp_path / "index.db").exists()
 
 
-def test_databases_belong_to_their_owner_alone(tmp_path: Path) -> None:
+def test_databases_are_private_to_their_owner(tmp_path: Path) -> None:
     writer = IndexWriter(tmp_path / "deep" / "index.db")
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "deep").iterdir()}
     writer.close()
@@ -33,7 +33,7 @@ def test_databases_belong_to_their_owner_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "deep").stat().st_mode) == 0o700
 
 
-def test_an_index_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+def test_index_of_a_newer_schema_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
     IndexWriter(path).close()
     connection = apsw.Connection(str(path))
@@ -47,7 +47,7 @@ def test_an_index_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_file_that_is_no_database_says_what_to_do(tmp_path: Path) -> None:
+def test_file_that_is_no_database_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
     path.write_bytes(b"this is not a database, " * 500)
     for opener in (IndexWriter, IndexReader):
@@ -56,7 +56,7 @@ def test_a_file_that_is_no_database_says_what_to_do(tmp_path: Path) -> None:
         assert "vault-index rebuild" in caught.value.hint
 
 
-def test_opening_twice_migrates_once(tmp_path: Path) -> None:
+def test_two_writers_open_one_index(tmp_path: Path) -> None:
     first, second = IndexWriter(tmp_path / "index.db"), IndexWriter(tmp_path / "index.db")
     write_meta(second, "key", "value")
     assert read_meta(first, "key") == "value"
@@ -64,7 +64,7 @@ def test_opening_twice_migrates_once(tmp_path: Path) -> None:
     second.close()
 
 
-def test_a_reader_cannot_write(tmp_path: Path) -> None:
+def test_reader_cannot_write(tmp_path: Path) -> None:
     IndexWriter(tmp_path / "index.db").close()
     connection = connect(tmp_path / "index.db", "index", writable=False)
     with pytest.raises(apsw.ReadOnlyError):
@@ -72,7 +72,7 @@ def test_a_reader_cannot_write(tmp_path: Path) -> None:
     connection.close()
 
 
-def test_what_cannot_be_opened_on_a_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_names_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(VaultIndexError, match="cannot open or write"):
         IndexWriter(tmp_path / "file" / "index.db")
@@ -96,10 +96,8 @@ with VaultIndex.open(sys.argv[1]) as index:
 """
 
 
-@pytest.mark.parametrize("limit", [1, 20_000, 100_000, 160_000])
-def test_a_disk_that_is_full_at_the_very_first_start_is_named_and_the_next_run_works(
-    tmp_path: Path, limit: int
-) -> None:
+@pytest.mark.parametrize("limit", [1, 100_000])
+def test_first_start_on_a_full_disk_is_named_and_can_be_repeated(tmp_path: Path, limit: int) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", {"a.md": "Apples.\n"})
         run = subprocess.run(
@@ -111,7 +109,7 @@ def test_a_disk_that_is_full_at_the_very_first_start_is_named_and_the_next_run_w
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
-def test_a_folder_in_the_place_of_a_database_is_named(tmp_path: Path) -> None:
+def test_open_names_a_folder_in_place_of_a_database(tmp_path: Path) -> None:
     for name in ("index.db", "index.db-wal"):
         (tmp_path / name).mkdir()
         with pytest.raises(VaultIndexError, match=f"{name} is a folder") as caught:
@@ -121,7 +119,7 @@ def test_a_folder_in_the_place_of_a_database_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [-1, 0, 1, 2])
-def test_a_migration_that_fails_is_damage(tmp_path: Path, version: int) -> None:
+def test_failing_migration_is_damage(tmp_path: Path, version: int) -> None:
     IndexWriter(tmp_path / "index.db").close()
     connection = apsw.Connection(str(tmp_path / "index.db"))
     connection.pragma("user_version", version)
@@ -130,7 +128,7 @@ def test_a_migration_that_fails_is_damage(tmp_path: Path, version: int) -> None:
         IndexWriter(tmp_path / "index.db")
 
 
-def test_what_fails_within_a_transaction_takes_back_itself_alone(tmp_path: Path) -> None:
+def test_inner_transaction_rolls_back_alone(tmp_path: Path) -> None:
     def fail() -> None:
         with writer.transaction():
             write_meta(writer, "kept", "2")

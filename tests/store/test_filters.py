@@ -21,8 +21,14 @@ def row(path: str, title: str = "T", *, frontmatter: dict[str, Any] | None = Non
 
 
 ROWS = (
-    row("plain.md", "Über Brot"),
-    row("notes/Log [draft].md", "Log 2026", frontmatter={"status": "Done", "rating": 5, "due": None, "draft": True}),
+    row("plain.md", "Über Brot", created=5.0, tags=("x",)),
+    row(
+        "notes/Log [draft].md",
+        "Log 2026",
+        created=10.0,
+        tags=("area/sub",),
+        frontmatter={"status": "Done", "rating": 5, "due": None, "draft": True},
+    ),
     row(
         "notes/log.canvas",
         "log [x]",
@@ -68,6 +74,18 @@ def paths(reader: IndexReader, filters: Filters) -> set[str]:
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [
+        (Filters(tags=("area",)), {NOTE}),
+        (Filters(tags=("area/sub",)), {NOTE}),
+        (Filters(tags=("are",)), set()),
+        (Filters(any_tags=("x", "area")), {PLAIN, NOTE}),
+        (Filters(tags=("x", "area")), set()),
+        (Filters(paths=("notes",)), {NOTE, CANVAS}),
+        (Filters(paths=("note",)), set()),
+        (Filters(paths=("NOTES/*.md",)), {NOTE}),
+        (Filters(paths=("plain",)), {PLAIN}),
+        (Filters(after=10.0), {NOTE}),
+        (Filters(after=5.0, before=10.0), {PLAIN}),
+        (Filters(sources=("VAULT",), files=("log",)), {NOTE, CANVAS}),
         (Filters(titles=("über",)), {PLAIN}),
         (Filters(titles=("u\u0308BER",)), {PLAIN}),
         (Filters(titles=("log",)), {NOTE, CANVAS}),

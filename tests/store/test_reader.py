@@ -36,7 +36,7 @@ def paths(reader: IndexReader, chunk_ids: list[int] | set[int]) -> list[str]:
     return [records[chunk_id].document.path for chunk_id in chunk_ids]
 
 
-def test_stems_are_those_of_the_index_the_second_time_as_well(reader: IndexReader) -> None:
+def test_stems_are_those_of_the_index(reader: IndexReader) -> None:
     for _ in range(2):
         assert reader.stems({"running", "cafés", "数据", "x\u19b0y"}) == {
             "running": "run", "cafés": "cafe", "数据": "数据",
@@ -44,12 +44,12 @@ def test_stems_are_those_of_the_index_the_second_time_as_well(reader: IndexReade
     assert reader.stems(set()) == {}
 
 
-def test_matches_are_counted_by_text(writer: IndexWriter, reader: IndexReader) -> None:
+def test_count_matches_counts_texts(writer: IndexWriter, reader: IndexReader) -> None:
     put(writer, row("a.md", "A heron, a heron.", "Herons!", "Tea."))
     assert [reader.count_matches(match) for match in ("heron", '"tea"', '"te"*', "coffee")] == [2, 1, 1, 0]
 
 
-def test_bm25_of_some_texts_is_that_of_a_search(writer: IndexWriter, reader: IndexReader) -> None:
+def test_bm25_of_given_texts_equals_that_of_a_search(writer: IndexWriter, reader: IndexReader) -> None:
     put(writer, row("a.md", "A heron.", "A heron by the lake, among many reeds.", "Tea."))
     found = dict(reader.text_candidates("heron OR lake", 10, Filters()))
     every = [chunk.chunk_id for chunk in chunks_of(reader, documents_by_path(reader, "a.md")[0].id)]
@@ -58,7 +58,7 @@ def test_bm25_of_some_texts_is_that_of_a_search(writer: IndexWriter, reader: Ind
     assert reader.bm25("heron", []) == []
 
 
-def test_the_newest_documents_come_first_each_with_its_first_text(writer: IndexWriter, reader: IndexReader) -> None:
+def test_newest_chunks_are_the_first_ones_of_the_newest_documents(writer: IndexWriter, reader: IndexReader) -> None:
     put(
         writer,
         row("old.md", "old", "more", created=1.0),
@@ -76,9 +76,7 @@ def test_the_newest_documents_come_first_each_with_its_first_text(writer: IndexW
     ("now", "hidden"),
     [(50.0, set()), (99.0, set()), (100.0, {"expires.md"}), (150.0, {"expires.md"}), (200.0, {"expires.md", "old.md"})],
 )
-def test_what_is_over_is_hidden_from_that_moment_on(
-    writer: IndexWriter, reader: IndexReader, now: float, hidden: set[str]
-) -> None:
+def test_hidden_chunks_follow_the_clock(writer: IndexWriter, reader: IndexReader, now: float, hidden: set[str]) -> None:
     put(
         writer,
         row("expires.md", "text", expires=100.0),
@@ -98,19 +96,19 @@ def test_what_is_over_is_hidden_from_that_moment_on(
     assert reader.hidden_chunks(now, shown=HIDDEN) == set()
 
 
-def test_what_is_hidden_is_looked_up_and_not_scanned_for(reader: IndexReader) -> None:
+def test_hidden_chunks_use_an_index(reader: IndexReader) -> None:
     for state, sql in HIDDEN.items():
         plan = " ".join(row[3] for row in reader.execute(f"EXPLAIN QUERY PLAN {sql}", (0.0,) * ("?1" in sql)))
         assert "INDEX document_" in plan, state
         assert "SCAN document" not in plan, state
 
 
-def test_superseded_by_what_is_not_there_is_superseded(writer: IndexWriter, reader: IndexReader) -> None:
+def test_memory_superseded_by_a_missing_one_is_hidden(writer: IndexWriter, reader: IndexReader) -> None:
     put(writer, row("old.md", "text", superseded_by="c" * 32))
     assert paths(reader, reader.hidden_chunks(0.0)) == ["old.md"]
 
 
-def test_other_documents_that_link_are_counted(writer: IndexWriter, reader: IndexReader) -> None:
+def test_backlink_counts_count_other_documents(writer: IndexWriter, reader: IndexReader) -> None:
     link = Link("Target", "", "", 1)
     put(
         writer,
@@ -124,7 +122,7 @@ def test_other_documents_that_link_are_counted(writer: IndexWriter, reader: Inde
     assert reader.backlink_counts([]) == {}
 
 
-def test_more_rows_than_a_statement_has_marks_are_read_at_once(
+def test_reads_take_more_ids_than_a_statement_has_parameters(
     writer: IndexWriter, reader: IndexReader, tmp_path: Path
 ) -> None:
     put(writer, row("a.md", "A heron."))

@@ -1,7 +1,6 @@
-"""`state.db`: taken over from an earlier cache, noticed when it is lost, mended as far as it can be read."""
+"""`state.db`: its loss is noticed, and what can be read of a damaged one is kept."""
 
 import stat
-import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -16,38 +15,13 @@ from vault_index.store import connection as opening
 from vault_index.store.cache import Cache
 from vault_index.store.counts import write_meta
 from vault_index.store.records import MirroredSession
-from vault_index.store.state import STATE_MADE, State, adopt, mend
+from vault_index.store.state import STATE_MADE, State, mend
 from vault_index.store.writer import IndexWriter
 
-SQL = Path(opening.__file__).parent / "sql" / "cache"
 SPACE = VectorSpace("openai", "toy", 2, "https://x")
 VECTOR = b"\0" * 8
 SENT = [SentRecord(f"2026-11-{day}", "https://x", "toy", "vault", f"{day}.md", 2, 100) for day in range(10, 30)]
 FORGOTTEN = MirroredSession("", "made of", b"w", 7, b"t", (("session", "torn"),))
-
-
-def make_old(path: Path, version: int) -> None:
-    """A cache as an earlier version left it: made by its own numbered files."""
-    old = apsw.Connection(str(path))
-    old.pragma("journal_mode", "wal")
-    for step in sorted(SQL.glob("*.sql"))[:version]:
-        old.execute(step.read_text("utf-8"))
-    old.pragma("user_version", version)
-    old.execute("INSERT INTO space VALUES (1, 'openai', 'toy', 2, 'https://x')")
-    old.execute("INSERT INTO embedding VALUES (1, 1, x'aa', ?)", (VECTOR,))
-    old.execute("INSERT INTO usage VALUES ('uid', 3, 5.5)")
-    old.executemany(
-        "INSERT INTO sent VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(one.day, one.endpoint, one.model, one.source, one.path, one.texts, one.tokens) for one in SENT],
-    )
-    if version > 1:
-        old.execute("INSERT INTO mirrored VALUES ('ses', '', 'made of', x'77', 7, x'74', '[[\"session\", \"torn\"]]')")
-    old.close()
-
-
-def tables(path: Path) -> set[str]:
-    with closing(apsw.Connection(str(path))) as connection:
-        return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
 def fill(path: Path) -> None:
@@ -64,90 +38,9 @@ def hurt(path: Path, *statements: str) -> None:
             connection.execute(statement)
 
 
-@pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("first", [Cache, State])
-def test_what_is_no_vector_moves_out_of_an_earlier_cache(
-    tmp_path: Path, first: type[Cache | State], version: int
-) -> None:
-    make_old(tmp_path / "cache.db", version)
-    with closing(first(tmp_path / f"{first.__name__.lower()}.db")) as opened:
-        assert isinstance(opened, Cache) or opened.accesses(["uid"]) == {"uid": 3}
-    with closing(State(tmp_path / "state.db")) as state:
-        assert state.sent() == SENT[::-1]
-        assert state.tokens_sent("2026-11-20") == 100
-        assert state.usage() == {"uid": (3, 5.5)}
-        assert state.mirrored() == ({"ses": FORGOTTEN} if version > 1 else {})
-    with closing(Cache(tmp_path / "cache.db")) as cache:
-        assert cache.embeddings(SPACE, [b"\xaa"]) == {b"\xaa": VECTOR}
-    assert tables(tmp_path / "cache.db") == {"space", "embedding"}
-    assert stat.S_IMODE((tmp_path / "state.db").stat().st_mode) == 0o600
-
-
-@pytest.mark.parametrize("killed_at", ["the start", "a state without tables", "the end"])
-def test_a_move_that_was_killed_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed_at: str) -> None:
-    make_old(tmp_path / "cache.db", 2)
-
-    def kill(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    def adopt_and_kill(path: Path, old: apsw.Connection) -> None:
-        adopt(path, old)
-        kill()
-
-    with monkeypatch.context() as patch:
-        if killed_at == "the end":  # the state is complete, and the cache has its tables still
-            patch.setattr("vault_index.store.state.adopt", adopt_and_kill)
-        else:
-            patch.setattr("vault_index.store.state.adopt", kill)
-        with closing(State(tmp_path / "state.db")) as state, pytest.raises(KeyboardInterrupt):
-            state.check()
-    if killed_at == "the start":
-        for path in tmp_path.glob("state.db*"):
-            path.unlink()
-    assert "sent" in tables(tmp_path / "cache.db")
-    Cache(tmp_path / "cache.db").close()
-    with closing(State(tmp_path / "state.db")) as state:
-        assert state.sent() == SENT[::-1]
-        assert state.mirrored() == {"ses": FORGOTTEN}
-        state.record_sent(SENT[:1])
-        assert state.tokens_sent(SENT[0].day) == 200
-    assert tables(tmp_path / "cache.db") == {"space", "embedding"}
-
-
-def test_an_earlier_version_that_writes_waits_for_the_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_old(tmp_path / "cache.db", 2)
-
-    def meanwhile(path: Path, old: apsw.Connection) -> None:
-        adopt(path, old)
-        with closing(apsw.Connection(str(tmp_path / "cache.db"))) as earlier, pytest.raises(apsw.BusyError):
-            earlier.execute("UPDATE sent SET tokens = tokens + 1")
-
-    monkeypatch.setattr("vault_index.store.state.adopt", meanwhile)
-    Cache(tmp_path / "cache.db").close()
-    assert "sent" not in tables(tmp_path / "cache.db")
-
-
-def test_several_may_begin_at_once(tmp_path: Path) -> None:
-    make_old(tmp_path / "cache.db", 2)
-    found: list[object] = []
-
-    def begin(number: int) -> None:
-        if number % 2:
-            Cache(tmp_path / "cache.db").close()
-        with closing(State(tmp_path / "state.db")) as state:
-            found.append(state.tokens_sent("2026-11-20"))
-
-    threads = [threading.Thread(target=begin, args=(number,)) for number in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [100] * 6
-
-
 @pytest.mark.parametrize("remembered_by", ["index", "cache"])
 @pytest.mark.parametrize("empty", [False, True])
-def test_one_that_was_lost_does_not_begin_anew(tmp_path: Path, remembered_by: str, empty: bool) -> None:
+def test_lost_state_is_damage_and_no_new_state(tmp_path: Path, remembered_by: str, empty: bool) -> None:
     fill(tmp_path / "state.db")
     if remembered_by == "cache":
         Cache(tmp_path / "cache.db").close()
@@ -171,15 +64,7 @@ def test_one_that_was_lost_does_not_begin_anew(tmp_path: Path, remembered_by: st
         assert state.sent() == []
 
 
-def test_what_was_opened_for_something_else_is_looked_through_as_it_is(tmp_path: Path) -> None:
-    """To close it and to open it again, in the middle of a command, would have the disk wait four times."""
-    with closing(State(tmp_path / "state.db")) as state:
-        opened = state.database()
-        state.check()
-        assert state.database() is opened
-
-
-def test_a_new_home_begins_empty_whatever_is_opened_first(tmp_path: Path) -> None:
+def test_state_of_a_new_home_is_empty_whatever_is_opened_first(tmp_path: Path) -> None:
     for first in ("cache", "state"):
         if first == "cache":
             Cache(tmp_path / first / "cache.db").close()
@@ -237,9 +122,7 @@ DAMAGES = [
     ("damage", "while_open"),
     [*((damage, False) for damage in DAMAGES), *((damage, True) for damage in (garbage, cut, zeroed, a_folder))],
 )
-def test_what_is_damaged_is_refused_and_mended(
-    tmp_path: Path, damage: Callable[[Path], None], while_open: bool
-) -> None:
+def test_damaged_state_is_refused_and_mended(tmp_path: Path, damage: Callable[[Path], None], while_open: bool) -> None:
     path = tmp_path / "state.db"
     fill(path)
     Cache(tmp_path / "cache.db").close()
@@ -266,7 +149,7 @@ def test_what_is_damaged_is_refused_and_mended(
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_rows_on_both_sides_of_a_damaged_page_are_kept(tmp_path: Path) -> None:
+def test_mend_keeps_the_rows_on_both_sides_of_a_damaged_page(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     many = [SentRecord("2026-11-20", "https://x", "toy", "vault", f"{n:05}.md", 1, 1) for n in range(2000)]
     with closing(State(path)) as state:
@@ -282,7 +165,7 @@ def test_rows_on_both_sides_of_a_damaged_page_are_kept(tmp_path: Path) -> None:
     assert len(kept) > 1800
 
 
-def test_a_mending_that_was_killed_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mend_after_a_killed_one_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "state.db"
     fill(path)
     Cache(tmp_path / "cache.db").close()
@@ -299,21 +182,8 @@ def test_a_mending_that_was_killed_loses_nothing(tmp_path: Path, monkeypatch: py
         assert living.mirrored() == {"ses": FORGOTTEN}
 
 
-def test_a_ledger_in_a_damaged_cache_of_an_earlier_version_is_not_lost(tmp_path: Path) -> None:
-    make_old(tmp_path / "cache.db", 2)
-    hurt(tmp_path / "cache.db", "DROP TABLE usage")
-    with pytest.raises(Exception, match="usage"):
-        Cache(tmp_path / "cache.db")
-    opening.set_aside(tmp_path / "cache.db")
-    with closing(IndexWriter(tmp_path / "index.db")) as writer:
-        write_meta(writer, STATE_MADE, "made")
-    mend(tmp_path / "state.db")
-    with closing(State(tmp_path / "state.db")) as state:
-        assert state.sent() == SENT[::-1]
-
-
 @pytest.mark.parametrize("statement", ["DROP TABLE embedding", "ALTER TABLE space RENAME COLUMN model TO other"])
-def test_a_cache_without_its_tables_is_damaged(tmp_path: Path, statement: str) -> None:
+def test_cache_without_its_tables_is_damaged(tmp_path: Path, statement: str) -> None:
     Cache(tmp_path / "cache.db").close()
     hurt(tmp_path / "cache.db", statement)
     with pytest.raises(CacheDamagedError, match="damaged") as caught:
@@ -321,7 +191,7 @@ def test_a_cache_without_its_tables_is_damaged(tmp_path: Path, statement: str) -
     assert "vault-index sync" in caught.value.hint
 
 
-def test_what_is_no_vector_of_its_space_is_not_known(tmp_path: Path) -> None:
+def test_cache_ignores_vectors_of_a_wrong_type_or_length(tmp_path: Path) -> None:
     with closing(Cache(tmp_path / "cache.db")) as cache:
         cache.put_embeddings(SPACE, {b"a": VECTOR, b"b": VECTOR, b"c": VECTOR})
         cache.execute("UPDATE embedding SET vector = x'00' WHERE key = x'61'")
@@ -329,7 +199,7 @@ def test_what_is_no_vector_of_its_space_is_not_known(tmp_path: Path) -> None:
         assert cache.embeddings(SPACE, [b"a", b"b", b"c"]) == {b"c": VECTOR}
 
 
-def test_files_set_aside_on_one_day_have_names_of_their_own(tmp_path: Path) -> None:
+def test_set_aside_numbers_the_files_of_one_day(tmp_path: Path) -> None:
     names = []
     for number in range(3):
         (tmp_path / "cache.db").write_bytes(b"%d" % number)

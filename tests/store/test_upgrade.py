@@ -1,43 +1,44 @@
-"""An index of an earlier version becomes one of this version at the next sync, without a text embedded anew."""
+"""Databases of earlier schemas are upgraded, without a text that is embedded again."""
 
 import struct
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import apsw
+import numpy as np
 import pytest
 
 from tests.api.vaults import fresh_rows, opened, paths_found, rows, write
+from vault_index.embeddings.spaces import ENGLISH
 from vault_index.errors import NotSetUpError
+from vault_index.models import VectorSpace
 from vault_index.store import connection as opening
+from vault_index.store.cache import Cache
 from vault_index.store.connection import load_vec0
+from vault_index.store.state import State
 from vault_index.store.text_blocks import add_functions
-from vault_index.vectors import SCALE
+from vault_index.vectors import SCALE, as_int8
 
 NOTES = {
     "a.md": "---\ntags: [red]\naliases: [fruit]\n---\n# Apple\n\nCrunchy, see [[b|the soft one]].\n",
     "b.md": "# Banana\n\nYellow and soft.\n",
+    "camelCase.md": "---\ntags: [useEffect, 東京都]\naliases: [two words]\n---\n# 東京 useMemo\n\nA \u2028.\n",
     "80-memory/note/c.md": "---\nid: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f\ntitle: Cellar\n---\nIt floods in March.\n",
 }
-ODD = {
-    "80-memory/note/fields.md": "---\nid: 1f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f\nsubtitle: Never a dry day\n---\nWet.\n",
-    "camelCase.md": "---\ntags: [useEffect, b/c, aB, 東京都]\naliases: [hookRule, two words]\nstatus: fineState\n---\n"
-    "# 東京 useMemo\n\nX.\n",
-    "untitled.md": "No title, but text.\n",
-}
-"""What is indexed of a text otherwise than it stands there."""
 BODY = "(SELECT body FROM new.text_block WHERE id = block_id)"
 WHOLE_TEXTS = {
     f"chunk.{column}": f"in_block({BODY}, place, {part})" for part, column in enumerate(("context", "headings", "text"))
 }
 """What stood in columns before texts were packed."""
 IN_INT8 = 9
-LATEST = len(list((Path(opening.__file__).parent / "sql" / "index").glob("*.sql")))
+SQL = Path(opening.__file__).parent / "sql"
+LATEST = len(list((SQL / "index").glob("*.sql")))
 
 
 def downgrade(index_db: Path, version: int) -> None:
     """The same rows in the tables of an earlier version: made by its own numbered files, filled with what it knew."""
-    steps = sorted((Path(opening.__file__).parent / "sql" / "index").glob("*.sql"))[:version]
+    steps = sorted((SQL / "index").glob("*.sql"))[:version]
     new = index_db.with_name("new.db")
     index_db.rename(new)
     old = apsw.Connection(str(index_db))
@@ -76,7 +77,7 @@ def downgrade(index_db: Path, version: int) -> None:
 
 
 @pytest.mark.parametrize("version", range(1, LATEST))
-def test_an_index_of_every_earlier_version_is_carried_over(tmp_path: Path, version: int) -> None:
+def test_sync_upgrades_an_index_of_every_schema(tmp_path: Path, version: int) -> None:
     with opened(tmp_path, provider="local") as index:
         write(tmp_path / "vault", NOTES)
         index.sync()
@@ -94,30 +95,50 @@ def test_an_index_of_every_earlier_version_is_carried_over(tmp_path: Path, versi
         assert rows(index_db) == fresh_rows(tmp_path, provider="local")
 
 
-def test_texts_of_an_earlier_index_are_packed_as_those_of_a_new_one(tmp_path: Path) -> None:
-    steps = sorted((Path(opening.__file__).parent / "sql" / "index").glob("*.sql"))
-    before = next(number for number, step in enumerate(steps) if step.stem.endswith("_text"))
-    notes = {"long.md": "".join(f"## Part {n}\n\n{'Ärger, 🍎 and so on. ' * n}\n\n" for n in range(60))}
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", {**NOTES, **notes, **ODD, "odd.md": '# "Odd\\n"\n\nA \0 and \u2028 in <b>it</b>.\n'})
-        index.sync()
-        index_db = index.home.index_db
-    fresh = rows(index_db)
-    assert len({place for *_, place, _, _, _, _ in fresh["chunk"]}) > 2
-    downgrade(index_db, before)
-    with opened(tmp_path) as index:
-        assert index.sync().changed == 1  # the words of a memory's fields cannot be told from its rows
-        assert rows(index_db) == fresh
-        assert [problem.code for problem in index.doctor(deep=True).problems] == []
-        assert paths_found(index, "odd", mode="text") == ["odd.md"]
+def test_cache_with_float_vectors_is_upgraded_and_shrinks(tmp_path: Path) -> None:
+    path, before_int8 = tmp_path / "cache.db", 3
+    server = VectorSpace("openai", "toy", 384, "https://x")
+    numbers = np.random.default_rng(1).standard_normal((300, 384))
+    vectors = (numbers / np.linalg.norm(numbers, axis=1, keepdims=True)).astype("<f4")
+    keys = [number.to_bytes(32, "little") for number in range(len(vectors))]
+    with closing(apsw.Connection(str(path))) as old:
+        for step in sorted((SQL / "cache").glob("*.sql"))[:before_int8]:
+            old.execute(step.read_text("utf-8"))
+        old.pragma("user_version", before_int8)
+        old.executemany("INSERT INTO space VALUES (?, ?, ?, ?, ?)", [(1, *ENGLISH), (2, *server)])
+        old.executemany(
+            "INSERT INTO embedding (space_id, key, vector) VALUES (?, ?, ?)",
+            [(space, key, vector.tobytes()) for key, vector in zip(keys, vectors, strict=True) for space in (1, 2)],
+        )
+        old.execute("INSERT INTO embedding (space_id, key, vector) VALUES (1, x'aa', x'00')")
+    before = path.stat().st_size
+    with closing(Cache(path)) as cache:
+        assert cache.embeddings(ENGLISH, keys) == dict(zip(keys, map(as_int8, vectors), strict=True))
+        assert cache.embeddings(server, keys) == {
+            key: vector.tobytes() for key, vector in zip(keys, vectors, strict=True)
+        }
+        assert cache.embeddings(ENGLISH, [b"\xaa"]) == {}
+    assert path.stat().st_size < before * 0.8
 
 
-def test_an_earlier_index_may_be_deleted_and_costs_no_embedding(tmp_path: Path) -> None:
-    with opened(tmp_path, provider="local") as index:
-        write(tmp_path / "vault", NOTES)
-        index.sync()
-    for path in (tmp_path / "home").glob("index.db*"):
-        path.unlink()
-    with opened(tmp_path, provider="local") as index:
-        report = index.sync()
-        assert (report.embedded, report.cached) == (0, report.chunks)
+@pytest.mark.parametrize("schema", [1, 2])
+@pytest.mark.parametrize("first", [Cache, State])
+def test_cache_of_the_first_schemas_gives_its_other_tables_to_the_state(
+    tmp_path: Path, first: type[Cache | State], schema: int
+) -> None:
+    with closing(apsw.Connection(str(tmp_path / "cache.db"))) as old:
+        for step in sorted((SQL / "cache").glob("*.sql"))[:schema]:
+            old.execute(step.read_text("utf-8"))
+        old.pragma("user_version", schema)
+        old.execute("INSERT INTO usage VALUES ('uid', 3, 5.5)")
+        old.execute("INSERT INTO sent VALUES ('2026-11-20', 'https://x', 'toy', 'vault', 'a.md', 2, 100)")
+        if schema == 2:
+            old.execute("INSERT INTO mirrored VALUES ('ses', '', 'made of', x'77', 7, x'74', '[]')")
+    with closing(first(tmp_path / f"{first.__name__.lower()}.db")) as opened:
+        assert isinstance(opened, Cache) or opened.accesses(["uid"]) == {"uid": 3}
+    with closing(State(tmp_path / "state.db")) as state:
+        assert (state.tokens_sent("2026-11-20"), state.usage()) == (100, {"uid": (3, 5.5)})
+        assert list(state.mirrored()) == (["ses"] if schema == 2 else [])
+    with closing(Cache(tmp_path / "cache.db")) as cache:
+        tables = cache.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    assert tables == [("embedding",), ("space",)]

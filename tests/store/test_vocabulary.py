@@ -34,14 +34,14 @@ def counts(reader: IndexReader) -> dict[str, int]:
         ("а\u19b0b Привет", {"привет"}),  # the first holds a letter that FTS5 does not know
     ],
 )
-def test_words_are_known_as_they_are_written(
+def test_vocabulary_holds_words_as_written(
     writer: IndexWriter, reader: IndexReader, text: str, words: set[str]
 ) -> None:
     put(writer, "a.md", [text])
     assert counts(reader) == dict.fromkeys(words, 1)
 
 
-def test_a_word_is_counted_once_a_text_and_what_goes_is_taken_back(writer: IndexWriter, reader: IndexReader) -> None:
+def test_vocabulary_counts_texts_and_forgets_removed_ones(writer: IndexWriter, reader: IndexReader) -> None:
     put(writer, "a.md", ["tea and tea", "tea, coffee"])
     put(writer, "b.md", ["coffee"])
     assert counts(reader) == {"tea": 2, "and": 1, "coffee": 2}
@@ -52,7 +52,7 @@ def test_a_word_is_counted_once_a_text_and_what_goes_is_taken_back(writer: Index
     assert counts(reader) == {"coffee": 1}
 
 
-def test_what_a_document_is_called_is_known(writer: IndexWriter, reader: IndexReader) -> None:
+def test_vocabulary_holds_names_and_fields(writer: IndexWriter, reader: IndexReader) -> None:
     def called(alias: str, field: str) -> None:
         row = document_row("a.md", ["text", "more"], title="")
         chunks = tuple(chunk._replace(terms=("", alias, "", "", field, "a.md", chunk.text)) for chunk in row.chunks)
@@ -68,7 +68,7 @@ def test_what_a_document_is_called_is_known(writer: IndexWriter, reader: IndexRe
     assert counts(reader) == {}
 
 
-def test_texts_that_were_never_counted_are_no_longer_waited_for(writer: IndexWriter, reader: IndexReader) -> None:
+def test_count_words_skips_texts_that_went_uncounted(writer: IndexWriter, reader: IndexReader) -> None:
     writer.put_document(document_row("a.md", ["tea"], title=""), (), None, {})
     known = writer.known("vault")["a.md"].id
     writer.put_document(document_row("a.md", ["coffee"], title=""), (), known, {})
@@ -78,7 +78,7 @@ def test_texts_that_were_never_counted_are_no_longer_waited_for(writer: IndexWri
     assert counts(reader) == {"water": 1}
 
 
-def test_what_a_killed_process_left_uncounted_is_counted_by_the_next(tmp_path: Path) -> None:
+def test_count_words_counts_what_a_killed_process_left(tmp_path: Path) -> None:
     first = IndexWriter(tmp_path / "index.db")
     put(first, "a.md", ["tea"])
     put(first, "b.md", ["coffee"])
@@ -92,9 +92,7 @@ def test_what_a_killed_process_left_uncounted_is_counted_by_the_next(tmp_path: P
     reader.close()
 
 
-def test_all_forms_of_a_word_count_and_a_compound_is_as_rare_as_its_rarest_part(
-    writer: IndexWriter, reader: IndexReader
-) -> None:
+def test_frequencies_join_forms_and_take_the_rarest_part(writer: IndexWriter, reader: IndexReader) -> None:
     put(writer, "a.md", ["a data center", "running data", "he runs", "naïve", "用网络"])
     words = ["Data-Center", "run", "NAIVE", "dokcer", "data-lake", "网络", "2024", "x"]
     assert reader.vocabulary().frequencies(words) == {
@@ -107,7 +105,7 @@ def test_all_forms_of_a_word_count_and_a_compound_is_as_rare_as_its_rarest_part(
     assert reader.vocabulary().frequencies([]) == {}
 
 
-def test_a_rebuild_counts_anew(writer: IndexWriter, reader: IndexReader) -> None:
+def test_mark_stale_keeps_the_counts(writer: IndexWriter, reader: IndexReader) -> None:
     put(writer, "a.md", ["tea", "coffee"], title="Drinks")
     before = counts(reader)
     writer.mark_stale()

@@ -131,41 +131,6 @@ def test_what_is_pending_is_told_by_document(writer: IndexWriter) -> None:
     assert [chunk.document.path for chunk in pending_chunks(writer, space.id, 0, 10, [private])] == ["b.md"]
 
 
-@pytest.mark.parametrize(
-    ("filters", "paths"),
-    [
-        (Filters(tags=("area",)), ["notes/b.md"]),
-        (Filters(tags=("area/sub",)), ["notes/b.md"]),
-        (Filters(tags=("are",)), []),
-        (Filters(any_tags=("x", "area")), ["a.md", "notes/b.md"]),
-        (Filters(tags=("x", "area")), []),
-        (Filters(paths=("notes",)), ["notes/b.md"]),
-        (Filters(paths=("note",)), []),
-        (Filters(paths=("NOTES/*",)), ["notes/b.md"]),
-        (Filters(paths=("a",)), ["a.md"]),
-        (Filters(after=10.0), ["notes/b.md"]),
-        (Filters(before=10.0), ["a.md"]),
-        (Filters(kinds=("memory",)), []),
-        (Filters(sources=("VAULT",)), ["a.md", "notes/b.md"]),
-    ],
-)
-def test_filters(writer: IndexWriter, reader: IndexReader, filters: Filters, paths: list[str]) -> None:
-    space = add_space(writer, SpaceRow(0, SPACE, True, False))
-    writer.put_document(document_row("a.md", ["word one"], tags=["x"], created=5.0), (), None, {space.id: {}})
-    writer.put_document(
-        document_row("notes/b.md", ["word two"], tags=["area/sub"], created=10.0), (), None, {space.id: {}}
-    )
-    chunks = pending_chunks(writer, space.id, 0, 10)
-    put_vectors(writer, space.id, {chunk.embed_key: vector(1, 0, 0, 0) for chunk in chunks}, chunks)
-    assert reader.vectors_work()
-    for candidates in (
-        reader.text_candidates('"word"', 10, filters),
-        reader.vector_candidates(space.id, vector(1, 0, 0, 0), 10, filters),
-    ):
-        records = reader.chunks([chunk_id for chunk_id, _ in candidates])
-        assert sorted(record.document.path for record in records.values()) == paths
-
-
 def test_a_reader_sees_one_state_during_a_snapshot(writer: IndexWriter, reader: IndexReader) -> None:
     writer.put_document(document_row("a.md", ["one"]), (), None, {})
     with reader.snapshot():
