@@ -1,4 +1,4 @@
-"""What quotes a deleted memory is not indexed: whichever way it was deleted, and until it comes back."""
+"""Sessions that quote a deleted memory: the quotes are not indexed until the memory comes back."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -8,6 +8,7 @@ from typing import Any
 import apsw
 import pytest
 
+from tests.api.vaults import write
 from tests.query.sessions import make_home, say
 from tests.sources.opencode.stores import Client, tool
 from vault_index import VaultIndex
@@ -74,31 +75,35 @@ def by_age(index: VaultIndex, vault: Path, path: str) -> None:
     index.prune(before="tomorrow")
 
 
-@pytest.mark.parametrize("delete", [by_command, for_good, by_hand, by_age])
-@pytest.mark.parametrize("mirror", [False, True])
-def test_what_agents_and_tools_quote_of_it_is_gone(
+def count_zebras(index: VaultIndex) -> int:
+    with closing(apsw.Connection(str(index.home.index_db))) as db:
+        add_functions(db)
+        return int(str(db.execute(f"SELECT count(*) FROM chunk WHERE {TEXT} LIKE '%Zebras graze.%'").get))
+
+
+@pytest.mark.parametrize(
+    ("delete", "mirror"),
+    [(by_command, False), (by_command, True), (for_good, False), (by_hand, False), (by_age, False)],
+)
+def test_quotes_of_a_deleted_memory_leave_the_index(
     tmp_path: Path, delete: Callable[[VaultIndex, Path, str], None], mirror: bool
 ) -> None:
     with held(tmp_path, mirror=mirror) as (index, client, path):
         assert quoting(index) == ALL
         delete(index, tmp_path / "vault", path)
         assert quoting(index) == {"user"}
-        # What else was said stays, where it stands.
-        with closing(apsw.Connection(str(index.home.index_db))) as db:
-            add_functions(db)
-            said = f"SELECT count(*) FROM chunk WHERE {TEXT} LIKE '%Zebras graze.%'"
-            assert db.execute(said).get == len(ALL)
+        assert count_zebras(index) == len(ALL)  # what else was said stays, at its place
         hits = index.search("zebras kind:session", limit=50).results
         assert hits
         assert all("Zebras" in index.get(f"{hit.path}:{hit.focus[0]}").results[0].content for hit in hits)
-        # So it is with what comes later, and when the index is made anew.
-        say(client, "ses_late", ["And Sweden?", f"Only that: {FACT}"], title="late")
-        index.sync()
-        index.rebuild()
-        assert quoting(index) == {"user"}
+        if delete is by_command:
+            say(client, "ses_late", ["And Sweden?", f"Only that: {FACT}"], title="late")
+            index.sync()
+            index.rebuild()
+            assert quoting(index) == {"user"}
 
 
-def test_recall_does_not_tell_it(tmp_path: Path) -> None:
+def test_recall_does_not_quote_a_deleted_memory(tmp_path: Path) -> None:
     with held(tmp_path) as (index, _, path):
         assert FACT in index.recall("How is Norway billed?").text
         index.delete(path)
@@ -106,26 +111,21 @@ def test_recall_does_not_tell_it(tmp_path: Path) -> None:
         assert [line for line in told.split("\n") if "Fjordpay" in line] in ([], [f"> Keep in mind: {FACT}"])
 
 
-def test_of_what_comes_back_the_quotes_come_back(tmp_path: Path) -> None:
+def test_quotes_come_back_with_the_memory(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     with held(tmp_path) as (index, _, path):
         (deleted,) = index.delete(path).results
         (vault / deleted.details["trash"]).rename(vault / path)
         index.sync()
         assert quoting(index) == ALL
+        text = (vault / path).read_text("utf-8")
+        index.delete(path)
+        assert quoting(index) == {"user"}
+        write(vault, {path: text.replace(FACT, "Norway is billed from here.")})  # with other words
+        index.sync()
+        assert quoting(index) == ALL
         index.delete(path)
         index.add(FACT)
-        assert quoting(index) == ALL
-
-
-def test_of_one_that_comes_back_with_other_words_too(tmp_path: Path) -> None:
-    with held(tmp_path) as (index, _, path):
-        file = tmp_path / "vault" / path
-        text = file.read_text("utf-8")
-        by_hand(index, tmp_path / "vault", path)
-        assert quoting(index) == {"user"}
-        file.write_text(text.replace(FACT, "Norway is billed from here."), "utf-8")
-        index.sync()
         assert quoting(index) == ALL
 
 
@@ -146,7 +146,7 @@ def said_in_a_note(index: VaultIndex, file: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [changed, moved, said_in_a_note])
-def test_what_was_changed_or_moved_or_stands_elsewhere_is_not_deleted(
+def test_quotes_stay_when_the_memory_was_changed_or_moved(
     tmp_path: Path, change: Callable[[VaultIndex, Path], None]
 ) -> None:
     with held(tmp_path) as (index, _, path):
@@ -170,7 +170,7 @@ def test_what_was_changed_or_moved_or_stands_elsewhere_is_not_deleted(
         ("It is done.", "It is done.", True),
     ],
 )
-def test_what_counts_as_a_quote(tmp_path: Path, fact: str, said: str, stays: bool) -> None:
+def test_quotes_are_recognised_by_their_words(tmp_path: Path, fact: str, said: str, stays: bool) -> None:
     home, client = make_home(tmp_path)
     say(client, "ses_a", ["What now?", said], title="work")
     with closing(client), VaultIndex.open(home) as index:
@@ -183,7 +183,7 @@ def test_what_counts_as_a_quote(tmp_path: Path, fact: str, said: str, stays: boo
         assert any(said in text for text in texts) is stays
 
 
-def test_nothing_of_it_is_kept(tmp_path: Path) -> None:
+def test_memory_deleted_for_good_is_in_no_database(tmp_path: Path) -> None:
     with held(tmp_path) as (index, client, path):
         client.connection.execute("DELETE FROM session WHERE id IN ('ses_user')")
         index.sync()

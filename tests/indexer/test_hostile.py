@@ -18,10 +18,6 @@ LARGE = {
 }
 
 
-def test_there_are_sixty_files() -> None:
-    assert len({text for _, text in files()}) >= 60
-
-
 @pytest.mark.parametrize(("what", "text"), [one for one in files() if one[0] in LARGE])
 def test_an_index_stays_in_proportion_to_its_text(what: str, text: str) -> None:
     assert measure(what, text).times < 12

@@ -29,14 +29,6 @@ def index(tmp_path: Path, server: EmbeddingServer) -> Iterator[VaultIndex]:
         yield opened_index
 
 
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[Client]:
-    (tmp_path / "opencode").mkdir()
-    running = Client(tmp_path / "opencode" / "opencode.db")
-    yield running
-    running.close()
-
-
 def keep_private(index: VaultIndex) -> None:
     """On the disk alone: whoever has the index open knows nothing of it."""
     set_value(index.home, "local_only", '["private/"]', source="vault")
@@ -44,10 +36,6 @@ def keep_private(index: VaultIndex) -> None:
 
 def exclude_private(index: VaultIndex) -> None:
     set_value(index.home, "exclude", '["private/"]', source="vault")
-
-
-def ignore_private(index: VaultIndex) -> None:
-    write(index._runtime.config.sources[0].path, {".vaultignore": "private/\n"})
 
 
 def remove_source(index: VaultIndex) -> None:
@@ -68,25 +56,22 @@ def damage_settings(index: VaultIndex) -> None:
     index.home.config_file.write_text("[sources", "utf-8")
 
 
-def use_none(index: VaultIndex) -> None:
-    set_value(index.home, "embedding.provider", "none")
-
-
 def use_other_server(index: VaultIndex) -> None:
     set_value(index.home, "embedding.base_url", "http://127.0.0.1:9/v1")
 
 
-SOME_LEAVE = [keep_private, exclude_private, ignore_private, delete_private, change_private]
-NOTHING_LEAVES = [remove_source, damage_settings, use_none, use_other_server]
-CHANGES = [*SOME_LEAVE, *NOTHING_LEAVES]
+SOME_LEAVE = [keep_private, exclude_private, delete_private, change_private]
+NOTHING_LEAVES = [remove_source, damage_settings, use_other_server]
+ALL_CHANGES = pytest.mark.parametrize("change", [*SOME_LEAVE, *NOTHING_LEAVES])
+EACH_REASON = pytest.mark.parametrize("change", [keep_private, damage_settings, use_other_server])
 
 
 def secrets_in(server: EmbeddingServer) -> list[str]:
     return [text for text in server.texts if "secret" in text]
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_what_changed_since_it_was_read_holds_for_what_is_sent(
+@ALL_CHANGES
+def test_embed_follows_the_settings_and_files_of_the_moment(
     index: VaultIndex, server: EmbeddingServer, change: Callable[[VaultIndex], None]
 ) -> None:
     change(index)
@@ -95,10 +80,18 @@ def test_what_changed_since_it_was_read_holds_for_what_is_sent(
     assert len(server.texts) == (0 if change in NOTHING_LEAVES else 3)
     assert report.pending == (0 if change is keep_private else 6 - len(server.texts))
     assert not [record for record in index.privacy().results if record.path in PRIVATE]
+    if change is damage_settings:
+        (problem,) = report.problems
+        assert problem.code == "embedder"
+        assert "nothing is sent while the settings cannot be read" in problem.message
+    if change is change_private:
+        assert index.embed_plan().unread == 3
+        assert index.sync().pending == 0
+        assert server.texts.count("It is nothing.") == 1
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_it_holds_in_the_middle_of_a_run(
+@EACH_REASON
+def test_embed_follows_a_change_between_two_requests(
     index: VaultIndex, server: EmbeddingServer, change: Callable[[VaultIndex], None]
 ) -> None:
     use(index, server, batch_texts="1")
@@ -113,8 +106,8 @@ def test_it_holds_in_the_middle_of_a_run(
     assert len(server.texts) == (1 if change in NOTHING_LEAVES else 3)
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_it_holds_for_the_next_try(
+@EACH_REASON
+def test_embed_follows_a_change_before_a_retry(
     index: VaultIndex, server: EmbeddingServer, change: Callable[[VaultIndex], None]
 ) -> None:
     use(index, server, max_retries="2")
@@ -131,8 +124,8 @@ def test_it_holds_for_the_next_try(
     assert not any("secret" in text for text in again)
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_plan_and_counts_say_what_will_be_done(
+@ALL_CHANGES
+def test_plan_and_counts_say_what_will_be_sent(
     index: VaultIndex, server: EmbeddingServer, change: Callable[[VaultIndex], None]
 ) -> None:
     index._runtime.embed_step()
@@ -143,29 +136,18 @@ def test_plan_and_counts_say_what_will_be_done(
     for path in index._runtime.config.sources[0].path.glob("private/new *.md"):
         if change in (delete_private, change_private):
             path.unlink()
-    status, stats = index.status(), index.stats()
     kept = 2 if change is keep_private else 0
-    assert status.index.pending == stats.pending == index.embed_status().pending == 2 - kept
+    assert index.status().index.pending == index.stats().pending == index.embed_status().pending == 2 - kept
     assert index.embed_status().kept_local == kept
-    if change is not damage_settings:
+    if change in (*SOME_LEAVE, remove_source):
         plan = index.embed_plan()
-        left = 0 if change in (keep_private, use_none, use_other_server) else 2
-        if change in (*SOME_LEAVE, remove_source):
-            assert (plan.chunks, plan.kept_local, plan.unread, plan.tokens) == (0, kept, left, 0)
+        left = 0 if change is keep_private else 2
+        assert (plan.chunks, plan.kept_local, plan.unread, plan.tokens) == (0, kept, left, 0)
     assert index.embed().pending == 2 - kept
     assert len(server.texts) == sent
 
 
-def test_what_changed_is_sent_as_it_is_after_the_next_sync(index: VaultIndex, server: EmbeddingServer) -> None:
-    change_private(index)
-    assert index.embed_plan().unread == 3
-    assert index.embed().pending == 3
-    assert index.sync().pending == 0
-    assert server.texts.count("It is nothing.") == 1
-    assert secrets_in(server) == []
-
-
-def test_notes_that_were_moved_among_private_ones_stay_home(
+def test_notes_moved_among_private_ones_are_not_sent(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     keep_private(index)
@@ -179,7 +161,7 @@ def test_notes_that_were_moved_among_private_ones_stay_home(
     assert index.embed_status().kept_local == 4
 
 
-def test_a_folder_that_becomes_a_link_to_a_private_one(
+def test_folder_that_became_a_link_to_a_private_one_is_not_sent(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     write(tmp_path / "vault", {"open/a.md": "The secret of the sea.\n"})
@@ -191,14 +173,14 @@ def test_a_folder_that_becomes_a_link_to_a_private_one(
     assert secrets_in(server) == []
 
 
-def test_a_sync_of_one_path_sends_nothing_private_of_others(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_sync_of_one_path_sends_nothing_private_of_others(index: VaultIndex, server: EmbeddingServer) -> None:
     keep_private(index)
     assert index.sync([index._runtime.config.sources[0].path / "1.md"]).pending == 0
     assert secrets_in(server) == []
     assert len(server.texts) == 3
 
 
-def test_an_import_sends_nothing_private(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
+def test_import_sends_nothing_private(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
     keep_private(index)
     write(tmp_path / "memories", {"a.md": "---\ntype: decision\n---\nWe use WAL.\n"})
     index.import_(tmp_path / "memories")
@@ -206,7 +188,7 @@ def test_an_import_sends_nothing_private(index: VaultIndex, server: EmbeddingSer
     assert secrets_in(server) == []
 
 
-def test_a_text_that_is_public_as_well_goes_in_the_public_name(
+def test_text_that_is_also_public_is_sent_in_the_public_name(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     write(tmp_path / "vault", {"private/a.md": "The very same words.\n", "z.md": "The very same words.\n"})
@@ -219,9 +201,7 @@ def test_a_text_that_is_public_as_well_goes_in_the_public_name(
     assert "private/a.md" not in named
 
 
-def test_what_waits_to_be_read_again_keeps_nothing_else_back(
-    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
-) -> None:
+def test_files_that_changed_hold_up_no_others(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
     use(index, server, batch_texts="1")
     write(tmp_path / "vault", {"0.md": "Changed.\n", "1.md": "Changed, too.\n"})
     steps = [index._runtime.embed_step() for _ in range(5)]
@@ -229,7 +209,7 @@ def test_what_waits_to_be_read_again_keeps_nothing_else_back(
     assert steps[-1].pending == 2
 
 
-def test_a_model_is_swapped_when_only_private_notes_lack_vectors(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_new_model_serves_when_only_private_notes_lack_vectors(index: VaultIndex, server: EmbeddingServer) -> None:
     index.embed()
     keep_private(index)
     use(index, server, model="other")
@@ -238,14 +218,7 @@ def test_a_model_is_swapped_when_only_private_notes_lack_vectors(index: VaultInd
     assert (status.model, status.building, status.kept_local) == ("other", None, 3)
 
 
-def test_the_reason_is_told(index: VaultIndex, server: EmbeddingServer) -> None:
-    damage_settings(index)
-    (problem,) = index.embed().problems
-    assert problem.code == "embedder"
-    assert "nothing is sent while the settings cannot be read" in problem.message
-
-
-def test_a_limit_that_was_lowered_meanwhile_holds(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_embed_follows_a_limit_that_was_lowered(index: VaultIndex, server: EmbeddingServer) -> None:
     set_value(index.home, "embedding.daily_token_limit", "1")
     assert codes(index.embed().problems) == ["embedder"]
     assert server.texts == []
@@ -253,7 +226,7 @@ def test_a_limit_that_was_lowered_meanwhile_holds(index: VaultIndex, server: Emb
 
 @pytest.mark.parametrize("setting", ["true", "secret", "/home/user/secret"])
 @pytest.mark.parametrize("mirror", ["", "sessions"])
-def test_sessions_of_projects_that_are_named_later(
+def test_sessions_of_projects_that_became_private_are_not_sent(
     client: Client, server: EmbeddingServer, tmp_path: Path, mirror: str, setting: str
 ) -> None:
     client.session("ses_s", "Hidden", project_id="global", directory="/home/user/secret")
@@ -271,7 +244,7 @@ def test_sessions_of_projects_that_are_named_later(
     assert any("compares passwords" in text for text in server.texts)
 
 
-def test_sessions_written_as_files_stay_home_when_no_more_are_written(
+def test_files_of_private_sessions_are_not_sent_after_mirroring_ended(
     client: Client, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     client.run("UPDATE project SET worktree = '/home/user/secret' WHERE id = 'p1'")
@@ -280,7 +253,7 @@ def test_sessions_written_as_files_stay_home_when_no_more_are_written(
     with open_index(tmp_path, mirror="sessions", local_only="/home/user/secret") as index:
         use(index, server)
         index.sync()
-        file = tmp_path / "vault/sessions/2026-11-18 Hidden.md"
+        (file,) = (tmp_path / "vault/sessions").glob("*Hidden.md")
         set_value(index.home, "opencode.enabled", "false")
         set_value(index.home, "opencode.mirror", "")
         index._runtime.reload()

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ import apsw
 import pytest
 
 from tests.api.vaults import rows, write
+from tests.indexer.test_session_secrets import SECRETS, forms_of
 from tests.sources.opencode.stores import FIXTURES, Client, tool
 from vault_index import VaultIndex
 from vault_index.config import find_home
 from vault_index.config.edit import create_config, set_value
 from vault_index.errors import UsageError
+from vault_index.results.base import Problem
 
 FIX = "project/ses_e02fa71d5ffeihEmyQeshcxlu5.md"
 
@@ -40,7 +43,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
         yield index
 
 
-def test_a_hit_is_a_turn_with_its_speaker_and_its_time(real: VaultIndex) -> None:
+def test_hit_in_a_session_is_a_turn_with_speaker_and_time(real: VaultIndex) -> None:
     hit = real.search("naïve café Ελληνικά").results[0]
     assert (hit.kind, hit.source, hit.path, hit.project) == ("session", "opencode", FIX, "project")
     assert hit.headings[0].startswith("Assistant · 2026-11-21 ")
@@ -52,25 +55,27 @@ def test_a_hit_is_a_turn_with_its_speaker_and_its_time(real: VaultIndex) -> None
 
 
 @pytest.mark.parametrize("word", ["修正しました", "日本語のテスト", "עברית", "Señal", "schlägt", "Grüße"])
-def test_every_script_is_found(real: VaultIndex, word: str) -> None:
+def test_words_of_every_script_are_found(real: VaultIndex, word: str) -> None:
     assert FIX in [hit.path for hit in real.search(word, kind="session").results]
 
 
-def test_filters_of_kind_project_and_session(real: VaultIndex) -> None:
+def test_sessions_are_filtered_by_kind_project_and_id(real: VaultIndex) -> None:
     assert {hit.kind for hit in real.search("login kind:session").results} == {"session"}
     assert {hit.path for hit in real.search("login kind:note").results} == {"login.md"}
     assert len(real.list(project="project").results) == 4
     assert [found.path for found in real.list(session="ses_e02fa71d").results] == [FIX]
+    turns = {found.path: found.turns for found in real.list().results}
+    assert (turns[FIX], turns["login.md"]) == (6, None)
 
 
-def test_a_session_is_opened_by_its_id(real: VaultIndex) -> None:
+def test_get_opens_a_session_by_its_id(real: VaultIndex) -> None:
     (found,) = real.get("ses_e02fa71d5ffeihEmyQeshcxlu5", full=True).results
     assert found.content.startswith('---\ntitle: "Scripted session title — Übersicht"\n')
     assert found.metadata is not None
     assert found.metadata["resume"] == "opencode -s ses_e02fa71d5ffeihEmyQeshcxlu5"
 
 
-def test_a_turn_is_opened_with_the_turns_around_it(real: VaultIndex) -> None:
+def test_get_opens_a_turn_with_its_neighbors(real: VaultIndex) -> None:
     hit = real.search("日本語のテスト").results[0]
     (alone,) = real.get(f"{hit.path}:{hit.focus[0]}").results
     (around,) = real.get(f"{hit.path}:{hit.focus[0]}", neighbors=1).results
@@ -82,63 +87,50 @@ def test_a_turn_is_opened_with_the_turns_around_it(real: VaultIndex) -> None:
     ]
 
 
-def test_a_list_says_how_many_turns_a_session_has(real: VaultIndex) -> None:
-    turns = {found.path: found.turns for found in real.list().results}
-    assert (turns[FIX], turns["login.md"]) == (6, None)
-
-
-def test_the_timeline_goes_across_sessions_and_notes(tmp_path: Path, client: Client) -> None:
-    client.session()  # on 2026-11-18
-    client.user("Hello")
-    write(tmp_path / "vault", {f"2026-11-{day}.md": "A day.\n" for day in (17, 19)})
-    with open_index(tmp_path) as index:
-        index.sync()
-        around = index.timeline("ses_a")
-        assert [one.path for one in around.before][-1:] == ["2026-11-17.md"]
-        assert around.anchor.path == "api/ses_a.md"
-        assert [one.path for one in around.after][:1] == ["2026-11-19.md"]
-
-
-def test_a_note_may_link_to_a_session(tmp_path: Path, client: Client) -> None:
-    client.session()
-    client.user("Hello")
+def test_sessions_stand_among_notes_in_the_timeline_and_in_links(tmp_path: Path, client: Client) -> None:
+    client.begin("Hello")  # on 2026-11-18
+    write(tmp_path / "vault", {f"2026-11-{day}.md": "A day.\n" for day in (16, 20)})
     write(tmp_path / "vault", {"why.md": "Decided in [[ses_a]].\n"})
     with open_index(tmp_path) as index:
         index.sync()
+        around = index.timeline("ses_a")
+        assert [one.path for one in around.before][-1:] == ["2026-11-16.md"]
+        assert around.anchor.path == "api/ses_a.md"
+        assert [one.path for one in around.after][:1] == ["2026-11-20.md"]
         assert [(one.path, one.relations) for one in index.related("ses_a").results] == [("why.md", ("backlink",))]
         assert [one.path for one in index.related("why.md").results] == ["api/ses_a.md"]
 
 
-def test_a_task_and_its_session_are_linked(real: VaultIndex) -> None:
+def test_task_and_its_session_are_linked(real: VaultIndex) -> None:
     child, parent = "project/ses_e02fa224effeYR56P6lfU9yV2U.md", "project/ses_e02fa2c21ffeTF61TeyS6jmsWx.md"
     found: dict[str, set[str]] = {path: {one.path for one in real.related(path).results} for path in (child, parent)}
     assert parent in found[child]
     assert child in found[parent]
 
 
-def test_memories_are_not_written_to_sessions(real: VaultIndex) -> None:
+def test_add_refuses_a_source_of_sessions(real: VaultIndex) -> None:
     with pytest.raises(UsageError, match="no memory is written to source 'opencode'"):
         real.add("A fact.", source="opencode")
 
 
-def test_a_new_turn_costs_the_turn(client: Client, tmp_path: Path) -> None:
+def test_sync_embeds_the_new_turn_only(client: Client, tmp_path: Path) -> None:
     client.session()
     for number in range(5):
         client.user(f"Question {number} about the weather")
         client.assistant(f"Answer {number}: it rains")
     with open_index(tmp_path, provider="local") as index:
         index.sync()
-        before = chunk_ids(index)
+        before = run(index, "SELECT id, embed_key FROM chunk ORDER BY ordinal")
         client.run("UPDATE session SET title = 'A session'")
         client.user("One more")
         report = index.sync()
-        after = chunk_ids(index)
+        after = run(index, "SELECT id, embed_key FROM chunk ORDER BY ordinal")
     assert (report.changed, report.embedded) == (1, 1)
     assert set(before) < set(after)
     assert len(after) == len(before) + 1
 
 
-def test_whatever_a_client_does_the_index_is_that_of_a_fresh_build(client: Client, tmp_path: Path) -> None:
+def test_sync_after_each_step_of_a_client_equals_a_fresh_build(client: Client, tmp_path: Path) -> None:
     with open_index(tmp_path) as index:
 
         def follow() -> None:
@@ -169,99 +161,63 @@ def test_whatever_a_client_does_the_index_is_that_of_a_fresh_build(client: Clien
         assert [found.path for found in index.list(kind="session").results] == ["api/ses_f.md"]
 
 
-def test_what_cannot_be_read_is_kept_and_named(client: Client, tmp_path: Path) -> None:
+def test_sessions_that_cannot_be_read_are_kept_and_named(client: Client, tmp_path: Path) -> None:
     client.begin("A heron at the lake")
     with open_index(tmp_path) as index:
+
+        def sync() -> Problem:
+            report = index.sync()
+            assert report.removed == 0
+            assert [hit.path for hit in index.search("heron").results] == ["api/ses_a.md"]
+            (problem,) = report.problems
+            return problem
+
         index.sync()
         client.run("INSERT INTO migration VALUES ('20300101_all_is_new', 0)")
         client.run("ALTER TABLE part RENAME TO piece")
-        report = index.sync()
-        assert report.removed == 0
-        (problem,) = report.problems
-        assert "20300101_all_is_new" in problem.message
+        assert "20300101_all_is_new" in sync().message
         assert [found.code for found in index.status().problems] == ["opencode_schema"]
-        assert [hit.path for hit in index.search("heron").results] == ["api/ses_a.md"]
         client.run("ALTER TABLE piece RENAME TO part")
-        index.sync()
-        assert index.status().problems == ()
-
-
-def test_sessions_whose_folder_is_gone_are_kept(client: Client, tmp_path: Path) -> None:
-    client.begin("A heron at the lake")
-    with open_index(tmp_path) as index:
-        index.sync()
+        assert index.sync().problems == ()
         (tmp_path / "opencode").rename(tmp_path / "unmounted")
-        (problem,) = index.sync().problems
+        problem = sync()
         assert problem.code == "source_vanished"
         assert "opencode.data" in problem.hint
-        assert [hit.path for hit in index.search("heron").results] == ["api/ses_a.md"]
-
-
-def test_a_broken_part_is_named_and_the_rest_is_found(client: Client, tmp_path: Path) -> None:
-    client.session()
-    message = client.user("A heron at the lake")
-    client.part(message, '{"type": "text", "te', "prt_bad")
-    with open_index(tmp_path) as index:
+        (tmp_path / "unmounted").rename(tmp_path / "opencode")
+        message = client.user("More")
+        client.part(message, '{"type": "text", "te', "prt_bad")
         index.sync()
         (problem,) = index.status().problems
         assert problem.message.startswith(f"api/ses_a.md: part prt_bad of message {message} cannot be read")
-        assert [hit.path for hit in index.search("heron").results] == ["api/ses_a.md"]
 
 
-SECRETS = {
-    "github": "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8",
-    "aws": "AKIAQ3EGRVZTN4W7M2XB",
-    "anthropic": "sk-ant-api03-" + "Zk3vT9qL1xWm8RbNc5Yd" * 4 + "-AA",
-    "slack": "xoxb-" + "123456789012-1234567890123-" + "aBcDeFgHiJkLmNoPqRsTuVwX",
-    "url": "postgres://admin:Tr0ub4dor-and-3@db.example.org/app",
-}
+@pytest.mark.parametrize("settings", [{"exclude": "api"}, {"enabled": "false"}])
+def test_excluded_sessions_leave_the_index(client: Client, tmp_path: Path, settings: dict[str, str]) -> None:
+    client.begin("A heron at the lake")
+    with open_index(tmp_path) as index:
+        index.sync()
+    with open_index(tmp_path, **settings) as index:
+        assert index.sync().removed == 1
 
 
-def test_a_secret_is_nowhere_and_its_session_is_named(client: Client, tmp_path: Path) -> None:
-    client.session(title=f"Rotate {SECRETS['github']}")
-    for number, secret in enumerate(SECRETS.values()):
+def test_secrets_of_a_session_are_not_indexed(client: Client, tmp_path: Path) -> None:
+    secrets = [said for said, _ in SECRETS.values()]
+    client.session(title=f"Rotate {secrets[0]}")
+    for number, secret in enumerate(secrets):
         client.user(f"Use {secret} for number {number}")
         client.assistant(tool("bash", {"command": f"curl -H 'x: {secret}'"}, output=secret), f"I used {secret}.")
     with open_index(tmp_path, provider="local", include="reasoning,output,diffs") as index:
         index.sync()
         (problem,) = index.status().problems
         stored = b"".join(file.read_bytes() for file in (tmp_path / "home").rglob("*") if file.is_file())
-        words = terms(index)
+        words = {str(word) for (word,) in run(index, "SELECT word FROM term")}
     assert problem.code == "redacted"
     assert problem.message.startswith("1 session holds credentials: api/ses_a.md: ")
-    for kind, secret in SECRETS.items():
-        hidden = "Tr0ub4dor-and-3" if kind == "url" else secret
-        assert hidden.encode() not in stored, kind
+    for kind, (_, hidden) in SECRETS.items():
+        assert not any(form in stored for form in forms_of(hidden)), kind
         assert hidden.lower() not in words, kind
 
 
-def test_excluded_projects_leave_the_index(client: Client, tmp_path: Path) -> None:
-    client.begin("A heron at the lake")
-    with open_index(tmp_path) as index:
-        index.sync()
-    with open_index(tmp_path, exclude="api") as index:
-        assert index.sync().removed == 1
-
-
-def test_sessions_that_are_switched_off_leave_the_index(client: Client, tmp_path: Path) -> None:
-    client.begin("A heron at the lake")
-    with open_index(tmp_path) as index:
-        index.sync()
-    with open_index(tmp_path, enabled="false") as index:
-        assert index.sync().removed == 1
-
-
-def chunk_ids(index: VaultIndex) -> list[Any]:
-    connection = apsw.Connection(str(index.home.index_db))
-    try:
-        return connection.execute("SELECT id, embed_key FROM chunk ORDER BY ordinal").fetchall()
-    finally:
-        connection.close()
-
-
-def terms(index: VaultIndex) -> set[str]:
-    connection = apsw.Connection(str(index.home.index_db))
-    try:
-        return {str(word) for (word,) in connection.execute("SELECT word FROM term")}
-    finally:
-        connection.close()
+def run(index: VaultIndex, statement: str) -> list[Any]:
+    with closing(apsw.Connection(str(index.home.index_db))) as connection:
+        return connection.execute(statement).fetchall()

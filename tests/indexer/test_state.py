@@ -1,6 +1,6 @@
-"""What a damaged state stops, what it does not, and what the version before left is carried over."""
+"""What a damaged state stops, and what it does not."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -12,9 +12,9 @@ from tests.embeddings.server import EmbeddingServer
 from tests.indexer.test_sessions import open_index
 from tests.indexer.test_vectors import NOTES, codes, server as server, use
 from tests.sources.opencode.stores import Client
-from tests.store.test_state import DAMAGES, SQL
+from tests.store.test_state import without_a_table, zeroed
 from vault_index.errors import StateDamagedError
-from vault_index.store.state import STATE_MADE, State
+from vault_index.store.state import State
 
 Damage = Callable[[Path], None]
 
@@ -24,74 +24,12 @@ def lost(path: Path) -> None:
         file.unlink()
 
 
-ALL = [*DAMAGES, lost]
+SOME = [zeroed, without_a_table, lost]
+"""Found when it is opened, when it is read, and never there."""
 
 
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[Client]:
-    (tmp_path / "opencode").mkdir()
-    running = Client(tmp_path / "opencode" / "opencode.db")
-    yield running
-    running.close()
-
-
-def downgrade(data: Path, version: int = 2) -> None:
-    """The same rows where the version before kept them."""
-    with closing(apsw.Connection(str(data / "cache.db"))) as cache:
-        for step in sorted(SQL.glob("*.sql"))[:version]:
-            for statement in step.read_text("utf-8").split(";\n"):
-                if any(f"CREATE TABLE {name} " in statement for name in ("usage", "sent", "mirrored")):
-                    cache.execute(statement)
-        cache.execute("ATTACH ? AS state", (str(data / "state.db"),))
-        for table in ("usage", "sent", "mirrored")[: version + 1]:
-            cache.execute(f"INSERT INTO main.{table} SELECT * FROM state.{table}")
-        cache.execute("DETACH state")
-        cache.pragma("user_version", version)
-    with closing(apsw.Connection(str(data / "index.db"))) as index:
-        index.execute("DELETE FROM meta WHERE key = ?", (STATE_MADE,))
-    lost(data / "state.db")
-
-
-def test_a_home_of_the_version_before_is_carried_over(tmp_path: Path, server: EmbeddingServer) -> None:
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", NOTES)
-        use(index, server)
-        index.sync()
-        index.get("00.md")
-        ledger, spent = index.privacy(), index.embed_status().spent_today
-    assert spent > 0
-    downgrade(tmp_path / "home")
-    sent = len(server.texts)
-    with opened(tmp_path) as index:
-        assert index.search("oak", mode="text").results[0].accesses == 1  # a question is the first to come
-        index.home.index_db.unlink()
-    with opened(tmp_path) as index:
-        assert index.sync().pending == 0
-        assert len(server.texts) == sent
-        assert index.privacy() == ledger
-        assert index.embed_status().spent_today == spent
-        assert index.doctor().healthy
-
-
-def test_what_was_forgotten_by_the_version_before_stays_forgotten(client: Client, tmp_path: Path) -> None:
-    client.begin("A heron at the lake")
-    with open_index(tmp_path, mirror="sessions") as index:
-        index.sync()
-        (file,) = (tmp_path / "vault" / "sessions").glob("*.md")
-        file.unlink()
-        index.sync()
-    (tmp_path / "vault" / "sessions" / "kept.md").write_text("A note.\n", "utf-8")
-    downgrade(tmp_path / "home")
-    with open_index(tmp_path, mirror="sessions") as index:
-        index.sync()
-        assert not file.exists()
-        assert index.list(kind="session").total == 0
-
-
-@pytest.mark.parametrize("damage", ALL)
-def test_nothing_is_sent_while_the_state_is_damaged_and_search_goes_on(
-    tmp_path: Path, server: EmbeddingServer, damage: Damage
-) -> None:
+@pytest.mark.parametrize("damage", SOME)
+def test_damaged_state_stops_sending_and_not_searching(tmp_path: Path, server: EmbeddingServer, damage: Damage) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", NOTES)
         use(index, server)
@@ -125,10 +63,8 @@ def test_nothing_is_sent_while_the_state_is_damaged_and_search_goes_on(
 
 
 @pytest.mark.parametrize("mirror", ["", "sessions"])
-@pytest.mark.parametrize("damage", ALL)
-def test_no_session_is_read_while_the_state_is_damaged(
-    client: Client, tmp_path: Path, damage: Damage, mirror: str
-) -> None:
+@pytest.mark.parametrize("damage", SOME)
+def test_damaged_state_stops_reading_sessions(client: Client, tmp_path: Path, damage: Damage, mirror: str) -> None:
     client.begin("A heron at the lake")
     with open_index(tmp_path, mirror=mirror) as index:
         index.sync()
@@ -145,7 +81,7 @@ def test_no_session_is_read_while_the_state_is_damaged(
         assert len(paths_found(index, "egret")) == 1
 
 
-def test_the_limit_of_the_day_outlives_a_mended_state(tmp_path: Path, server: EmbeddingServer) -> None:
+def test_daily_limit_outlives_a_mended_state(tmp_path: Path, server: EmbeddingServer) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", NOTES)
         use(index, server)
@@ -161,7 +97,7 @@ def test_the_limit_of_the_day_outlives_a_mended_state(tmp_path: Path, server: Em
         assert "daily limit" in index.embed().problems[0].message
 
 
-def test_a_state_that_is_lost_under_a_running_index_stops_it(tmp_path: Path, server: EmbeddingServer) -> None:
+def test_state_lost_under_an_open_index_stops_sending(tmp_path: Path, server: EmbeddingServer) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", NOTES)
         use(index, server)
@@ -176,7 +112,7 @@ def test_a_state_that_is_lost_under_a_running_index_stops_it(tmp_path: Path, ser
         assert not index.home.state_db.exists()
 
 
-def test_vectors_that_cost_nothing_go_on(tmp_path: Path) -> None:
+def test_lost_state_does_not_stop_the_local_model(tmp_path: Path) -> None:
     with opened(tmp_path, provider="local") as index:
         write(tmp_path / "vault", NOTES)
         index.sync()
@@ -185,7 +121,7 @@ def test_vectors_that_cost_nothing_go_on(tmp_path: Path) -> None:
         assert (index.sync().pending, index.search("willow").degraded) == (0, ())
 
 
-def test_a_damaged_cache_is_refilled_without_a_request(tmp_path: Path, server: EmbeddingServer) -> None:
+def test_damaged_cache_is_refilled_without_a_request(tmp_path: Path, server: EmbeddingServer) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", NOTES)
         use(index, server)
@@ -206,7 +142,7 @@ def test_a_damaged_cache_is_refilled_without_a_request(tmp_path: Path, server: E
         assert set(ledger.results) < set(index.privacy().results)
 
 
-def test_usage_is_lost_with_the_state_and_counted_again(tmp_path: Path) -> None:
+def test_usage_is_counted_again_after_a_lost_state(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", NOTES)
         index.sync()

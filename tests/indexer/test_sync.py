@@ -25,16 +25,28 @@ def paths(index: VaultIndex, query: str) -> list[str]:
     return sorted(hit.path for hit in index.search(query, mode="text").results)
 
 
-def test_a_sync_reports_what_it_found_and_the_next_one_finds_nothing(tmp_path: Path) -> None:
+def test_sync_reports_its_changes_and_writes_nothing_into_the_vault(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+
+    def state() -> dict[Path, tuple[bytes, int]]:
+        return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in vault.rglob("*") if path.is_file()}
+
     with opened(tmp_path) as index:
-        write(tmp_path / "vault", NOTES)
+        write(vault, NOTES)
+        before = state()
+        assert index.sync(dry_run=True).added == 3
+        assert index.stats().documents == 0
         first = index.sync()
         assert (first.scanned, first.added, first.unchanged, first.failed) == (3, 3, 0, ())
         second = index.sync()
         assert (second.scanned, second.added, second.changed, second.chunks) == (3, 0, 0, 0)
+        built = rows(index.home.index_db)
+        assert index.rebuild().changed == 3
+        assert rows(index.home.index_db) == built
+        assert state() == before
 
 
-def test_edits_deletions_and_moves_end_in_the_state_of_the_files(tmp_path: Path) -> None:
+def test_sync_follows_edits_deletions_and_moves(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     with opened(tmp_path) as index:
         write(vault, NOTES)
@@ -49,7 +61,7 @@ def test_edits_deletions_and_moves_end_in_the_state_of_the_files(tmp_path: Path)
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
-def test_only_the_named_places_are_looked_at(tmp_path: Path) -> None:
+def test_sync_looks_at_the_given_places_only(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     with opened(tmp_path) as index:
         write(vault, NOTES)
@@ -65,27 +77,12 @@ def test_only_the_named_places_are_looked_at(tmp_path: Path) -> None:
             index.sync([tmp_path / "elsewhere"])
 
 
-def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", NOTES)
-        assert index.sync(dry_run=True).added == 3
-        assert index.stats().documents == 0
-
-
-def test_a_new_empty_vault_is_an_empty_source_and_no_problem(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        for name in ("", ".obsidian"):
-            (tmp_path / "vault" / name).mkdir(exist_ok=True)
-            assert index.sync().problems == ()
-            assert index.status().problems == ()
-            assert index.doctor().healthy
-
-
-@pytest.mark.parametrize("left", ["", ".obsidian"])
 @pytest.mark.parametrize("places", [None, ["a.md"]])
-def test_the_last_file_removed_by_hand_is_removed(tmp_path: Path, left: str, places: list[str] | None) -> None:
+def test_sync_of_an_empty_vault_removes_the_last_document(tmp_path: Path, places: list[str] | None) -> None:
+    with opened(tmp_path) as index:
+        assert index.sync().problems == ()
+        assert index.doctor().healthy
     with indexed(tmp_path, {"a.md": "Apples."}) as index:
-        (tmp_path / "vault" / left).mkdir(exist_ok=True)
         (tmp_path / "vault" / "a.md").unlink()
         report = index.sync(places and [tmp_path / "vault" / place for place in places])
         assert (report.removed, report.problems) == (1, ())
@@ -93,96 +90,46 @@ def test_the_last_file_removed_by_hand_is_removed(tmp_path: Path, left: str, pla
         assert index.status().problems == ()
 
 
-@pytest.mark.parametrize("notes", [{"a.md": "Apples."}, {"a.md": "Apples.", "b.md": "Bananas."}])
-@pytest.mark.parametrize("left", ["", ".obsidian"])
+@pytest.mark.parametrize("left", [None, "", ".obsidian"])
 @pytest.mark.parametrize("places", [None, ["a.md"]])
-def test_a_vault_of_which_only_hidden_files_are_left_keeps_its_rows(
-    tmp_path: Path, notes: dict[str, str], left: str, places: list[str] | None
+def test_sync_keeps_the_rows_of_a_vault_that_vanished(
+    tmp_path: Path, left: str | None, places: list[str] | None
 ) -> None:
+    """`left`: the vault is not there, is an empty mount point, or holds hidden files only."""
     vault = tmp_path / "vault"
-    with indexed(tmp_path, notes) as index:
+    with indexed(tmp_path, {"a.md": "Apples."}) as index:
         vault.rename(tmp_path / "unmounted")
-        (vault / left).mkdir(parents=True, exist_ok=True)
+        if left is not None:
+            (vault / left).mkdir(parents=True, exist_ok=True)
         report = index.sync(places and [vault / place for place in places])
         assert (report.removed, [problem.code for problem in report.problems]) == (0, ["source_vanished"])
         assert paths_found(index, "apples") == ["a.md"]
         assert [problem.code for problem in index.status().problems] == ["source_vanished"]
         assert index.repair().problems
-        assert index.stats().documents == len(notes)
-
-
-def test_a_vault_that_vanishes_keeps_its_rows_and_is_reported(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    with opened(tmp_path) as index:
-        write(vault, NOTES)
-        index.sync()
-        vault.rename(tmp_path / "unmounted")
-        for empty in (False, True):
-            if empty:
-                vault.mkdir()
-            report = index.sync()
-            assert [problem.code for problem in report.problems] == ["source_vanished"]
-            assert report.removed == 0
-            assert index.stats().documents == 3
-            assert "source_vanished" in [problem.code for problem in index.status().problems]
-        vault.rmdir()
+        assert index.stats().documents == 1
+        shutil.rmtree(vault, ignore_errors=True)
         (tmp_path / "unmounted").rename(vault)
         assert index.sync().problems == ()
 
 
-def test_a_rebuild_reads_everything_and_ends_in_the_same_rows(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", NOTES)
-        index.sync()
-        before = rows(index.home.index_db)
-        report = index.rebuild()
-        assert report.changed == 3
-        assert rows(index.home.index_db) == before
-
-
-def test_a_damaged_index_is_set_aside_and_built_anew(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", NOTES)
-        index.sync()
-    database = index.home.index_db
-    database.write_bytes(b"garbage " * 5000)
+@pytest.mark.parametrize("damaged", [["index"], ["cache"], ["index", "cache"]])
+def test_sync_sets_damaged_databases_aside(tmp_path: Path, damaged: list[str]) -> None:
+    with indexed(tmp_path, NOTES) as index:
+        data = index.home.data_dir
+    for name in damaged:
+        (data / f"{name}.db").write_bytes(b"garbage " * 5000)
     with opened(tmp_path) as index:
         report = index.sync()
-        assert [problem.code for problem in report.problems] == ["index_rebuilt"]
-        assert report.added == 3
-        assert paths(index, "bread") == ["sub/b.md"]
-        assert database.with_name("index.db.damaged").read_bytes().startswith(b"garbage")
-
-
-def test_a_damaged_cache_is_set_aside_and_said(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", NOTES)
-        index.sync()
-        cache = index.home.cache_db
-    cache.write_bytes(b"garbage " * 5000)
-    with opened(tmp_path) as index:
-        (problem,) = index.sync().problems
-        assert (problem.code, "cache.db is damaged" in problem.message) == ("cache_rebuilt", True)
-        assert index.sync().problems == ()
-    (kept,) = cache.parent.glob("cache.db.damaged-*")
-    assert kept.name in problem.message
-    assert kept.read_bytes().startswith(b"garbage")
-
-
-def test_index_and_cache_may_be_damaged_at_once(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", NOTES)
-        index.sync()
-        home = index.home
-    for database in (home.index_db, home.cache_db):
-        database.write_bytes(b"garbage " * 5000)
-    with opened(tmp_path) as index:
-        assert sorted(problem.code for problem in index.sync().problems) == ["cache_rebuilt", "index_rebuilt"]
+        assert sorted(problem.code for problem in report.problems) == sorted(f"{name}_rebuilt" for name in damaged)
         assert paths(index, "bread") == ["sub/b.md"]
         assert index.doctor().healthy
+        assert index.sync().problems == ()
+    for name in damaged:
+        (kept,) = data.glob(f"{name}.db.damaged*")
+        assert kept.read_bytes().startswith(b"garbage")
 
 
-def test_changed_settings_are_followed_by_the_next_sync(tmp_path: Path) -> None:
+def test_sync_follows_changed_settings(tmp_path: Path) -> None:
     from vault_index.config.edit import set_value
 
     with opened(tmp_path) as index:
@@ -195,17 +142,6 @@ def test_changed_settings_are_followed_by_the_next_sync(tmp_path: Path) -> None:
         assert index.sync().changed == 4
         assert index.stats().chunks > before
         assert rows(index.home.index_db)["chunk"]
-
-
-def test_indexing_writes_nothing_into_the_vault(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    with opened(tmp_path) as index:
-        write(vault, NOTES)
-        before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in vault.rglob("*") if path.is_file()}
-        index.sync()
-        index.rebuild()
-        after = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in vault.rglob("*") if path.is_file()}
-        assert after == before
 
 
 _ACTIONS = st.lists(
@@ -231,7 +167,7 @@ _ACTIONS = st.lists(
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_ACTIONS)
-def test_any_sequence_of_events_ends_like_a_fresh_build(
+def test_sync_after_any_sequence_of_events_ends_like_a_fresh_build(
     tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[str, str, str, str]]
 ) -> None:
     folder = tmp_path_factory.mktemp("sequence")
@@ -256,7 +192,7 @@ def test_any_sequence_of_events_ends_like_a_fresh_build(
     shutil.rmtree(folder)
 
 
-def test_a_file_that_cannot_be_read_is_named_and_keeps_its_rows(
+def test_sync_names_a_file_that_cannot_be_read_and_keeps_its_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vault = tmp_path / "vault"
@@ -281,7 +217,7 @@ def test_a_file_that_cannot_be_read_is_named_and_keeps_its_rows(
         assert index.status().problems == ()
 
 
-def test_half_a_character_in_a_canvas_is_found_as_a_replacement(tmp_path: Path) -> None:
+def test_half_a_character_in_a_canvas_becomes_a_replacement_character(tmp_path: Path) -> None:
     card = '{"id": "a", "type": "text", "text": "The heron \\ud83d flies, see [[\\ude00]] #sky"}'
     with opened(tmp_path) as index:
         write(tmp_path / "vault", {"board.canvas": f'{{"nodes": [{card}]}}', **NOTES})
@@ -294,9 +230,7 @@ def test_half_a_character_in_a_canvas_is_found_as_a_replacement(tmp_path: Path) 
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
-def test_a_document_that_cannot_be_written_keeps_no_other_out_and_its_old_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sync_goes_on_after_a_document_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vault = tmp_path / "vault"
     with opened(tmp_path) as index:
         write(vault, NOTES)
@@ -324,9 +258,7 @@ def test_a_document_that_cannot_be_written_keeps_no_other_out_and_its_old_rows(
 
 
 @pytest.mark.parametrize("where", ["put_document", "put_faults"])
-def test_what_befalls_the_index_as_a_whole_stops_the_sync(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
+def test_sync_stops_when_the_index_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     def refuse(*_: object) -> None:
         raise BusyError("index.db is locked by another process")
 
@@ -344,7 +276,7 @@ def test_what_befalls_the_index_as_a_whole_stops_the_sync(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names elsewhere are UTF-8")
-def test_a_name_that_is_not_utf_8_is_named_and_keeps_no_other_out(tmp_path: Path) -> None:
+def test_sync_goes_on_after_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     bad, folder = os.fsdecode(b"bad\xff.md"), os.fsdecode(b"sub/d\xff")
     with opened(tmp_path) as index:
@@ -368,7 +300,7 @@ def test_a_name_that_is_not_utf_8_is_named_and_keeps_no_other_out(tmp_path: Path
         assert (told(), paths(index, "heron")) == ({"sub/d\\xff"}, ["better.md", "good.md"])
 
 
-def test_frontmatter_that_cannot_be_read_is_named_when_its_file_is_read(tmp_path: Path) -> None:
+def test_sync_names_broken_frontmatter_once(tmp_path: Path) -> None:
     broken = "---\ntitle: Use WAL: readers\ntags: [a, b\n---\nNarwhals.\n"
     with opened(tmp_path) as index:
         write(tmp_path / "vault", {"80-memory/decision/x.md": broken, **NOTES})

@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,6 @@ from vault_index.sources.vault import VaultSource
 
 SETTINGS = RowSettings(400, 80, "memories")
 Patch = pytest.MonkeyPatch
-COMPOSED, DECOMPOSED = normalize("NFC", "Caf\xe9"), normalize("NFD", "Caf\xe9")
 two_spellings = pytest.mark.skipif(sys.platform == "darwin", reason="macOS takes both spellings for one name")
 
 
@@ -145,6 +144,53 @@ def test_faults_come_back_when_a_file_can_be_read_again(tmp_path: Path, vault: P
 # --- names of one file -------------------------------------------------------------------------------------------
 
 
+Steps = Sequence[tuple[str, ...]]
+SAME_FILE: dict[str, tuple[Steps, Steps, str]] = {
+    "hard link": ([("hardlink", "sub/b.md", "a.md")], [("write", "a.md")], "a.md"),
+    "new hard link": ([], [("hardlink", "new/d.md", "a.md"), ("write", "a.md")], "new"),
+    "removed hard link": ([("hardlink", "b.md", "a.md")], [("write", "b.md"), ("unlink", "b.md")], "b.md"),
+    "replaced hard link": (
+        [("hardlink", "b.md", "a.md")], [("write", "b.md"), ("unlink", "b.md"), ("create", "b.md")], "b.md",
+    ),
+    "ignored hard link": ([("hardlink", "left out.md", "a.md")], [("write", "left out.md")], "left out.md"),
+    "hard link of another kind": ([("hardlink", "a.txt", "a.md")], [("write", "a.txt")], "a.txt"),
+    "link to a file": ([("symlink", "link.md", "a.md")], [("write", "link.md")], "link.md"),
+    "link to a link": (
+        [("symlink", "link.md", "a.md"), ("symlink", "again.md", "link.md")], [("write", "again.md")], "again.md",
+    ),
+    "link to a folder": ([("symlink", "linked", "sub")], [("create", "linked/new.md")], "linked"),
+    "file in a linked folder": ([("symlink", "linked", "sub")], [("create", "linked/new.md")], "linked/new.md"),
+}  # fmt: skip
+"""What is done before a sync, what is done after it, and the path that the next sync is told of."""
+
+
+def do(vault: Path, steps: Steps) -> None:
+    for step, name, *target in steps:
+        path = vault / name
+        path.parent.mkdir(exist_ok=True)
+        if step == "hardlink":
+            path.hardlink_to(vault / target[0])
+        elif step == "symlink":
+            path.symlink_to(target[0])
+        elif step == "unlink":
+            path.unlink()
+        else:
+            path.write_text("Bread.\n" if step == "write" else "Novelty.\n", "utf-8")
+
+
+@pytest.mark.parametrize(("before", "after", "place"), SAME_FILE.values(), ids=SAME_FILE)
+def test_sync_of_one_name_reads_the_file_by_all(
+    tmp_path: Path, vault: Path, before: Steps, after: Steps, place: str
+) -> None:
+    notes = {"a.md": "Apple.\n", "sub/c.md": "Cheese.\n", ".vaultignore": "left out.md\n"}
+    with indexed(tmp_path, notes) as index:
+        do(vault, before)
+        index.sync()
+        do(vault, after)
+        index.sync([vault / place])
+        assert rows(index.home.index_db) == fresh_rows(tmp_path)
+
+
 @two_spellings
 @pytest.mark.parametrize("path", ["Caf\xe9.md", "Caf\xe9/\xc9t\xe9.md"])
 @pytest.mark.parametrize("named", [0, 1])
@@ -159,16 +205,8 @@ def test_sync_follows_a_rename_to_another_unicode_form(tmp_path: Path, vault: Pa
 
 
 @two_spellings
-def test_sync_follows_a_folder_renamed_to_another_unicode_form(tmp_path: Path, vault: Path) -> None:
-    with indexed(tmp_path, {f"{DECOMPOSED}/{name}.md": f"Text of {name}.\n" for name in "ab"}) as index:
-        (vault / DECOMPOSED).rename(vault / COMPOSED)
-        assert index.sync([vault / COMPOSED]).moved == 2
-        assert rows(index.home.index_db) == fresh_rows(tmp_path)
-
-
-@two_spellings
 def test_names_in_two_unicode_forms_are_two_documents(tmp_path: Path, vault: Path) -> None:
-    names = [f"{name}.md" for name in (COMPOSED, DECOMPOSED)]
+    names = [normalize(form, "Caf\xe9.md") for form in ("NFC", "NFD")]
     with indexed(tmp_path, {name: f"{len(name)}\n" for name in names}) as index:
         write(vault, {names[0]: "Apple.\n"})
         report = index.sync([vault / names[0]])
@@ -181,44 +219,6 @@ def test_spellings_of_a_long_path_are_few() -> None:
     assert path in spellings(path)
     assert len(spellings(path)) < 100
     assert set(spellings("a/\xe9.md")) == {"a/\xe9.md", "a/e\u0301.md"}
-
-
-@pytest.mark.parametrize("places", [["a.md"], ["new"]])
-def test_sync_of_one_hard_link_reads_all(tmp_path: Path, vault: Path, places: list[str]) -> None:
-    with indexed(tmp_path, {"a.md": "Apple.\n", "sub/c.md": "Cheese.\n"}) as index:
-        (vault / "sub/b.md").hardlink_to(vault / "a.md")
-        index.sync()
-        (vault / "new").mkdir()
-        (vault / "new/d.md").hardlink_to(vault / "a.md")
-        (vault / "a.md").write_text("Bread.\n", "utf-8")
-        index.sync([vault / place for place in places])
-        [hit] = index.search("bread", mode="text").results
-        assert {hit.path, *hit.also} >= {"a.md", "sub/b.md"}
-        index.sync([vault / "new"])
-        assert rows(index.home.index_db) == fresh_rows(tmp_path)
-
-
-@pytest.mark.parametrize("replaced", [False, True])
-def test_sync_of_a_removed_hard_link_reads_the_other(tmp_path: Path, vault: Path, replaced: bool) -> None:
-    with indexed(tmp_path, {"a.md": "Apple.\n"}) as index:
-        (vault / "b.md").hardlink_to(vault / "a.md")
-        index.sync()
-        (vault / "b.md").write_text("Bread.\n", "utf-8")
-        (vault / "b.md").unlink()
-        if replaced:
-            (vault / "b.md").write_text("Cheese.\n", "utf-8")
-        index.sync([vault / "b.md"])
-        assert rows(index.home.index_db) == fresh_rows(tmp_path)
-
-
-@pytest.mark.parametrize("name", ["left out.md", "a.txt"])
-def test_sync_of_a_hard_link_that_is_no_document_reads_the_document(tmp_path: Path, vault: Path, name: str) -> None:
-    with indexed(tmp_path, {"a.md": "Apple.\n", ".vaultignore": "left out.md\n"}) as index:
-        (vault / name).hardlink_to(vault / "a.md")
-        index.sync()
-        (vault / name).write_text("Bread.\n", "utf-8")
-        assert index.sync([vault / name]).changed == 1
-        assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
 @contextmanager
@@ -243,18 +243,6 @@ def test_sync_follows_hard_and_symbolic_links_between_vaults(tmp_path: Path, vau
         assert (report.changed, report.unchanged) == (2, 0)
         (vault / "link.md").write_text("Bread.\n", "utf-8")
         assert index.sync([vault / "link.md"]).changed == 1
-
-
-@pytest.mark.parametrize("place", ["link.md", "linked", "linked/new.md", "sub/again.md"])
-def test_sync_of_a_symbolic_link_reads_its_target(tmp_path: Path, vault: Path, place: str) -> None:
-    with indexed(tmp_path, {"notes/a.md": "Apple.\n", "sub/c.md": "Cheese.\n"}) as index:
-        (vault / "link.md").symlink_to("notes/a.md")
-        (vault / "sub/again.md").symlink_to("../link.md")
-        (vault / "linked").symlink_to("notes")
-        index.sync()
-        (vault / "linked/new.md" if place.startswith("linked") else vault / place).write_text("Bread.\n", "utf-8")
-        index.sync([vault / place])
-        assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names elsewhere are UTF-8")

@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.api.vaults import opened, rows, write
-from tests.embeddings.failures import malformed, not_a_number, server_error, unauthorized, wrong_dimensions
+from tests.embeddings.failures import not_a_number, server_error, unauthorized, wrong_dimensions
 from tests.embeddings.replies import Failure
 from tests.embeddings.server import EmbeddingServer
 from vault_index import VaultIndex
 from vault_index.api import to_json
 from vault_index.cancel import CancelToken
-from vault_index.config import find_home
-from vault_index.config.edit import create_config, set_value
+from vault_index.config.edit import set_value
 from vault_index.results.base import Problem
 
 NOTES = {
@@ -53,7 +52,7 @@ def codes(problems: tuple[Problem, ...]) -> list[str]:
     return [problem.code for problem in problems]
 
 
-def test_every_text_is_sent_once_with_its_title(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_sync_sends_each_text_once_with_its_title(index: VaultIndex, server: EmbeddingServer) -> None:
     report = index.sync()
     assert (report.embedded, report.pending, report.problems) == (5, 0, ())
     assert sorted(server.texts)[2] == "Note 1\n# Note 1\n\nThe elm is described here."
@@ -61,21 +60,22 @@ def test_every_text_is_sent_once_with_its_title(index: VaultIndex, server: Embed
     assert index.search("elm described", mode="vector").results[0].path == "01.md"
 
 
-def test_what_was_paid_for_survives_the_index(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_vectors_outlive_the_index_in_the_cache(index: VaultIndex, server: EmbeddingServer) -> None:
     index.sync()
     before = rows(index.home.index_db)
     index.close()
     index.home.index_db.unlink()
     with VaultIndex.open(index.home) as again:
         report = again.sync()
-    assert (report.embedded, report.pending) == (0, 0)
-    assert len(server.texts) == 5
-    assert rows(index.home.index_db) == before
+        assert (report.embedded, report.pending) == (0, 0)
+        assert len(server.texts) == 5
+        assert rows(index.home.index_db) == before
+        with EmbeddingServer(dimensions=64) as second:  # another server may have another model of that name
+            use(again, second)
+            assert (again.sync().embedded, len(second.texts)) == (5, 5)
 
 
-def test_a_renamed_note_and_an_edit_cost_what_they_changed(
-    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
-) -> None:
+def test_sync_embeds_changed_texts_only(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
     index.sync()
     (tmp_path / "vault" / "00.md").rename(tmp_path / "vault" / "renamed.md")
     assert index.sync().embedded == 0
@@ -85,16 +85,15 @@ def test_a_renamed_note_and_an_edit_cost_what_they_changed(
     assert len(server.texts) == 6
 
 
-@pytest.mark.parametrize("failure", [unauthorized, server_error, malformed, wrong_dimensions, not_a_number])
-def test_an_embedder_that_fails_leaves_search_by_words(
-    index: VaultIndex, server: EmbeddingServer, failure: Failure
-) -> None:
+@pytest.mark.parametrize("failure", [unauthorized, wrong_dimensions, not_a_number])
+def test_failing_embedder_leaves_search_by_words(index: VaultIndex, server: EmbeddingServer, failure: Failure) -> None:
     server.fail_always(failure)
     report = index.sync()
     assert (report.added, report.embedded, report.pending) == (5, 0, 5)
     assert codes(report.problems) == ["embedder"]
     assert report.problems[0].hint
     assert "sk-test" not in repr(report)
+    assert {record.path for record in index.privacy().results} == set(NOTES)  # written before the request
     answer = index.search("the elm")
     assert answer.results[0].path == "01.md"
     assert answer.degraded
@@ -105,7 +104,7 @@ def test_an_embedder_that_fails_leaves_search_by_words(
     assert index.search("the elm").degraded == ()
 
 
-def test_an_interrupted_run_goes_on_where_it_was(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_embed_resumes_after_a_failure(index: VaultIndex, server: EmbeddingServer) -> None:
     use(index, server, batch_texts="2")
     index.sync(embed=False)
     server.fail_next()
@@ -117,7 +116,7 @@ def test_an_interrupted_run_goes_on_where_it_was(index: VaultIndex, server: Embe
     assert sorted(text for texts in (answered[0], *answered[2:]) for text in texts) == sorted(set(server.texts))
 
 
-def test_a_cancelled_run_reports_what_it_did_and_goes_on(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_embed_resumes_after_it_was_cancelled(index: VaultIndex, server: EmbeddingServer) -> None:
     use(index, server, batch_texts="2")
     token = CancelToken()
     report = index.sync(
@@ -132,7 +131,7 @@ def test_a_cancelled_run_reports_what_it_did_and_goes_on(index: VaultIndex, serv
     assert index.embed().pending == 0
 
 
-def test_another_model_is_built_beside_and_swapped(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_new_model_is_built_beside_the_old_one(index: VaultIndex, server: EmbeddingServer) -> None:
     index.sync()
     use(index, server, model="other", dimensions="32", batch_texts="2")
     index._runtime.embed_step()
@@ -147,20 +146,7 @@ def test_another_model_is_built_beside_and_swapped(index: VaultIndex, server: Em
     rows(index.home.index_db)
 
 
-def test_the_local_model_answers_while_a_server_is_being_asked(tmp_path: Path, server: EmbeddingServer) -> None:
-    with opened(tmp_path, provider="local") as index:
-        write(tmp_path / "vault", NOTES)
-        index.sync()
-        use(index, server, batch_texts="2")
-        index._runtime.embed_step()
-        sent = len(server.texts)
-        answer = index.search("a kind of tree", mode="vector")
-        assert answer.degraded == ()
-        assert answer.results
-        assert len(server.texts) == sent
-
-
-def test_renewing_ignores_the_cache(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_embed_rebuild_ignores_the_cache(index: VaultIndex, server: EmbeddingServer) -> None:
     index.sync()
     report = index.embed(rebuild=True)
     assert (report.embedded, report.cached, report.pending) == (5, 0, 0)
@@ -168,18 +154,7 @@ def test_renewing_ignores_the_cache(index: VaultIndex, server: EmbeddingServer) 
     assert index.embed().embedded == 0
 
 
-def test_what_is_local_only_is_never_sent(index: VaultIndex, server: EmbeddingServer) -> None:
-    set_value(index.home, "local_only", '["private/"]', source=index._runtime.config.sources[0].name)
-    index._runtime.reload()
-    report = index.sync()
-    assert (report.embedded, report.pending) == (4, 0)
-    assert not any("purple" in text for text in server.texts)
-    assert index.embed_status().kept_local == 1
-    assert index.search("purple secret").results[0].path == "private/diary.md"
-    assert [record.path for record in index.privacy().results if "private" in record.path] == []
-
-
-def test_the_ledger_names_what_was_sent_but_not_its_text(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_ledger_names_documents_and_holds_no_text(index: VaultIndex, server: EmbeddingServer) -> None:
     index.sync()
     index.search("purple prose")
     records = index.privacy().results
@@ -189,13 +164,7 @@ def test_the_ledger_names_what_was_sent_but_not_its_text(index: VaultIndex, serv
     assert b"purple" not in index.home.cache_db.read_bytes()
 
 
-def test_the_ledger_is_written_before_the_request(index: VaultIndex, server: EmbeddingServer) -> None:
-    server.fail_always(server_error)
-    index.sync()
-    assert {record.path for record in index.privacy().results} == set(NOTES)
-
-
-def test_the_daily_limit_stops_before_it_is_passed(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_daily_limit_stops_before_it_is_passed(index: VaultIndex, server: EmbeddingServer) -> None:
     use(index, server, daily_token_limit="40", batch_texts="1")
     report = index.sync()
     assert report.embedded in range(1, 5)
@@ -208,29 +177,19 @@ def test_the_daily_limit_stops_before_it_is_passed(index: VaultIndex, server: Em
     assert len(server.texts) in (sent, sent + 1)
 
 
-def test_a_text_that_is_too_long_for_the_server_stops_no_other(
-    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
+@pytest.mark.parametrize("batch_texts", ["1", "16"])
+def test_text_that_the_server_refuses_holds_up_no_other(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path, batch_texts: str
 ) -> None:
-    write(tmp_path / "vault", {"long.md": "An endless tale. " * 60})
+    use(index, server, batch_texts=batch_texts)
+    write(tmp_path / "vault", {"00 long.md": "An endless tale. " * 60})
     server.max_characters = 300
     report = index.sync()
     assert (report.embedded, report.pending) == (5, 1)
-    assert index.search("endless tale").results[0].path == "long.md"
+    assert index.search("endless tale").results[0].path == "00 long.md"
 
 
-def test_small_steps_pass_over_what_the_server_refuses(
-    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
-) -> None:
-    use(index, server, batch_texts="1")
-    write(tmp_path / "vault", {"00 long.md": "An endless tale. " * 60})
-    server.max_characters = 300
-    index.sync(embed=False)
-    steps = [index._runtime.embed_step() for _ in range(8)]
-    assert sum(step.embedded for step in steps) == 5
-    assert steps[-1].pending == 1
-
-
-def test_the_plan_counts_without_sending(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_embed_plan_sends_nothing(index: VaultIndex, server: EmbeddingServer) -> None:
     index.sync(embed=False)
     plan = index.embed_plan()
     assert (plan.provider, plan.model, plan.chunks, plan.cached, plan.kept_local) == ("openai", "toy", 5, 0, 0)
@@ -240,7 +199,7 @@ def test_the_plan_counts_without_sending(index: VaultIndex, server: EmbeddingSer
     assert index.embed_plan().chunks == 0
 
 
-def test_equal_texts_are_embedded_once(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
+def test_equal_texts_are_sent_once(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
     write(tmp_path / "vault", {"copy one.md": "The very same words.\n", "copy two.md": "The very same words.\n"})
     report = index.sync()
     assert report.pending == 0
@@ -249,41 +208,8 @@ def test_equal_texts_are_embedded_once(index: VaultIndex, server: EmbeddingServe
     assert {hit.path, *hit.also} == {"copy one.md", "copy two.md"}
 
 
-def test_an_index_without_an_embedder_keeps_none(index: VaultIndex) -> None:
-    index.sync()
-    set_value(index.home, "embedding.provider", "none")
-    index._runtime.reload()
-    assert index.sync().pending == 0
-    answer = index.search("the elm")
-    assert answer.degraded
-    assert answer.results[0].path == "01.md"
-
-
-def test_two_homes_do_not_share_a_space(tmp_path: Path, server: EmbeddingServer) -> None:
-    """The same model behind another address is another space: nobody knows what it is."""
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", NOTES)
-        use(index, server)
-        index.sync()
-        with EmbeddingServer(dimensions=64) as second:
-            use(index, second)
-            assert index.sync().embedded == 5
-            assert len(second.texts) == 5
-
-
-def test_vectors_of_a_local_model_are_the_same_in_every_index(tmp_path: Path) -> None:
-    write(tmp_path / "vault", NOTES)
-    homes = [find_home(tmp_path / name) for name in ("one", "two")]
-    for home in homes:
-        create_config(home, tmp_path / "vault", provider="local", memory_dir=None)
-        with VaultIndex.open(home) as index:
-            assert index.sync().embedded == 5
-    one, two = (rows(home.index_db) for home in homes)
-    assert one == two
-
-
 @pytest.mark.parametrize("everything", [False, True])
-def test_what_cannot_be_read_does_not_hold_up_the_change_to_another_model(
+def test_new_model_does_not_wait_for_files_that_cannot_be_read(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path, everything: bool
 ) -> None:
     vault, away = tmp_path / "vault", tmp_path / "away"
@@ -305,7 +231,9 @@ def test_what_cannot_be_read_does_not_hold_up_the_change_to_another_model(
     assert (index.status().embedder.model, index.embed().pending) == ("other", 0)
 
 
-def test_what_waits_for_a_sync_holds_it_up(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
+def test_new_model_waits_for_files_that_a_sync_will_read(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
+) -> None:
     index.sync()
     use(index, server, model="other")
     (tmp_path / "vault/00.md").write_text("Something else.\n", "utf-8")
@@ -315,7 +243,7 @@ def test_what_waits_for_a_sync_holds_it_up(index: VaultIndex, server: EmbeddingS
     assert index.status().embedder.model == "other"
 
 
-def test_vectors_stay_while_tags_and_titles_change(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_old_vector_answers_while_tags_and_titles_change(index: VaultIndex, server: EmbeddingServer) -> None:
     """The text is the same: what it was answers until it has another."""
     stored = index.add("Herons nest in the reeds.", title="Where herons nest")
     index.sync()
@@ -338,7 +266,7 @@ def test_vectors_stay_while_tags_and_titles_change(index: VaultIndex, server: Em
     assert (index.sync().pending, len(server.texts)) == (0, sent)
 
 
-def test_what_waits_is_counted_before_there_is_a_vector(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_pending_texts_are_counted_before_the_first_vector(index: VaultIndex, server: EmbeddingServer) -> None:
     index.sync(embed=False)
     assert index.status().index.pending == index.stats().pending == index.embed_status().pending == 5
     assert index.file_status("00.md").pending == 1
@@ -348,7 +276,7 @@ def test_what_waits_is_counted_before_there_is_a_vector(index: VaultIndex, serve
     assert server.texts == []
 
 
-def test_what_stays_home_waits_for_nothing(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
+def test_texts_that_stay_local_are_not_pending(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
     set_value(index.home, "sources.vault.local_only", '["private/", "80-memory/"]')
     index._runtime.reload()
     assert index.sync().embedded == 4
@@ -362,7 +290,7 @@ def test_what_stays_home_waits_for_nothing(index: VaultIndex, server: EmbeddingS
     assert index.search("elm").degraded == ("vector: pending for 1 of 6 passages",)
 
 
-def test_few_that_wait_are_told_where_the_answer_is_not_sure(
+def test_few_pending_texts_are_named_when_the_answer_is_unsure(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     write(tmp_path / "vault", {f"n{number}.md": f"The lamp of room {number} is lit.\n" for number in range(120)})
@@ -374,7 +302,7 @@ def test_few_that_wait_are_told_where_the_answer_is_not_sure(
     assert answer.degraded == ("vector: pending for 1 of 126 passages",)
 
 
-def test_a_long_memory_has_its_vectors_at_once_where_nothing_is_sent(tmp_path: Path) -> None:
+def test_local_vectors_of_a_long_memory_are_there_at_once(tmp_path: Path) -> None:
     with opened(tmp_path, provider="local") as index:
         body = "\n\n".join(f"## Part {part}\n\nThe heron of part {part} fishes alone." for part in range(40))
         stored = index.add(body, title="Herons")
