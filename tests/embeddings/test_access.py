@@ -12,7 +12,6 @@ OLLAMA = "http://localhost:11434/v1"
     [
         ("", "https://api.openai.com/v1"),
         (OLLAMA, OLLAMA),
-        (OLLAMA + "/", OLLAMA),
         ("https://me:secret@gate.example:8443/v1?key=secret#x", "https://gate.example:8443/v1"),
     ],
 )
@@ -71,9 +70,7 @@ def test_a_server_on_this_machine_has_no_proxy(monkeypatch: pytest.MonkeyPatch, 
         ({"HTTPS_PROXY": "http://u:p@proxy.example:3128"}, "http://u:p@proxy.example:3128"),
         ({"HTTPS_PROXY": "proxy.example:3128"}, "http://proxy.example:3128"),
         ({"ALL_PROXY": "http://all.example"}, "http://all.example"),
-        ({"HTTP_PROXY": "http://other.example"}, ""),
         ({"HTTPS_PROXY": "http://proxy.example", "NO_PROXY": "openai.com"}, ""),
-        ({"HTTPS_PROXY": "http://proxy.example", "NO_PROXY": "*"}, ""),
         ({"HTTPS_PROXY": "http://proxy.example", "NO_PROXY": "example.com"}, "http://proxy.example"),
     ],
 )

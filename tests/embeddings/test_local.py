@@ -23,7 +23,6 @@ TEXTS = [
     "How do I back up the database?",
     "Restore a dump of the database with the restore command.",
     "Knead the dough for ten minutes and let it rise overnight.",
-    "The train to the coast leaves every hour from platform four.",
     "",
     "数据库索引",
     "one\n" + "two three four five six seven eight nine ten " * 60,
@@ -57,7 +56,6 @@ def test_the_space_names_the_model(embedder: LocalEmbedder) -> None:
     [
         ("How do I back up the database?", "Make a copy of the Postgres data every night.", "A recipe for rye bread"),
         ("bread with a long rise", "Let the sourdough ferment overnight.", "Rotate the API keys every month."),
-        ("The car would not start.", "The engine of the automobile was dead.", "Tomatoes need a lot of sun."),
     ],
 )
 def test_what_means_the_same_is_nearer(embedder: LocalEmbedder, text: str, near: str, far: str) -> None:

@@ -12,7 +12,7 @@ from vault_index.config import EmbeddingConfig
 from vault_index.embeddings import open_embedder
 from vault_index.embeddings.local import LocalEmbedder
 from vault_index.embeddings.spaces import ENGLISH, MULTILINGUAL, MULTILINGUAL_PACKAGE
-from vault_index.errors import ConfigError, EmbedderRefused
+from vault_index.errors import EmbedderRefused
 from vault_index.models import Vector
 
 CONFIG = EmbeddingConfig(model="multilingual-e5-small")
@@ -49,11 +49,6 @@ def test_without_its_package_the_command_is_said(monkeypatch: pytest.MonkeyPatch
     english = open_embedder(CONFIG, ENGLISH)  # answers while the vectors of the other wait for it
     assert english is not None
     assert english.space == ENGLISH
-
-
-def test_its_length_is_fixed() -> None:
-    with pytest.raises(ConfigError, match="384 dimensions"):
-        open_embedder(EmbeddingConfig(model="multilingual-e5-small", dimensions=256))
 
 
 @built
@@ -94,9 +89,10 @@ def test_the_checksums_are_those_of_what_is_built_here() -> None:
 
 
 @built
-def test_a_question_is_told_from_a_passage(embedder: LocalEmbedder) -> None:
-    text = "The database is copied every night."
-    assert embedder.embed_query(text) != embedder.embed([text])[0]
+def test_a_question_is_told_from_a_passage_and_unrelated_texts_are_far(embedder: LocalEmbedder) -> None:
+    one, other = embedder.embed(["The dough has to rise overnight.", "The old bridge was destroyed by a flood."])
+    assert embedder.embed_query("The dough has to rise overnight.") != one
+    assert cosine(one, other) < 0.4  # as the model was trained, they are at .75
 
 
 @built
@@ -116,21 +112,6 @@ def test_what_means_the_same_is_nearer_in_every_language(embedder: LocalEmbedder
     near = embedder.embed(["The database is copied every night at two.", "每天夜里两点复制数据库。"])
     far = embedder.embed(["The dough has to rise overnight.", "面团要发酵一夜。", "Die Brücke hat fünf Bögen."])
     assert min(cosine(asked, one) for one in near) > max(cosine(asked, one) for one in far) + 0.1
-
-
-@built
-def test_unrelated_texts_are_far_from_each_other(embedder: LocalEmbedder) -> None:
-    """As the model was trained, they are at .75."""
-    one, other = embedder.embed(["The dough has to rise overnight.", "The old bridge was destroyed by a flood."])
-    assert cosine(one, other) < 0.4
-
-
-@built
-def test_every_window_stands_under_the_first_line(embedder: LocalEmbedder) -> None:
-    body = "It was rinsed, dried and put away where the others are kept until it is needed. " * 60
-    about, other = embedder.embed([f"Violin repair\n{body}", f"Kitchen knives\n{body}"])
-    question = embedder.embed_query("violin repair")
-    assert cosine(question, about) > cosine(question, other) + 0.05
 
 
 @built

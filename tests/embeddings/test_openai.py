@@ -204,43 +204,34 @@ def test_close_ends_the_wait_for_a_retry(server: EmbeddingServer, monkeypatch: p
 # --- refusals and nonsense -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("failure", "message", "hint"),
-    [
-        (failures.unauthorized, "does not accept the API key", "api_key_env"),
-        (failures.forbidden, "does not accept the API key", "api_key_env"),
-        (failures.quota, "no quota left", "credit"),
-        (failures.redirect, "elsewhere", "base_url"),
-    ],
-)
-def test_a_refusal_is_not_asked_again(
-    server: EmbeddingServer, open_it: Open, failure: Failure, message: str, hint: str
-) -> None:
-    server.fail_always(failure)
-    with pytest.raises(EmbedderRefused, match=message) as caught:
-        open_it().embed(["text"])
-    assert hint in caught.value.hint
-    assert len(server.requests) == 1
+def test_a_refusal_is_not_asked_again(server: EmbeddingServer, open_it: Open) -> None:
+    refusals = {
+        failures.unauthorized: ("does not accept the API key", "api_key_env"),
+        failures.forbidden: ("does not accept the API key", "api_key_env"),
+        failures.quota: ("no quota left", "credit"),
+        failures.redirect: ("elsewhere", "base_url"),
+    }
+    embedder = open_it()
+    for number, (failure, (message, hint)) in enumerate(refusals.items(), start=1):
+        server.fail_always(failure)
+        with pytest.raises(EmbedderRefused, match=message) as caught:
+            embedder.embed(["text"])
+        assert hint in caught.value.hint
+        assert len(server.requests) == number
 
 
-def test_a_model_the_server_does_not_know(server: EmbeddingServer, open_it: Open) -> None:
-    server.model = "text-embedding-3-large"
-    with pytest.raises(EmbedderRefused, match="text-embedding-3-small") as caught:
-        open_it().embed(["text"])
-    assert "embedding.model" in caught.value.hint
-
-
-def test_a_base_url_that_forgot_something(server: EmbeddingServer, open_it: Open) -> None:
+def test_a_wrong_setting_is_named(server: EmbeddingServer, open_it: Open) -> None:
     with pytest.raises(EmbedderRefused) as caught:
         open_it(base_url=server.base_url.removesuffix("/v1")).embed(["text"])
     assert "/v1" in caught.value.hint
-
-
-def test_dimensions_the_server_does_not_offer(server: EmbeddingServer, open_it: Open) -> None:
     server.only_own_dimensions = True
-    with pytest.raises(EmbedderError, match="does not support specifying dimensions") as caught:
+    with pytest.raises(EmbedderError, match="does not support specifying dimensions") as unable:
         open_it(dimensions=512).embed(["text"])
-    assert "embedding.dimensions" in caught.value.hint
+    assert "embedding.dimensions" in unable.value.hint
+    server.model = "text-embedding-3-large"
+    with pytest.raises(EmbedderRefused, match="text-embedding-3-small") as unknown:
+        open_it().embed(["text"])
+    assert "embedding.model" in unknown.value.hint
 
 
 @pytest.mark.parametrize("failure", [failures.malformed, failures.wrong_dimensions])
@@ -287,24 +278,24 @@ def test_a_text_that_is_too_long_is_named_so_and_the_others_are_not_paid_for_twi
 # --- secrets ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["private", "my most private thought, and " + "some more of it " * 20])
 @pytest.mark.parametrize("failure", [failures.unauthorized, failures.repeats_input, failures.server_error])
 def test_neither_key_nor_text_is_in_messages_or_logs(
-    server: EmbeddingServer, open_it: Open, caplog: pytest.LogCaptureFixture, failure: Failure, text: str
+    server: EmbeddingServer, open_it: Open, caplog: pytest.LogCaptureFixture, failure: Failure
 ) -> None:
     caplog.set_level(logging.DEBUG)
     embedder = open_it(max_retries=1)
     embedder.embed(["a private thought"])
     assert caplog.text == ""
     server.fail_always(failure)
-    with pytest.raises(EmbedderError) as caught:
-        embedder.embed([text])
-    error = caught.value
-    seen = f"{error.message} {error.hint} {error!r} {embedder!r} {vars(embedder)['_patience']} {caplog.text}"
-    assert error.__cause__ is None
-    assert error.__suppress_context__
-    assert KEY not in seen
-    assert "private" not in seen
+    for text in ("private", "my most private thought, and " + "some more of it " * 20):
+        with pytest.raises(EmbedderError) as caught:
+            embedder.embed([text])
+        error = caught.value
+        seen = f"{error.message} {error.hint} {error!r} {embedder!r} {vars(embedder)['_patience']} {caplog.text}"
+        assert error.__cause__ is None
+        assert error.__suppress_context__
+        assert KEY not in seen
+        assert "private" not in seen
 
 
 def test_a_server_of_ones_own_needs_no_key(server: EmbeddingServer, open_it: Open) -> None:

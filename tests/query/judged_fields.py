@@ -73,31 +73,6 @@ concept: backpressure
 ? where do messages go that keep failing
 ? Erlang cookie of the brokers
 
-queue-kafka | Event stream
-text: Everything that happens in the shop is an event that others read.
-fact: Click events are kept for eleven days
-fact: The partition key is the customer, so that orders stay in sequence
-digest: Schemas are checked by the registry before a producer may deploy
-? retention of click events
-? what keeps the orders of a customer in sequence
-? schema registry check before deploying
-
-build-bazel | Build system
-text: Builds got slow, so we tried another tool.
-fact: The remote cache lives in Frankfurt and saves nine of ten minutes
-fact: Protobuf rules are pinned because release 4 breaks Java
-files_read: tools/bazel/WORKSPACE.bzlmod
-? where is the remote build cache
-? why are the protobuf rules pinned
-
-build-docker | Images of the services
-text: Images are made on every merge.
-fact: Alpine was dropped since musl resolves names differently
-fact: Images are signed with cosign before they reach the registry
-subtitle: Base images and signatures
-? why no alpine base image
-? what signs our images
-
 pay-invoice | Invoices
 text: Firms pay by invoice.
 fact: Reminders go out after fourteen and after twenty-eight days
@@ -107,21 +82,6 @@ concept: dunning
 ? which country wants a QR code on the invoice
 ? dunning
 
-backup-nightly | Backups
-text: Backups are made every night and looked at every month.
-fact: Restoring the shop took fifty-one minutes in the last drill
-fact: The tapes are in a salt mine near Heilbronn
-concept: disaster recovery
-? how long did the restore drill take
-? where are the tapes stored
-
-i18n-texts | Translations
-text: Texts come from an agency.
-fact: Plural forms of Polish need three variants
-fact: The glossary forbids the word basket in British English
-files_read: web/locales/messages.ftl
-? plural forms in Polish
-? messages.ftl
 """
 _PLAIN = (
     "Tokens of the design system have names now.",

@@ -57,14 +57,12 @@ def told(index: VaultIndex, **options: Any) -> set[str]:
     ("asking", "left"),
     [
         ("ses_main", {"ses_fork", "ses_ninth"}),
-        ("ses_part", {"ses_fork", "ses_ninth"}),
         ("ses_deeper", {"ses_fork", "ses_ninth"}),
         ("ses_fork", {"ses_ninth"}),
         ("ses_ninth", EVERY - {"ses_ninth"}),
         ("ses_unknown,ses_sister", {"ses_fork", "ses_ninth"}),
         (["ses_main", "ses_ninth"], {"ses_fork"}),
         ("ses_oth", EVERY),
-        ("", EVERY),
     ],
 )
 def test_nobody_is_told_of_the_own_session_or_those_it_belongs_to(

@@ -88,11 +88,9 @@ def test_a_beginning_of_too_many_words_is_looked_for_by_the_commonest(
 @pytest.mark.parametrize(
     ("texts", "expressions"),
     [
-        ({}, None),
         ({"a": 5_000, "b": 10_000}, None),
         ({"a": 500_000}, []),
         ({"a": 20, "b": 500_000}, ["(a)", "(a) AND (b)"]),
-        ({"a": 30_000, "b": 300_000}, ["(a) AND (b)"]),
         # With any of two others the rarest word would find half of its texts.
         ({"a": 60_000, "b": 300_000, "c": 400_000}, ["(a) AND (b) AND (c)"]),
         ({"a": 30_000, "b": 200_000, "c": 300_000}, ["(a) AND (b OR c)"]),
@@ -102,7 +100,6 @@ def test_a_beginning_of_too_many_words_is_looked_for_by_the_commonest(
             ["(a OR b)", "(a OR b) AND (c OR d)", "(c) AND (d)"],
         ),
         # More than two million places are not read: what nearly every text holds tells nothing.
-        ({"a": 600_000, "b": 700_000, "c": 800_000}, ["(a) AND (b)"]),
         # Of many words no group is a single one.
         (
             dict.fromkeys("abcdefg", 60_000),

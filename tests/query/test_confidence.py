@@ -66,11 +66,9 @@ def one_note(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
     ("query", "expected"),
     [
         ("docker server", {"high"}),
-        ("docker", {"high"}),
         ("kind:note", {"high"}),
         ("dokcer", {"high", "low"}),
         ("Whale notes", {"high", "low"}),
-        ("Containers", {"high", "low"}),
         ("how do we run docker in the cloud", {"high", "low"}),
         ("giraffe", {"none"}),
         ("kind:memory", {"none"}),

@@ -37,7 +37,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 
 def test_hybrid_search_finds_what_fields_say_at_least_as_well_as_each_channel(tmp_path: Path) -> None:
     asked = list(questions())
-    assert len(asked) > 30
     with indexed(tmp_path, dict(memories()), provider="local") as judged:
         text, vector, hybrid = (
             sum(paths_found(judged, question, mode=mode)[:1] == [path] for question, path in asked)

@@ -17,12 +17,10 @@ from vault_index.terms import index_text
     [
         ("wal mode", '"wal" OR "mode"'),
         ('"wal mode" sqlite', '"wal mode" OR "sqlite"'),
-        ("“wal mode” sqlite", '"wal mode" OR "sqlite"'),
         ("what is the wal", '"wal"'),
         ("what's in the wal? ", '"wal?"'),
         ("warum ist die Datenbank langsam", '"die" OR "Datenbank" OR "langsam"'),
         ("what did WHO say", '"WHO" OR "say"'),
-        ("WHAT IS THE WAL", '"WAL"'),
         ("to be or not to be", '"to" OR "be" OR "or" OR "not"'),
         ("foo-bar c++ l'eau", '"foo-bar" OR "c++" OR "l\'eau"'),
         ("dock* x86_6*", '"dock"* OR "x86_6"*'),
@@ -31,8 +29,6 @@ from vault_index.terms import index_text
         ('"全文検索"', '"全文 文検 検索"'),
         ("索", '"索"*'),
         ("", ""),
-        ("tag:x", ""),
-        ("-wal", ""),
     ],
 )
 def test_terms_become_a_quoted_expression_to_rank_by(text: str, expression: str) -> None:
@@ -72,8 +68,6 @@ def test_a_bar_is_or(text: str, same: str) -> None:
         ("error: foo", ["error:", "foo"]),
         ("opencode/build agents?", ["opencode", "build", "agents?"]),
         ("src/app/main.py I/O a/b v1/users main/app.py", ["src/app/main.py", "I/O", "a/b", "v1/users", "main/app.py"]),
-        ("title: a page", ["title:", "a", "page"]),
-        ("see http://x.y at 10:30", ["see", "http://x.y", "at", "10:30"]),
         ("file:///tmp/x type::decision", ["file:///tmp/x", "type::decision"]),
         (r"std::vector C:\x", ["std::vector", r"C:\x"]),
         ("[ ] todo [x] done", ["todo", "[x]", "done"]),
@@ -82,14 +76,10 @@ def test_a_bar_is_or(text: str, same: str) -> None:
         ("[[Note]] [a](b.md)", ["[[Note]]", "[a](b.md)"]),
         ('a 12" pipe, and a 10" one', ["a", '12"', "pipe,", "and", "a", '10"', "one"]),
         ("- * ... ?! () -\"\" wal", ["wal"]),
-        ("**bold** a*b", ["**bold**", "a*b"]),
         ("and or not And Or Not", ["and", "or", "not", "And", "Or", "Not"]),
-        ("AND", ["AND"]),
         ("OR NOT", ["OR", "NOT"]),
         ("wal AND", ["wal"]),
         ("OR wal", ["wal"]),
-        ("wal NOT", ["wal"]),
-        ("(wal AND", ["wal"]),
         ("wal AND ?!", ["wal"]),
     ],
 )  # fmt: skip
@@ -104,12 +94,9 @@ def test_what_is_no_query_language_is_plain_words(text: str, words: list[str]) -
 @pytest.mark.parametrize(
     ("text", "required", "excluded"),
     [
-        ("wal mode", "", ""),
         ('"wal mode"', '"wal mode"', ""),
         ('sqlite "wal mode" "fast"', '"wal mode" AND "fast"', ""),
         ('sqlite -"slow disk" -java', "", '"slow disk" OR "java"'),
-        ("sqlite NOT java", "", '"java"'),
-        ("NOT NOT sqlite", "", ""),
         ("-java", "", '"java"'),
         ("bread -(rye wheat)", "", '("rye" OR "wheat")'),
         ("bread -(rye AND wheat)", '"bread"', '("rye" AND "wheat")'),
@@ -119,15 +106,12 @@ def test_what_is_no_query_language_is_plain_words(text: str, words: list[str]) -
         ("sqlite wal OR mode", '(("sqlite" AND "wal") OR "mode")', ""),
         ("sqlite (wal OR mode)", '"sqlite" AND ("wal" OR "mode")', ""),
         ("how to use (wal OR mode)", '"use" AND ("wal" OR "mode")', ""),
-        ("the AND wal", '"the" AND "wal"', ""),
-        ("wal AND mode)", '"wal" AND "mode"', ""),
         ("wal AND OR mode", '("wal" OR "mode")', ""),
         ("a OR (b -c)", '("a" OR ("b" NOT "c"))', ""),
         # All but what has b and lacks a: FTS5 has no NOT of one side, so it is told what to leave out.
         ("a OR NOT b", "", '("b" NOT "a")'),
         ("NOT a OR NOT b", "", '("a" AND "b")'),
         ("NOT (a OR NOT b)", '("b" NOT "a")', ""),
-        ("NOT (a AND b) c", '"c"', '("a" AND "b")'),
         ("-全文検索 -索", "", '"全文 文検 検索" OR "索"*'),
         ("全文検索 AND Docker网络", '"全文 文検 検索" AND "Docker 网络"', ""),
         ("useEffect AND dock*", '("useEffect" OR "use Effect") AND "dock"*', ""),
@@ -144,7 +128,6 @@ def test_what_a_hit_must_and_must_not_match(text: str, required: str, excluded: 
         ("wal mode", '"wal" AND "mode"'),
         ("what is the wal mode", '"wal" AND "mode"'),
         ("to be or not to be", '"to" AND "be" AND "or" AND "not" AND "to" AND "be"'),
-        ("wal -mode", '"wal"'),
     ],
 )
 def test_every_word_with_a_topic_can_be_required(text: str, required: str) -> None:

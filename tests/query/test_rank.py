@@ -51,11 +51,6 @@ def test_a_paragraph_cut_in_two_is_not_shown_twice() -> None:
     assert sorted(focus(ranked([second, first]))) == [(1, 3), (4, 8)]
 
 
-def test_parts_of_one_long_line_are_told_apart() -> None:
-    chunks = [chunk_record(f"heron {number} lake", number, start_line=3) for number in (1, 2)]
-    assert [hit.chunk.chunk_id for hit in ranked(chunks)] == [1, 2]
-
-
 def test_cards_of_a_canvas_with_more_lines_than_its_file_are_told_apart() -> None:
     card = "\n\n".join(["a heron on the lake", "tea", "tea", "tea", "the lake of the heron"])
     chunks = [chunk_record(card, number, start_line=number, end_line=number + 1) for number in (1, 2, 3)]
@@ -68,13 +63,6 @@ def test_what_stands_in_the_chunk_before_counts_for_the_first_line_of_the_next()
     alone = chunk_record("A lake there.", 3, document_id=2, path="other.md")
     hits = {hit.chunk.chunk_id: hit for hit in ranked([alone, above, below])}
     assert hits[2].coverage > hits[3].coverage
-
-
-def test_a_title_counts_for_the_passages_below() -> None:
-    titled = chunk_record("A lake there.", 2, document_id=2, title="Heron")
-    hits = ranked([chunk_record("A lake there.", 1), titled])
-    assert [hit.chunk.chunk_id for hit in hits] == [2, 1]
-    assert hits[0].matched.keys() == {1}
 
 
 def test_no_factor_lifts_a_weak_passage_over_an_exact_one() -> None:

@@ -123,17 +123,6 @@ def test_a_note_without_vectors_yet_says_so(tmp_path: Path) -> None:
         assert why(answer) == {"bread.md": ("link",)}
 
 
-def test_a_link_follows_what_it_means_now(tmp_path: Path) -> None:
-    write(tmp_path / "vault", {"a/wal.md": "Old.\n", "from.md": "[[wal]]\n"})
-    with opened(tmp_path) as index:
-        index.sync()
-        assert why(index.related("from")) == {"a/wal.md": ("link",)}
-        write(tmp_path / "vault", {"wal.md": "A shorter path.\n"})
-        index.sync()
-        assert why(index.related("from")) == {"wal.md": ("link",)}
-        assert why(index.related("a/wal.md")) == {}
-
-
 # --- timeline --------------------------------------------------------------------------------------------------
 
 

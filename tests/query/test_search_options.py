@@ -34,10 +34,6 @@ def test_a_typing_error_is_mended_unless_that_is_not_wanted(index: VaultIndex) -
     assert index.search("dokcer").corrections == {"dokcer": "docker"}
     assert found(index, "dokcer") == ["docker.md"]
     assert found(index, "dokcer", fuzzy=False) == []
-    assert index.search("dokcer", fuzzy=False).corrections == {}
-
-
-def test_the_threshold_says_how_alike_a_word_must_be(index: VaultIndex) -> None:
     assert found(index, "hern") == ["heron.md"]  # one letter of five
     assert found(index, "hern", threshold=0.9) == []
 

@@ -71,12 +71,10 @@ def test_the_same_text_is_named_by_another_hit(index: VaultIndex) -> None:
 @pytest.mark.parametrize(
     ("query", "path", "expected"),
     [
-        ("heron kind:memory", "lake.md", ["filtered"]),
         ("heron kind:memory tag:water tag:air", "lake.md", ["filtered", "filtered"]),
         ("heron -tag:water", "lake.md", ["filtered"]),
         ('"a heron flies" lake', "lake.md", ["required"]),
         ("heron AND toad", "lake.md:7", ["required"]),
-        ("heron -stands", "lake.md", ["excluded"]),
         ("heron -(stands OR toad)", "lake.md", ["excluded"]),
         ("heron", "80-memory/expired.md", ["expired"]),
         ("heron", "80-memory/replaced.md", ["superseded"]),
