@@ -136,7 +136,8 @@ def test_of_several_the_bad_ones_are_named_beside_the_good_ones(index: VaultInde
 
 
 def test_get_refuses_no_reference_and_lines_that_end_before_they_begin(index: VaultIndex) -> None:
-    for nothing in (" ", []):
+    empty: tuple[str | list[str], ...] = (" ", [])
+    for nothing in empty:
         with pytest.raises(UsageError) as caught:
             index.get(nothing)
         assert "id" in caught.value.hint
