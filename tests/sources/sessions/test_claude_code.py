@@ -2,8 +2,7 @@
 
 import json
 import os
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,18 +81,14 @@ def test_reasoning_output_and_diffs_are_there_where_they_are_asked_for(writer: W
     assert (call.output, call.diff) == ("", "")
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
+def test_claude_code_leaves_out_what_the_client_writes_for_the_user(writer: Writer) -> None:
+    prompts: list[tuple[object, list[str]]] = [
         ("Plain", ["Plain"]),
         ([{"type": "text", "text": "One"}, {"type": "text", "text": "Two"}], ["One", "Two"]),
         ("<system-reminder>\nToday is Monday\n</system-reminder>\nWhy?", ["Why?"]),
         ("<system-reminder>\nToday is Monday\n</system-reminder>", []),
-        (
-            "<command-message>review is running…</command-message>\n<command-name>/review</command-name>\n"
-            "<command-args>the login</command-args>",
-            ["/review the login"],
-        ),
+        ("<command-message>review is running…</command-message>\n<command-name>/review</command-name>\n"
+         "<command-args>the login</command-args>", ["/review the login"]),
         ("<command-name>/clear</command-name>\n <command-message>clear</command-message>", []),
         ("<local-command-stdout>Bye</local-command-stdout>", []),
         ("<bash-input>make test</bash-input>", ["Bash `make test` completed"]),
@@ -101,24 +96,14 @@ def test_reasoning_output_and_diffs_are_there_where_they_are_asked_for(writer: W
         ("<task-notification>\n<task-id>a1</task-id>\n</task-notification>", []),
         ("[Request interrupted by user for tool use]", []),
         ("<b>Bold</b> is not the client's", ["<b>Bold</b> is not the client's"]),
-        (
-            [
-                {"type": "text", "text": "See [Image #1]"},
-                {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
-                {"type": "document", "title": "plan.pdf", "source": {"media_type": "application/pdf"}},
-            ],
-            ["See [Image #1]", "[image/png]", "[plan.pdf]"],
-        ),
-    ],
-)
-def test_prompts_without_what_the_client_writes_in_the_user_s_name(
-    writer: Writer, content: object, said: Sequence[str]
-) -> None:
-    writer.prompt("First")
-    writer.prompt(content)
-    messages, problems = writer.read()
-    assert told(messages) == ["user: First", *(f"user: {one}" for one in said)]
-    assert problems == []
+        ([{"type": "text", "text": "See [Image #1]"},
+          {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
+          {"type": "document", "title": "plan.pdf", "source": {"media_type": "application/pdf"}}],
+         ["See [Image #1]", "[image/png]", "[plan.pdf]"]),
+    ]  # fmt: skip
+    for content, _ in prompts:
+        writer.prompt(content)
+    assert writer.told() == [f"user: {one}" for _, said in prompts for one in said]
 
 
 def test_what_the_client_says_itself_is_left_out(writer: Writer) -> None:
@@ -289,34 +274,31 @@ def test_titles_hold_no_part_of_a_secret(writer: Writer) -> None:
     assert [title for title in titles if any(word in title for word in ("AKIA", "ghp", "hidden"))] == []
 
 
-@pytest.mark.parametrize(
-    ("lines", "title"),
-    [
+def named(title: object, kind: str = "custom-title", key: str = "customTitle") -> Json:
+    return {"type": kind, key: title}
+
+
+def test_claude_code_prefers_the_user_s_title_to_the_client_s_and_the_prompt(tmp_path: Path) -> None:
+    by_client = named("Login mended", "ai-title", "aiTitle")
+    cases: list[tuple[list[Json], str]] = [
         ([], "Mend the login"),
-        ([{"type": "ai-title", "aiTitle": "Login mended"}], "Login mended"),
-        ([{"type": "custom-title", "customTitle": "Shop"}, {"type": "ai-title", "aiTitle": "Login mended"}], "Shop"),
-        ([{"type": "custom-title", "customTitle": "Shop"}, {"type": "custom-title", "customTitle": "Till"}], "Till"),
-        (
-            [{"type": "custom-title", "customTitle": "Shop"}, {"type": "custom-title", "customTitle": ""}],
-            "Mend the login",
-        ),
-        ([{"type": "summary", "summary": "Login", "leafUuid": "here"}], "Login"),
-        ([{"type": "summary", "summary": "Of another session", "leafUuid": "elsewhere"}], "Mend the login"),
-        ([{"type": "ai-title", "aiTitle": ["no", "text"]}], "Mend the login"),
-    ],
-)
-def test_the_title_is_the_user_s_else_the_client_s_else_the_first_prompt(
-    writer: Writer, lines: Sequence[Json], title: str
-) -> None:
-    writer.prompt("Mend the login")
-    writer.answer("Done.", uuid="here")
-    for line in lines:
-        writer.raw(line)
-    writer.write()
-    client = ClaudeCode(writer.home)
-    session, _ = client.read(client.listing().sessions[SESSION], (), [])
-    assert session.title == title
-    assert session.updated == BEGAN + 1000
+        ([by_client], "Login mended"),
+        ([named("Shop"), by_client], "Shop"),
+        ([named("Shop"), named("Till")], "Till"),
+        ([named("Shop"), named("")], "Mend the login"),
+        ([{**named("Login", "summary", "summary"), "leafUuid": "here"}], "Login"),
+        ([{**named("Of another session", "summary", "summary"), "leafUuid": "elsewhere"}], "Mend the login"),
+        ([named(["no", "text"], "ai-title", "aiTitle")], "Mend the login"),
+    ]
+    for number, (lines, title) in enumerate(cases):
+        writer = Writer(tmp_path / str(number))
+        writer.prompt("Mend the login")
+        writer.answer("Done.", uuid="here")
+        for line in lines:
+            writer.raw(line)
+        client = ClaudeCode(writer.write().home)
+        session, _ = client.read(client.listing().sessions[SESSION], (), [])
+        assert (session.title, session.updated) == (title, BEGAN + 1000)
 
 
 @pytest.mark.parametrize("inside", ["subagents", "subagents/run-1", "subagents/workflows/run-1"])
@@ -468,50 +450,42 @@ def test_history_that_cannot_be_read_is_named_and_costs_nothing_else(writer: Wri
 # --- losses are named ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("value", "named"),
-    [
-        ({"type": "telepathy", "thought": "hm"}, "lines of the type 'telepathy'"),
-        ({"type": 7}, "lines of the type ''"),
-        ({}, "lines of the type ''"),
-        ({"type": "user", "uuid": "u"}, "lines of the type 'user' without content"),
-        ({"type": "user", "uuid": "u", "message": {"content": 7}}, "lines of the type 'user' without content"),
-        ({"type": "assistant", "uuid": "u", "message": []}, "lines of the type 'assistant' without content"),
-        ({"type": "user", "uuid": "u", "message": {"content": ["x"]}}, "blocks that are no objects"),
-        ({"type": "user", "uuid": "u", "message": {"content": [{"type": "song"}]}}, "blocks of the type 'song'"),
-        (
-            {"type": "user", "uuid": "u", "message": {"content": [{"type": "text"}]}},
-            "blocks of the type 'text' without",
-        ),
-    ],
-)
-def test_what_is_not_known_is_named_once(writer: Writer, value: Json, named: str) -> None:
-    writer.prompt("First")
-    writer.raw(value)
-    writer.raw({**value, "uuid": "another"})
-    writer.prompt("Second")
-    messages, problems = writer.read()
-    assert told(messages) == ["user: First", "user: Second"]
-    assert [problem.count(named) for problem in problems] == [1]
-    assert str(writer.file) in problems[0]
+UNKNOWN = [
+    ({"type": "telepathy", "thought": "hm"}, "lines of the type 'telepathy'"),
+    ({"type": 7}, "lines of the type ''"),
+    ({}, "lines of the type ''"),
+    ({"type": "user", "uuid": "u"}, "lines of the type 'user' without content"),
+    ({"type": "user", "uuid": "u", "message": {"content": 7}}, "lines of the type 'user' without content"),
+    ({"type": "assistant", "uuid": "u", "message": []}, "lines of the type 'assistant' without content"),
+    ({"type": "user", "uuid": "u", "message": {"content": ["x"]}}, "blocks that are no objects"),
+    ({"type": "user", "uuid": "u", "message": {"content": [{"type": "song"}]}}, "blocks of the type 'song'"),
+    ({"type": "user", "uuid": "u", "message": {"content": [{"type": "text"}]}}, "blocks of the type 'text' without"),
+]  # fmt: skip
 
 
-def test_what_the_client_notes_for_itself_is_no_loss(writer: Writer) -> None:
+def test_claude_code_names_once_what_it_does_not_know(tmp_path: Path) -> None:
+    for number, (value, named) in enumerate(UNKNOWN):
+        writer = Writer(tmp_path / str(number))
+        writer.prompt("First")
+        writer.raw(value)
+        writer.raw({**value, "uuid": "another"})
+        writer.prompt("Second")
+        messages, problems = writer.read()
+        assert told(messages) == ["user: First", "user: Second"]
+        assert [problem.count(named) for problem in problems] == [1]
+        assert str(writer.file) in problems[0]
+
+
+def test_claude_code_waits_for_a_line_that_is_being_written_and_passes_over_notes(writer: Writer) -> None:
     writer.prompt("First")
     for kind in ("mode", "cost-state", "file-history-snapshot", "queue-operation", "api-request-blob", "pr-link"):
         writer.raw({"type": kind})
     writer.lines.append(b'{"type":"api-request-shape","sessionId":"x","half')
-    assert writer.read()[1] == []
-
-
-def test_a_line_that_is_still_being_written_waits(writer: Writer) -> None:
-    writer.prompt("First")
-    writer.write()
-    whole = writer.file.read_bytes()
+    whole = len(writer.write().file.read_bytes())
     writer.answer("One.")
-    writer.write(end=b"")
-    for size in (len(whole) + 1, len(whole) + 40, len(writer.file.read_bytes())):
-        writer.file.write_bytes((b"\n".join(writer.lines) + b"\n")[:size])
+    content = writer.write(end=b"").file.read_bytes()
+    for size in (whole, whole + 1, whole + 40, len(content)):
+        writer.file.write_bytes(content[:size])
         messages, problems = read(writer.home, SESSION)
         assert (told(messages), problems) == (["user: First"], [])
 
@@ -576,95 +550,3 @@ def test_claude_code_refuses_an_offset_that_does_not_continue(
     change(writer)
     with pytest.raises(RewoundError):
         writer.read(offset=known[-1].end + moved)
-
-
-class Story:
-    """A session in the making, with what is to be read of it."""
-
-    def __init__(self, writer: Writer, choice: random.Random) -> None:
-        self.writer, self.choice = writer, choice
-        self.waiting: list[tuple[str, str]] = []
-        """Calls without a result, and the lines they stand in."""
-        self.branched = self.open = False
-        self.texts: list[str] = []
-        self.places: list[tuple[str | None, list[str]]] = []
-        """Where it can be taken back to, and what is said up to there."""
-
-    def step(self, name: str, number: int) -> None:
-        if name == "block":
-            name = "answer" if not self.open else name
-            self.places = self.places[: -1 if self.open else None]  # nobody goes back into the middle of an answer
-        texts = getattr(self, name)(f"{name} {number}")
-        self.open = name in ("answer", "block", "calls")
-        if texts:
-            self.waiting = [] if name != "calls" else self.waiting
-            self.texts = [*self.texts, *texts]
-        self.places.append((self.writer.last, self.texts))
-
-    def prompt(self, text: str) -> list[str]:
-        self.writer.prompt(text)
-        return [f"user: {text}"]
-
-    def answer(self, text: str) -> list[str]:
-        self.writer.answer(text)
-        return [f"assistant: {text}"]
-
-    def block(self, text: str) -> list[str]:
-        self.writer.answer(text, new=False)
-        return [f"assistant: {text}"]
-
-    def calls(self, text: str) -> list[str]:
-        names = [f"{text} {part}" for part in range(self.choice.randint(1, 3))]
-        self.waiting = [(name, self.writer.call(name, "Read", new=name == names[0], path=name)) for name in names]
-        return [f"assistant: Read `{name}`" for name in names]
-
-    def result(self, text: str, *, chained: bool = False) -> list[str]:
-        if self.waiting:
-            call, line = self.waiting.pop(self.choice.randrange(len(self.waiting)))
-            self.branched |= bool(self.waiting) or not chained
-            self.writer.result(call, parentUuid=self.writer.last if chained else line)
-        return []
-
-    def chained_result(self, text: str) -> list[str]:
-        return self.result(text, chained=True)
-
-    def noise(self, text: str) -> list[str]:
-        self.writer.attachment()
-        self.writer.prompt(text, isMeta=True)
-        self.writer.raw({"type": "mode"})
-        return []
-
-    def compact(self, text: str) -> list[str]:
-        self.writer.compact(text)
-        return [f"summary: {text}"]
-
-    def taken_back(self, text: str) -> list[str]:
-        last, self.texts = self.choice.choice(self.places)
-        self.branched = True
-        self.writer.prompt(text, parentUuid=last)
-        return [f"user: {text}"]
-
-
-STEPS = st.sampled_from(
-    ["prompt", "answer", "block", "calls", "result", "chained_result", "noise", "compact", "taken_back"]
-)
-
-
-@settings(max_examples=250 * TIMES)
-@given(steps=st.lists(STEPS, max_size=25), choice=st.randoms(use_true_random=False))
-def test_reading_on_from_any_message_gives_what_reading_everything_gives(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[str], choice: random.Random
-) -> None:
-    story = Story(Writer(tmp_path_factory.mktemp("story")), choice)
-    for number, name in enumerate(["prompt", *steps]):
-        story.step(name, number)
-    home = story.writer.write().home
-    messages, problems = read(home, SESSION)
-    assert problems == []
-    assert [line.removesuffix(" completed").rstrip() for line in told(messages)] == story.texts
-    for place, known in enumerate(messages, 1):
-        if known.end and known.finished:
-            try:
-                assert read(home, SESSION, offset=known.end)[0] == messages[place:]
-            except RewoundError:
-                assert story.branched

@@ -92,7 +92,7 @@ def mangled(value: Any, odd: Any, chance: random.Random) -> Any:
 
 
 @every_client
-@settings(max_examples=100 * TIMES)
+@settings(max_examples=40 * TIMES)
 @given(odd=JSON, seed=st.integers(0, 1 << 30), damage=st.binary(max_size=12), where=st.floats(0, 1))
 def test_readers_survive_values_of_any_type_and_damaged_bytes(
     tmp_path_factory: pytest.TempPathFactory,
