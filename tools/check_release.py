@@ -159,7 +159,11 @@ def _try_bundle(bundle: Path, place: Path) -> None:
     given = {"${__dirname}": place / "bundle", "${user_config.vault}": place / "vault"}
     words = [str(given.get(word, word.replace("${user_config.read_only}", "false"))) for word in config["args"]]
     environ = {**os.environ, "PATH": f"{UV.parent}:/usr/bin:/bin", "VAULT_INDEX_HOME": str(place / "bundled")}
-    environ |= {"UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never", "UV_CACHE_DIR": _run([UV, "cache", "dir"], ROOT).strip()}
+    environ |= {
+        "UV_PYTHON": sys.executable,
+        "UV_PYTHON_DOWNLOADS": "never",
+        "UV_CACHE_DIR": _run([UV, "cache", "dir"], ROOT).strip(),
+    }
     environ.pop("VIRTUAL_ENV", None)
     _run([UV, "sync", "--quiet", "--directory", place / "bundle"], place, environ)
     environ |= {"HOME": str(place / "user"), "UV_OFFLINE": "1"}
