@@ -1,6 +1,5 @@
 """`related` and `timeline` in every format: what a document is to the anchor, and where the anchor stands."""
 
-import json
 from typing import Any
 
 import toon_format
@@ -53,17 +52,13 @@ def test_agents_get_reasons_digest_and_cost_in_a_table() -> None:
     assert decoded("related", answers.related(degraded=("no vectors",)))["degraded"] == ["no vectors"]
 
 
-def test_a_timeline_marks_where_it_stands() -> None:
-    lines = shown("timeline", answers.timeline((EARLY,), (LATE,), title="Here"), width=120)
+def test_a_timeline_marks_where_it_stands_and_what_is_a_session() -> None:
+    session = answers.record(2, kind="session", title="Late", created="2026-11-22T08:30:00+00:00")
+    lines = shown("timeline", answers.timeline((EARLY,), (session,), title="Here"), width=120)
     assert [line.startswith("▸") for line in lines[1:]] == [False, True, False]
+    assert ["session" in line for line in lines[1:]] == [False, False, True]
     assert ["Early" in lines[1], "Here" in lines[2], "Late" in lines[3]] == [True] * 3
     assert "Nothing stands before or after it." in "\n".join(shown("timeline", answers.timeline()))
-
-
-def test_sessions_stand_out_among_notes() -> None:
-    session = answers.record(kind="session", title="Fix the login")
-    lines = shown("timeline", answers.timeline((EARLY,), (session,), title="Here"), width=120)
-    assert ["session" in line for line in lines[1:]] == [False, False, True]
 
 
 def test_a_day_has_no_minutes() -> None:
@@ -79,8 +74,3 @@ def test_markdown_is_a_table_with_the_anchor_in_bold() -> None:
     related = render("related", answers.related(BOTH, degraded=("no vectors",)), "markdown")
     assert related.startswith("Degraded: no vectors.\n\nRelated to **WAL** `wal.md`:")
     assert "| link, backlink, near | 0.71 | Both |" in related
-
-
-def test_json_lines_of_related_are_its_records() -> None:
-    answer = answers.related(BOTH, NEAR)
-    assert [json.loads(line) for line in render("related", answer, "jsonl").split("\n")] == answer["results"]

@@ -17,12 +17,9 @@ from vault_index.sources.vault import VaultSource
 from vault_index.sources.walk import judge
 
 
-@pytest.mark.parametrize(
-    ("name", "document"),
-    [(".a note.md.icloud", "a note.md"), (".x.png.icloud", ""), ("a.md.icloud", ""), (".icloud", ""), (".md", "")],
-)
-def test_the_name_that_icloud_gives(name: str, document: str) -> None:
-    assert placeholder_of(name) == document
+def test_placeholder_of_knows_the_names_that_icloud_gives() -> None:
+    names = {".a note.md.icloud": "a note.md", ".x.png.icloud": "", "a.md.icloud": "", ".icloud": "", ".md": ""}
+    assert {name: placeholder_of(name) for name in names} == names
 
 
 def status(**fields: int) -> os.stat_result:
@@ -31,19 +28,14 @@ def status(**fields: int) -> os.stat_result:
     return cast(os.stat_result, SimpleNamespace(**plain | fields))
 
 
-@pytest.mark.parametrize(
-    "fields", [{"st_flags": 0x40000020}, {"st_file_attributes": 0x400020}, {"st_file_attributes": 0x1000}]
-)
-def test_a_file_that_would_have_to_be_downloaded_is_not_read(fields: dict[str, int]) -> None:
-    assert is_placeholder(status(**fields))
-    found = judge(SourceConfig(name="notes", path=Path("/v")), "a.md", status(**fields))
-    assert isinstance(found, Fault)
-    assert found.code == "placeholder"
-
-
-@pytest.mark.parametrize("fields", [{}, {"st_flags": 0x20}, {"st_file_attributes": 0x20}])
-def test_other_files_are(fields: dict[str, int]) -> None:
-    assert not is_placeholder(status(**fields))
+def test_a_file_that_would_have_to_be_downloaded_is_not_read() -> None:
+    for there in ({}, {"st_flags": 0x20}, {"st_file_attributes": 0x20}):
+        assert not is_placeholder(status(**there))
+    for away in ({"st_flags": 0x40000020}, {"st_file_attributes": 0x400020}, {"st_file_attributes": 0x1000}):
+        assert is_placeholder(status(**away))
+        found = judge(SourceConfig(name="notes", path=Path("/v")), "a.md", status(**away))
+        assert isinstance(found, Fault)
+        assert found.code == "placeholder"
 
 
 @pytest.mark.parametrize("paths", [None, ["folder/taken.md"], ["folder"]])

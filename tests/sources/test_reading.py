@@ -23,42 +23,34 @@ def read(root: Path, data: bytes) -> RawDocument:
     return source.read(ref)
 
 
-@pytest.mark.parametrize(
-    ("data", "text"),
-    [
-        (b"", ""),
-        (b"plain\n", "plain\n"),
-        (b"a\r\nb\rc\n", "a\r\nb\rc\n"),
-        (b"no newline", "no newline"),
-        ("é 笔记 🎉".encode(), "é 笔记 🎉"),
-        (codecs.BOM_UTF8 + b"bom\r\n", "bom\r\n"),
-        (codecs.BOM_UTF16_LE + "é\n笔".encode("utf-16-le"), "é\n笔"),
-        (codecs.BOM_UTF16_BE + "é\n笔".encode("utf-16-be"), "é\n笔"),
-        (codecs.BOM_UTF32_LE + "é\n笔".encode("utf-32-le"), "é\n笔"),
-    ],
-)
-def test_text_and_hash(tmp_path: Path, data: bytes, text: str) -> None:
-    raw = read(tmp_path / "vault", data)
-    assert raw.text == text
-    assert raw.content_hash == hashlib.sha256(data).digest()
-    assert raw.faults == ()
-    assert raw.ref.stamp.size == len(data)
+def test_read_gives_text_hash_and_size(tmp_path: Path) -> None:
+    texts = {
+        b"": "",
+        b"a\r\nb\rc\n": "a\r\nb\rc\n",
+        b"no newline": "no newline",
+        "é 笔记 🎉".encode(): "é 笔记 🎉",
+        codecs.BOM_UTF8 + b"bom\r\n": "bom\r\n",
+        codecs.BOM_UTF16_LE + "é\n笔".encode("utf-16-le"): "é\n笔",
+        codecs.BOM_UTF16_BE + "é\n笔".encode("utf-16-be"): "é\n笔",
+        codecs.BOM_UTF32_LE + "é\n笔".encode("utf-32-le"): "é\n笔",
+    }
+    for data, text in texts.items():
+        raw = read(tmp_path / "vault", data)
+        assert (raw.text, raw.content_hash, raw.faults) == (text, hashlib.sha256(data).digest(), ())
+        assert raw.ref.stamp.size == len(data)
 
 
-@pytest.mark.parametrize(
-    ("data", "text", "line"),
-    [
+def test_read_replaces_bad_bytes_and_names_their_line(tmp_path: Path) -> None:
+    for data, text, line in (
         (b"caf\xe9\n", "caf\ufffd\n", 1),
         (b"a\r\nb\rc\nd\xff", "a\r\nb\rc\nd\ufffd", 4),
         (codecs.BOM_UTF8 + b"a\n\x80", "a\n\ufffd", 2),
         ("a\u2028b\n".encode() + b"\xff", "a\u2028b\n\ufffd", 2),
         (codecs.BOM_UTF16_LE + "a\nb".encode("utf-16-le") + b"\x00", "a\nb\ufffd", 2),
-    ],
-)
-def test_bad_bytes_are_replaced_and_named(tmp_path: Path, data: bytes, text: str, line: int) -> None:
-    raw = read(tmp_path / "vault", data)
-    assert raw.text == text
-    assert [(fault.code, fault.path, fault.line) for fault in raw.faults] == [("encoding", "n.md", line)]
+    ):
+        raw = read(tmp_path / "vault", data)
+        assert raw.text == text
+        assert [(fault.code, fault.path, fault.line) for fault in raw.faults] == [("encoding", "n.md", line)]
 
 
 @given(st.binary(max_size=200))

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.sources.opencode.stores import Store, copied, transcripts
 from vault_index.sources.opencode.database import Database
 from vault_index.sources.opencode.tree import Tree
@@ -195,15 +193,13 @@ def test_the_json_tree_holds_four_sessions(tmp_path: Path) -> None:
     assert 'version: "1.1.65"\nturns: 2\ntokens: 240\nparent: "[[ses_e02f95c2dffetUWLyhhgfYI0r7]]"' in front
 
 
-@pytest.mark.parametrize("name", ["opencode.db", "json-1.1.65"])
-def test_more_is_shown_when_asked_for(tmp_path: Path, name: str) -> None:
-    place = copied(name, tmp_path)
-    store: Store = Database(place) if name.endswith(".db") else Tree(place / "storage")
-    text = transcripts(store, [], ("reasoning", "output", "diffs"))[TITLES[0]].text
-    if isinstance(store, Database):
-        store.close()
-    assert (
-        "> *Reasoning*\n> The comparison is inverted: != should be ==. Prüfe auch Umlaute: äöü ß — 日本語 🙂." in text
-    )
-    assert "- edit: `app.py` (ok)\n\n```text\nEdit applied successfully.\n```\n\n```diff\n" in text
-    assert "\n+    return password == stored\n" in text
+def test_more_is_shown_when_asked_for(tmp_path: Path) -> None:
+    database = Database(copied("opencode.db", tmp_path))
+    stores: tuple[Store, ...] = (database, Tree(copied("json-1.1.65", tmp_path) / "storage"))
+    comparison = "The comparison is inverted: != should be ==. Prüfe auch Umlaute: äöü ß — 日本語 🙂."
+    for store in stores:
+        text = transcripts(store, [], ("reasoning", "output", "diffs"))[TITLES[0]].text
+        assert f"> *Reasoning*\n> {comparison}" in text
+        assert "- edit: `app.py` (ok)\n\n```text\nEdit applied successfully.\n```\n\n```diff\n" in text
+        assert "\n+    return password == stored\n" in text
+    database.close()
