@@ -99,14 +99,11 @@ def test_a_question_is_told_from_a_passage_and_unrelated_texts_are_far(embedder:
 @pytest.mark.parametrize(
     "question",
     [
-        "When is the database backed up?",
-        "Wann wird die Datenbank gesichert?",
-        "Когда делается резервная копия базы данных?",
-        "数据库什么时候备份？",
-        "データベースはいつバックアップされますか？",
-        "متى تُحفظ نسخة من قاعدة البيانات؟",
+        "When is the database backed up?", "Wann wird die Datenbank gesichert?",
+        "Когда делается резервная копия базы данных?", "数据库什么时候备份？",
+        "データベースはいつバックアップされますか？", "متى تُحفظ نسخة من قاعدة البيانات؟",
     ],
-)
+)  # fmt: skip
 def test_what_means_the_same_is_nearer_in_every_language(embedder: LocalEmbedder, question: str) -> None:
     asked = embedder.embed_query(question)
     near = embedder.embed(["The database is copied every night at two.", "每天夜里两点复制数据库。"])

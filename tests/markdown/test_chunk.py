@@ -99,7 +99,7 @@ def test_a_heading_that_does_not_fit_to_its_text_makes_no_chunk() -> None:
 
 
 WORDS = ["sqlite", "readers", "never", "block", "the", "writer", "journal", "a", "café", "数据库", "🎉", "x_y"]
-PARAGRAPH = st.lists(st.sampled_from(WORDS), min_size=1, max_size=40).map(" ".join)
+PARAGRAPH = st.lists(st.sampled_from(WORDS), min_size=1, max_size=30).map(" ".join)
 BLOCK = st.one_of(
     PARAGRAPH,
     PARAGRAPH.map(lambda text: "# " + text[:20].strip()),
@@ -111,7 +111,7 @@ BLOCK = st.one_of(
     PARAGRAPH.map(lambda text: text + ". " + text + "。" + text),
 )
 # A rule in the first line could be the fence of a frontmatter.
-NOTE = st.lists(BLOCK, max_size=25).map("\n\n".join).filter(lambda text: not text.startswith("---"))
+NOTE = st.lists(BLOCK, max_size=15).map("\n\n".join).filter(lambda text: not text.startswith("---"))
 BUDGET = st.sampled_from([(30, 0), (30, 10), (60, 20), (400, 80), (20, 100)])
 
 

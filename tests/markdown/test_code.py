@@ -9,20 +9,11 @@ from vault_index.markdown.code import code_spans, masked
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("a `b` c", ["`b`"]),
-        ("`a` `b`", ["`a`", "`b`"]),
-        ("``a ` b`` c", ["``a ` b``"]),
-        ("`a``b`", ["`a``b`"]),
-        ("``a` b", []),
-        ("`a\nb` c", ["`a\nb`"]),
-        ("`a\n\nb`", []),
-        ("- `a\n- b`", []),
-        ("> `a\n> b`", ["`a\n> b`"]),
-        (r"\`a` b`", ["` b`"]),
-        (r"`a\` b", [r"`a\`"]),
-        (r"\\`a`", ["`a`"]),
+        ("a `b` c", ["`b`"]), ("`a` `b`", ["`a`", "`b`"]), ("``a ` b`` c", ["``a ` b``"]), ("`a``b`", ["`a``b`"]),
+        ("``a` b", []), ("`a\nb` c", ["`a\nb`"]), ("`a\n\nb`", []), ("- `a\n- b`", []), ("> `a\n> b`", ["`a\n> b`"]),
+        (r"\`a` b`", ["` b`"]), (r"`a\` b", [r"`a\`"]), (r"\\`a`", ["`a`"]),
     ],
-)
+)  # fmt: skip
 def test_inline_code(text: str, code: list[str]) -> None:
     assert [text[start:end] for start, end in code_spans(text)] == code
 

@@ -22,15 +22,11 @@ def test_white_space_does_not_make_another_memory(title: str, subtitle: str, fac
 @pytest.mark.parametrize(
     ("title", "subtitle", "facts", "body"),
     [
-        ("Use wal", SUBTITLE, FACTS, BODY),
-        (TITLE, "", FACTS, BODY),
-        (TITLE, SUBTITLE, ("a fact another",), BODY),
-        (TITLE, SUBTITLE, FACTS[:1], BODY),
-        (TITLE, SUBTITLE, FACTS, BODY + "!"),
-        (f"{TITLE} {SUBTITLE}", "", FACTS, BODY),
-        (TITLE, SUBTITLE, (), f"a fact another {BODY}"),
+        ("Use wal", SUBTITLE, FACTS, BODY), (TITLE, "", FACTS, BODY), (TITLE, SUBTITLE, ("a fact another",), BODY),
+        (TITLE, SUBTITLE, FACTS[:1], BODY), (TITLE, SUBTITLE, FACTS, BODY + "!"),
+        (f"{TITLE} {SUBTITLE}", "", FACTS, BODY), (TITLE, SUBTITLE, (), f"a fact another {BODY}"),
     ],
-)
+)  # fmt: skip
 def test_what_is_said_and_where_makes_another_memory(title: str, subtitle: str, facts: list[str], body: str) -> None:
     assert identity(title, subtitle, facts, body) != identity(TITLE, SUBTITLE, FACTS, BODY)
 

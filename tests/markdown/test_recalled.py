@@ -69,14 +69,10 @@ def test_every_line_of_a_note_is_quoted(place: str, title: str, about: list[str]
 @pytest.mark.parametrize(
     ("place", "plain"),
     [
-        ("80-memory/decision/a b ü 数据.md:10-20", True),
-        ("a`b.md", False),
-        ("a\nb.md", False),
-        ("a\u202eb.md", False),
-        ("</vault-index-recall>.md", False),
-        ("x" * 300, False),
+        ("80-memory/decision/a b ü 数据.md:10-20", True), ("a`b.md", False), ("a\nb.md", False),
+        ("a\u202eb.md", False), ("</vault-index-recall>.md", False), ("x" * 300, False),
     ],
-)
+)  # fmt: skip
 def test_only_plain_places_are_shown(place: str, plain: bool) -> None:
     assert is_plain_place(place) is plain
 

@@ -97,7 +97,7 @@ def test_nothing_but_the_whitelist_is_in_a_tree(text: str) -> None:
     "text",
     [
         ">" * 3_000 + "end", "> - " * 1_000 + "end", "- " * 800 + "end", "*a **b " * 1_000 + "**c* " * 1_000 + "end",
-        "![" * 300 + "](u)" * 300 + "end", "[" * 10_000 + "end", "=" * 9_000 + "end",
+        "![" * 300 + "](u)" * 300 + "end", "[" * 3_000 + "end", "=" * 9_000 + "end",
         "\n".join("  " * level + "- x" for level in range(200)) + "end",
     ],
     ids=["quotes", "both", "lists", "emphasis", "images", "brackets", "equals", "indented"],
@@ -110,7 +110,7 @@ def test_what_is_nested_too_deeply_is_text(text: str) -> None:
 WORDS = st.text("abcdefghäöü漢", min_size=1, max_size=8)
 
 
-@given(st.lists(WORDS, min_size=1, max_size=12))
+@given(st.lists(WORDS, min_size=1, max_size=6))
 def test_no_word_is_lost(words: list[str]) -> None:
     lines, row = "\n".join(words), " | ".join(words)
     for text in (

@@ -18,15 +18,6 @@ bead_id: vx-117
 ? silent renewal of tokens
 ? vx-117
 
-auth-sso | Single sign-on
-text: Staff log in with the company's identity provider. Guests keep their passwords.
-fact: The SAML certificate is renewed by the IT desk each March
-fact: Guests are locked out after seven wrong passwords
-digest: Keycloak brokers the staff realm, guests stay in our own table
-? who renews the SAML certificate
-? number of wrong passwords before a guest is locked out
-? Keycloak realm
-
 cache-redis | Cache layer
 text: Pages are kept in memory for a while so that the database has less to do.
 fact: Redis evicts the least recently used keys at four gigabytes
@@ -36,15 +27,6 @@ files_read: deploy/redis/values.yaml
 ? when does redis evict keys
 ? how long are product pages cached
 ? stampede protection
-
-cache-cdn | Edge cache
-text: Images are served from the edge. Purging is done by hand.
-fact: Fastly charges for purges beyond five hundred a day
-fact: Vary on Accept-Language broke the hit rate in Brazil
-digest: The purge key is the SKU, never the address of the page
-? cost of too many purges
-? why was the hit rate low in Brazil
-? SKU as purge key
 
 db-postgres | Main database
 text: The main database was moved to bigger machines in spring.
@@ -65,14 +47,6 @@ files_modified: till/storage/journal.rs
 ? reason for WAL on the tills
 ? journal.rs
 
-queue-rabbit | Order queue
-text: Orders wait in a queue until the warehouse takes them.
-fact: Messages that fail five times go to the dead letter exchange
-fact: Erlang cookies must be equal on all three brokers
-concept: backpressure
-? where do messages go that keep failing
-? Erlang cookie of the brokers
-
 pay-invoice | Invoices
 text: Firms pay by invoice.
 fact: Reminders go out after fourteen and after twenty-eight days
@@ -85,21 +59,13 @@ concept: dunning
 """
 _PLAIN = (
     "Tokens of the design system have names now.",
-    "Certificates of the courses hang in the kitchen.",
     "The cache of the coffee machine is full of beans: nobody empties it.",
-    "Brazil wants another colour for the button.",
     "Reports are read at three in the morning by nobody.",
     "The till in the canteen takes cards.",
     "Messages to customers are written by Jana.",
     "An event for all customers takes place in May.",
-    "Friday lunch is at noon.",
-    "The hat shop next door closes.",
-    "Traffic on the ring road is bad between seven and nine.",
-    "Christmas dinner needs a bigger room.",
-    "Two reviewers wrote about the shop in the paper.",
     "The bank has a new address.",
     "Pages of the handbook are printed once a year.",
-    "A spreadsheet of the parking lots is in the shared folder.",
 )
 
 

@@ -108,7 +108,7 @@ def test_a_value_that_is_no_date_archives_nothing(tmp_path: Path) -> None:
 
 
 def test_search_finds_the_others_however_many_are_archived(tmp_path: Path) -> None:
-    gone = {f"80-memory/{n}.md": f"---\narchived: 2026-01-01\n---\nFerry, ferry {n}.\n" for n in range(200)}
+    gone = {f"80-memory/{n}.md": f"---\narchived: 2026-01-01\n---\nFerry, ferry {n}.\n" for n in range(120)}
     notes = {**gone, **{f"{n}.md": f"Of {n} a ferry, said among many other words of harbours.\n" for n in range(70)}}
     with indexed(tmp_path, notes) as index:
         assert len(paths_found(index, "kind:memory OR kind:note", limit=60)) == 60

@@ -177,10 +177,6 @@ def ranked(coverage: float, cosine: float | None) -> RankedPassage:
     return RankedPassage(chunk, Passage(0, 0, False), Evidence(cosine=cosine), Parts(0, 0, 0, 0), coverage, {}, 0.5)
 
 
-def test_half_of_a_long_question_is_more_than_half_of_a_short_one() -> None:
-    assert evidence_of(query(8), ranked(0.5, None)) > evidence_of(query(2), ranked(0.5, None))
-
-
 def test_cosines_count_from_where_chance_ends_and_as_far_as_the_language_is_known() -> None:
     scale = CosineScale(0.4, 0.6)
     assert evidence_of(query(4), ranked(0.2, 0.4), scale) == evidence_of(query(4), ranked(0.2, None), scale)

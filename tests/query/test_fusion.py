@@ -42,13 +42,8 @@ def test_what_few_documents_are_called_comes_first(index: VaultIndex, query: str
 
 def test_a_name_of_many_documents_leaves_the_order_to_the_texts(index: VaultIndex) -> None:
     assert found(index, "standup minutes")[0] == "office.md"
-    assert not any(evidence_of(index, "standup", f"{day}day.md") for day in ("mon", "tues"))
-
-
-def evidence_of(index: VaultIndex, query: str, path: str) -> bool:
-    """Whether a document was put first for its name."""
-    results = index.search(query, mode="text").results
-    return results[0].path == path and results[0].score == results[1].score
+    first, second = index.search("standup", mode="text").results[:2]
+    assert first.path == "office.md" or first.score > second.score
 
 
 @pytest.mark.parametrize("mode", ["text", "hybrid"])

@@ -110,16 +110,10 @@ def test_a_reference_opens_its_place(index: VaultIndex, reference: str, path: st
 @pytest.mark.parametrize(
     "reference",
     [
-        "nothing",
-        "[[long#nothing]]",
-        "[[blocks#^par]]",
-        "[[blocks#Deep#Other]]",
-        "8",
-        "long.md:x",
-        "../x",
+        "nothing", "[[long#nothing]]", "[[blocks#^par]]", "[[blocks#Deep#Other]]", "8", "long.md:x", "../x",
         "/etc/passwd",
     ],
-)
+)  # fmt: skip
 def test_get_does_not_find_what_does_not_exist(index: VaultIndex, reference: str) -> None:
     with pytest.raises(NotFoundError) as caught:
         index.get(reference)

@@ -72,16 +72,11 @@ def test_passages_are_apart_in_order_and_leave_out_headings_alone(text: str) -> 
 @pytest.mark.parametrize(
     ("text", "asks"),
     [
-        ("Where is it?", True),
-        ("**Where is it?**", True),
-        ("Ana: where is it? ^block-1", True),
-        ("そこですか？", True),
-        ("Where is it?\nIn the shed.", False),
-        ("Is it? Yes.", False),
-        ("It is.", False),
+        ("Where is it?", True), ("**Where is it?**", True), ("Ana: where is it? ^block-1", True),
+        ("そこですか？", True), ("Where is it?\nIn the shed.", False), ("Is it? Yes.", False), ("It is.", False),
         ("", False),
     ],
-)
+)  # fmt: skip
 def test_a_question_is_known_by_its_end(text: str, asks: bool) -> None:
     assert split_passages(text)[0].is_question is asks
 

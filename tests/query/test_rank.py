@@ -83,15 +83,6 @@ def test_meaning_counts_as_far_as_the_model_knows_the_language() -> None:
     assert half.text == known.text
 
 
-def test_in_the_vector_channel_alone_meaning_ranks_and_words_choose_the_line() -> None:
-    said = chunk_record("- tea\n- a heron on the lake", 1, document_id=1)
-    meant = chunk_record("- a bird by the water", 2, document_id=2)
-    evidence = {1: Evidence(cosine=0.2), 2: Evidence(cosine=0.4)}
-    hits = ranked([said, meant], evidence, text=False, vector=True)
-    assert [(hit.chunk.chunk_id, hit.score) for hit in hits] == [(2, 0.4), (1, 0.2)]
-    assert hits[1].passage.first == 1
-
-
 @given(
     st.dictionaries(
         st.integers(1, 8),
