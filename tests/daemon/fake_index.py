@@ -35,7 +35,7 @@ class FakeIndex:
         self.shrunk = 0
         self.fail: list[VaultIndexError | Exception] = []
         self.gate: threading.Event | None = None
-        """If set, every document waits for this event; the fixture that made the index sets it at the end."""
+        """If set, every document waits for this event; `let_go` sets it at the end of a test."""
         self.seconds_each = 0.0
 
     def sync(
@@ -92,6 +92,12 @@ class FakeIndex:
         pending = len(self.rows) - len(self.vectors)
         return EmbedReport(len(missing), 0, pending, 0.0, finished=not missing)
 
+    def let_go(self) -> None:
+        """Let the writer end, whatever a failed test left closed."""
+        if self.gate is not None:
+            self.gate.set()
+        self.seconds_each = 0.0
+
     def shrink(self) -> None:
         self.shrunk += 1
 
@@ -108,6 +114,8 @@ class FakeIndex:
         if method == "sync":
             report = self.sync(params.get("paths"), embed=params.get("embed", True), progress=progress, cancel=cancel)
             return replace(report, pending=0)
+        if method == "add":
+            return {"rows": len(self.rows)}
         if method == "broken":
             raise RuntimeError("the text of a note")
         raise NotFoundError(f"no method {method}", "see --help")

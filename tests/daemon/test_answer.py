@@ -1,25 +1,29 @@
 """Requests find their way: to the daemon itself, the index, or the writer."""
 
+import logging
 import os
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.api.vaults import indexed
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE
 from vault_index import __version__
 from vault_index.config import private_folder
 from vault_index.daemon import protocol
+from vault_index.daemon.log import KeyValueFormatter
 from vault_index.daemon.run import Daemon
 from vault_index.daemon.server import Request
 from vault_index.daemon.signals import EventQueue
 from vault_index.daemon.watcher import Watcher
-from vault_index.errors import BusyError, UsageError
+from vault_index.errors import UsageError
 from vault_index.mcp_server.toolbox import answer_tool
 from vault_index.results.base import Problem
+from vault_index.results.status import WorkStatus
 
 POLLED = Problem("watch_polling", "polled", "raise the limit")
 
@@ -55,14 +59,11 @@ def ask(daemon: Daemon, method: str, **params: object) -> dict[str, Any]:
     return result
 
 
-def test_ping(daemon: Daemon) -> None:
-    result = ask(daemon, "ping")
-    assert (result["version"], result["protocol"], result["pid"]) == (__version__, 1, os.getpid())
-
-
-def test_reading_does_not_wait_for_the_writer(daemon: Daemon) -> None:
-    result = ask(daemon, "search", query="alpha")  # the writer was never started
-    assert [hit["path"] for hit in result["results"]] == ["a.md"]
+def test_ping_and_reading_do_not_wait_for_the_writer(daemon: Daemon) -> None:
+    told = ask(daemon, "ping")
+    assert (told["version"], told["protocol"], told["pid"]) == (__version__, 1, os.getpid())
+    found = ask(daemon, "search", query="alpha")  # the writer was never started
+    assert [hit["path"] for hit in found["results"]] == ["a.md"]
 
 
 def test_tools_are_answered_as_text(daemon: Daemon) -> None:
@@ -72,22 +73,27 @@ def test_tools_are_answered_as_text(daemon: Daemon) -> None:
     assert 'a.md,"1"' in text
 
 
-def test_status_tells_of_daemon_watch_and_problems(daemon: Daemon) -> None:
-    result = ask(daemon, "status")
-    assert (result["daemon"]["pid"], result["watch"]["backend"]) == (os.getpid(), "polling")
-    assert {"code": "watch_polling", "message": "polled", "hint": "raise the limit"} in result["problems"]
+def test_status_and_doctor_tell_of_daemon_watch_and_problems(daemon: Daemon) -> None:
+    problem = {"code": "watch_polling", "message": "polled", "hint": "raise the limit"}
+    status, doctor = ask(daemon, "status"), ask(daemon, "doctor")
+    assert (status["daemon"]["pid"], status["watch"]["backend"]) == (os.getpid(), "polling")
+    assert problem in status["problems"]
+    assert problem in doctor["problems"]
+    assert not doctor["healthy"]
 
 
-def test_doctor_knows_the_problems_of_the_daemon_too(daemon: Daemon) -> None:
-    result = ask(daemon, "doctor")
-    assert not result["healthy"]
-    assert {"code": "watch_polling", "message": "polled", "hint": "raise the limit"} in result["problems"]
-
-
-def test_a_format_is_rendered(daemon: Daemon) -> None:
-    answer = daemon.answer(Request("search", {"query": "alpha"}, "markdown"), lambda *_: None)
-    assert isinstance(answer, str)
-    assert "a.md" in answer
+def test_the_log_says_how_far_long_work_is(
+    daemon: Daemon, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = replace(daemon._writer.state(), work=WorkStatus("text", 3, 9, 1.5, 4))
+    monkeypatch.setattr(daemon._writer, "state", lambda: state)
+    caplog.set_level(logging.INFO)
+    daemon._report()
+    assert caplog.records == []  # it has just begun
+    daemon._tell_at = 0.0
+    daemon._report()
+    line = KeyValueFormatter(timed=False).format(caplog.records[-1])
+    assert line == "level=info event=working stage=text done=3 total=9 rate=1.5 seconds_left=4"
 
 
 def test_errors_of_the_index_pass(daemon: Daemon) -> None:
@@ -113,30 +119,3 @@ def test_a_long_request_is_heard_of(daemon: Daemon, monkeypatch: pytest.MonkeyPa
     daemon._writer.start()
     daemon.answer(Request("sync", {}, None), hear)
     assert steps[:3] == [("waiting", 0, 0)] * 3
-
-
-def test_who_waits_for_a_daemon_that_stops_is_told(daemon: Daemon) -> None:
-    gate, reached = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        reached.set()
-        gate.wait()
-
-    daemon._writer.call(hold)
-    daemon._writer.start()
-    assert reached.wait(PATIENCE)
-    told: list[BusyError] = []
-
-    def wait() -> None:
-        try:
-            ask(daemon, "sync")
-        except BusyError as error:
-            told.append(error)
-
-    waiting = threading.Thread(target=wait)
-    waiting.start()
-    until(lambda: daemon._writer.state().waiting)
-    assert not daemon._writer.stop(0.01)
-    gate.set()
-    waiting.join(PATIENCE)
-    assert [error.exit_code for error in told] == [5]

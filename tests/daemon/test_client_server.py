@@ -1,6 +1,5 @@
 """Client and server over a real socket: answers, errors, progress, size, unicode, crowds and garbage."""
 
-import contextlib
 import json
 import os
 import socket
@@ -8,19 +7,22 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.waiting import PATIENCE, until
-from vault_index import errors
 from vault_index.daemon import protocol
-from vault_index.daemon.client import OtherProtocol, Unreachable, connect, ping
-from vault_index.daemon.server import Request, Server
+from vault_index.daemon.client import Client, OtherProtocol, Unreachable, connect, ping
+from vault_index.daemon.server import Answer, Request, Server
 from vault_index.errors import BusyError, NotFoundError, UsageError, VaultIndexError
 from vault_index.models import Progress
+
+BIG = "漢字 " * 1_000_000
 
 
 def answer(request: Request, progress: Progress) -> dict[str, Any] | str:
@@ -38,7 +40,12 @@ def answer(request: Request, progress: Progress) -> dict[str, Any] | str:
             raise NotFoundError("no such note", "look again")
         case "infinite":
             return {"score": float("inf")}
+        case "big":
+            return {"text": BIG}
     raise ZeroDivisionError("the text of a note")
+
+
+Serve = Callable[..., Server]
 
 
 @pytest.fixture
@@ -47,11 +54,37 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server(path: Path) -> Iterator[Server]:
-    server = Server(path, answer)
-    server.start()
-    yield server
-    server.stop()
+def serve(path: Path) -> Iterator[Serve]:
+    """Start a server at `path` that the end of the test stops."""
+    servers: list[Server] = []
+
+    def start(given: Answer = answer, **options: Any) -> Server:
+        servers.append(Server(path, given, **options))
+        servers[-1].start()
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture
+def server(serve: Serve) -> Server:
+    return serve()
+
+
+@pytest.fixture
+def gate(serve: Serve) -> Iterator[threading.Event]:
+    """An event for answers to wait for; it is set before the servers stop."""
+    gate = threading.Event()
+    yield gate
+    gate.set()
+
+
+def client_at(path: Path, **options: float) -> Client:
+    client = connect(path, **options)
+    assert client is not None
+    return client
 
 
 def raw(path: Path) -> socket.socket:
@@ -62,7 +95,7 @@ def raw(path: Path) -> socket.socket:
 
 
 def say(path: Path, *data: bytes) -> list[dict[str, Any]]:
-    """Send raw bytes; all replies until the server hangs up."""
+    """Send raw bytes, and return all replies until the server hangs up."""
     with raw(path) as connection:
         for part in data:
             connection.sendall(part)
@@ -70,37 +103,25 @@ def say(path: Path, *data: bytes) -> list[dict[str, Any]]:
         return [json.loads(line) for line in connection.makefile("rb")]
 
 
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.usefixtures("server")
-@pytest.mark.parametrize("text", ["", "plain", "two\nlines", "Käse 漢字 🧀", "\udce4 no utf-8", "x" * 9_000_000])
-def test_an_answer_is_what_was_said(path: Path, text: str) -> None:
-    client = connect(path)
-    assert client is not None
-    with client:
-        if len(text) < protocol.MAX_REQUEST_BYTES:
+def test_client_gets_the_answer_of_its_request_whatever_the_text(path: Path) -> None:
+    with client_at(path) as client:
+        for text in ("", "plain", "two\nlines", "Käse 漢字 🧀", "\udce4 no utf-8"):
             assert client.call("echo", {"text": text}) == {"text": text}
             assert client.call("echo", {"text": text}, format="toon") == f"toon: {text}"
-        else:
-            with pytest.raises(UsageError, match="longer than 4 MiB"):
-                client.call("echo", {"text": text})
-            assert client.call("echo", {"text": "short"}) == {"text": "short"}
-
-
-def test_a_big_answer(path: Path) -> None:
-    text = "漢字 " * 4_000_000
-    server = Server(path, lambda _request, _progress: {"text": text})
-    server.start()
-    client = connect(path)
-    assert client is not None
-    with client:
-        assert client.call("get") == {"text": text}
-    server.stop()
+        assert client.call("big") == {"text": BIG}
+        with pytest.raises(UsageError, match="longer than 4 MiB"):
+            client.call("echo", {"text": "x" * protocol.MAX_REQUEST_BYTES})
+        assert client.call("echo", {"text": "short"}) == {"text": "short"}
 
 
 @pytest.mark.usefixtures("server")
-def test_ping_tells_who_answers(path: Path) -> None:
-    client = connect(path)
-    assert client is not None
-    with client:
+def test_ping_tells_who_answers_at_a_socket_for_its_owner_alone(path: Path) -> None:
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with client_at(path) as client:
         client.greet()
         assert client.daemon["pid"] == os.getpid()
     assert ping(path) == client.daemon
@@ -108,9 +129,7 @@ def test_ping_tells_who_answers(path: Path) -> None:
 
 @pytest.mark.usefixtures("server")
 def test_errors_keep_class_and_words(path: Path) -> None:
-    client = connect(path)
-    assert client is not None
-    with client:
+    with client_at(path) as client:
         with pytest.raises(NotFoundError, match="no such note") as raised:
             client.call("missing")
         assert raised.value.hint == "look again"
@@ -126,89 +145,70 @@ def every_error(kind: type[VaultIndexError]) -> list[type[VaultIndexError]]:
     return [kind, *(found for sub in kind.__subclasses__() for found in every_error(sub))]
 
 
-@pytest.mark.parametrize("kind", every_error(VaultIndexError))
-def test_every_error_survives_the_way(kind: type[VaultIndexError]) -> None:
-    back = protocol.error_from(json.loads(protocol.encode(protocol.error_object(kind("what", "hint")))))
-    assert (back.code, back.exit_code, back.message, back.hint) == (kind.code, kind.exit_code, "what", "hint")
-    assert isinstance(kind("what"), type(back))
-
-
-@pytest.mark.parametrize("reply", [None, [], {}, {"code": 7}, {"code": "of tomorrow", "message": "m"}])
-def test_an_unknown_error_is_one_of_ours(reply: object) -> None:
-    assert type(protocol.error_from(reply)) is errors.VaultIndexError
+def test_protocol_carries_every_error_and_makes_unknown_ones_ours() -> None:
+    for kind in every_error(VaultIndexError):
+        back = protocol.error_from(json.loads(protocol.encode(protocol.error_object(kind("what", "hint")))))
+        assert (back.code, back.exit_code, back.message, back.hint) == (kind.code, kind.exit_code, "what", "hint")
+        assert isinstance(kind("what"), type(back))
+    unknown: list[object] = [None, [], {}, {"code": 7}, {"code": "of tomorrow", "message": "m"}]
+    assert {type(protocol.error_from(reply)) for reply in unknown} == {VaultIndexError}
 
 
 @pytest.mark.usefixtures("server")
 def test_progress_arrives_in_order(path: Path) -> None:
     seen: list[tuple[str, int, int]] = []
-    client = connect(path)
-    assert client is not None
-    with client:
+    with client_at(path) as client:
         result = client.call("work", {"steps": 50}, on_progress=lambda *step: seen.append(step))
         assert result == {"done": True}
         assert seen == [("text", step, 50) for step in range(1, 51)]
         assert client.call("work", {"steps": 3}) == {"done": True}
 
 
-def test_a_client_that_leaves_does_not_stop_its_work(path: Path) -> None:
-    go, done = threading.Event(), threading.Event()
+def test_a_client_that_leaves_does_not_stop_its_work(path: Path, serve: Serve, gate: threading.Event) -> None:
+    done = threading.Event()
 
     def work(request: Request, progress: Progress) -> dict[str, Any]:
         if request.method == "work":
-            assert go.wait(PATIENCE)
+            gate.wait()
             for step in range(2000):
                 progress("x" * 1000, step, 2000)
             done.set()
         return {}
 
-    server = Server(path, work)
-    server.start()
+    serve(work)
     with raw(path) as connection:
         connection.sendall(b'{"v":1,"id":1,"method":"work"}\n')
-    go.set()
+    gate.set()
     assert done.wait(PATIENCE)
-    server.stop()
+
+
+# --- many clients ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("server")
-def test_many_clients_at_once(path: Path) -> None:
-    wrong: list[object] = []
+def test_many_clients_get_their_own_answers(path: Path) -> None:
+    def talk(number: int) -> list[str]:
+        with client_at(path) as client:
+            texts = [f"{number}/{turn}" for turn in range(20)]
+            return [text for text in texts if client.call("echo", {"text": text}) != {"text": text}]
 
-    def talk(number: int) -> None:
-        client = connect(path)
-        assert client is not None
-        with client:
-            for turn in range(20):
-                text = f"{number}/{turn}"
-                if client.call("echo", {"text": text}) != {"text": text}:
-                    wrong.append(text)
-
-    threads = [threading.Thread(target=talk, args=(number,)) for number in range(30)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert not any(thread.is_alive() for thread in threads)
-    assert wrong == []
+    with ThreadPoolExecutor(30) as pool:
+        assert [*pool.map(talk, range(30))] == [[]] * 30
 
 
-def test_one_client_too_many_is_told_so(path: Path) -> None:
-    server = Server(path, answer, max_clients=2)
-    server.start()
-    clients = [connect(path), connect(path)]
-    for client in clients:
-        assert client is not None
-        client.greet()
-    assert say(path)[0]["error"]["code"] == "busy"
-    assert ping(path) is None
-    for client in clients:
-        assert client is not None
-        client.close()
+def test_one_client_too_many_is_told_so(path: Path, serve: Serve) -> None:
+    serve(max_clients=2)
+    with client_at(path) as one, client_at(path) as other:
+        one.greet()
+        other.greet()
+        assert say(path)[0]["error"]["code"] == "busy"
+        assert ping(path) is None
     until(lambda: ping(path))
-    server.stop()
 
 
-def test_who_gets_no_thread_is_told_and_others_are_served(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_without_a_thread_is_told_and_others_are_served(
+    path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     start = threading.Thread.start
 
     def refuse(thread: threading.Thread) -> None:
@@ -216,14 +216,14 @@ def test_who_gets_no_thread_is_told_and_others_are_served(path: Path, monkeypatc
             raise RuntimeError("can't start new thread")
         start(thread)
 
-    server = Server(path, answer)
-    server.start()
     with monkeypatch.context() as small:
         small.setattr(threading.Thread, "start", refuse)
         assert say(path)[0]["error"]["code"] == "busy"
     assert server.is_alive()
     assert ping(path)
-    server.stop()
+
+
+# --- requests that are none ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("server")
@@ -239,10 +239,13 @@ def test_who_gets_no_thread_is_told_and_others_are_served(path: Path, monkeypatc
         (b'{"v": 1, "id": 4}\n', "names no method"),
         (b'{"v": 1, "id": 4, "method": "ping", "params": [1]}\n', "params are no object"),
         (b'{"v": 1, "id": 4, "method": "ping", "format": "xml"}\n', "cannot answer as 'xml'"),
+        (b"x" * (protocol.MAX_REQUEST_BYTES + 1), "longer than"),
     ],
+    ids=range(10),
 )
 def test_garbage_gets_an_error_and_the_end(path: Path, line: bytes, told: str) -> None:
-    (reply,) = say(path, line, b'{"v": 1, "id": 5, "method": "ping"}\n')
+    more = b'{"v": 1, "id": 5, "method": "ping"}\n' if line.endswith(b"\n") else b""
+    (reply,) = say(path, line, more)
     assert told in reply["error"]["message"]
     assert reply["error"]["code"] == "usage"
     assert reply["error"]["hint"]
@@ -250,46 +253,29 @@ def test_garbage_gets_an_error_and_the_end(path: Path, line: bytes, told: str) -
 
 
 @pytest.mark.usefixtures("server")
-def test_a_request_that_does_not_end(path: Path) -> None:
-    (reply,) = say(path, b"x" * (protocol.MAX_REQUEST_BYTES + 1))
-    assert "longer than" in reply["error"]["message"]
+def test_requests_are_split_by_lines_not_by_packets(path: Path) -> None:
+    assert say(path, b'{"v": 1, "id"') == []
+    replies = say(path, b'{"v":1,"id":"a","method":"ping"}\n{"v":1,"id":"b","method":"ping"}\n')
+    assert [reply["id"] for reply in replies] == ["a", "b"]
 
 
-@pytest.mark.usefixtures("server")
-def test_half_a_request_gets_nothing(path: Path) -> None:
-    with raw(path) as connection:
-        connection.sendall(b'{"v": 1, "id"')
-        connection.shutdown(socket.SHUT_WR)
-        assert connection.recv(10) == b""
-
-
-@pytest.mark.usefixtures("server")
-def test_two_requests_in_one_packet(path: Path) -> None:
-    with raw(path) as connection:
-        connection.sendall(b'{"v":1,"id":"a","method":"ping"}\n{"v":1,"id":"b","method":"ping"}\n')
-        lines = connection.makefile("rb")
-        assert [json.loads(lines.readline())["id"] for _ in range(2)] == ["a", "b"]
-
-
-def test_an_idle_client_is_dropped(path: Path) -> None:
-    server = Server(path, answer, idle_seconds=0.05)
-    server.start()
+def test_an_idle_client_is_dropped(path: Path, serve: Serve) -> None:
+    serve(idle_seconds=0.05)
     with raw(path) as connection:
         assert connection.recv(1) == b""
-    server.stop()
 
 
-def test_no_daemon(path: Path) -> None:
+# --- daemons that are none, or do not answer -------------------------------------------------------------------------
+
+
+def test_connect_finds_no_daemon_without_a_live_socket(path: Path) -> None:
     assert connect(path) is None
     assert connect("/" + "x" * 300) is None
     path.write_text("a file")
     assert connect(path) is None
-
-
-def test_a_stale_socket(path: Path) -> None:
+    path.unlink()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
         dead.bind(str(path))
-    assert path.exists()
     assert connect(path) is None
     server = Server(path, answer)
     server.start()
@@ -299,90 +285,80 @@ def test_a_stale_socket(path: Path) -> None:
     assert connect(path) is None
 
 
-def test_a_daemon_that_hangs(path: Path) -> None:
+@pytest.fixture
+def deaf(path: Path) -> Iterator[socket.socket]:
+    """A socket that listens, and accepts nobody."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as deaf:
         deaf.bind(str(path))
-        deaf.listen()
-        client = connect(path, greeting=0.05)
-        assert client is not None
-        with client, pytest.raises(Unreachable):
-            client.call("add", {"text": "of a request that it must not get to"})
-        awake, _ = deaf.accept()
-        with awake, pytest.raises(BrokenPipeError):
-            awake.sendall(b"the answer to ping")
+        deaf.listen(0)
+        yield deaf
 
 
-def test_a_daemon_that_hangs_later(path: Path) -> None:
-    go = threading.Event()
+def test_a_daemon_that_does_not_greet_never_gets_to_the_request(path: Path, deaf: socket.socket) -> None:
+    with client_at(path, greeting=0.05) as client, pytest.raises(Unreachable):
+        client.call("add", {"text": "of a request that it must not get to"})
+    awake, _ = deaf.accept()
+    with awake, pytest.raises(BrokenPipeError):
+        awake.sendall(b"the answer to ping")
 
+
+@pytest.mark.usefixtures("deaf")
+def test_a_daemon_with_a_full_queue_is_unreachable(path: Path) -> None:
+    with ExitStack() as waiting:
+
+        def crowd() -> None:
+            while client := connect(path):
+                waiting.enter_context(client)
+
+        with pytest.raises(Unreachable):
+            crowd()
+
+
+def test_a_daemon_that_falls_silent_after_the_greeting_is_given_up(
+    path: Path, serve: Serve, gate: threading.Event
+) -> None:
     def hang(request: Request, _progress: Progress) -> dict[str, Any]:
         if request.method != "ping":
-            go.wait()
+            gate.wait()
         return {}
 
-    server = Server(path, hang)
-    server.start()
-    client = connect(path, silence=0.05)
-    assert client is not None
-    with client, pytest.raises(BusyError, match="does not answer any more"):
+    serve(hang)
+    with client_at(path, silence=0.05) as client, pytest.raises(BusyError, match="does not answer any more"):
         client.call("search")
-    go.set()
-    server.stop()
 
 
-def test_a_daemon_that_is_slow_is_waited_for_and_one_that_hangs_is_not(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_reading_client_waits_for_a_slow_daemon_and_not_for_a_hanging_one(
+    path: Path, serve: Serve, gate: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While it answers others, it works; silence to everybody is the end, long before the time is up."""
     pings: list[int] = []
-    hangs, go = threading.Event(), threading.Event()
+    hangs = threading.Event()
 
     def slow(request: Request, _progress: Progress) -> dict[str, Any]:
         if request.method == "ping":
             pings.append(1)
             if hangs.is_set():
-                go.wait()
+                gate.wait()
             return {"pid": 1}
-        until(lambda: len(pings) > 3)  # asked for meanwhile
-        hangs.set()
         if request.method == "stuck":
-            go.wait()
+            hangs.set()
+            gate.wait()
+        until(lambda: len(pings) > 3)  # pings of the client that waits
         return {"done": True}
 
     monkeypatch.setattr("vault_index.daemon.client.LOOK_SECONDS", 0.05)
-    server = Server(path, slow)
-    server.start()
-    for method in ("work", "stuck"):
-        hangs.clear()
-        client = connect(path, silence=3600)
-        assert client is not None
-        with client:
-            if method == "work":
-                assert client.call(method, reading=True) == {"done": True}
-            else:
-                with pytest.raises(BusyError, match="does not answer any more"):
-                    client.call(method, reading=True)
-    go.set()
-    server.stop()
-
-
-def test_a_daemon_before_which_too_many_wait(path: Path) -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as deaf:
-        deaf.bind(str(path))
-        deaf.listen(0)
-        with contextlib.ExitStack() as waiting:
-
-            def crowd() -> None:
-                while client := connect(path):
-                    waiting.enter_context(client)
-
-            with pytest.raises(Unreachable):
-                crowd()
+    serve(slow)
+    with monkeypatch.context() as patient:
+        patient.setattr("vault_index.daemon.client.ping", lambda path, _seconds: ping(path))
+        with client_at(path, silence=3600) as client:
+            assert client.call("work", reading=True) == {"done": True}
+    with client_at(path, silence=3600) as client, pytest.raises(BusyError, match="does not answer any more"):
+        client.call("stuck", reading=True)
 
 
 @pytest.mark.parametrize("reply", [b"", b"hello\n", b"7\n", b"{}\n", b'{"id": 1, "result": {'])
-def test_a_daemon_that_answers_nonsense(path: Path, reply: bytes) -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+def test_a_daemon_that_answers_nonsense_is_no_daemon(path: Path, reply: bytes) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, ThreadPoolExecutor() as pool:
         listener.bind(str(path))
         listener.listen()
 
@@ -392,68 +368,25 @@ def test_a_daemon_that_answers_nonsense(path: Path, reply: bytes) -> None:
                 connection.recv(1000)
                 connection.sendall(reply)
 
-        thread = threading.Thread(target=speak)
-        thread.start()
+        pool.submit(speak)
         if reply.endswith(b"\n"):
             with pytest.raises(VaultIndexError, match="cannot be read"):
                 ping(path)
         else:
             assert ping(path) is None
-        thread.join(PATIENCE)
 
 
-def test_a_daemon_of_another_protocol(path: Path) -> None:
+def test_a_daemon_of_another_protocol_is_named(path: Path, serve: Serve) -> None:
     def refuse(_request: Request, _progress: Progress) -> dict[str, Any]:
         raise UsageError("the daemon speaks protocol 2, the request protocol 1", "restart the daemon")
 
-    server = Server(path, refuse)
-    server.start()
+    serve(refuse)
     with pytest.raises(OtherProtocol, match="protocol 2"):
         ping(path)
-    server.stop()
 
 
-def test_the_end_of_the_server_is_an_error_for_who_waits(path: Path) -> None:
-    started, go = threading.Event(), threading.Event()
-    failed: list[BusyError] = []
-
-    def slow(request: Request, _progress: Progress) -> dict[str, Any]:
-        if request.method != "ping":
-            started.set()
-            go.wait()
-            raise BusyError("the daemon is stopping")
-        return {}
-
-    def ask() -> None:
-        client = connect(path)
-        assert client is not None
-        with client:
-            try:
-                client.call("search")
-            except BusyError as error:
-                failed.append(error)
-
-    server = Server(path, slow)
-    server.start()
-    asking = threading.Thread(target=ask)
-    asking.start()
-    assert started.wait(PATIENCE)
-    go.set()
-    server.stop()
-    asking.join(PATIENCE)
-    assert [error.exit_code for error in failed] == [5]
-
-
-@pytest.mark.usefixtures("server")
-def test_the_socket_is_for_its_owner_alone(path: Path) -> None:
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_the_client_is_thin() -> None:
-    code = "import sys, vault_index.daemon.client; print(*sys.modules)"
+def test_the_client_imports_nothing_heavy() -> None:
+    code = "import sys; before = {*sys.modules}; import vault_index.daemon.client; print(*{*sys.modules} - before)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     heavy = {"dataclasses", "vault_index.api.index", "vault_index.models", "logging", "watchdog", "apsw", "pathlib"}
-    bare = subprocess.run(
-        [sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, text=True, check=True
-    ).stdout.split()
-    assert heavy & (set(out) - set(bare)) == set()
+    assert heavy & {*out} == set()

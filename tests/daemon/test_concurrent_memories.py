@@ -1,4 +1,4 @@
-"""Eight processes write memories of one vault at once, with a daemon and without: nothing is lost or doubled."""
+"""Processes write memories of one vault at once, with a daemon and without: nothing is lost or doubled."""
 
 import json
 import subprocess
@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from tests.api.vaults import fresh_rows, opened, rows
-from tests.daemon.test_run import Place, end, place as place
+from tests.waiting import PATIENCE
+from tests.world import World
 from vault_index import VaultIndex
 from vault_index.markdown.frontmatter import read_frontmatter
 
-PROCESSES, ROUNDS = 8, 25
-SHARED = 5
+PROCESSES, ROUNDS, SHARED = 4, 25, 5
 CODE = """
 import json, sys
 from vault_index.api import VaultIndex, dispatch
@@ -41,16 +41,6 @@ for turn in range(rounds):
 """
 
 
-@pytest.fixture(params=["with a daemon", "without one"])
-def home(request: pytest.FixtureRequest, place: Place) -> Place:
-    with VaultIndex.open(place.home) as index:
-        index.sync()
-        index.add("The log begins.", path="log")
-    if request.param == "with a daemon":
-        place.started()
-    return place
-
-
 def run_all(home: Path) -> list[tuple[str, dict[str, Any], int, dict[str, Any]]]:
     workers = [
         subprocess.Popen(
@@ -58,18 +48,23 @@ def run_all(home: Path) -> list[tuple[str, dict[str, Any], int, dict[str, Any]]]
         )
         for number in range(PROCESSES)
     ]
-    lines = [line for worker in workers for line in worker.communicate(timeout=120)[0].splitlines()]
+    lines = [line for worker in workers for line in worker.communicate(timeout=PATIENCE)[0].splitlines()]
     assert [worker.returncode for worker in workers] == [0] * PROCESSES
     return [json.loads(line) for line in lines]
 
 
-def test_everything_that_was_answered_is_there_once(home: Place, tmp_path: Path) -> None:
-    results = run_all(home.home.data_dir)
+@pytest.mark.parametrize("with_daemon", [True, False])
+def test_every_answered_write_is_there_once(world: World, tmp_path: Path, with_daemon: bool) -> None:
+    with VaultIndex.open(world.home) as index:
+        index.sync()
+        index.add("The log begins.", path="log")
+    daemon = world.daemon() if with_daemon else None
+    results = run_all(world.home.data_dir)
     assert len(results) == PROCESSES * ROUNDS
     assert {code for _, _, code, _ in results} <= {0, 5}
     done = [(method, params, answer) for method, params, code, answer in results if code == 0]
-    files = {path: path.read_text("utf-8") for path in home.vault.rglob("80-memory/**/*.md")}
-    log = (home.vault / "80-memory/log.md").read_text("utf-8").splitlines()
+    files = {path: path.read_text("utf-8") for path in world.vault.rglob("80-memory/**/*.md")}
+    log = (world.vault / "80-memory/log.md").read_text("utf-8").splitlines()
 
     added = {params["text"] for method, params, _ in done if method == "add"}
     bodies = [text.split("\n---\n", 1)[1].strip() for path, text in files.items() if path.name != "log.md"]
@@ -77,13 +72,13 @@ def test_everything_that_was_answered_is_there_once(home: Place, tmp_path: Path)
     appended = [params["content"] for method, params, _ in done if method == "update"]
     assert sorted(line for line in log if line.startswith("line ")) == sorted(appended)
     for _, params, answer in done:
-        front = read_frontmatter((home.vault / answer["path"]).read_text("utf-8").split("\n")).values
+        front = read_frontmatter((world.vault / answer["path"]).read_text("utf-8").split("\n")).values
         assert front["id"] == answer["id"]
         assert set(params.get("tags", ())) <= set(front.get("tags", ()))
 
-    if home.daemons:
-        assert end(home.daemons[0]) == 0
+    if daemon is not None:
+        assert daemon.end() == 0
     with opened(tmp_path) as index:
         report = index.sync()  # counts the words that came last; rows there are already
     assert (report.added, report.changed, report.moved, report.removed) == (0, 0, 0, 0)
-    assert rows(home.home.index_db) == fresh_rows(tmp_path)
+    assert rows(world.home.index_db) == fresh_rows(tmp_path)

@@ -39,19 +39,16 @@ def test_both_ends_of_a_move_are_taken_together() -> None:
     assert marks.next_due() == pytest.approx(10.3)
 
 
-def test_gone_paths_come_last() -> None:
-    marks = Debounce(quiet=0, longest=0)
-    marks.mark("/v/old.md", 1.0, gone=True)
-    marks.mark("/v/new.md", 1.0)
-    assert marks.due(1.0) == ("/v/new.md", "/v/old.md")
-
-
-def test_a_path_that_came_back_is_not_gone() -> None:
+def test_gone_paths_come_last_unless_they_came_back() -> None:
     marks = Debounce(quiet=0, longest=0)
     marks.mark("/v/b.md", 1.0, gone=True)
     marks.mark("/v/a.md", 1.0, gone=True)
-    marks.mark("/v/a.md", 1.0)
-    assert marks.due(1.0) == ("/v/a.md", "/v/b.md")
+    marks.mark("/v/c.md", 1.0)
+    assert marks.due(1.0) == ("/v/c.md", "/v/b.md", "/v/a.md")
+    marks.mark("/v/b.md", 2.0, gone=True)
+    marks.mark("/v/a.md", 2.0, gone=True)
+    marks.mark("/v/a.md", 2.0)
+    assert marks.due(2.0) == ("/v/a.md", "/v/b.md")
 
 
 def test_a_marked_folder_stands_for_what_is_in_it() -> None:
@@ -71,21 +68,13 @@ def test_a_name_that_begins_alike_is_not_inside() -> None:
     assert set(marks.due(1.0)) == {"/v/f", "/v/f2.md"}
 
 
-def test_many_paths_in_one_folder_become_the_folder() -> None:
-    marks = Debounce(quiet=1, longest=5, collapse=3)
-    marks.mark("/v/other/x.md", 0.0)
-    for number in range(10):
-        marks.mark(f"/v/f/{number}.md", number / 10)
-    assert len(marks) == 2
-    assert marks.due(9.0) == ("/v/other/x.md", "/v/f")
-
-
-def test_the_collapsed_folder_keeps_the_first_time() -> None:
+def test_many_paths_in_one_folder_become_the_folder_since_the_first_of_them() -> None:
     marks = Debounce(quiet=1, longest=2, collapse=1)
-    marks.mark("/v/f/a.md", 0.0)
-    marks.mark("/v/f/b.md", 0.9)
-    marks.mark("/v/f/c.md", 1.8)
-    assert marks.due(2.0) == ("/v/f",)
+    marks.mark("/v/other/x.md", 1.0)
+    for number, at in enumerate((0.0, 0.9, 1.8)):
+        marks.mark(f"/v/f/{number}.md", at)
+    assert len(marks) == 2
+    assert marks.due(2.0) == ("/v/other/x.md", "/v/f")
 
 
 def test_later_marks_come_at_their_time() -> None:

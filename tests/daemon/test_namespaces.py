@@ -1,20 +1,18 @@
 """What a system may do to a daemon, done for real in a namespace of its own: a vault is unmounted, no watch is left, a
 disk is full. Each is named by `status`, and mended without a restart."""
 
-import itertools
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.daemon.test_run import Place
 from tests.waiting import until
-from vault_index.config import Home, find_home
+from tests.world import Process, World
+from vault_index.config import find_home
 
 NOTES = {"a.md": "# Alpha\n\nthe aardvark\n", "one/b.md": "the buffalo\n", "two/c.md": "the cassowary\n"}
 DISK_MIB = 72
@@ -57,11 +55,25 @@ def refusal() -> str:
     return tried.stderr.strip() or f"exit code {tried.returncode}" if tried.returncode else ""
 
 
-@dataclass
-class Inside(Place):
-    """The daemon is in the namespace; its socket is not, so it is asked from outside."""
+class Inside(World):
+    """Its daemon is in the namespace; its socket is not, so tests ask from outside. Each place has a folder."""
 
-    namespace: Namespace | None = None
+    def __init__(self, folder: Path, namespace: Namespace) -> None:
+        super().__init__(folder)
+        places = {"XDG_DATA_HOME": "data", "XDG_CONFIG_HOME": "config", "XDG_RUNTIME_DIR": "run"}
+        self._environment = {name: str(folder / place) for name, place in places.items()}
+        self.home = find_home(environ=self._environment)
+        for place in (self.home.data_dir, self.home.config_file.parent, self.home.runtime_dir):
+            place.mkdir(mode=0o700, parents=True)
+        self.configure()
+        self.home.config_file.chmod(0o600)
+        self.within = tuple(namespace.inside)
+
+    def process(self, *arguments: str, first: str = "", **environment: str) -> Process:
+        command = [*self.within, sys.executable, "-m", "vault_index", *arguments]
+        process = Process(command, self.vault.with_name("stderr"), {**self._environment, **environment})
+        self._processes.append(process)
+        return process
 
     def codes(self) -> set[str]:
         return {problem["code"] for problem in self.ask("status")["problems"]}
@@ -82,17 +94,9 @@ def namespace() -> Iterator[Namespace]:
 
 @pytest.fixture
 def place(tmp_path: Path, namespace: Namespace) -> Iterator[Inside]:
-    folders = {name: tmp_path / name for name in ("vault", "data", "run", "config")}
-    for folder in folders.values():
-        folder.mkdir(mode=0o700)
-    usual = find_home(tmp_path / "data")
-    home = Home(folders["config"] / "config.toml", folders["data"], folders["run"], usual.socket_name)
-    place = Inside(home, folders["vault"], tmp_path / "log", namespace=namespace)
-    place.within = tuple(namespace.inside)
-    place.configure()
-    home.config_file.chmod(0o600)
+    place = Inside(tmp_path, namespace)
     yield place
-    place.end()
+    place.close()
 
 
 def test_a_vault_that_is_unmounted_keeps_its_rows_until_it_is_mounted_again(
@@ -103,7 +107,7 @@ def test_a_vault_that_is_unmounted_keeps_its_rows_until_it_is_mounted_again(
     for path, text in NOTES.items():
         place.write(path, text)
     namespace.run("mount", "--bind", str(disk), str(vault))
-    daemon = place.started(WATCHDOG_USEC="200000")  # looks every 0.1 seconds
+    daemon = place.daemon(WATCHDOG_USEC="200000")  # looks every 0.1 seconds
     assert place.ask("status")["watch"]["backend"] == "native"
     assert place.codes() == set()
 
@@ -137,7 +141,7 @@ def test_a_system_without_a_watch_to_give_is_polled_until_it_has_some(
     for path, text in NOTES.items():
         place.write(path, text)
     namespace.allow(limit, few)
-    daemon = place.started()
+    daemon = place.daemon()
     assert place.ask("status")["watch"]["backend"] == "polling"
     assert place.codes() == {"watch_polling"}
     assert f"sysctl {setting}" in place.hint("watch_polling")
@@ -159,26 +163,22 @@ def test_a_full_disk_loses_nothing_and_keeps_nothing_out_once_there_is_space(
     namespace.run("mount", "-t", "tmpfs", "-o", f"size={DISK_MIB}m,mode=700", "none", str(data))
     for path, text in NOTES.items():
         place.write(path, text)
-    daemon = place.started()
+    daemon = place.daemon()
     assert place.codes() == set()
 
-    def not_saved() -> bool:
-        # What is large enough to grow the index, while not a page is left to grow it by: what the daemon's logs give
-        # back meanwhile is taken, too.
+    for attempt in range(50):
+        # The text is large enough to grow the index. What the daemon's logs give back meanwhile is filled, too.
         namespace.run("sh", "-c", f"! cat /dev/zero >> {data}/filler 2>/dev/null")
-        place.write("large.md", "\n\n".join(f"# {next(parts)}\n\n{'the dugong swims on ' * 200}" for _ in range(100)))
-        with suppress(AssertionError):  # a file that is always being written is never quiet enough to be read
-            until(lambda: {"disk_full", "not_saved"} <= place.codes(), 6.0)
-            return True
-        return False
-
-    parts = itertools.count()
-    until(not_saved, 120.0)
+        word = f"dugong{attempt}"
+        place.write("large.md", "\n\n".join(f"# {part}\n\n{f'the {word} swims on ' * 200}" for part in range(100)))
+        until(lambda word=word: {"disk_full", "not_saved"} <= place.codes() or place.found(word))  # type: ignore[misc]
+        if not place.found(word):
+            break
     assert "free some disk space" in place.hint("not_saved")
     assert place.found("aardvark") == {"a.md"}
 
     namespace.run("rm", f"{data}/filler")
-    until(lambda: place.found("dugong") == {"large.md"})
+    until(lambda: place.found(word) == {"large.md"})
     until(lambda: place.codes() == set())
     assert place.ask("doctor")["problems"] == []
     assert daemon.poll() is None

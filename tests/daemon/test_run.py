@@ -1,45 +1,53 @@
 """The daemon as a process: found by its socket, alone in its home, quick to end, and unharmed by a kill."""
 
 import os
-import re
 import shutil
 import signal
-import socket
 import stat
 import sys
-import time
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import apsw
 import pytest
 
-from tests.cli.process import vx
 from tests.daemon.old_place import CODE as CODE, Place as Place, end as end, place as place
 from tests.waiting import PATIENCE, until
 from tests.world import World
-from vault_index.errors import VaultIndexError
+from vault_index import VaultIndex
+from vault_index.cli import main
+from vault_index.errors import BusyError, VaultIndexError
+
+TENDING = {"WATCHDOG_USEC": "200000"}
+"""Makes a daemon look at its sources every 0.1 seconds."""
 
 
-def test_it_answers_and_follows_the_files(world: World) -> None:
-    daemon = world.daemon()
-    assert world.found("aardvark") == {"a.md"}
-    world.write("deep/er/b.md", "the buffalo")
-    until(lambda: world.found("buffalo") == {"deep/er/b.md"})
-    (world.vault / "a.md").rename(world.vault / "z.md")
-    until(lambda: world.found("aardvark") == {"z.md"})
-    (world.vault / "z.md").unlink()
-    until(lambda: world.found("aardvark") == set())
-    status = world.ask("status")
-    since = status["daemon"]["since"]
-    assert status["daemon"] == {"running": True, "pid": daemon.pid, "since": since, "work": None}
+def codes(world: World) -> list[str]:
+    return [problem["code"] for problem in world.ask("status")["problems"]]
+
+
+# --- one daemon for all ----------------------------------------------------------------------------------------------
+
+
+def test_daemon_answers_and_follows_the_files(running: World) -> None:
+    assert running.found("aardvark") == {"a.md"}
+    running.write("deep/er/b.md", "the buffalo")
+    until(lambda: running.found("buffalo") == {"deep/er/b.md"})
+    (running.vault / "deep/er/b.md").rename(running.vault / "z.md")
+    until(lambda: running.found("buffalo") == {"z.md"})
+    (running.vault / "z.md").unlink()
+    until(lambda: running.found("buffalo") == set())
+    status = running.ask("status")
+    assert (status["daemon"]["running"], status["daemon"]["work"]) == (True, None)
     assert status["watch"]["backend"] in ("native", "polling")
     assert status["watch"]["last_event"] is not None
     assert status["watch"]["missed"] == 0
+    assert stat.S_IMODE(running.home.socket_path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(running.home.socket_path.parent.stat().st_mode) == 0o700
 
 
-def test_it_answers_as_text_and_writes_for_clients(world: World) -> None:
-    world.daemon()
-    client = world.connected()
+def test_daemon_answers_as_text_and_writes_for_clients(running: World) -> None:
+    client = running.connected()
     assert client is not None
     with client:
         text = client.call("search", {"query": "aardvark"}, format="toon")
@@ -47,26 +55,71 @@ def test_it_answers_as_text_and_writes_for_clients(world: World) -> None:
         assert "a.md" in text
         report = client.call("sync")
         assert isinstance(report, dict)
-        assert report["scanned"] == 1
-        with pytest.raises(VaultIndexError):
-            client.call("search", {"query": "x", "limit": "many"})
+        assert report["scanned"] >= 1
         assert client.call("rebuild", {}) != {}
-        with pytest.raises(VaultIndexError) as raised:
-            client.call("sync", {"paths": ["/nowhere"]})
-        assert raised.value.exit_code == 2
+        for method, params in (("search", {"query": "x", "limit": "many"}), ("sync", {"paths": ["/nowhere"]})):
+            with pytest.raises(VaultIndexError) as raised:
+                client.call(method, params)
+            assert raised.value.exit_code == 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it(world: World, number: int) -> None:
-    daemon = world.daemon()
-    assert daemon.end(number) == 0
+@pytest.mark.skipif(sys.platform != "linux", reason="names elsewhere are UTF-8")
+def test_a_name_that_is_not_utf_8_keeps_no_other_file_out(running: World) -> None:
+    bad, good = os.fsdecode(os.fsencode(running.vault) + b"/bad\xff.md"), running.vault / "good.md"
+    Path(bad).write_text("The heron stands.\n")
+    good.write_text("The heron flies.\n")
+    report = running.ask("sync", paths=[bad, str(good)], embed=False)
+    error = "the name is not valid UTF-8; rename it to have it indexed"
+    assert report["failed"] == [{"path": "bad\\xff.md", "error": error}]
+    assert running.found("heron") == {"good.md"}
+    until(lambda: [one["message"].partition(";")[0] for one in running.ask("status")["problems"]] != [])
+    os.unlink(bad)
+    until(lambda: codes(running) == [])
+    assert "job failed" not in running.log()
+
+
+def test_half_a_character_keeps_no_other_file_out(running: World) -> None:
+    running.write("board.canvas", r'{"nodes": [{"id": "a", "type": "text", "text": "half \ud83d an egret"}]}')
+    running.write("egret.md", "The egret flies.\n")
+    until(lambda: running.found("egret") == {"board.canvas", "egret.md"})
+    assert codes(running) == []
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--format", "toon"]])
+def test_the_privacy_ledger_is_shown_while_a_daemon_runs(
+    running: World, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    assert main(["--home", str(running.home.data_dir), "status", "--privacy", *options]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_the_daemon_repairs_its_own_index(running: World) -> None:
+    connection = apsw.Connection(str(running.home.index_db))
+    connection.set_busy_timeout(int(PATIENCE * 1000))  # the daemon may be writing
+    connection.execute("DELETE FROM chunk_fts")
+    connection.close()
+    assert [problem["code"] for problem in running.ask("doctor")["problems"]] == ["terms"]
+    repaired = running.ask("repair")
+    assert (repaired["healthy"], [problem["code"] for problem in repaired["fixed"]]) == (True, ["terms"])
+    assert running.found("aardvark") == {"a.md"}
+
+
+# --- its beginning and its end ---------------------------------------------------------------------------------------
+
+
+def test_a_second_daemon_is_refused_and_sigterm_ends_the_first(world: World) -> None:
+    first = world.daemon()
+    second = world.start_daemon()
+    assert second.wait(PATIENCE) == 5
+    assert f"pid {first.pid}" in second.stderr_text()
+    assert world.found("aardvark") == {"a.md"}
+    assert first.end() == 0
     assert "event=stopped" in world.log()
-    assert "aardvark" not in world.log()
     assert not world.listens()
     assert not world.home.socket_path.exists()
 
 
-def test_it_ends_in_the_middle_of_work(world: World) -> None:
+def test_a_daemon_that_ends_in_the_middle_of_work_is_continued_by_the_next(world: World) -> None:
     for number in range(200):
         world.write(f"{number % 10}/{number}.md", f"# {number}\n\n" + "some words of prose.\n" * 50)
     daemon = world.start_daemon()
@@ -76,56 +129,92 @@ def test_it_ends_in_the_middle_of_work(world: World) -> None:
     until(lambda: world.ask("status")["index"]["documents"] == 201)
 
 
-EAGER = """
-from vault_index.daemon import progress_rate, run
-progress_rate._SHORT, run._TELL_SECONDS = 0.1, 0.0
+ENDLESS_JOB = """
+import sys, threading
+from vault_index import VaultIndex
+def endless(self):
+    print("begun", file=sys.stderr, flush=True)
+    threading.Event().wait()
+VaultIndex.repair = endless
 """
 
 
-def test_the_log_says_how_far_long_work_is(world: World) -> None:
-    for number in range(1000):
-        world.write(f"{number}.md", f"# {number}\n\n" + "some words of prose.\n" * 50)
-    world.first = EAGER
-    world.daemon(WATCHDOG_USEC="100000")  # looks every 0.05 seconds
-    (line, *_) = [line for line in world.log().splitlines() if "event=working" in line]
-    assert re.search(r" stage=text done=\d+ total=1001 rate=[\d.]+ seconds_left=\d+$", line)
+def test_a_daemon_that_is_stopped_in_a_job_did_not_die(world: World) -> None:
+    world.first = ENDLESS_JOB
+    daemon, client = world.daemon(), world.connected()
+    assert client is not None
+    with client, ThreadPoolExecutor() as pool:
+        asked = pool.submit(client.call, "repair")
+        until(lambda: asked.done() or "begun" in world.log())
+        assert daemon.end() == 0
+        with pytest.raises(BusyError, match="stopp"):
+            asked.result(PATIENCE)
+    with VaultIndex.open(world.home) as index:
+        assert index.doctor().problems == ()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="names elsewhere are UTF-8")
-def test_a_name_that_is_not_utf_8_keeps_no_other_out(world: World) -> None:
-    config = world.home.config_file
-    config.write_text(config.read_text("utf-8").replace("quiet = 0.02", "quiet = 0.3"), "utf-8")  # both in one batch
+def test_what_a_killed_daemon_left_is_named_and_taken_over(world: World) -> None:
+    world.daemon().end(signal.SIGKILL)
+    assert world.home.socket_path.exists()
+    assert not world.listens()
+    world.write("b.md", "the buffalo")
+    with VaultIndex.open(world.home) as index:
+        assert [problem.code for problem in index.status().problems] == ["daemon_died"]
     world.daemon()
-    bad = os.fsencode(world.vault) + b"/bad\xff.md"
-    Path(os.fsdecode(bad)).write_text("The heron stands.\n")
-    world.write("good.md", "The heron flies.\n")
-    until(lambda: world.found("heron") == {"good.md"})
-
-    def told() -> list[str]:
-        return [problem["message"] for problem in world.ask("status")["problems"]]
-
-    until(lambda: any(message.startswith("bad\\xff.md: the name is not valid UTF-8") for message in told()))
-    answer = world.ask("sync", paths=[os.fsdecode(bad)])
-    (failure,) = answer["failed"]
-    assert failure == {"path": "bad\\xff.md", "error": "the name is not valid UTF-8; rename it to have it indexed"}
-    os.unlink(bad)
-    until(lambda: told() == [])
-    assert "job failed" not in world.log()
+    assert codes(world) == []
+    assert world.ask("doctor")["healthy"]
+    assert world.found("buffalo") == {"b.md"}
 
 
-def test_half_a_character_keeps_no_other_out(world: World) -> None:
-    world.daemon()
-    world.write("board.canvas", r'{"nodes": [{"id": "a", "type": "text", "text": "half \ud83d a heron"}]}')
-    world.write("good.md", "The heron flies.\n")
-    until(lambda: world.found("heron") == {"board.canvas", "good.md"})
-    assert world.ask("status")["problems"] == []
+# --- settings, sources and watches that change -----------------------------------------------------------------------
 
 
-def test_the_privacy_ledger_is_told_while_it_runs(world: World) -> None:
-    world.daemon()
-    for more in ([], ["--json"], ["--format", "toon"]):
-        told = vx("status", "--privacy", *more, environ={"VAULT_INDEX_HOME": str(world.home.data_dir)})
-        assert (told.returncode, told.stderr) == (0, "")
+def test_sighup_takes_the_new_configuration_unless_it_is_broken(world: World, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/c.md").write_text("the cassowary", "utf-8")
+    daemon = world.daemon()
+    world.home.config_file.write_text("[wach]\n", "utf-8")
+    daemon.send_signal(signal.SIGHUP)
+    until(lambda: "code=config" in world.log())
+    assert codes(world) == ["config"]
+    assert world.found("aardvark") == {"a.md"}
+    world.configure(world.vault, tmp_path / "other")
+    assert codes(world) == ["config_changed"]
+    daemon.send_signal(signal.SIGHUP)
+    until(lambda: world.found("cassowary") == {"c.md"})
+    until(lambda: codes(world) == [])
+    (tmp_path / "other/c.md").rename(tmp_path / "other/d.md")
+    until(lambda: world.found("cassowary") == {"d.md"})
+    world.configure()
+    daemon.send_signal(signal.SIGHUP)
+    until(lambda: world.found("cassowary") == set())
+
+
+def test_a_source_may_come_later_vanish_and_come_back(world: World, tmp_path: Path) -> None:
+    later, sessions = tmp_path / "later", tmp_path / "share/opencode"
+    world.more = "[opencode]\nenabled = true\n"
+    world.configure(world.vault, later)
+    world.daemon(XDG_DATA_HOME=str(sessions.parent), **TENDING)
+    assert codes(world) == ["source_vanished"]
+    later.mkdir()
+    (later / "b.md").write_text("the buffalo", "utf-8")
+    until(lambda: world.found("buffalo") == {"b.md"})
+    sessions.mkdir(parents=True)
+    shutil.copy(Path(__file__).parents[2] / "fixtures/opencode/opencode.db", sessions)
+
+    def documents() -> list[int]:
+        return [source["documents"] for source in world.ask("status")["sources"]]
+
+    until(lambda: documents() == [1, 1, 4])
+    assert codes(world) == []
+    later.rename(tmp_path / "away")
+    until(lambda: codes(world) == ["source_vanished"])
+    assert documents() == [1, 1, 4]
+    (tmp_path / "away").rename(later)
+    until(lambda: codes(world) == [])
+    assert world.found("buffalo") == {"b.md"}
+    (later / "b.md").rename(later / "c.md")
+    until(lambda: world.found("buffalo") == {"c.md"})
 
 
 DYING_WATCH = """
@@ -137,29 +226,13 @@ InotifyEmitter.queue_events = die
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a watch of inotify")
-def test_a_watch_that_dies_each_time_is_not_begun_in_a_circle(world: World) -> None:
+def test_a_watch_that_dies_each_time_is_not_renewed_in_a_busy_loop(world: World) -> None:
     world.first = DYING_WATCH
-    world.daemon(WATCHDOG_USEC="200000")  # looks every 0.1 seconds
+    world.daemon(**TENDING)
     until(lambda: world.log().count("watch died, begun again") >= 3)
     log = world.log()
     assert log.count("event=watching") <= log.count("watch died, begun again") + 3
     assert world.found("aardvark") == {"a.md"}
-
-
-def test_sources_that_come_later_are_found(world: World, tmp_path: Path) -> None:
-    later, sessions = tmp_path / "later", tmp_path / "share/opencode"
-    world.configure(world.vault, later)
-    with world.home.config_file.open("a", encoding="utf-8") as config:
-        config.write("[opencode]\nenabled = true\n")
-    world.daemon(XDG_DATA_HOME=str(sessions.parent), WATCHDOG_USEC="200000")  # looks every 0.1 seconds
-    assert [problem["code"] for problem in world.ask("status")["problems"]] == ["source_vanished"]
-    later.mkdir()
-    (later / "b.md").write_text("the buffalo", "utf-8")
-    until(lambda: world.found("buffalo") == {"b.md"})
-    sessions.mkdir(parents=True)
-    shutil.copy(Path(__file__).parents[2] / "fixtures/opencode/opencode.db", sessions)
-    until(lambda: [source["documents"] for source in world.ask("status")["sources"]] == [1, 1, 4])
-    assert world.ask("status")["problems"] == []
 
 
 HANGING_SHARE = """
@@ -173,94 +246,11 @@ os.scandir = hanging
 """
 
 
-def test_it_ends_while_a_share_hangs(world: World) -> None:
-    with world.home.config_file.open("a", encoding="utf-8") as config:
-        config.write('backend = "polling"\n')
+def test_a_daemon_ends_while_a_share_hangs(world: World) -> None:
+    world.more = 'backend = "polling"\n'
+    world.configure()
     world.first = HANGING_SHARE
     daemon = world.daemon()
     assert world.ask("status")["watch"]["backend"] == "polling"
     assert daemon.end() == 0
     assert "stopped in the middle" in world.log()
-
-
-def test_socket_and_folder_are_private(world: World) -> None:
-    world.daemon()
-    assert stat.S_IMODE(world.home.socket_path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(world.home.socket_path.parent.stat().st_mode) == 0o700
-
-
-def test_the_second_daemon_is_refused(world: World) -> None:
-    first = world.daemon()
-    second = world.start_daemon()
-    assert second.wait(PATIENCE) == 5
-    assert f"pid {first.pid}" in world.log()
-    assert world.found("aardvark") == {"a.md"}
-
-
-def test_a_killed_daemon_is_followed_by_another(world: World) -> None:
-    first = world.daemon()
-    first.kill()
-    first.wait()
-    assert world.home.socket_path.exists()
-    assert not world.listens()
-    world.write("b.md", "the buffalo")
-    world.daemon()
-    assert world.found("buffalo") == {"b.md"}
-
-
-def test_without_a_configuration_it_says_so(world: World) -> None:
-    world.home.config_file.unlink()
-    assert world.start_daemon().wait(PATIENCE) == 4
-    assert "Traceback" not in world.log()
-
-
-def test_sighup_takes_the_new_configuration(world: World, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "c.md").write_text("the cassowary", "utf-8")
-    daemon = world.daemon()
-    world.configure(world.vault, other)
-    daemon.send_signal(signal.SIGHUP)
-    until(lambda: world.found("cassowary") == {"c.md"})
-    (other / "d.md").write_text("the dugong", "utf-8")
-    until(lambda: world.found("dugong") == {"d.md"})
-    world.home.config_file.write_text("[wach]\n", "utf-8")
-    daemon.send_signal(signal.SIGHUP)
-    until(lambda: "code=config" in world.log())
-    world.write("e.md", "the echidna")
-    until(lambda: world.found("echidna") == {"e.md"})
-    world.configure(world.vault)
-    daemon.send_signal(signal.SIGHUP)
-    until(lambda: world.found("cassowary") == set())
-    assert daemon.end() == 0
-
-
-def test_a_vault_that_goes_and_comes_back_keeps_its_rows(world: World, tmp_path: Path) -> None:
-    world.daemon(WATCHDOG_USEC="200000")  # looks every 0.1 seconds
-    world.vault.rename(tmp_path / "away")
-    until(lambda: "source_vanished" in {problem["code"] for problem in world.ask("status")["problems"]})
-    assert world.ask("status")["index"]["documents"] == 1
-    (tmp_path / "away").rename(world.vault)
-    until(lambda: "source_vanished" not in {problem["code"] for problem in world.ask("status")["problems"]})
-    assert world.found("aardvark") == {"a.md"}
-    world.write("b.md", "the buffalo")
-    until(lambda: world.found("buffalo") == {"b.md"})
-
-
-def messages(manager: socket.socket, wanted: Callable[[str], bool]) -> list[str]:
-    got: list[str] = []
-    deadline = time.monotonic() + 30
-    while not any(wanted(message) for message in got):
-        manager.settimeout(max(0.01, deadline - time.monotonic()))
-        got += manager.recv(4096).decode().splitlines()
-    return got
-
-
-def test_systemd_hears_of_it(world: World, tmp_path: Path) -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
-        manager.bind(str(tmp_path / "notify"))
-        daemon = world.start_daemon(NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC="200000")
-        assert messages(manager, lambda message: message == "WATCHDOG=1")[0] == "READY=1"
-        assert world.listens()
-        daemon.end()
-        assert "STOPPING=1" in messages(manager, lambda message: message == "STOPPING=1")

@@ -13,8 +13,19 @@ from vault_index.daemon import sessions
 from vault_index.daemon.sessions import SessionWatch
 from vault_index.sources.sessions.source import SessionSource
 
-Start = Callable[..., tuple[SessionWatch, list[str]]]
 _RECORDED = Path(__file__).resolve().parent.parent.parent / "fixtures/sessions/codex"
+
+
+class Watched(SessionWatch):
+    """A watch that keeps the paths it marks."""
+
+    def __init__(self, source: SessionSource, backend: str) -> None:
+        self.marks: list[str] = []
+        self.source = source
+        super().__init__(source, lambda path, **_flags: self.marks.append(path), backend)
+
+
+Start = Callable[..., Watched]
 
 
 @pytest.fixture
@@ -28,80 +39,68 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    watches: list[SessionWatch] = []
+    """Start a watch on OpenCode's database, or on another source."""
+    watches: list[Watched] = []
 
-    def begin(backend: str = "auto") -> tuple[SessionWatch, list[str]]:
-        marks: list[str] = []
-        source = opencode_source(tmp_path / "opencode")
-        watches.append(SessionWatch(source, lambda path, **_flags: marks.append(path), backend))
+    def begin(backend: str = "auto", source: SessionSource | None = None) -> Watched:
+        watches.append(Watched(source or opencode_source(tmp_path / "opencode"), backend))
         watches[-1].start()
-        return watches[-1], marks
+        return watches[-1]
 
     yield begin
     for watch in watches:
         watch.stop()
 
 
+@pytest.fixture
+def codex(tmp_path: Path) -> SessionSource:
+    """A client whose files lie in a folder of each day."""
+    (tmp_path / "codex/sessions/2026/11/22").mkdir(parents=True)
+    return SessionSource(Config(clients={"codex": ClientConfig(data=str(tmp_path / "codex"))}), "codex")
+
+
 def test_a_turn_is_noticed(client: Client, start: Start) -> None:
-    watch, marks = start()
+    watch = start()
     assert watch.backend == "native"
     client.user("Hello")
-    until(lambda: marks)
-    assert set(marks) == {str(client.path.parent)}
+    until(lambda: watch.marks)
+    assert set(watch.marks) == {str(client.path.parent)}
 
 
 def test_a_write_without_an_event_is_noticed_by_asking(client: Client, start: Start) -> None:
-    watch, marks = start("polling")
+    watch = start("polling")
     watch.tend()
-    assert marks == []
+    assert watch.marks == []
     client.user("Hello")
     watch.tend()
     watch.tend()
-    assert len(marks) == 1
+    assert len(watch.marks) == 1
 
 
 def test_reading_is_no_change(client: Client, start: Start, tmp_path: Path) -> None:
-    _, marks = start()
+    watch = start()
     source = opencode_source(tmp_path / "opencode")
     source.scan_places([""])
     (client.path.parent / "log.txt").write_text("of no concern")
     client.user("Hello")
-    until(lambda: marks)
-    first = len(marks)
+    until(lambda: watch.marks)
+    first = len(watch.marks)
     source.scan_places([""])
     (client.path.parent / "opencode.db-shm.bak").write_text("of no concern")
     other = client.path.with_name("opencode-beta.db")
     other.touch()
-    until(lambda: len(marks) > first)
+    until(lambda: len(watch.marks) > first)
 
 
 def test_a_folder_that_comes_later_is_watched_from_then_on(start: Start, tmp_path: Path) -> None:
-    watch, marks = start()
+    watch = start()
     (tmp_path / "opencode").mkdir()
     client = Client(tmp_path / "opencode/opencode.db")
     watch.tend()
-    assert (watch.backend, len(marks)) == ("native", 1)
+    assert (watch.backend, len(watch.marks)) == ("native", 1)
     client.session()
-    until(lambda: len(marks) > 1)
+    until(lambda: len(watch.marks) > 1)
     client.close()
-
-
-@pytest.fixture
-def codex(tmp_path: Path) -> Iterator[Callable[[str], tuple[SessionWatch, list[str], SessionSource]]]:
-    """A client whose files lie in a folder of each day."""
-    watches: list[SessionWatch] = []
-    (tmp_path / "codex/sessions/2026/11/22").mkdir(parents=True)
-
-    def begin(backend: str) -> tuple[SessionWatch, list[str], SessionSource]:
-        marks: list[str] = []
-        source = SessionSource(Config(clients={"codex": ClientConfig(data=str(tmp_path / "codex"))}), "codex")
-        watches.append(SessionWatch(source, lambda path, **_flags: marks.append(path), backend))
-        watches[-1].start()
-        return watches[-1], marks, source
-
-    yield begin
-    for watch in watches:
-        watch.stop()
 
 
 def _rollout() -> Path:
@@ -109,25 +108,25 @@ def _rollout() -> Path:
 
 
 def test_a_file_in_the_folder_of_a_new_day_is_noticed_and_stands_for_its_session(
-    tmp_path: Path, codex: Callable[[str], tuple[SessionWatch, list[str], SessionSource]]
+    tmp_path: Path, start: Start, codex: SessionSource
 ) -> None:
-    watch, marks, source = codex("auto")
+    watch, source = start("auto", codex), codex
     assert watch.backend == "native"
     day = tmp_path / "codex/sessions/2026/12/01"
     day.mkdir(parents=True)
-    until(lambda: marks)
-    marks.clear()
+    until(lambda: watch.marks)
+    watch.marks.clear()
     file = day / _rollout().name
     lines = _rollout().read_text("utf-8").splitlines(keepends=True)
     file.write_text("".join(lines[:9]), "utf-8")
-    until(lambda: str(file) in marks)
+    until(lambda: str(file) in watch.marks)
     assert source.relative(str(file)) == ""  # nobody knows whose it is
     (ref,) = source.scan_places([""]).refs
-    marks.clear()
+    watch.marks.clear()
     with file.open("a", encoding="utf-8") as rest:
         rest.writelines(lines[9:])
-    until(lambda: marks)
-    assert set(marks) == {str(file)}
+    until(lambda: watch.marks)
+    assert set(watch.marks) == {str(file)}
     assert source.relative(str(file)) == ref.path
     archive = tmp_path / "codex/archived_sessions"
     archive.mkdir()
@@ -138,16 +137,13 @@ def test_a_file_in_the_folder_of_a_new_day_is_noticed_and_stands_for_its_session
 
 @pytest.mark.parametrize("why", ["silent_filesystem", "exhausted"])
 def test_folders_that_get_no_events_are_asked(
-    tmp_path: Path,
-    codex: Callable[[str], tuple[SessionWatch, list[str], SessionSource]],
-    why: str,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, start: Start, codex: SessionSource, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sessions, why, lambda folder: "nfs")
-    watch, marks, _ = codex("auto")
+    watch = start("auto", codex)
     assert watch.backend == "polling"
     watch.tend()
-    assert marks == []
+    assert watch.marks == []
     (tmp_path / "codex/sessions/2026/11/22" / _rollout().name).write_bytes(_rollout().read_bytes())
     watch.tend()
-    assert marks == [str(tmp_path / "codex")]
+    assert watch.marks == [str(tmp_path / "codex")]

@@ -35,10 +35,10 @@ def test_words_are_forgotten_and_what_is_slow_to_make_is_kept() -> None:
     assert tokens._encoding.cache_info().currsize == 1
 
 
-def test_memory_is_trimmed_whatever_the_c_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    trim_memory()
+def test_another_c_library_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vault_index.daemon.system.ctypes.CDLL", lambda name: object())
     trim_memory()
+    share_heap()
 
 
 _HEAPS = """
@@ -65,8 +65,3 @@ libc.fflush(out)
 def test_threads_allocate_from_one_heap() -> None:
     told = subprocess.run([sys.executable, "-c", _HEAPS], capture_output=True, text=True, check=True).stdout
     assert told.count("<heap nr=") == 1
-
-
-def test_another_c_library_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vault_index.daemon.system.ctypes.CDLL", lambda name: object())
-    share_heap()

@@ -140,6 +140,31 @@ def started(home: Path, *options: str, code: str = "") -> "subprocess.Popen[byte
     )
 
 
+class Raw:
+    """A server whose lines the test writes and reads itself."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self.process = process
+        self.stdin, self.stdout, self.stderr = process.stdin, process.stdout, process.stderr
+
+    def send(self, *lines: bytes) -> None:
+        self.stdin.write(b"".join(lines))
+        self.stdin.flush()
+
+    def reply(self) -> dict[str, Any]:
+        reply: dict[str, Any] = json.loads(self.stdout.readline())
+        return reply
+
+
+@contextmanager
+def raw(home: Path, *options: str, code: str = "") -> Iterator[Raw]:
+    with started(home, *options, code=code) as process:
+        yield Raw(process)
+
+
 def request(number: int, method: str, params: dict[str, Any]) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode() + b"\n"
 

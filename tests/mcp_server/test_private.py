@@ -1,4 +1,4 @@
-"""What is asked in a private project is sent to no server: where the server was started, and where the client works."""
+"""What a client asks while it works in a private project is sent to no server."""
 
 from pathlib import Path
 
@@ -10,10 +10,8 @@ from vault_index import VaultIndex
 from vault_index.config.edit import set_value
 
 
-@pytest.mark.parametrize("place", ["root", "working directory"])
-def test_what_is_asked_in_a_private_folder_never_leaves(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
-) -> None:
+def test_a_question_in_a_private_root_never_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder where the server was started is one of its `directory`, too: tests/mcp_server/test_remote.py."""
     secret, public = tmp_path / "clients/big secret", tmp_path / "public"
     secret.mkdir(parents=True)
     public.mkdir()
@@ -21,21 +19,15 @@ def test_what_is_asked_in_a_private_folder_never_leaves(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     home = make_home(tmp_path)
     with EmbeddingServer(dimensions=16) as server:
-        for key, value in {
-            "base_url": server.base_url,
-            "model": "toy",
-            "dimensions": "16",
-            "provider": "openai",
-        }.items():
+        settings = {"base_url": server.base_url, "model": "toy", "dimensions": "16", "provider": "openai"}
+        for key, value in settings.items():
             set_value(home, f"embedding.{key}", value)
         set_value(home, "opencode.local_only", f'["{tmp_path}/clients"]')
         with VaultIndex.open(home) as index:
             index.embed()
         server.requests.clear()
         for folder in (secret, public):
-            roots = [folder] if place == "root" else []
-            started_in = public if place == "root" else folder
-            with session(home.data_dir, roots=roots, cwd=started_in) as client:
+            with session(home.data_dir, roots=[folder], cwd=public) as client:
                 answer = client.call("memory_search", query="the importer")
                 client.call("memory_recall", query="the importer")
                 client.call("memory_timeline", query="the importer")

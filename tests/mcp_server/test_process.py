@@ -6,18 +6,19 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.mcp_server.sessions import INITIALIZE, INITIALIZED, Session, command, make_home, request, session, started
+from tests.mcp_server.sessions import INITIALIZE, INITIALIZED, Session, command, make_home, raw, request, session
+from tests.waiting import PATIENCE, until
 from vault_index.agents.clients import PLACES
 from vault_index.cli import main
 from vault_index.config import Home
 from vault_index.daemon.client import ping
+from vault_index.mcp_server.backend import Backend
 
 NOISY = """
 import os, subprocess, sys
@@ -34,15 +35,6 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def until(condition: Callable[[], Any], seconds: float = 30.0) -> Any:
-    """What the condition gives once it gives something."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.02)
-    return found
-
-
 def alive(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
@@ -51,27 +43,28 @@ def alive(pid: int) -> bool:
     return state not in "ZX"
 
 
+def name_given_by(words: Sequence[str], **options: Any) -> str:
+    """Start a server, and return what it calls itself."""
+    ended = subprocess.run(words, input=INITIALIZE, capture_output=True, timeout=PATIENCE, check=False, **options)
+    return str(json.loads(ended.stdout)["result"]["serverInfo"]["name"])
+
+
 def test_stdout_has_nothing_but_the_protocol(home: Home) -> None:
-    call = request(2, "tools/call", {"name": "memory_search", "arguments": {"query": "Tidewater"}})
-    garbage = b"this is no JSON\n"
-    with started(home.data_dir, code=NOISY) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        assert server.stderr is not None
-        server.stdin.write(INITIALIZE + INITIALIZED + garbage + call)
-        server.stdin.flush()
-        replies = [json.loads(server.stdout.readline())]
+    call, garbage = {"name": "memory_search", "arguments": {"query": "Tidewater \ud83d"}}, b"this is no JSON\n"
+    with raw(home.data_dir, code=NOISY) as server:
+        server.send(INITIALIZE, INITIALIZED, garbage, request(2, "tools/call", call))
+        replies = [server.reply()]
         while replies[-1].get("id") != 2:
-            replies.append(json.loads(server.stdout.readline()))
+            replies.append(server.reply())
         server.stdin.close()
-        replies += map(json.loads, server.stdout)
-        told = server.stderr.read()
-    assert all(reply["jsonrpc"] == "2.0" for reply in replies)
+        rest, told = server.stdout.read(), server.stderr.read()
     assert [reply["id"] for reply in replies if reply.get("id")] == [1, 2]
-    assert b"a library speaks" in told
-    assert b"and another" in told
-    assert b"and a child" in told
-    assert server.returncode == 0
+    assert all(reply["jsonrpc"] == "2.0" for reply in replies)
+    assert "harbour.md" in replies[-1]["result"]["content"][0]["text"]  # in spite of half a character
+    assert rest == b""
+    for words in (b"a library speaks", b"and another", b"and a child"):
+        assert words in told
+    assert server.process.returncode == 0
 
 
 def test_the_server_starts_without_what_it_does_not_need() -> None:
@@ -79,19 +72,6 @@ def test_the_server_starts_without_what_it_does_not_need() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "mcp.server.runner" in (imported := done.stdout.split())
     assert not [name for name in imported if name.startswith(("mcp.client", "mcp.server.mcpserver", "openai", "numpy"))]
-
-
-def test_half_a_character_keeps_nobody_waiting(home: Home) -> None:
-    asked = {"name": "memory_search", "arguments": {"query": "Tidewater \ud83d"}}
-    with started(home.data_dir) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        server.stdin.write(INITIALIZE + INITIALIZED + request(2, "tools/call", asked))
-        server.stdin.flush()
-        replies = [json.loads(server.stdout.readline()) for _ in range(2)]
-        server.stdin.close()
-    assert [reply.get("id") for reply in replies] == [1, 2]
-    assert "harbour.md" in replies[1]["result"]["content"][0]["text"]
 
 
 def test_it_answers_before_init_and_the_calls_say_what_is_missing(tmp_path: Path) -> None:
@@ -102,29 +82,22 @@ def test_it_answers_before_init_and_the_calls_say_what_is_missing(tmp_path: Path
 
 
 def test_a_client_that_leaves_in_a_call_is_no_defect(home: Home) -> None:
-    with started(home.data_dir) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        assert server.stderr is not None
-        server.stdin.write(INITIALIZE + INITIALIZED)
-        server.stdin.flush()
-        assert b"protocolVersion" in server.stdout.readline()
+    with raw(home.data_dir) as server:
+        server.send(INITIALIZE, INITIALIZED)
+        assert "protocolVersion" in server.reply()["result"]
         server.stdout.close()
         server.stdin.write(request(2, "tools/call", {"name": "memory_list", "arguments": {}}))
         server.stdin.close()
         assert b"defect" not in server.stderr.read()
-        assert server.wait(30) == 0
+        assert server.process.wait(PATIENCE) == 0
 
 
 def test_ctrl_c_ends_it_while_it_waits_for_its_client(home: Home) -> None:
-    with started(home.data_dir) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        server.stdin.write(INITIALIZE)
-        server.stdin.flush()
-        assert b"protocolVersion" in server.stdout.readline()
-        server.send_signal(signal.SIGINT)
-        assert server.wait(30) == -signal.SIGINT
+    with raw(home.data_dir) as server:
+        server.send(INITIALIZE)
+        assert "protocolVersion" in server.reply()["result"]
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(PATIENCE) == -signal.SIGINT
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -156,8 +129,7 @@ def daemon_home() -> Iterator[Home]:
         yield home
         if (pid := daemon_pid(home)) is not None:
             os.kill(pid, signal.SIGTERM)
-            until(lambda: daemon_pid(home) is None)
-            until(lambda: not home.socket_path.exists())
+            until(lambda: not home.socket_path.exists() and not alive(pid))
 
 
 def daemon_pid(home: Home) -> int | None:
@@ -180,8 +152,8 @@ def test_a_daemon_is_started_for_all_and_outlives_them(daemon_home: Home) -> Non
 def test_without_a_daemon_the_index_is_brought_up_to_date(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     (tmp_path / "vault" / "new.md").write_text("A zeppelin landed.\n", "utf-8")
-    with session(home.data_dir) as client:
-        until(lambda: client.call("memory_search", query="zeppelin").get("results"))
+    backend = Backend(home)
+    until(lambda: backend.call("search", {"query": "zeppelin"})["results"])
     assert daemon_pid(home) is None
 
 
@@ -197,8 +169,7 @@ from vault_index.cli import main
 sys.exit(main(sys.argv[1:]))
 """
     words = [sys.executable, "-c", code, "mcp", "--home", str(home.data_dir)]
-    ended = subprocess.run(words, input=INITIALIZE, capture_output=True, timeout=60, check=False)
-    assert json.loads(ended.stdout)["result"]["serverInfo"]["name"] == "vault-index"
+    assert name_given_by(words) == "vault-index"
 
 
 def test_the_configuration_that_is_printed_starts_the_server(
@@ -211,7 +182,9 @@ def test_the_configuration_that_is_printed_starts_the_server(
     [words] = {tuple(words) for words in printed.values()}
     assert "--read-only" in words
     # Another folder, no environment, nobody's PATH: what a client on a desktop has.
-    ended = subprocess.run(words, input=INITIALIZE, capture_output=True, timeout=60, check=False, cwd=tmp_path, env={})
+    ended = subprocess.run(
+        words, input=INITIALIZE, capture_output=True, timeout=PATIENCE, check=False, cwd=tmp_path, env={}
+    )
     assert json.loads(ended.stdout)["result"]["serverInfo"]["name"] == "vault-index"
 
 

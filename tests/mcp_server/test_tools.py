@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client, MCPError
 
 from tests.mcp_server.sessions import Session, session
 from tests.output import answers
@@ -13,12 +14,11 @@ from vault_index.mcp_server.budget import cut_records
 from vault_index.mcp_server.tools import TOOLS
 from vault_index.output import render_json
 
-NAMES = [tool.name for tool in TOOLS]
 MOST_TOKENS = 2000
 
 
-def test_the_list_names_every_tool_and_costs_little(client: Session) -> None:
-    listed = client.tools()
+def test_the_list_names_every_tool_and_costs_little(each: Session) -> None:
+    listed = each.tools()
     assert [tool.name for tool in listed.tools] == [
         "memory_search", "memory_get", "memory_timeline", "memory_recall",
         "memory_store", "memory_update", "memory_delete", "memory_list", "memory_review",
@@ -32,9 +32,7 @@ def test_the_list_names_every_tool_and_costs_little(client: Session) -> None:
         assert "required" not in tool.output_schema  # errors have nothing of it, and some clients check them
         assert tool.input_schema["type"] == "object"
 
-
-def test_hints_say_what_a_tool_may_do(client: Session) -> None:
-    hints = {tool.name: tool.annotations for tool in client.tools().tools}
+    hints = {tool.name: tool.annotations for tool in listed.tools}
     reading = {name for name, hint in hints.items() if hint and hint.read_only_hint}
     destructive = {name for name, hint in hints.items() if hint and hint.destructive_hint}
     assert reading == {"memory_search", "memory_get", "memory_timeline", "memory_recall", "memory_list"}
@@ -49,9 +47,13 @@ def test_read_only_leaves_out_what_writes(home: Home) -> None:
         )
         assert "no tool 'memory_store'" in client.error("memory_store", content="Not to be written.")
         assert client.call("memory_search", query="Tidewater")["results"]
+        assert [one.name for one in client.does(Client.list_prompts).prompts] == ["recall"]
+        with pytest.raises(MCPError, match="no prompt 'remember'"):
+            client.does(lambda sdk: sdk.get_prompt("remember", {}))
 
 
-def test_a_memory_is_stored_found_changed_and_deleted(client: Session, vault: Path) -> None:
+def test_a_memory_is_stored_found_changed_and_deleted(each: Session, vault: Path) -> None:
+    client = each
     stored = client.call(
         "memory_store",
         narrative="The ferry carrier bans us.",
@@ -75,14 +77,14 @@ def test_a_memory_is_stored_found_changed_and_deleted(client: Session, vault: Pa
     assert client.call("memory_list", type="warning")["results"] == []
 
 
-@pytest.mark.parametrize(("by", "bead"), [("entered_by", "bead_id"), ("by", "bead")])
-def test_short_names_of_fields_and_filters_are_understood(client: Session, vault: Path, by: str, bead: str) -> None:
-    stored = client.call("memory_store", content=f"The tide table {by} is kept here.", **{by: "ann", bead: "bd-7"})
+def test_short_names_of_fields_and_filters_are_understood(client: Session, vault: Path) -> None:
+    stored = client.call("memory_store", content="The tide table is kept here.", by="ann", bead="bd-7")
     text = (vault / stored["path"]).read_text("utf-8")
     assert "entered_by: ann" in text
     assert "bead_id: bd-7" in text
-    found = client.call("memory_search", query="tide table", **{by: "ann", bead: "bd-7"})
-    assert [hit["path"] for hit in found["results"]] == [stored["path"]]
+    for names in ({"by": "ann", "bead": "bd-7"}, {"entered_by": "ann", "bead_id": "bd-7"}):
+        found = client.call("memory_search", query="tide table", **names)
+        assert [hit["path"] for hit in found["results"]] == [stored["path"]]
     client.call("memory_delete", ref=stored["id"])
 
 
@@ -129,19 +131,13 @@ def test_a_review_is_listed_and_decided(client: Session, vault: Path) -> None:
     client.call("memory_delete", ref=last["id"])
 
 
-@pytest.mark.parametrize("tool", NAMES)
-def test_a_malformed_call_is_a_tool_error(client: Session, tool: str) -> None:
-    assert "must be" in client.error(tool, **WRONG[tool])
-    assert "no argument 'nonsense'" in client.error(tool, nonsense=1)
-
-
-@pytest.mark.parametrize("tool", [tool.name for tool in TOOLS if tool.needs])
-def test_what_is_missing_is_named(client: Session, tool: str) -> None:
-    assert "is missing" in client.error(tool)
-
-
-def test_null_is_not_given(client: Session) -> None:
-    assert client.call("memory_search", query="Tidewater", tags=None, limit=None)["results"]
+def test_a_malformed_call_is_a_tool_error(each: Session) -> None:
+    assert WRONG.keys() == {tool.name for tool in TOOLS}
+    for tool, given in WRONG.items():
+        assert "must be" in each.error(tool, **given)
+        assert "no argument 'nonsense'" in each.error(tool, nonsense=1)
+    for tool in [tool.name for tool in TOOLS if tool.needs]:
+        assert "is missing" in each.error(tool)
 
 
 @pytest.mark.parametrize(
@@ -173,11 +169,11 @@ def test_of_several_references_the_bad_ones_are_named_beside_the_good_one(client
     assert "empty" in client.error("memory_get", ref=[" "])
 
 
-@pytest.mark.parametrize("tool", ["memory_list", "memory_search"])
-def test_a_number_that_no_database_has_means_all(client: Session, tool: str) -> None:
-    query = {"query": "barometer"} if tool == "memory_search" else {}
-    assert client.call(tool, **query, limit=10**30, max_tokens=10**30)["results"]
-    assert client.call(tool, **query, offset=10**30)["results"] == []
+def test_a_number_that_no_database_has_means_all(client: Session) -> None:
+    calls: dict[str, dict[str, str]] = {"memory_list": {}, "memory_search": {"query": "barometer"}}
+    for tool, query in calls.items():
+        assert client.call(tool, **query, limit=10**30, max_tokens=10**30)["results"]
+        assert client.call(tool, **query, offset=10**30)["results"] == []
 
 
 @pytest.mark.parametrize("budget", [700, 1500])

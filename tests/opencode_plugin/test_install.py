@@ -18,7 +18,7 @@ from vault_index.opencode_plugin.install import (
     state_of,
     uninstall,
     user_target,
-)
+)  # fmt: skip
 
 SHIPPED = Path(install.__code__.co_filename).parent / "plugin"
 
@@ -51,17 +51,12 @@ def test_everything_that_is_shipped_is_installed_and_knows_the_command(folder: P
     assert place["socket"] == str(link.home.socket_path)
 
 
-def test_nothing_is_imported_that_opencode_does_not_bring_along() -> None:
-    imported = {
-        name
-        for path in SHIPPED.rglob("*.ts")
-        for name in re.findall(r'^import .* from "(.+)"$', path.read_text(), re.M)
-    }
+def test_opencode_gets_one_export_and_modules_it_brings_along() -> None:
+    """OpenCode calls everything that the first file exports."""
+    texts = [path.read_text() for path in SHIPPED.rglob("*.ts")]
+    imported = {name for text in texts for name in re.findall(r'^import .* from "(.+)"$', text, re.M)}
     assert imported
     assert [name for name in imported if not name.startswith(("./", "node:"))] == []
-
-
-def test_opencode_calls_what_the_first_file_exports_so_that_it_exports_the_plugin_alone() -> None:
     exported = re.findall(r"^export .*", (SHIPPED / "vault-index.ts").read_text(), re.M)
     assert [line.split()[2] for line in exported] == ["VaultIndexPlugin"]
 
@@ -73,15 +68,11 @@ def test_a_second_install_writes_nothing(folder: Path, link: Link) -> None:
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.ts")} == before
 
 
-def test_an_older_plugin_is_renewed(folder: Path, link: Link) -> None:
+def test_an_older_or_incomplete_plugin_is_renewed(folder: Path, link: Link) -> None:
     install(target(folder), Link(("/old/vault-index",), link.home))
     assert state_of(target(folder), link)["state"] == "outdated"
     assert [path.name for path in install(target(folder), link)] == ["place.ts"]
     assert state_of(target(folder), link)["state"] == "installed"
-
-
-def test_a_missing_file_is_put_back(folder: Path, link: Link) -> None:
-    install(target(folder), link)
     (folder / "vault-index" / "api.ts").unlink()
     assert state_of(target(folder), link)["state"] == "incomplete"
     assert [path.name for path in install(target(folder), link)] == ["api.ts"]
@@ -137,30 +128,21 @@ def test_uninstall_leaves_what_others_put_beside_it(folder: Path, link: Link) ->
     assert uninstall(target(folder)) == []
 
 
-def test_uninstall_takes_its_folder_along(folder: Path, link: Link) -> None:
-    install(target(folder), link)
-    uninstall(target(folder))
-    assert list(folder.iterdir()) == []
-    assert state_of(target(folder), link)["state"] == "absent"
-
-
-def test_what_a_killed_install_left_goes_with_the_plugin(folder: Path, link: Link) -> None:
+def test_uninstall_takes_its_folder_and_what_a_killed_install_left(folder: Path, link: Link) -> None:
     install(target(folder), link)
     for place in (folder, folder / "vault-index"):
         (place / ".vault-index-0123456789abcdef.tmp").write_text("half")
     uninstall(target(folder))
     assert list(folder.iterdir()) == []
+    assert state_of(target(folder), link)["state"] == "absent"
 
 
-def test_a_plugin_for_everything_lies_where_opencode_looks(tmp_path: Path) -> None:
+def test_the_plugin_lies_where_opencode_looks(tmp_path: Path) -> None:
     usual = user_target({"HOME": str(tmp_path)})
     assert usual.folder == tmp_path / ".config/opencode/plugin"
     moved = user_target({"HOME": str(tmp_path), "XDG_CONFIG_HOME": "/etc/me"})
     assert moved.folder == Path("/etc/me/opencode/plugin")
     assert user_target({"HOME": str(tmp_path), "XDG_CONFIG_HOME": "relative"}).folder == usual.folder
-
-
-def test_a_plugin_for_a_project_lies_in_it(tmp_path: Path) -> None:
     assert project_target(tmp_path).folder == tmp_path / ".opencode/plugin"
     with pytest.raises(UsageError, match="no folder"):
         project_target(tmp_path / "none")

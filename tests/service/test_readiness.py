@@ -1,122 +1,99 @@
 """What the daemon tells a service manager, heard by one that listens as systemd does (sd_notify(3))."""
 
-import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from vault_index.config import Home, find_home
-from vault_index.daemon.client import ping
-
-SECONDS = 30.0
+from tests.waiting import PATIENCE
+from tests.world import Process, World, opened_world
 
 
 class Manager:
     """Starts the daemon as a unit of Type=notify, and hears what it says."""
 
-    def __init__(self, folder: Path, home: Home) -> None:
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._socket.bind(str(folder / "notify"))
-        self._socket.settimeout(SECONDS)
-        self._log = (folder / "log").open("w+", encoding="utf-8")
-        self.unit = subprocess.Popen(
-            [sys.executable, "-m", "vault_index", "watch", "--home", str(home.data_dir)],
-            stderr=self._log,
-            env={**os.environ, "NOTIFY_SOCKET": str(folder / "notify"), "WATCHDOG_USEC": "200000"},
-        )
+    def __init__(self, world: World, address: Path) -> None:
+        self._world, self._address = world, str(address)
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(self._address)
+        self.socket.settimeout(PATIENCE)
+
+    def start(self) -> Process:
+        return self._world.start_daemon(NOTIFY_SOCKET=self._address, WATCHDOG_USEC="200000")
 
     def until(self, wanted: str) -> list[str]:
-        """The messages up to the first that begins so, with it."""
+        """Return the messages up to the first that begins with `wanted`."""
         heard: list[str] = []
-        deadline = time.monotonic() + SECONDS
-        while time.monotonic() < deadline:
-            for message in self._socket.recv(4096).decode().splitlines():
-                heard.append(message)
-                if message.startswith(wanted):
-                    return heard
-        raise AssertionError(heard)
+        while not (heard and heard[-1].startswith(wanted)):
+            messages = self.socket.recv(4096).decode().splitlines()
+            ends = [number for number, message in enumerate(messages, 1) if message.startswith(wanted)]
+            heard += messages[: ends[0]] if ends else messages
+            assert len(heard) < 10_000, heard[:9]
+        return heard
 
-    def close(self) -> None:
-        if self.unit.poll() is None:
-            self.unit.kill()
-        self.unit.wait()
-        self._socket.close()
-        self._log.close()
+    def is_told_nothing(self) -> bool:
+        self.socket.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            self.socket.recv(4096)
+        return True
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    vault, data = tmp_path / "vault", tmp_path / "home"
-    vault.mkdir()
-    data.mkdir(mode=0o700)
-    (vault / "a.md").write_text("# Alpha\n\nthe aardvark\n", "utf-8")
-    settings = f'[sources.vault]\npath = "{vault}"\n[embedding]\nprovider = "none"\n'
-    (data / "config.toml").write_text(settings, "utf-8")
-    return find_home(data)
+def world(tmp_path: Path) -> Iterator[World]:
+    with opened_world(tmp_path) as world:
+        world.write("a.md", "# Alpha\n\nthe aardvark\n")
+        yield world
 
 
 @pytest.fixture
-def manager(tmp_path: Path, home: Home) -> Iterator[Manager]:
-    manager = Manager(tmp_path, home)
-    yield manager
-    manager.close()
+def manager(world: World, tmp_path: Path) -> Iterator[Manager]:
+    manager = Manager(world, tmp_path / "notify")
+    with manager.socket:
+        yield manager
 
 
-def test_ready_is_the_first_word_and_said_by_who_answers(manager: Manager, home: Home) -> None:
+def test_ready_is_the_first_word_and_stopping_the_last(manager: Manager, world: World) -> None:
+    unit = manager.start()
     assert manager.until("STATUS=") == ["READY=1", "STATUS=0 waiting, 0 without a vector, 0 missed"]
-    daemon = ping(home.socket_path)
-    assert daemon is not None
-    assert daemon["pid"] == manager.unit.pid
-
-
-def test_it_tells_its_state_and_that_it_lives_again_and_again(manager: Manager) -> None:
-    manager.until("READY=1")
-    for _ in range(3):
+    assert world.ask("status")["daemon"]["pid"] == unit.pid
+    manager.until("WATCHDOG=1")
+    for _ in range(2):
         status, alive = manager.until("WATCHDOG=1")
         assert status.startswith("STATUS=")
         assert "waiting" in status
         assert alive == "WATCHDOG=1"
-
-
-@pytest.mark.parametrize("faulty", [False, True], ids=["good", "faulty"])
-def test_a_reload_is_told_from_its_beginning_to_its_end(manager: Manager, home: Home, faulty: bool) -> None:
-    manager.until("READY=1")
-    if faulty:
-        home.config_file.write_text("[wach]\n", "utf-8")
-    before = time.monotonic_ns() // 1000
-    manager.unit.send_signal(signal.SIGHUP)
-    *_, reloading, begun = manager.until("MONOTONIC_USEC=")
-    assert reloading == "RELOADING=1"
-    assert before <= int(begun.partition("=")[2]) <= time.monotonic_ns() // 1000
-    manager.until("READY=1")
-    for _ in range(2):
-        manager.until("WATCHDOG=1")
-    assert ping(home.socket_path) is not None
-
-
-def test_stopping_is_its_last_word(manager: Manager) -> None:
-    manager.until("READY=1")
-    manager.unit.terminate()
+    unit.terminate()
     manager.until("STOPPING=1")
-    assert manager.unit.wait(SECONDS) == 0
-    manager._socket.setblocking(False)
-    with pytest.raises(BlockingIOError):
-        manager._socket.recv(4096)
+    assert unit.wait(PATIENCE) == 0
+    assert manager.is_told_nothing()
 
 
-def test_a_faulty_configuration_is_never_ready(tmp_path: Path, home: Home) -> None:
-    home.config_file.write_text("[wach]\n", "utf-8")
-    manager = Manager(tmp_path, home)
-    try:
-        assert manager.unit.wait(SECONDS) == 2, "which the unit does not restart"
-        manager._socket.setblocking(False)
-        with pytest.raises(BlockingIOError):
-            manager._socket.recv(4096)
-    finally:
-        manager.close()
+def test_a_reload_is_told_from_its_beginning_to_its_end(manager: Manager, world: World) -> None:
+    unit = manager.start()
+    manager.until("READY=1")
+    for settings in (world.home.config_file.read_text("utf-8"), "[wach]\n"):
+        world.home.config_file.write_text(settings, "utf-8")
+        before = time.monotonic_ns() // 1000
+        unit.send_signal(signal.SIGHUP)
+        *_, reloading, begun = manager.until("MONOTONIC_USEC=")
+        assert reloading == "RELOADING=1"
+        assert before <= int(begun.partition("=")[2]) <= time.monotonic_ns() // 1000
+        manager.until("READY=1")
+        manager.until("WATCHDOG=1")
+    assert world.listens()
+
+
+@pytest.mark.parametrize(("settings", "code"), [("[wach]\n", 2), ("", 4)], ids=["faulty", "missing"])
+def test_a_daemon_without_a_sound_configuration_is_never_ready(
+    manager: Manager, world: World, settings: str, code: int
+) -> None:
+    world.home.config_file.write_text(settings, "utf-8")
+    if not settings:
+        world.home.config_file.unlink()
+    unit = manager.start()
+    assert unit.wait(PATIENCE) == code  # the unit does not restart it
+    assert "Traceback" not in unit.stderr_text()
+    assert manager.is_told_nothing()

@@ -50,7 +50,9 @@ def service(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, 
     return code, told.out, told.err
 
 
-def test_it_is_installed_once(stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_is_installed_once_and_taken_away_once(
+    stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     calls = stand_in("systemctl", SYSTEMCTL)
     code, out, err = service(capsys, "install")
     assert (code, out) == (0, f"installed and active: {unit}\n"), err
@@ -64,6 +66,12 @@ def test_it_is_installed_once(stand_in: Stand, unit: Path, capsys: pytest.Captur
     assert json.loads(out)["changed"] is False
     assert calls()[-2].endswith("start vault-index.service")
     assert "restart" not in calls()[-2]
+    assert service(capsys, "uninstall")[0] == 0
+    assert not unit.exists()
+    assert any("disable --now" in call for call in calls())
+    code, out, _ = service(capsys, "uninstall")
+    assert code == 0
+    assert "no service" in out
 
 
 def test_the_status_tells_what_both_say(stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,17 +89,6 @@ def test_the_status_tells_what_both_say(stand_in: Stand, unit: Path, capsys: pyt
     service(capsys, "uninstall")
     told = json.loads(service(capsys, "status", "--json")[1])
     assert (told["installed"], told["enabled"], told["active"], told["pid"]) == (False, False, "inactive", None)
-
-
-def test_it_is_taken_away_once(stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    calls = stand_in("systemctl", SYSTEMCTL)
-    service(capsys, "install")
-    assert service(capsys, "uninstall")[0] == 0
-    assert not unit.exists()
-    assert any("disable --now" in call for call in calls())
-    code, out, _ = service(capsys, "uninstall")
-    assert code == 0
-    assert "no service" in out
 
 
 @pytest.mark.parametrize("link", [False, True], ids=["file", "link"])
@@ -156,40 +153,19 @@ def test_serve_is_a_service_of_its_own(stand_in: Stand, unit: Path, capsys: pyte
     ]  # fmt: skip
 
 
-def test_without_a_configuration_nothing_is_written(
-    stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]
+def test_a_start_that_fails_is_explained_and_not_tried_again(
+    stand_in: Stand, unit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stand_in("systemctl", SYSTEMCTL)
-    (unit.parents[3] / ".config/vault-index/config.toml").unlink()
-    code, _, err = service(capsys, "install")
-    assert code == 4
-    assert "init" in err
-    assert not unit.exists()
-
-
-@pytest.mark.parametrize(
-    ("status", "sandbox", "said"),
-    [
+    for status, sandbox, said in (
         ("1", [], ["Job for vault-index.service failed.", "service logs"]),
         ("226", ["--sandbox"], ["no user namespace", "vault-index service install"]),
-    ],
-    ids=["as it says", "no namespace"],
-)
-def test_a_start_that_fails_is_explained_and_not_tried_again(
-    stand_in: Stand,
-    unit: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    status: str,
-    sandbox: list[str],
-    said: list[str],
-) -> None:
-    stand_in("systemctl", SYSTEMCTL)
-    (tmp_path / "broken").write_text(f"{status}\n", "utf-8")
-    code, _, err = service(capsys, "install", *sandbox)
-    assert code == 1
-    assert [words for words in said if words not in err] == []
-    assert (tmp_path / "stopped").exists()
+    ):
+        (tmp_path / "broken").write_text(f"{status}\n", "utf-8")
+        code, _, err = service(capsys, "install", *sandbox)
+        assert code == 1
+        assert [words for words in said if words not in err] == []
+        (tmp_path / "stopped").unlink()
 
 
 @pytest.mark.parametrize(
@@ -223,8 +199,8 @@ def test_who_has_no_lingering_is_told_that_it_ends_with_the_session(
     assert ("from boot on: sudo loginctl enable-linger $USER" in err) == said
 
 
-def test_without_a_manager_it_is_said_what_to_do(
-    stand_in: Stand, unit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_what_is_missing_is_named_and_nothing_is_written(
+    stand_in: Stand, unit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_in("systemctl", SYSTEMCTL)
     (tmp_path / "no-bus").touch()
@@ -232,12 +208,12 @@ def test_without_a_manager_it_is_said_what_to_do(
     assert code == 1
     assert "No medium found" in err
     assert "enable-linger" in err
+    (tmp_path / "no-bus").unlink()
+    (unit.parents[3] / ".config/vault-index/config.toml").unlink()
+    code, _, err = service(capsys, "install")
+    assert code == 4
+    assert "init" in err
     assert not unit.exists()
-
-
-def test_on_a_machine_without_systemd(
-    unit: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     code, _, err = service(capsys, "status")
     assert code == 1

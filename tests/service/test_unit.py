@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE
 from vault_index.service.definition import MARK, Definition
 from vault_index.service.systemd import facts, facts_of_serve, shared_unit, system_unit, user_unit
 
@@ -96,7 +97,7 @@ def test_every_directive_is_explained_in_the_documents() -> None:
 def analyzed(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     environ = {**os.environ, "XDG_RUNTIME_DIR": str(folder), "HOME": str(folder), "SYSTEMD_COLORS": "0"}
     command = ["systemd-analyze", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=environ, check=False, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, env=environ, check=False, timeout=PATIENCE)
 
 
 @needs_systemd
