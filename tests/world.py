@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from tests.waiting import PATIENCE, until
 from vault_index.access import Tokens
-from vault_index.callers import Caller, Scope
+from vault_index.callers import Caller, Scope, caller_to_json
 from vault_index.config import Home, find_home
 from vault_index.daemon.client import Client, Unreachable, connect, ping
 
@@ -28,14 +28,15 @@ _PORT = re.compile(r"^vault-index: serving on https?://[^ ]+:(\d+) ", re.MULTILI
 class World:
     """A home with one empty vault and no embedder; `close` kills the processes started for it."""
 
-    def __init__(self, folder: Path, more: str = "") -> None:
-        """Make it in `folder`; `more` is appended to the configuration."""
+    def __init__(self, folder: Path, more: str = "", *, home: Home | None = None) -> None:
+        """Make it in `folder`; `more` is appended to the configuration. A `home` that is there is left as it is."""
         self.vault = folder / "vault"
-        self.vault.mkdir(parents=True)
-        self.home: Home = find_home(folder / "home")
-        self.home.data_dir.mkdir(mode=0o700)
+        self.home = home or find_home(folder / "home")
         self.more = more
-        self.configure()
+        if home is None:
+            self.vault.mkdir(parents=True)
+            self.home.data_dir.mkdir(mode=0o700)
+            self.configure()
         self.within: tuple[str, ...] = ()
         """The words of a command that runs the processes, for example `nsenter`."""
         self.first = ""
@@ -54,6 +55,11 @@ class World:
         unfinished = file.with_name(f".{file.name}.tmp")
         unfinished.write_text(text, "utf-8")
         unfinished.replace(file)
+
+    def files(self) -> dict[str, bytes]:
+        """Return the bytes of every file of the vault, by path."""
+        files = (path for path in self.vault.rglob("*") if path.is_file())
+        return {path.relative_to(self.vault).as_posix(): path.read_bytes() for path in files}
 
     def token(self, name: str, *, writes: bool = False, scope: Scope = WHOLE, expires: float | None = None) -> str:
         return Tokens(self.home.tokens_file).add(Caller(name, writes, scope), created=time.time(), expires=expires)
@@ -83,9 +89,9 @@ class World:
         until(reconciled)
         return process
 
-    def serve(self, *options: str, **environment: str) -> "Served":
-        """Start `serve` at a free port, and wait until it listens."""
-        process = self.process("serve", "--listen", "127.0.0.1:0", *options, **environment)
+    def serve(self, *options: str, first: str = "", **environment: str) -> "Served":
+        """Start `serve` at a free port, and wait until it listens. It runs the Python code `first` before that."""
+        process = self.process("serve", "--listen", "127.0.0.1:0", *options, first=first, **environment)
         return Served(process, process.port())
 
     def log(self) -> str:
@@ -108,7 +114,7 @@ class World:
     def listens(self) -> bool:
         return ping(self.home.socket_path) is not None
 
-    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+    def ask(self, method: str, /, **params: Any) -> dict[str, Any]:
         """Return the daemon's answer; a busy daemon is asked again. Raises ConnectionError when there is none."""
 
         def answered() -> list[dict[str, Any] | str] | None:
@@ -124,6 +130,10 @@ class World:
         answer = (until(answered) or [])[0]
         assert isinstance(answer, dict)
         return answer
+
+    def ask_for(self, caller: Caller, method: str, /, **params: Any) -> dict[str, Any]:
+        """Return what `serve` would get for a caller."""
+        return self.ask("served", caller=caller_to_json(caller), method=method, params=params)
 
     def found(self, words: str) -> set[str]:
         """Return the paths that a search finds."""
@@ -162,6 +172,14 @@ class Answered(NamedTuple):
     @property
     def json(self) -> Any:
         return json.loads(self.body)
+
+    @property
+    def error(self) -> str:
+        """The code of the error, or an empty text."""
+        try:
+            return str(self.json["error"]["code"])
+        except (ValueError, KeyError, TypeError):
+            return ""
 
 
 class Served:

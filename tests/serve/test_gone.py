@@ -1,4 +1,4 @@
-"""Clients that hang up on what they asked, as a page does at the next key."""
+"""Clients that hang up before the answer, as a page does at the next key."""
 
 import asyncio
 import threading
@@ -6,13 +6,14 @@ from typing import Any, cast
 
 import anyio.to_thread
 
+from tests.waiting import PATIENCE
 from vault_index.callers import Caller
 from vault_index.mcp_server.backend import Backend
 from vault_index.serve.api import Api
 
 
 class _Slow:
-    """Answers when it is let, and tells what it was asked."""
+    """Answers when `let` is set, and remembers its requests."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, Any]] = []
@@ -21,7 +22,7 @@ class _Slow:
     def call(self, method: str, params: dict[str, Any], caller: Caller) -> dict[str, Any]:
         self.asked.append((method, params.get("query")))
         self.begun.set()
-        assert self.let.wait(20)
+        assert self.let.wait(PATIENCE)
         return {}
 
 
@@ -40,17 +41,17 @@ async def _ask(api: Api, method: str, query: str, *, gone: bool) -> None:
     await api(scope, receive, send)
 
 
-def test_what_nobody_waits_for_is_not_asked_of_the_daemon_unless_it_writes() -> None:
+def test_daemon_is_not_asked_for_a_client_that_is_gone_unless_it_writes() -> None:
     slow = _Slow()
 
     async def asking() -> None:
         anyio.to_thread.current_default_thread_limiter().total_tokens = 1
         api = Api(cast(Backend, slow), cast(Any, None), {})
         first = asyncio.create_task(_ask(api, "search", "w", gone=False))
-        await asyncio.to_thread(slow.begun.wait, 20)
+        await asyncio.to_thread(slow.begun.wait, PATIENCE)
         others = [("search", "wa", True), ("undo", "wal", True), ("search", "walr", False)]
         later = [asyncio.create_task(_ask(api, method, query, gone=gone)) for method, query, gone in others]
-        for _ in range(10):  # they wait for their turn now, and the one is known to be gone
+        for _ in range(10):  # now they wait for their turn, and the server knows which client is gone
             await asyncio.sleep(0)
         slow.let.set()
         await asyncio.gather(first, *later)
