@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 from urllib.parse import quote
 
-from tests.serve.worlds import COMMON, TEXTS, VALUES, Item, World
+from tests.serve.scenes import COMMON, TEXTS, VALUES, Item, Scene
 from vault_index.fields import FILTERS, STATES
 
 ALL = 1000
@@ -39,15 +39,15 @@ class Call:
         return "source" in str(self.params)
 
     def within(self, folder: Path, new: str = "") -> dict[str, Any]:
-        """The params, with the folder of a world and the id of the last new memory in them."""
+        """The params, with the folder of a scene and the id of the last new memory in them."""
         return {key: _placed(value, str(folder), new) for key, value in self.params.items()}
 
-    def crosses(self, world: World) -> bool:
+    def crosses(self, scene: Scene) -> bool:
         """Whether it asks for the past of what was on the other side once."""
         if self.method not in ("history", "diff", "revert"):
             return False
-        crossers = world.crossers()
-        names = [name for item in world.items() if item.key in crossers for name in (item.id[:4], item.stem) if name]
+        crossers = scene.crossers()
+        names = [name for item in scene.items() if item.key in crossers for name in (item.id[:4], item.stem) if name]
         return any(name in str(self.params["ref"]) for name in names)
 
 
@@ -65,11 +65,11 @@ _IN_QUERIES = [declared.key for declared in FILTERS.values() if declared.key and
 class Asker:
     """Knows both sides, and asks for either."""
 
-    def __init__(self, random: Random, world: World) -> None:
-        self.random, self.world = random, world
-        self.seen = [item for n in range(len(world.stages)) for item in world.visible(n)]
-        self.unseen = world.hidden()
-        self.never = [_like(random, item, world) for item in self.unseen[:3]]
+    def __init__(self, random: Random, scene: Scene) -> None:
+        self.random, self.scene = random, scene
+        self.seen = [item for n in range(len(scene.stages)) for item in scene.visible(n)]
+        self.unseen = scene.hidden()
+        self.never = [_like(random, item, scene) for item in self.unseen[:3]]
 
     def chance(self, share: float) -> bool:
         return self.random.random() < share
@@ -148,7 +148,7 @@ class Asker:
 
     def project(self) -> str:
         name = self.value("project")
-        return self.random.choice((name, name, f"/home/user/{name}", f"{_ROOT}/{self.world.vaults[1]}", name.upper()))
+        return self.random.choice((name, name, f"/home/user/{name}", f"{_ROOT}/{self.scene.vaults[1]}", name.upper()))
 
     # --- calls ---------------------------------------------------------------------------------------------------
 
@@ -311,8 +311,8 @@ class Writer(Asker):
 
     def add(self) -> Call:
         params = {"text": self.text(), **self.fields()}
-        if self.chance(0.5) and self.world.scope.projects:
-            params["project"] = self.random.choice(self.world.scope.projects)
+        if self.chance(0.5) and self.scene.scope.projects:
+            params["project"] = self.random.choice(self.scene.scope.projects)
         return Call("add", params | ({"path": self.place()} if self.chance(0.4) else {}))
 
     def update(self) -> Call:
@@ -357,33 +357,33 @@ _READING = [
 ]
 
 
-def reading_calls(random: Random, world: World, number: int = 40) -> Iterator[Call]:
-    asker = Asker(random, world)
+def reading_calls(random: Random, scene: Scene, number: int = 40) -> Iterator[Call]:
+    asker = Asker(random, scene)
     for _ in range(number):
         call: Call = getattr(asker, random.choice(_READING))()
         yield call
 
 
-def calls_of_clients(random: Random, world: World, number: int = 15) -> Iterator[Call]:
-    asker = Client(random, world)
+def calls_of_clients(random: Random, scene: Scene, number: int = 15) -> Iterator[Call]:
+    asker = Client(random, scene)
     names = [name for name in vars(Client) if name[0] != "_"]
     for _ in range(number):
         call: Call = getattr(asker, random.choice(names))()
         yield call
 
 
-def _like(random: Random, item: Item, world: World) -> Item:
+def _like(random: Random, item: Item, scene: Scene) -> Item:
     """An item of names that nothing has."""
-    word, id_ = world.words(), item.id[:6] + "0" * 7 + item.id[13:]
-    path, names = item.path.replace(item.stem, word), tuple(world.words() for _ in item.names)
+    word, id_ = scene.words(), item.id[:6] + "0" * 7 + item.id[13:]
+    path, names = item.path.replace(item.stem, word), tuple(scene.words() for _ in item.names)
     return replace(item, path=path, id=id_, title=word, data=word.encode(), names=names)
 
 
 _WRITING = ["add", "add", "add", "update", "update", "delete", "decide", "archive", "revert"]
 
 
-def writing_calls(random: Random, world: World, number: int = 10) -> Iterator[Call]:
-    asker = Writer(random, world)
+def writing_calls(random: Random, scene: Scene, number: int = 10) -> Iterator[Call]:
+    asker = Writer(random, scene)
     for _ in range(number):
         call: Call = getattr(asker, random.choice(_WRITING))()
         yield call

@@ -1,4 +1,4 @@
-"""A random world indexed as it is, or without what a caller may not see; what both answer, made comparable."""
+"""A random scene indexed as it is, or without what a caller may not see; what both answer, made comparable."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.serve.calls import Call
-from tests.serve.worlds import SESSIONS, Item, World, home_of, sees, write_stage
+from tests.serve.scenes import SESSIONS, Item, Scene, home_of, sees, write_stage
 from vault_index import VaultIndex
 from vault_index.api.json_api import dispatch
 from vault_index.api.served import served_params
@@ -26,16 +26,14 @@ Ask = Callable[[Caller, str, Mapping[str, Any]], Told]
 """Answers a method for a caller."""
 
 _ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b")
-_DAYS = "|".join(str(date.today() + timedelta(days)) for days in (-1, 0, 1))
-_NOW = re.compile(rf"\b({_DAYS})([T ]\d\d:\d\d(:\d\d)?([.+-][\d:.]+)?)?")
 
 
 @dataclass
 class Side:
-    """An index over the world as it became what it is, and how it is asked."""
+    """An index over the scene as it became what it is, and how it is asked."""
 
     folder: Path
-    world: World
+    scene: Scene
     part: bool
     index: VaultIndex
     stage: int = -1
@@ -46,32 +44,32 @@ class Side:
     def advance(self) -> None:
         """Have the files, and the index, be those of the next time."""
         self.stage += 1
-        now, scope = self.world.stages[self.stage], self.world.scope
+        now, scope = self.scene.stages[self.stage], self.scene.scope
         seen = [item for item in now if sees(scope, item)]
         rest = [] if self.part else [item for item in self.there if not sees(scope, item)]
         self._sync([*seen, *rest], embed=True)
         if not self.part:  # what it may not see has no vectors yet
-            self._sync(now, embed=not self.world.pending)
+            self._sync(now, embed=not self.scene.pending)
         for item in self.there:
-            if item.key in self.world.opened and item.kind in ("note", "memory"):
+            if item.key in self.scene.opened and item.kind in ("note", "memory"):
                 self.index.get(f"{item.source}:{item.path}")
-        if self.stage == len(self.world.stages) - 1:
+        if self.stage == len(self.scene.stages) - 1:
             self._end()
 
     def _end(self) -> None:
         """What the user did before anybody asked."""
         ids = {item.id for item in self.there}
-        for kept in self.world.kept:
+        for kept in self.scene.kept:
             if ids.issuperset(kept):
                 with suppress(VaultIndexError):  # nothing is said against it, or it is a session
                     self.index.decide("keep", kept)
-        for vault in self.world.vaults:
-            if self.world.unmounted and self.world.scope.sources and vault not in self.world.scope.sources:
+        for vault in self.scene.vaults:
+            if self.scene.unmounted and self.scene.scope.sources and vault not in self.scene.scope.sources:
                 (self.folder / vault).rename(self.folder / f"{vault} unmounted")
                 self.index.sync()
 
     def advance_to_last(self) -> None:
-        while self.stage < len(self.world.stages) - 1:
+        while self.stage < len(self.scene.stages) - 1:
             self.advance()
 
     def _sync(self, now: list[Item], *, embed: bool) -> None:
@@ -91,24 +89,26 @@ class Side:
 
     def plain(self, text: str) -> str:
         """Without new ids, the time of today and the folder."""
-        known = {item.id for item in self.world.items()}
+        known = {item.id for item in self.scene.items()}
         self.new += [one for one in dict.fromkeys(_ID.findall(text)) if one not in known and one not in self.new]
         for number, id_ in enumerate(self.new):
             text = text.replace(id_, f"NEW-{number}").replace(id_[:13], f"NEW-{number}")
         text = re.sub(r"-\d{8}(?=\b|-)", "", text)  # what tells names apart that are not to tell of each other
-        return _NOW.sub("NOW", text.replace(str(self.folder), "{root}"))
+        days = "|".join(str(date.today() + timedelta(days)) for days in (-1, 0, 1))
+        now = rf"\b({days})([T ]\d\d:\d\d(:\d\d)?([.+-][\d:.]+)?)?"
+        return re.sub(now, "NOW", text.replace(str(self.folder), "{root}"))
 
 
 @contextmanager
-def built(folder: Path, world: World, *, part: bool) -> Iterator[Side]:
-    """The index of all of the world, or of the part that is seen, at the first time."""
-    scope, every = world.scope, (*world.vaults, SESSIONS)
+def built(folder: Path, scene: Scene, *, part: bool) -> Iterator[Side]:
+    """The index of all of the scene, or of the part that is seen, at the first time."""
+    scope, every = scene.scope, (*scene.vaults, SESSIONS)
     sources = scope.sources or every if part else every
     if part and scope.isolated and scope.folders:  # sessions lie in no folder
         sources = tuple(source for source in sources if source != SESSIONS)
-    home = home_of(folder, world, sources)
+    home = home_of(folder, scene, sources)
     with VaultIndex.open(home) as index:
-        side = Side(folder, world, part, index)
+        side = Side(folder, scene, part, index)
         side.advance()
         yield side
 

@@ -1,186 +1,157 @@
-"""The process of `vault-index serve`: where it listens, what it logs, what becomes of it and of its daemon."""
+"""The process of `vault-index serve`: where it listens, what it logs, and what it does when the daemon ends."""
 
 import asyncio
 import os
+import shutil
 import signal
 import socket
 import ssl
 import subprocess
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.serve.servers import Place, Served, bearer, place, until
+from tests.serve.attackers import STOPPED_CLOCK
+from tests.waiting import PATIENCE, until
+from tests.world import Served, World, bearer
 from vault_index.callers import Scope
 from vault_index.cli import main
 from vault_index.daemon.client import ping
-from vault_index.serve import connections, guard
+from vault_index.serve import guard
 from vault_index.serve.answers import Refusal
 
-
-@pytest.fixture
-def here(tmp_path: Path) -> Iterator[Place]:
-    with place(tmp_path) as made:
-        made.write("wal.md", "# WAL\n\nReaders never wait for a tamarisk.\n")
-        yield made
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-def test_it_says_where_it_listens_tells_the_service_manager_and_ends(here: Place, tmp_path: Path) -> None:
-    here.daemon()
+def test_serve_tells_the_service_manager_when_it_is_ready_and_ends(world: World, tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "n.sock"))
-        manager.settimeout(30)
-        served = here.serve(NOTIFY_SOCKET=str(tmp_path / "n.sock"))
+        manager.settimeout(PATIENCE)
+        served = world.serve(NOTIFY_SOCKET=str(tmp_path / "n.sock"))
         assert manager.recv(1000).startswith(b"READY=1")
-        stream = socket.create_connection(("127.0.0.1", served.port))
-        stream.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        assert stream.recv(1000).startswith(b"HTTP/1.1 200")
-        served.process.send_signal(signal.SIGTERM)
-        assert served.process.wait(30) == 0, served.process.stderr_text()
+        with socket.create_connection(("127.0.0.1", served.port)) as stream:
+            stream.sendall(HEALTH)
+            assert stream.recv(1000).startswith(b"HTTP/1.1 200")
+            assert served.process.end() == 0, served.process.stderr_text()
         told = [manager.recv(1000)]
         while told[-1] != b"STOPPING=1":
             told.append(manager.recv(1000))
-    stream.close()
 
 
-def test_a_daemon_that_was_started_anew_is_asked_again(here: Place) -> None:
-    daemon = here.daemon()
-    served, token = here.serve(), here.token("anna", writes=True)
+def test_serve_asks_a_new_daemon(new_world: World) -> None:
+    daemon = new_world.daemon()
+    served, token = new_world.serve(), new_world.token("anna", writes=True)
     assert served.call("search", token, query="tamarisk").status == 200
-    daemon.kill()
-    daemon.wait()
+    daemon.end(signal.SIGKILL)
     assert served.call("search", token, query="tamarisk").status == 200  # it starts one, but not again and again
-    running = ping(here.home.socket_path)
+    running = ping(new_world.home.socket_path)
     assert running is not None
     os.kill(running["pid"], signal.SIGKILL)
-    until(lambda: ping(here.home.socket_path) is None)
+    until(lambda: not new_world.listens())
     gone = served.call("search", token, query="tamarisk")
     assert (gone.status, gone.headers["retry-after"]) == (503, "1")
-    here.daemon()
+    new_world.daemon()
     assert served.call("add", token, text="Written after the daemon came back.").status == 200
     assert served.call("search", token, query="tamarisk").status == 200
 
 
-def test_logs_hold_no_token_no_question_and_no_note(here: Place) -> None:
-    here.daemon()
-    served, token = here.serve(), here.token("anna", writes=True)
+def test_logs_name_the_token_and_the_path_and_hold_no_content(world: World, served: Served) -> None:
+    token = world.token("anna", writes=True)
     for path in (f"/api/{token}", f"/{token}?token={token}", f"/api/search?query=tamarisk&token={token}"):
         served.ask("POST", path, b'{"query": "tamarisk"}', bearer(token))
         served.ask("GET", path)
     served.call("search", token, query="tamarisk")
     served.call("add", token, text="The tamarisk grows in the garden.")
     served.call("get", token, ref="tamarisk.md")
-    served.process.send_signal(signal.SIGTERM)
-    served.process.wait(30)
+    until(lambda: "path=/api/get" in served.process.stderr_text())
     said = served.process.stderr_text()
-    for log in (said, here.home.serve_log.read_text("utf-8"), here.home.daemon_log.read_text("utf-8")):
+    for log in (said, world.home.serve_log.read_text("utf-8"), world.home.daemon_log.read_text("utf-8")):
         assert "tamarisk" not in log
         assert token not in log
     assert "method=POST path=/api/search status=200" in said
     assert "token=anna" in said
     assert "path=(unknown) status=404" in said
-    assert "written by token" in here.home.daemon_log.read_text("utf-8")
+    assert "written by token" in world.home.daemon_log.read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("listen", "settings", "why"),
-    [
-        ("0.0.0.0:0", "", "nothing would be encrypted"),
-        ("[::]:0", "", "nothing would be encrypted"),
-        ("notes.example:7341", "", "nothing would be encrypted"),
-        ("0.0.0.0:0", "behind_proxy = true", "there is no token"),
-        ("127.0.0.1", "", "no address with a port"),
-        ("127.0.0.1:99999", "", "no address with a port"),
-        ("127.0.0.1:0", 'certificate = "no.pem"', "go together"),
-        ("127.0.0.1:0", 'certificate = "no.pem"\nkey = "no.pem"', "cannot be used"),
-    ],
-)
-def test_an_address_that_is_not_safe_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], listen: str, settings: str, why: str
-) -> None:
-    here = Place(tmp_path, f"[serve]\n{settings}\n")
-    assert main(["--home", str(here.home.data_dir), "serve", "--listen", listen]) == 2
-    said = capsys.readouterr().err
-    assert why in said
-    assert "hint:" in said
+UNSAFE = [
+    ("0.0.0.0:0", "", "nothing would be encrypted"),
+    ("[::]:0", "", "nothing would be encrypted"),
+    ("notes.example:7341", "", "nothing would be encrypted"),
+    ("0.0.0.0:0", "behind_proxy = true", "there is no token"),
+    ("127.0.0.1", "", "no address with a port"),
+    ("127.0.0.1:99999", "", "no address with a port"),
+    ("127.0.0.1:0", 'certificate = "no.pem"', "go together"),
+    ("127.0.0.1:0", 'certificate = "no.pem"\nkey = "no.pem"', "cannot be used"),
+]
 
 
-def test_where_a_token_and_a_proxy_are_it_may_be_reached(tmp_path: Path) -> None:
-    settings = '[serve]\nlisten = "0.0.0.0:0"\nbehind_proxy = true\nhosts = ["notes.example"]\n'
-    with place(tmp_path, settings) as here:
-        token = here.token("anna")
-        here.daemon()
-        process = here.process("serve")
-        served = Served(process, process.port())
-        own = {"Host": "notes.example", "Origin": "https://notes.example"}
-        assert served.ask("POST", "/api/tags", b"", {**bearer(token), **own}).status == 200
-        assert served.ask("GET", "/healthz", headers={"Host": f"0.0.0.0:{served.port}"}).status == 421
-        wrong = {"X-Forwarded-For": "198.51.100.7, 203.0.113.9"}
-        tried = [served.ask("GET", "/openapi.json", headers=wrong).status for _ in range(21)]
-        assert tried == [401] * 20 + [429]
-        invented = {"X-Forwarded-For": "192.0.2.1, 203.0.113.9"}
-        assert served.ask("GET", "/openapi.json", headers=invented).status == 429
-        other = {"X-Forwarded-For": "203.0.113.10"}
-        assert served.ask("GET", "/openapi.json", headers=other).status == 401
-        assert served.ask("POST", "/api/tags", b"", {**bearer(token), **invented}).status == 200
-
-
-def test_an_address_that_is_taken_is_told_of(here: Place, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unsafe_or_taken_address_is_refused(new_world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    home = str(new_world.home.data_dir)
+    for listen, settings, why in UNSAFE:
+        new_world.more = f"[serve]\n{settings}\n"
+        new_world.configure()
+        assert main(["--home", home, "serve", "--listen", listen]) == 2, listen
+        said = capsys.readouterr().err
+        assert why in said
+        assert "hint:" in said
+    new_world.more = ""
+    new_world.configure()
     with socket.create_server(("127.0.0.1", 0)) as other:
-        listen = f"127.0.0.1:{other.getsockname()[1]}"
-        assert main(["--home", str(here.home.data_dir), "serve", "--listen", listen]) == 5
+        assert main(["--home", home, "serve", "--listen", f"127.0.0.1:{other.getsockname()[1]}"]) == 5
     assert "address already in use" in capsys.readouterr().err
 
 
-def test_with_a_certificate_it_speaks_tls(tmp_path: Path) -> None:
+def test_behind_a_proxy_it_serves_any_address_and_counts_what_the_proxy_saw(new_world: World) -> None:
+    new_world.more = '[serve]\nrate = 1\nlisten = "0.0.0.0:0"\nbehind_proxy = true\nhosts = ["notes.example"]\n'
+    new_world.configure()
+    new_world.daemon()
+    anna, bert = new_world.token("anna"), new_world.token("bert")
+    process = new_world.process("serve", first=STOPPED_CLOCK)
+    served = Served(process, process.port())
+
+    def status(token: str = "", **headers: str) -> int:
+        given = {**(bearer(token) if token else {}), **{k.replace("_", "-"): v for k, v in headers.items()}}
+        answer = served.ask("POST", "/api/tags", b"", given)
+        assert answer.status != 429 or int(answer.headers["retry-after"]) >= 1
+        return answer.status
+
+    assert status(anna, Host="notes.example", Origin="https://notes.example") == 200
+    assert served.ask("GET", "/healthz", headers={"Host": f"0.0.0.0:{served.port}"}).status == 421
+    tried = [status(X_Forwarded_For="198.51.100.7, 203.0.113.9") for _ in range(21)]
+    assert tried == [401] * 20 + [429]
+    assert status(X_Forwarded_For="192.0.2.1, 203.0.113.9") == 429  # the first address may be invented
+    assert status(X_Forwarded_For="203.0.113.10") == 401
+    assert status(anna, X_Forwarded_For="192.0.2.1, 203.0.113.9") == 200
+    assert status(anna) == 429  # twice the rate at once
+    assert status(bert) == 200
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
+def test_serve_speaks_tls_with_a_certificate(new_world: World, tmp_path: Path) -> None:
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     options = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost"]
     made = ["-keyout", str(key), "-out", str(certificate), "-addext", "subjectAltName=IP:127.0.0.1"]
-    try:
-        subprocess.run(["openssl", "req", "-x509", *options, *made], check=True, capture_output=True)
-    except FileNotFoundError:
-        pytest.skip("no openssl here")
-    with place(tmp_path / "here", f'[serve]\ncertificate = "{certificate}"\nkey = "{key}"\n') as here:
-        here.daemon()  # else one is begun, perhaps after the end
-        served = here.serve()
-        trusting = ssl.create_default_context(cafile=str(certificate))
-        with (
-            socket.create_connection(("127.0.0.1", served.port), timeout=30) as plain,
-            trusting.wrap_socket(plain, server_hostname="127.0.0.1") as connection,
-        ):
-            assert connection.version() in ("TLSv1.2", "TLSv1.3")
-            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nOrigin: https://localhost\r\n\r\n")
-            assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+    subprocess.run(["openssl", "req", "-x509", *options, *made], check=True, capture_output=True)
+    new_world.more = f'[serve]\ncertificate = "{certificate}"\nkey = "{key}"\n'
+    new_world.configure()
+    new_world.daemon()  # otherwise serve starts one, perhaps after the end of the test
+    served = new_world.serve()
+    trusting = ssl.create_default_context(cafile=str(certificate))
+    with (
+        socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE) as plain,
+        trusting.wrap_socket(plain, server_hostname="127.0.0.1") as connection,
+    ):
+        assert connection.version() in ("TLSv1.2", "TLSv1.3")
+        connection.sendall(HEALTH.replace(b"localhost\r\n", b"localhost\r\nOrigin: https://localhost\r\n"))
+        assert connection.recv(1000).startswith(b"HTTP/1.1 200")
 
 
-def test_a_token_that_asks_too_often_waits(tmp_path: Path) -> None:
-    with place(tmp_path, "[serve]\nrate = 1\n") as here:
-        here.daemon()
-        served, token = here.serve(), here.token("anna")
-        answers = [served.call("tags", token) for _ in range(20)]
-        assert [answer.status for answer in answers[:2]] == [200, 200]
-        late = next(answer for answer in answers if answer.status == 429)
-        assert int(late.headers["retry-after"]) >= 1
-        assert served.call("tags", here.token("bert")).status == 200
-
-
-def test_others_are_served_while_many_connections_say_nothing(here: Place) -> None:
-    here.daemon()
-    served, token = here.serve(), here.token("anna")
-    with ExitStack() as silent:
-        for number in range(connections.MOST + 50):
-            one = silent.enter_context(socket.create_connection(("127.0.0.1", served.port)))
-            one.sendall(b"POST /api/tags HTTP/1.1\r\nHost: loc" if number % 2 else b"")
-        assert served.call("tags", token).status == 200
-
-
-def test_a_body_that_does_not_come_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_body_that_does_not_come_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "BODY_SECONDS", 0.01)
 
     async def receive() -> dict[str, object]:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
         return {}
 
     with pytest.raises(Refusal, match="did not come in time") as refused:
@@ -188,20 +159,19 @@ def test_a_body_that_does_not_come_in_time_is_given_up(monkeypatch: pytest.Monke
     assert refused.value.status == 408
 
 
-def test_who_sees_a_part_is_not_told_where_a_vault_lies(tmp_path: Path) -> None:
-    with place(tmp_path) as here:
-        here.write("80-memory/m.md", "---\nproject: p\n---\nThe ferry.\n")
-        here.daemon()
-        served = here.serve()
-        token = here.token("part", writes=True, scope=Scope(projects=("p",)))
-        assert served.call("search", token, query="ferry").json["results"]
-        here.vault.rename(tmp_path / "gone")
-        asked: tuple[tuple[str, dict[str, str]], ...] = (
-            ("search", {"query": "ferry"}), ("recall", {"query": "ferry"}), ("add", {"text": "New."}),
-            ("get", {"ref": "80-memory/m.md"}), ("archive", {"ref": "80-memory/m.md"}),
-        )  # fmt: skip
-        for method, params in asked:
-            answer = served.call(method, token, **params)
-            assert answer.status != 500, method
-            assert "vault" in answer.body.decode()
-            assert str(tmp_path) not in answer.body.decode()
+def test_token_for_a_part_is_not_told_where_a_vault_lies(new_world: World, tmp_path: Path) -> None:
+    new_world.write("80-memory/m.md", "---\nproject: p\n---\nThe ferry.\n")
+    new_world.daemon()
+    served = new_world.serve()
+    token = new_world.token("part", writes=True, scope=Scope(projects=("p",)))
+    assert served.call("search", token, query="ferry").json["results"]
+    new_world.vault.rename(tmp_path / "gone")
+    asked: tuple[tuple[str, dict[str, str]], ...] = (
+        ("search", {"query": "ferry"}), ("recall", {"query": "ferry"}), ("add", {"text": "New."}),
+        ("get", {"ref": "80-memory/m.md"}), ("archive", {"ref": "80-memory/m.md"}),
+    )  # fmt: skip
+    for method, params in asked:
+        answer = served.call(method, token, **params)
+        assert answer.status != 500, method
+        assert "vault" in answer.body.decode()
+        assert str(tmp_path) not in answer.body.decode()

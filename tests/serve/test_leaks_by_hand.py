@@ -1,4 +1,4 @@
-"""What random worlds do not reach: files that changed a moment ago, and repositories."""
+"""Leaks that random scenes do not reach: the commits of a repository."""
 
 import subprocess
 from collections.abc import Iterator
@@ -12,28 +12,9 @@ from vault_index import VaultIndex
 from vault_index.api import to_json
 from vault_index.callers import Scope
 from vault_index.daemon.isolated import PartRuntime
-from vault_index.errors import NotFoundError
 
 ID = "5f0c0000-0000-4000-8000-000000000001"
 INSIDE = Scope(folders=("80-memory/pub",))
-
-
-def of(project: str, said: str) -> str:
-    return f"---\nid: {ID}\nproject: {project}\nexpires: 2026-01-01\n---\n{said}\n"
-
-
-def test_a_file_that_left_the_scope_is_not_read_before_it_is_indexed_again(tmp_path: Path) -> None:
-    notes = {"80-memory/m.md": of("acme", "The ferry."), "n.md": "---\nproject: acme\n---\nThe ferry.\n"}
-    with indexed(tmp_path, notes) as index:
-        seen = VaultIndex(index._runtime.within(Scope(projects=("acme",))))
-        assert [one.content for one in seen.get("n.md").results] == ["The ferry.\n"]
-        assert [one.memories[0].text for one in seen.review(reason="expired").results] == ["The ferry."]
-        moved = {path: text.replace("acme", "other").replace("ferry", "secret") for path, text in notes.items()}
-        write(tmp_path / "vault", moved)
-        for path in notes:
-            with pytest.raises(NotFoundError):
-                seen.get(path)
-        assert "secret" not in str(to_json(seen.review(reason="expired")))
 
 
 @contextmanager
@@ -51,7 +32,7 @@ def seen_by(index: VaultIndex, scope: Scope) -> Iterator[VaultIndex]:
 
 
 @pytest.mark.parametrize("isolated", [False, True])
-def test_commits_are_about_more_than_what_is_seen(tmp_path: Path, isolated: bool) -> None:
+def test_history_tells_nothing_of_commits_outside_the_scope(tmp_path: Path, isolated: bool) -> None:
     vault, body = tmp_path / "vault", "".join(f"Line {n} of the ferry.\n" for n in range(30))
 
     def commit(subject: str) -> None:

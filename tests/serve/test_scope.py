@@ -1,4 +1,4 @@
-"""What a caller sees of an index whose token is for a part of it: as if there were nothing else."""
+"""A caller whose token is for a part of the index sees it as if there were nothing else."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,18 +33,12 @@ SEEN = {path: text for path, text in NOTES.items() if path.startswith("work/")}
 FOLDER = Scope(folders=("work",))
 HIDDEN = ("xylophone", "quokka", "zanzibar", "pear.md", "hush", "private", "configuring", "copy.md")
 CALLS: list[tuple[str, dict[str, Any]]] = [
-    *(("search", {"query": query, "explain": True}) for query in (
-        "apple", "xylophone", "xylofone", "quokka", "quokka road", "zanzibar", "pear", "kettle", "configring",
-        "confi*", "tag:hush", "path:private", "project:other", '"quokka road"', "apple -xylophone", "is:superseded",
-    )),
-    *(("get", {"ref": ref}) for ref in ("work/apple.md", "private/pear.md", "[[pear]]", "[[Zanzibar]]", "vault:pear")),
-    ("list", {}), ("list", {"sort": "access"}), ("tags", {}), ("stats", {}), ("stats", {"agents": True}),
-    ("related", {"ref": "apple"}), ("timeline", {"ref": "apple"}), ("timeline", {"query": "xylophone"}),
-    ("recall", {"query": "xylophone", "project": "other"}), ("recall", {"query": "apple"}), ("review", {}),
-    ("sessions", {}), ("sessions", {"summary": True}), ("sessions", {"days": True}),
-    ("history", {"ref": "private/pear.md"}), ("why", {"query": "apple", "ref": "private/pear.md"}),
-    ("why", {"query": "apple", "ref": "work/lone.md"}),
+    *(("search", {"query": query, "explain": True}) for query in ("xylofone", "quokka road", "confi*", "tag:hush")),
+    ("get", {"ref": "[[Zanzibar]]"}), ("list", {"sort": "access"}), ("tags", {}), ("related", {"ref": "apple"}),
+    ("timeline", {"query": "xylophone"}), ("why", {"query": "apple", "ref": "work/lone.md"}),
 ]  # fmt: skip
+"""A few calls of each kind; test_leaks.py draws them all at random."""
+SCOPES = [FOLDER, Scope(folders=("/work/",)), Scope(projects=("ACME",)), Scope(("vault",), ("work", "none"), ("acme",))]
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +58,7 @@ def within(index: VaultIndex, scope: Scope) -> VaultIndex:
 
 
 def answer(index: VaultIndex, method: str, params: dict[str, Any]) -> Any:
-    """As JSON, without what differs each time, and without scores."""
+    """Return the answer as JSON without scores and what differs each time."""
     try:
         return _plain(dispatch(index, method, params))
     except VaultIndexError as error:
@@ -85,34 +79,28 @@ def _plain(value: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize(("method", "params"), CALLS, ids=lambda one: str(one)[:40])
-@pytest.mark.parametrize(
-    "scope",
-    [FOLDER, Scope(folders=("/work/",)), Scope(projects=("ACME",)), Scope(("vault",), ("work", "none"), ("acme",))],
-    ids=lambda one: "+".join(map(str, one))[:30],
-)
-def test_a_part_answers_as_an_index_of_it_alone(
-    index: VaultIndex, alone: VaultIndex, scope: Scope, method: str, params: dict[str, Any]
-) -> None:
-    found = answer(within(index, scope), method, params)
-    assert found == answer(alone, method, params)
-    told = str(found).lower()
-    assert [word for word in HIDDEN if word in told and word not in str(params).lower()] == []
+def test_part_answers_as_an_index_of_it_alone(index: VaultIndex, alone: VaultIndex) -> None:
+    for scope in SCOPES:
+        for method, params in CALLS:
+            found = answer(within(index, scope), method, params)
+            assert found == answer(alone, method, params), (scope, method, params)
+            told = str(found).lower()
+            assert [word for word in HIDDEN if word in told and word not in str(params).lower()] == []
 
 
-def test_nothing_is_seen_of_a_folder_with_a_longer_name(index: VaultIndex) -> None:
+def test_scope_matches_whole_names_only(index: VaultIndex) -> None:
     assert within(index, Scope(folders=("wor",))).list().total == 0
     assert within(index, Scope(folders=("",))).list().total == 0
     assert within(index, Scope(sources=("elsewhere",))).list().total == 0
 
 
-def test_sources_of_which_nothing_is_seen_are_not_told(index: VaultIndex) -> None:
+def test_errors_name_only_sources_that_are_seen(index: VaultIndex) -> None:
     for scope in (FOLDER, Scope(sources=("vault",))):
         code, _, hint = answer(within(index, scope), "search", {"query": "apple", "source": "codex"})
         assert (code, hint) == ("not_found", "the sources are: vault")
 
 
-def test_a_part_follows_the_index(tmp_path: Path) -> None:
+def test_part_follows_the_index(tmp_path: Path) -> None:
     with indexed(tmp_path, SEEN) as index:
         part = within(index, FOLDER)
         assert part.list().total == 2
@@ -124,7 +112,7 @@ def test_a_part_follows_the_index(tmp_path: Path) -> None:
         assert [hit.path for hit in part.search("marmot kettle").results] == ["work/new.md"]
 
 
-def test_no_folder_of_this_machine_is_looked_at_for_a_caller(index: VaultIndex) -> None:
+def test_callers_cannot_name_folders_of_this_machine(index: VaultIndex) -> None:
     for method in ("recall", "sessions"):
         for project in ("/etc", "~/x", ".", ["acme", "../x"]):
             with pytest.raises(UsageError, match="not named by a folder"):

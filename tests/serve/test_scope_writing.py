@@ -1,15 +1,14 @@
-"""What a caller may write whose token is for a part of the index: what is in it, and stays in it."""
+"""A caller whose token is for a part of the index writes in that part only."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.api.vaults import opened, write
 from tests.world import World
 from vault_index import VaultIndex
-from vault_index.callers import Caller, Scope, caller_to_json
+from vault_index.callers import Caller, Scope
 from vault_index.errors import ForbiddenError, NotFoundError, UsageError
 
 OWN, OTHER = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
@@ -48,7 +47,7 @@ def files(tmp_path: Path) -> dict[str, str]:
     }
 
 
-def test_what_is_added_is_of_the_project_of_the_token(index: VaultIndex, tmp_path: Path) -> None:
+def test_added_memory_gets_the_project_of_the_token(index: VaultIndex, tmp_path: Path) -> None:
     part = within(index, ACME)
     added = part.add("The teapot is green.")
     assert "project: acme" in files(tmp_path)[added.path]
@@ -79,7 +78,7 @@ def test_nothing_is_written_outside(index: VaultIndex, tmp_path: Path) -> None:
     assert index.history(OWN).total == 1
 
 
-def test_what_is_outside_is_not_there_to_be_written(index: VaultIndex, tmp_path: Path) -> None:
+def test_memory_outside_cannot_be_written_or_told_from_none(index: VaultIndex, tmp_path: Path) -> None:
     for scope in (ACME, SHOP):
         part = within(index, scope)
         for act in (
@@ -100,14 +99,14 @@ def test_what_is_outside_is_not_there_to_be_written(index: VaultIndex, tmp_path:
     assert files(tmp_path) == FILES
 
 
-def test_a_folder_among_the_memories_takes_the_new_ones(index: VaultIndex) -> None:
+def test_new_memories_go_to_the_folder_of_the_scope(index: VaultIndex) -> None:
     part = within(index, SHOP)
     assert part.add("The cup is white.").path.startswith("80-memory/shop/note/")
     assert part.add("The cup is brown.", path="shop/brown").path == "80-memory/shop/brown.md"
     assert part.list(sort="title").total == 3
 
 
-def test_no_name_that_is_taken_and_no_id_tells_of_what_is_outside(index: VaultIndex, tmp_path: Path) -> None:
+def test_taken_names_and_ids_tell_nothing_of_what_is_outside(index: VaultIndex, tmp_path: Path) -> None:
     part = within(index, ACME)
     added = part.add("The kettle is grey.", path="note/other")
     assert added.path.startswith("80-memory/note/other-")
@@ -118,7 +117,7 @@ def test_no_name_that_is_taken_and_no_id_tells_of_what_is_outside(index: VaultIn
     assert files(tmp_path)["80-memory/note/other.md"] == FILES["80-memory/note/other.md"]
 
 
-def test_a_merge_that_would_move_what_is_accepted_outside_writes_nothing(tmp_path: Path) -> None:
+def test_merge_that_would_move_a_memory_outside_writes_nothing(tmp_path: Path) -> None:
     waiting = {
         "80-memory/inbox/one.md": memory(OWN, "acme", "The kettle is blue."),
         "80-memory/inbox/two.md": memory(OTHER, "acme", "The kettle is red."),
@@ -136,7 +135,7 @@ def test_a_merge_that_would_move_what_is_accepted_outside_writes_nothing(tmp_pat
         assert files(tmp_path) == waiting
 
 
-def test_history_says_by_which_token_something_was_written(index: VaultIndex) -> None:
+def test_history_names_the_token_that_wrote(index: VaultIndex) -> None:
     part = within(index, ACME, "laptop")
     added = part.add("The teapot is green.", entered_by="somebody")
     part.update(added.id, add_tags="pot")
@@ -159,7 +158,7 @@ def test_versions_from_outside_are_not_told(index: VaultIndex, tmp_path: Path) -
     assert "blue" in files(tmp_path)["80-memory/shop/own.md"]
 
 
-def test_a_memory_that_was_deleted_is_told_where_it_was_seen(index: VaultIndex) -> None:
+def test_history_of_a_deleted_memory_is_for_those_who_saw_it(index: VaultIndex) -> None:
     index.delete([OWN, OTHER])
     for scope in (ACME, SHOP):
         part = within(index, scope)
@@ -169,31 +168,27 @@ def test_a_memory_that_was_deleted_is_told_where_it_was_seen(index: VaultIndex) 
                 part.history(ref)
 
 
-def test_a_file_that_left_the_scope_is_not_read_before_the_index_follows(index: VaultIndex, tmp_path: Path) -> None:
+def test_file_that_left_the_scope_is_not_read_before_the_index_follows(index: VaultIndex, tmp_path: Path) -> None:
     part = within(index, ACME)
     assert "blue" in part.get(OWN).results[0].content
     write(tmp_path / "vault", {"80-memory/shop/own.md": memory(OWN, "other", "The kettle is lilac.")})
     with pytest.raises(NotFoundError):
         part.get(OWN)
     assert "lilac" not in str(part.review(reason="unopened"))
+    assert "lilac" not in str(part.review(reason="expired"))
 
 
-def test_the_daemon_serves_callers_and_logs_who_wrote(world: World) -> None:
-    world.write("b.md", "---\nproject: acme\n---\nThe buffalo.\n")
-    world.daemon()
-
-    def served(method: str, **params: object) -> dict[str, Any]:
-        caller = caller_to_json(Caller("laptop", True, ACME))
-        with world.connected() or pytest.fail("no daemon") as client:
-            answer: dict[str, Any] = client.call("served", {"caller": caller, "method": method, "params": params})  # type: ignore[assignment]
-        return answer
-
-    assert [one["path"] for one in served("list")["results"]] == ["b.md"]
-    added = served("add", text="The teapot is green.")
-    assert [hit["path"] for hit in served("search", query="teapot aardvark")["results"]] == [added["path"]]
+def test_daemon_serves_callers_and_logs_who_wrote(new_world: World) -> None:
+    new_world.write("b.md", "---\nproject: acme\n---\nThe buffalo.\n")
+    new_world.daemon()
+    caller = Caller("laptop", True, ACME)
+    assert [one["path"] for one in new_world.ask_for(caller, "list")["results"]] == ["b.md"]
+    added = new_world.ask_for(caller, "add", text="The teapot is green.")
+    found = new_world.ask_for(caller, "search", query="teapot tamarisk")["results"]
+    assert [hit["path"] for hit in found] == [added["path"]]
     with pytest.raises(ForbiddenError):
-        served("update", ref=added["id"], project="other")
-    served("archive", ref=added["id"])
-    assert [one["by"] for one in world.ask("history", ref=added["id"])["results"]] == ["laptop"] * 2
-    told = [line for line in world.log().splitlines() if "written by token" in line]
+        new_world.ask_for(caller, "update", ref=added["id"], project="other")
+    new_world.ask_for(caller, "archive", ref=added["id"])
+    assert [one["by"] for one in new_world.ask("history", ref=added["id"])["results"]] == ["laptop"] * 2
+    told = [line for line in new_world.log().splitlines() if "written by token" in line]
     assert ["laptop" in line for line in told] == [True, True]

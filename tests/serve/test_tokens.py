@@ -1,4 +1,4 @@
-"""Tokens: how they are kept, and the commands that make, list and revoke them."""
+"""Tokens: their file, and the commands that make, list and revoke them."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ def file(tmp_path: Path) -> Path:
 # --- the file ------------------------------------------------------------------------------------------------------
 
 
-def test_who_shows_a_token_is_known_until_it_is_revoked(file: Path) -> None:
+def test_token_is_known_until_it_is_revoked(file: Path) -> None:
     tokens, of_the_server = Tokens(file), Tokens(file)
     assert tokens.all() == ()
     secret = tokens.add(ANN, created=NOW)
@@ -48,7 +48,7 @@ def test_who_shows_a_token_is_known_until_it_is_revoked(file: Path) -> None:
     assert of_the_server.all() == (Token(Caller("bob"), NOW, None),)
 
 
-def test_a_token_is_refused_once_it_has_expired(file: Path) -> None:
+def test_token_expires(file: Path) -> None:
     tokens = Tokens(file)
     secret = tokens.add(ANN, created=NOW, expires=NOW + 60)
     assert tokens.find(secret, NOW + 59) == ANN
@@ -56,7 +56,7 @@ def test_a_token_is_refused_once_it_has_expired(file: Path) -> None:
     assert [token.expired(NOW + 60) for token in tokens.all()] == [True]
 
 
-def test_what_is_no_token_is_refused(file: Path) -> None:
+def test_secret_that_is_nearly_right_is_unknown(file: Path) -> None:
     tokens = Tokens(file)
     secret = tokens.add(ANN, created=NOW)
     kept = hashlib.sha256(secret.encode()).hexdigest()
@@ -64,7 +64,7 @@ def test_what_is_no_token_is_refused(file: Path) -> None:
         assert tokens.find(wrong, NOW) is None, wrong
 
 
-def test_the_file_holds_no_secret_and_is_for_its_user_alone(file: Path) -> None:
+def test_file_holds_no_secret_and_is_for_its_user_alone(file: Path) -> None:
     secret = Tokens(file).add(ANN, created=NOW)
     text = file.read_text(encoding="utf-8")
     assert secret.removeprefix("vx_") not in text
@@ -77,7 +77,7 @@ def test_the_file_holds_no_secret_and_is_for_its_user_alone(file: Path) -> None:
     assert [path.name for path in file.parent.iterdir()] == ["tokens.json"]
 
 
-def test_a_name_is_given_once(file: Path) -> None:
+def test_name_is_given_once(file: Path) -> None:
     tokens = Tokens(file)
     secret = tokens.add(ANN, created=NOW)
     with pytest.raises(UsageError, match="ann already"):
@@ -89,19 +89,16 @@ def test_a_name_is_given_once(file: Path) -> None:
         tokens.revoke("bob")
 
 
-def test_there_is_nothing_to_revoke_without_a_home(file: Path) -> None:
+def test_names_are_plain(file: Path) -> None:
+    for name in ("", "-x", "a b", "a\n", "a/b", "a" * 65, 'a"b', "\u0430nn", "a\u202e"):
+        with pytest.raises(UsageError, match="cannot be the name"):
+            Tokens(file).add(Caller(name), created=NOW)
+    assert not file.exists()
     with pytest.raises(NotFoundError):
         Tokens(file).revoke("ann")
 
 
-@pytest.mark.parametrize("name", ["", "-x", "a b", "a\n", "a/b", "a" * 65, 'a"b', "\u0430nn", "a\u202e"])
-def test_names_are_plain(file: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="cannot be the name"):
-        Tokens(file).add(Caller(name), created=NOW)
-    assert not file.exists()
-
-
-def test_writers_at_once_lose_nothing(file: Path) -> None:
+def test_concurrent_writers_lose_nothing(file: Path) -> None:
     def add(name: str) -> None:
         secrets[name] = Tokens(file).add(Caller(name), created=NOW)
 
@@ -146,29 +143,29 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_file_lets_nobody_in_and_is_left_as_it_is(file: Path, damage: Callable[[bytes], bytes]) -> None:
+def test_damaged_file_lets_nobody_in_and_stays(file: Path) -> None:
     tokens = Tokens(file)
     secrets = [tokens.add(caller, created=NOW) for caller in (ANN, Caller("bob"))]
     whole = file.read_bytes()
-    damaged = damage(whole)
-    assert damaged != whole
-    file.write_bytes(damaged)
-    for act in (
-        lambda: tokens.find(secrets[1], NOW),
-        tokens.all,
-        lambda: tokens.revoke("bob"),
-        lambda: tokens.add(Caller("eve"), created=NOW),
-    ):
-        with pytest.raises(VaultIndexError, match="damaged") as caught:
-            act()
-        assert "backup" in caught.value.hint
-    assert file.read_bytes() == damaged
-    file.write_bytes(whole)  # mended
-    assert [tokens.find(secret, NOW) for secret in secrets] == [ANN, Caller("bob")]
+    for name, damage in DAMAGES.items():
+        damaged = damage(whole)
+        assert damaged != whole, name
+        file.write_bytes(damaged)
+        for act in (
+            lambda: tokens.find(secrets[1], NOW),
+            tokens.all,
+            lambda: tokens.revoke("bob"),
+            lambda: tokens.add(Caller("eve"), created=NOW),
+        ):
+            with pytest.raises(VaultIndexError, match="damaged") as caught:
+                act()
+            assert "backup" in caught.value.hint, name
+        assert file.read_bytes() == damaged, name
+        file.write_bytes(whole)  # mended
+        assert [tokens.find(secret, NOW) for secret in secrets] == [ANN, Caller("bob")], name
 
 
-def test_a_file_that_others_may_write_lets_nobody_in(file: Path) -> None:
+def test_file_that_others_may_write_lets_nobody_in(file: Path) -> None:
     tokens = Tokens(file)
     secret = tokens.add(ANN, created=NOW)
     file.chmod(0o666)
@@ -179,7 +176,7 @@ def test_a_file_that_others_may_write_lets_nobody_in(file: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-def test_a_file_of_another_user_lets_nobody_in(file: Path) -> None:
+def test_file_of_another_user_lets_nobody_in(file: Path) -> None:
     tokens = Tokens(file)
     secret = tokens.add(ANN, created=NOW)
     os.chown(file, 1234, -1)
@@ -205,7 +202,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
-def test_the_token_alone_is_printed(home: Path, capsys: Out) -> None:
+def test_add_prints_the_token_alone(home: Path, capsys: Out) -> None:
     assert main(["token", "add", "laptop", "--read", "--source", "notes"]) == 0
     out, err = capsys.readouterr()
     assert out.endswith("\n")
@@ -219,76 +216,74 @@ def test_the_token_alone_is_printed(home: Path, capsys: Out) -> None:
     assert err == ""
 
 
-def _scope_of(*words: str) -> Scope:
+def scope_of(home: Path, *words: str) -> Scope:
+    """Return the scope of the token that the command makes from these words."""
+    tokens = Tokens(home / "tokens.json")
     assert main(["token", "add", "one", "--read", *words]) == 0
-    (token,) = Tokens(Path(os.environ["VAULT_INDEX_HOME"], "tokens.json")).all()
-    return token.caller.scope
+    return tokens.revoke("one").caller.scope
 
 
-@pytest.mark.parametrize(
-    ("words", "scope"),
-    [
-        ((), Scope()),
-        (("--source", "notes,shared"), Scope(("notes", "shared"))),
-        (("--source", "notes", "--source", "shared,notes"), Scope(("notes", "shared"))),
-        (("--folder", "work"), Scope(folders=("work",))),
-        (("--folder", "./work//acme/"), Scope(folders=("work/acme",))),
-        (("--folder", "work\\acme\\"), Scope(folders=("work/acme",))),
-        (("--folder", "a, b", "--folder", "work", "--folder", "./work"), Scope(folders=("a, b", "work"))),
-        (("--folder", "{shared}/plans"), Scope(("shared",), ("plans",))),
-        (("--folder", "work", "--folder", "{shared}/x/../plans/"), Scope(("shared",), ("work", "plans"))),
-        (("--folder", "{link}/plans"), Scope(("notes",), ("plans",))),
-        (("--project", "acme", "--project", " a, b "), Scope(projects=("acme", "a, b"))),
-        (("--source", "notes", "--isolated"), Scope(("notes",), isolated=True)),
-        (("--folder", "{notes}/work", "--isolated"), Scope(("notes",), ("work",), isolated=True)),
-    ],
-)
-def test_scopes_as_people_say_them(home: Path, tmp_path: Path, words: tuple[str, ...], scope: Scope) -> None:
+SCOPES: list[tuple[tuple[str, ...], Scope]] = [
+    ((), Scope()),
+    (("--source", "notes,shared"), Scope(("notes", "shared"))),
+    (("--source", "notes", "--source", "shared,notes"), Scope(("notes", "shared"))),
+    (("--folder", "work"), Scope(folders=("work",))),
+    (("--folder", "./work//acme/"), Scope(folders=("work/acme",))),
+    (("--folder", "work\\acme\\"), Scope(folders=("work/acme",))),
+    (("--folder", "a, b", "--folder", "work", "--folder", "./work"), Scope(folders=("a, b", "work"))),
+    (("--folder", "{shared}/plans"), Scope(("shared",), ("plans",))),
+    (("--folder", "work", "--folder", "{shared}/x/../plans/"), Scope(("shared",), ("work", "plans"))),
+    (("--folder", "{link}/plans"), Scope(("notes",), ("plans",))),
+    (("--project", "acme", "--project", " a, b "), Scope(projects=("acme", "a, b"))),
+    (("--source", "notes", "--isolated"), Scope(("notes",), isolated=True)),
+    (("--folder", "{notes}/work", "--isolated"), Scope(("notes",), ("work",), isolated=True)),
+]
+
+
+def test_scopes_are_read_as_people_say_them(home: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "notes")
     places = {name: tmp_path / name for name in ("notes", "shared", "link")}
-    assert _scope_of(*(word.format(**places) for word in words)) == scope
+    for words, scope in SCOPES:
+        assert scope_of(home, *(word.format(**places) for word in words)) == scope, words
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), "--read or --write"),
-        (("--read", "--write"), "not allowed with"),
-        (("--read", "--source", "note"), "did you mean 'notes'"),
-        (("--read", "--source", ""), "--source is empty"),
-        (("--read", "--source", ","), "--source is empty"),
-        (("--read", "--folder", ""), "--folder is empty"),
-        (("--read", "--folder", "work", "--project", " "), "--project is empty"),
-        (("--read", "--folder", "."), "give --source"),
-        (("--read", "--folder", "{notes}/"), "give --source notes"),
-        (("--read", "--folder", "../shared"), "no folder of a vault"),
-        (("--read", "--folder", "/etc"), "lies in no vault"),
-        (("--read", "--folder", "{notes}-2/x"), "lies in no vault"),
-        (("--read", "--folder", "{notes}/work", "--folder", "{shared}/plans"), "make two tokens"),
-        (("--read", "--folder", "{notes}/work", "--source", "shared"), "make two tokens"),
-        (("--read", "--isolated"), "--isolated needs"),
-        (("--read", "--isolated", "--source", "notes", "--project", "acme"), "no place of its own"),
-        (("--read", "--expires", "2020-01-01"), "over already"),
-        (("--read", "--expires", "someday"), "not a date"),
-    ],
-)
-def test_what_would_be_another_scope_than_meant_is_refused(
-    home: Path, tmp_path: Path, words: tuple[str, ...], said: str, capsys: Out
-) -> None:
+REFUSED: list[tuple[tuple[str, ...], str]] = [
+    ((), "--read or --write"),
+    (("--read", "--write"), "not allowed with"),
+    (("--read", "--source", "note"), "did you mean 'notes'"),
+    (("--read", "--source", ""), "--source is empty"),
+    (("--read", "--source", ","), "--source is empty"),
+    (("--read", "--folder", ""), "--folder is empty"),
+    (("--read", "--folder", "work", "--project", " "), "--project is empty"),
+    (("--read", "--folder", "."), "give --source"),
+    (("--read", "--folder", "{notes}/"), "give --source notes"),
+    (("--read", "--folder", "../shared"), "no folder of a vault"),
+    (("--read", "--folder", "/etc"), "lies in no vault"),
+    (("--read", "--folder", "{notes}-2/x"), "lies in no vault"),
+    (("--read", "--folder", "{notes}/work", "--folder", "{shared}/plans"), "make two tokens"),
+    (("--read", "--folder", "{notes}/work", "--source", "shared"), "make two tokens"),
+    (("--read", "--isolated"), "--isolated needs"),
+    (("--read", "--isolated", "--source", "notes", "--project", "acme"), "no place of its own"),
+    (("--read", "--expires", "2020-01-01"), "over already"),
+    (("--read", "--expires", "someday"), "not a date"),
+]
+
+
+def test_scope_that_may_not_be_meant_is_refused(home: Path, tmp_path: Path, capsys: Out) -> None:
     places = {name: tmp_path / name for name in ("notes", "shared")}
-    assert main(["token", "add", "one", *(word.format(**places) for word in words)]) in (2, 3)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert said in err
+    for words, said in REFUSED:
+        assert main(["token", "add", "one", *(word.format(**places) for word in words)]) in (2, 3), words
+        out, err = capsys.readouterr()
+        assert (out, said in err) == ("", True), words
     assert not (home / "tokens.json").exists()
 
 
-def test_a_folder_that_is_not_there_is_told_of(home: Path, capsys: Out) -> None:
+def test_add_warns_of_a_missing_folder(home: Path, capsys: Out) -> None:
     assert main(["token", "add", "one", "--read", "--source", "notes", "--folder", "plans", "--folder", "work"]) == 0
     assert re.findall(r"no folder (\S+)", capsys.readouterr().err) == ["plans"]
 
 
-def test_who_may_write_and_sees_no_memories_is_told_so(home: Path, capsys: Out) -> None:
+def test_add_warns_if_a_writer_sees_no_memories(home: Path, capsys: Out) -> None:
     for name, rights, folders, told in (
         ("a", "--write", ["work"], True), ("b", "--write", ["work", "80-memory/decision"], False),
         ("c", "--read", ["work"], False), ("d", "--write", [], False),
@@ -298,17 +293,17 @@ def test_who_may_write_and_sees_no_memories_is_told_so(home: Path, capsys: Out) 
         assert ("memories lie in 80-memory/" in capsys.readouterr().err) == told, name
 
 
-def test_a_folder_is_spelled_as_on_the_disk(home: Path, tmp_path: Path, capsys: Out) -> None:
+def test_folder_is_spelled_as_on_the_disk(home: Path, tmp_path: Path, capsys: Out) -> None:
     (tmp_path / "notes" / "Cafe\u0301" / "b").mkdir(parents=True)
     (tmp_path / "notes" / "file").touch()
-    assert _scope_of("--folder", "Caf\u00e9/b") == Scope(folders=("Cafe\u0301/b",))
+    assert scope_of(home, "--folder", "Caf\u00e9/b") == Scope(folders=("Cafe\u0301/b",))
     assert "no folder" not in capsys.readouterr().err
     for name in ("cafe\u0301", "file", "file/b"):
         assert main(["token", "add", f"x{len(name)}", "--read", "--folder", name]) == 0
         assert f"no folder {name} yet" in capsys.readouterr().err
 
 
-def test_it_is_good_through_its_last_day(home: Path, capsys: Out) -> None:
+def test_token_is_good_through_its_last_day(home: Path, capsys: Out) -> None:
     assert main(["token", "add", "one", "--read", "--expires", "Q1 2097", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["expires"].startswith("2097-03-31T23:59:59")
     assert main(["token", "add", "two", "--read", "--expires", "in 2 hours"]) == 0
@@ -317,7 +312,7 @@ def test_it_is_good_through_its_last_day(home: Path, capsys: Out) -> None:
     assert two.expires - two.created == pytest.approx(7200, abs=2)
 
 
-def test_tokens_are_listed_without_their_secrets(home: Path, capsys: Out) -> None:
+def test_list_shows_no_secret(home: Path, capsys: Out) -> None:
     tokens = Tokens(home / "tokens.json")
     secrets = [
         tokens.add(ANN, created=NOW, expires=NOW * 2),
@@ -342,7 +337,7 @@ def test_tokens_are_listed_without_their_secrets(home: Path, capsys: Out) -> Non
     assert [one for one in (*secrets, *hashes) if one in listed + shown] == []
 
 
-def test_a_token_is_revoked(home: Path, capsys: Out) -> None:
+def test_revoke_ends_a_token(home: Path, capsys: Out) -> None:
     secret = Tokens(home / "tokens.json").add(ANN, created=NOW)
     assert main(["token", "revoke", "ann", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"name": "ann", "revoked": True}
@@ -351,7 +346,7 @@ def test_a_token_is_revoked(home: Path, capsys: Out) -> None:
     assert "token list" in capsys.readouterr().err
 
 
-def test_a_daemon_is_told_of_parts_with_an_index_of_their_own(home: Path) -> None:
+def test_daemon_is_told_of_isolated_tokens(home: Path) -> None:
     with fake_daemon(home, lambda request: [{"result": {"ok": True}}]) as daemon:
         assert main(["token", "add", "one", "--read"]) == 0
         assert main(["token", "revoke", "one"]) == 0
@@ -362,7 +357,7 @@ def test_a_daemon_is_told_of_parts_with_an_index_of_their_own(home: Path) -> Non
         assert [request["method"] for request in daemon.requests] == ["reload", "reload"]
 
 
-def test_a_damaged_file_is_told_of(home: Path, capsys: Out) -> None:
+def test_commands_tell_of_a_damaged_file(home: Path, capsys: Out) -> None:
     (home / "tokens.json").write_text("{", "utf-8")
     (home / "tokens.json").chmod(0o600)
     for words in (["list"], ["revoke", "ann"], ["add", "ann", "--read"]):
@@ -371,7 +366,7 @@ def test_a_damaged_file_is_told_of(home: Path, capsys: Out) -> None:
         assert (out, "damaged" in err, "backup" in err) == ("", True, True)
 
 
-def test_the_commands_of_the_documents_run(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_in_the_documents_run(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vault = tmp_path / "Vault"
     (vault / "work" / "acme").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -89,7 +89,7 @@ def sees(scope: Scope, item: Item) -> bool:
 
 
 @dataclass
-class World:
+class Scene:
     """What there is at one time after the other, and who asks."""
 
     scope: Scope
@@ -140,7 +140,7 @@ class World:
 # --- made ------------------------------------------------------------------------------------------------------------
 
 
-def make_world(random: Random, *, provider: str = "none") -> World:
+def make_scene(random: Random, *, provider: str = "none") -> Scene:
     words = Words()
     vaults = ("vault", words())
     projects = (words(), words(), words())
@@ -151,15 +151,15 @@ def make_world(random: Random, *, provider: str = "none") -> World:
         stages.append(maker.after(stages[-1]))
     scopes = (_scope(random, vaults, projects) for _ in range(8))
     scope = max(scopes, key=lambda one: min(3, sum(sees(one, item) for item in stages[-1])))
-    world = World(scope, vaults, stages, words, provider=provider)
+    scene = Scene(scope, vaults, stages, words, provider=provider)
     ids = [item.id for item in stages[-1]]
     alone = [item for item in stages[-1] if ids.count(item.id) == 1]
     # How often a text was opened is counted by its id, wherever it stands.
-    world.opened = tuple(item.key for item in alone if item.key not in world.crossers() and random.random() < 0.2)
+    scene.opened = tuple(item.key for item in alone if item.key not in scene.crossers() and random.random() < 0.2)
     memories = [item.id for item in alone if item.kind == "memory"]
-    world.kept = tuple(tuple(random.sample(memories, k)) for k in (1, 2, 2) if len(memories) > 1)
-    world.pending, world.unmounted = (random.random() < 0.5 for _ in range(2))
-    return world
+    scene.kept = tuple(tuple(random.sample(memories, k)) for k in (1, 2, 2) if len(memories) > 1)
+    scene.pending, scene.unmounted = (random.random() < 0.5 for _ in range(2))
+    return scene
 
 
 def _scope(random: Random, vaults: Sequence[str], projects: Sequence[str]) -> Scope:
@@ -367,12 +367,12 @@ def _with_key(item: Item, line: str) -> Item:
 # --- written ---------------------------------------------------------------------------------------------------------
 
 
-def home_of(folder: Path, world: World, sources: Sequence[str]) -> Home:
-    """A configuration for the world in `folder`, of these sources alone."""
+def home_of(folder: Path, scene: Scene, sources: Sequence[str]) -> Home:
+    """A configuration for the scene in `folder`, of these sources alone."""
     home = find_home(folder / "home")
     home.data_dir.mkdir(mode=0o700, parents=True)
-    told = [f'[embedding]\nprovider = "{world.provider}"', "[agents]\nstart_daemon = false", "[watch]\nquiet = 0.02"]
-    for vault in world.vaults:
+    told = [f'[embedding]\nprovider = "{scene.provider}"', "[agents]\nstart_daemon = false", "[watch]\nquiet = 0.02"]
+    for vault in scene.vaults:
         (folder / vault).mkdir(parents=True)
         (folder / vault / "any.txt").write_text("An empty folder is told to be one.")
         if vault in sources:
