@@ -230,44 +230,27 @@ class Asker:
 class Client(Asker):
     """A client of MCP."""
 
-    def memory_search(self) -> Call:
-        return Call("memory_search", {"query": self.query(), "all": self.chance(0.5)})
-
-    def memory_get(self) -> Call:
-        return Call("memory_get", {"ref": [self.ref(), self.ref()], "full": self.chance(0.5)})
-
-    def memory_list(self) -> Call:
-        return Call(
-            "memory_list", {"limit": ALL, **self.filters(self.random.choice(("kind", "entered_by", "property")))}
-        )
-
-    def memory_timeline(self) -> Call:
-        return Call("memory_timeline", {"ref": self.ref()})
-
-    def memory_recall(self) -> Call:
-        return Call("memory_recall", {"query": self.query(), "project": self.project()})
-
-    def memory_review(self) -> Call:
-        return Call("memory_review", {})
-
-    def question(self) -> Call:
-        return Call("question", {"ref": [self.ref(), self.ref()], "permanent": self.chance(0.5)})
-
-    def prompt(self) -> Call:
-        return Call("prompt", {"task": self.query(), "project": self.project()})
-
-    def resources(self) -> Call:
-        return Call("resources", {})
-
-    def resource(self) -> Call:
-        item = self.item()
-        path = self.random.choice((quote(item.path), item.path, f"../{item.path}", f"{item.path}%2e", item.stem))
-        return Call("resource", {"uri": f"vault-index://{item.source}/{path}"})
-
-    def completion(self) -> Call:
-        item, name = self.item(), self.random.choice(("source", "path", "project"))
-        value = str({"source": item.source, "path": item.path, "project": item.project or ""}[name])
-        return Call("completion", {"name": name, "value": value[: self.random.randrange(5)]})
+    def call(self) -> Call:
+        item, random = self.item(), self.random
+        completed = random.choice(("source", "path", "project"))
+        value = str({"source": item.source, "path": item.path, "project": item.project or ""}[completed])
+        path = random.choice((quote(item.path), item.path, f"../{item.path}", f"{item.path}%2e", item.stem))
+        filters = self.filters(random.choice(("kind", "entered_by", "property")))
+        calls: dict[str, dict[str, Any]] = {
+            "memory_search": {"query": self.query(), "all": self.chance(0.5)},
+            "memory_get": {"ref": [self.ref(), self.ref()], "full": self.chance(0.5)},
+            "memory_list": {"limit": ALL, **filters},
+            "memory_timeline": {"ref": self.ref()},
+            "memory_recall": {"query": self.query(), "project": self.project()},
+            "memory_review": {},
+            "question": {"ref": [self.ref(), self.ref()], "permanent": self.chance(0.5)},
+            "prompt": {"task": self.query(), "project": self.project()},
+            "resources": {},
+            "resource": {"uri": f"vault-index://{item.source}/{path}"},
+            "completion": {"name": completed, "value": value[: random.randrange(5)]},
+        }
+        method = random.choice(list(calls))
+        return Call(method, calls[method])
 
 
 class Writer(Asker):
@@ -297,17 +280,8 @@ class Writer(Asker):
     def place(self) -> str:
         path, word = self.item().path, self.random.choice(COMMON)
         within = path.removeprefix("80-memory/")
-        return self.random.choice(
-            (
-                f"handoffs/{word}",
-                word,
-                f"../work/{word}",
-                f"{_ROOT}/vault/{word}.md",
-                f"{within}x",
-                f"acme/../{word}",
-                within,
-            )
-        )
+        others = (f"handoffs/{word}", word, f"../work/{word}", f"{_ROOT}/vault/{word}.md", f"acme/../{word}")
+        return self.random.choice((*others, f"{within}x", within))
 
     def add(self) -> Call:
         params = {"text": self.text(), **self.fields()}
@@ -339,22 +313,9 @@ class Writer(Asker):
 
 
 _READING = [
-    *(
-        "search",
-        "search",
-        "search",
-        "search",
-        "why",
-        "get",
-        "get",
-        "list",
-        "sessions",
-        "related",
-        "related",
-        "timeline",
-    ),
-    *("recall", "recall", "review", "tags", "stats", "history", "diff"),
-]
+    *["search"] * 4, *["get"] * 2, *["related"] * 2, *["recall"] * 2, "why", "list", "sessions", "timeline", "review",
+    "tags", "stats", "history", "diff",
+]  # fmt: skip
 
 
 def reading_calls(random: Random, scene: Scene, number: int = 40) -> Iterator[Call]:
@@ -365,11 +326,9 @@ def reading_calls(random: Random, scene: Scene, number: int = 40) -> Iterator[Ca
 
 
 def calls_of_clients(random: Random, scene: Scene, number: int = 15) -> Iterator[Call]:
-    asker = Client(random, scene)
-    names = [name for name in vars(Client) if name[0] != "_"]
+    client = Client(random, scene)
     for _ in range(number):
-        call: Call = getattr(asker, random.choice(names))()
-        yield call
+        yield client.call()
 
 
 def _like(random: Random, item: Item, scene: Scene) -> Item:

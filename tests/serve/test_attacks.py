@@ -317,27 +317,25 @@ def test_body_that_is_no_json_object_is_refused(target: Target) -> None:
         assert is_guarded(reply)
 
 
-WRONG: tuple[Any, ...] = (
-    -1, 1.5, True, 10**30, {}, [None], "\0", "tag:", "2026-99-99", "in 99999999999 years",
+LARGE: tuple[Any, ...] = (
+    ["x"] * 20_000, "x" * 300_000, "[[" * 100_000, "a" + "\u0300" * 3000, [f"{number}/x" for number in range(30_000)],
+    "in 99999999999 years",
 )  # fmt: skip
-LARGE: tuple[Any, ...] = (["x"] * 20_000, "x" * 300_000, [f"{number}/x" for number in range(30_000)], "[[" * 100_000)
 FITS = {"query": "aardvark", "ref": "alpha.md", "text": "", "action": "keep"}
 
 
-def test_no_value_of_a_parameter_is_a_fault_of_the_server(target: Target) -> None:
-    """Methods that write get a reference to nothing, or only try."""
+def test_large_value_of_a_parameter_is_no_fault_of_the_server(target: Target) -> None:
+    """test_mutated_requests.py and schemathesis give smaller values to all parameters."""
     for method in SERVED:
-        known = [name for name in inspect.signature(getattr(VaultIndex, method)).parameters if name != "self"]
-        given = {name: value for name, value in FITS.items() if name in known}
+        known = [name for name in inspect.signature(getattr(VaultIndex, method)).parameters if name in FITS]
+        given = {name: FITS[name] for name in known}
         if METHODS[method].writes and "ref" in given:
             given["ref"] = "nothing"
-        needed = [name for name in known if name in given]
-        tried = {"dry_run": True} if "dry_run" in known else {}
-        for name in [one for one in known if one != "dry_run"]:
-            for value in (*WRONG, *(LARGE if name in needed[:1] else ())):
-                reply = target.ask(method, "writer", **{**given, **tried, name: value})
-                assert reply.status in (200, 400, 403, 404, 409, 413), (method, name, value, reply)
-                assert len(reply.body) < 1 << 20, (method, name, value)
+        for name in known[:1]:
+            for value in LARGE:
+                reply = target.ask(method, "writer", **{**given, name: value})
+                assert reply.status in (200, 400, 403, 404, 409, 413), (method, name, reply)
+                assert len(reply.body) < 1 << 20, (method, name)
 
 
 def test_body_that_is_too_big_is_not_read(target: Target) -> None:

@@ -105,10 +105,7 @@ def test_unknown_parameter_gets_the_names_of_the_document(served: Served, token:
 HEADERS: list[tuple[dict[str, str], bytes, int]] = [
     ({"Content-Type": ""}, b"", 415),
     ({"Content-Type": "application/json; charset=utf-16"}, b"{}", 415),
-    ({"Content-Encoding": "gzip"}, b"{}", 415),
-    ({}, b"{", 400),
     ({}, b'{"query": "' + b"x" * 20000 + b'"}', 413),
-    ({"Content-Length": "99999999"}, b"{}", 413),
     ({"Host": "evil.example"}, b"{}", 421),
     ({"Origin": "https://evil.example"}, b"{}", 403),
     ({"Host": "notes.example", "Content-Type": "application/json; charset=UTF-8"}, b'{"query": "wal"}', 200),

@@ -39,12 +39,10 @@ def test_token_is_made_as_asked_for(new_world: World) -> None:
         ({}, Scope()),
         ({"sources": None, "folders": None, "expires": None}, Scope()),
         ({"sources": ["vault", "vault"]}, Scope(("vault",))),
-        ({"folders": ["./notes//acme/"]}, Scope(folders=("notes/acme",))),
         ({"folders": [f"{new_world.vault}/notes"]}, Scope(("vault",), ("notes",))),
-        ({"projects": [" acme ", "b"]}, Scope(projects=("acme", "b"))),
         ({"sources": ["vault"], "isolated": True}, Scope(("vault",), isolated=True)),
     ]
-    (new_world.vault / "notes/acme").mkdir(parents=True)
+    (new_world.vault / "notes").mkdir()
     for params, scope in given:
         made = answer(new_world, asked(**params))
         assert known(new_world, made["token"]) == Caller("ci", scope=scope)
@@ -53,26 +51,16 @@ def test_token_is_made_as_asked_for(new_world: World) -> None:
         answer(new_world, {"revoke": "ci"})
 
 
+# test_tokens.py has the scopes that are refused.
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"name": "a b"}, "cannot be the name"),
     ({"name": 7}, "has a name"),
     ({"writes": "yes"}, "has a name"),
-    ({"writes": None}, "has a name"),
     ({"owner": True}, "no 'owner'"),
-    ({"source": ["vault"]}, "no 'source'"),
     ({"sources": "vault"}, "lists of texts"),
-    ({"sources": ["vauld"]}, "no source 'vauld'"),
-    ({"sources": []}, "source is empty"),
-    ({"folders": [" "]}, "folder is empty"),
-    ({"folders": ["."]}, "whole of a vault"),
-    ({"folders": ["../other"]}, "no folder of a vault"),
     ({"folders": ["/etc"]}, "lies in no vault"),
     ({"folders": ["a\0b"]}, "lists of texts"),
-    ({"folders": ["a\ud800"]}, "lists of texts"),
     ({"projects": ["a"] * 101}, "lists of texts"),
-    ({"projects": [""]}, "project is empty"),
-    ({"isolated": True}, "isolated needs"),
-    ({"expires": "someday"}, "not a date"),
     ({"expires": "2020-01-01"}, "over already"),
     ({"expires": 1.5}, "lists of texts"),
 ]
@@ -88,7 +76,8 @@ def test_token_that_may_not_be_meant_is_refused(new_world: World) -> None:
 
 def test_unknown_request_changes_nothing(new_world: World) -> None:
     answer(new_world, asked())
-    for params in ({"add": 1}, {"revoke": None}, {"ad": {}}, {"revoke": "ci", "add": {}}):
+    unknown: list[dict[str, Any]] = [{"add": 1}, {"revoke": None}, {"ad": {}}, {"revoke": "ci", "add": {}}]
+    for params in unknown:
         with pytest.raises(VaultIndexError, match="nothing of this"):
             answer(new_world, params)
     assert [token.caller.name for token in Tokens(new_world.home.tokens_file).all()] == ["ci"]
