@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.indexer.test_sessions import open_index
 from tests.query.sessions import make_home
 from tests.query.transcripts import held, transcript
 from tests.sources.opencode.stores import FIXTURES
@@ -201,20 +200,10 @@ def test_what_went_on_side_by_side_counts_once(tmp_path: Path) -> None:
         assert (told.duration, told.results[0].duration) == (20 * 60, 20 * 60)
 
 
-def test_real_sessions_of_opencode_are_listed_and_found_by_their_files(tmp_path: Path) -> None:
-    (tmp_path / "opencode").mkdir()
-    shutil.copy(FIXTURES / "opencode.db", tmp_path / "opencode")
-    with open_index(tmp_path) as opened:
-        opened.sync()
-        assert {one.client for one in opened.sessions().results} == {"opencode"}
-        assert opened.sessions(subagents=True).total == 4
-        [one] = opened.sessions(file="app.py").results
-        assert (one.session, one.edits, one.reads) == ("ses_e02fa71d5ffeihEmyQeshcxlu5", 1, 3)
-
-
 def test_real_sessions_of_all_clients_tell_who_wrote_a_file(tmp_path: Path) -> None:
     home, client = make_home(tmp_path)
     client.close()
+    shutil.copy(FIXTURES / "opencode.db", tmp_path / "opencode")
     for name in ("claude-code", "codex", "gemini"):
         set_value(home, f"sessions.{name}.enabled", "true")
         set_value(home, f"sessions.{name}.data", str(FIXTURES.parent / "sessions" / name))
@@ -225,9 +214,12 @@ def test_real_sessions_of_all_clients_tell_who_wrote_a_file(tmp_path: Path) -> N
         [agent] = [one for one in touched if one.parent]
         assert (agent.edits, agent.reads) == (0, 1)
         assert opened.resume(agent.session).command == ("claude", "--resume", agent.parent)
-        [shop] = opened.session_summary(since="2026-11-01").results
+        [shop] = opened.session_summary(since="2026-11-01", project="shop").results
         assert [(one.path, one.edits) for one in shop.written] == [("app.py", 3)]
         assert [one.outcome for one in shop.failing] == ["exit 2"]
+        assert opened.sessions(client="opencode", subagents=True).total == 4
+        [one] = opened.sessions(client="opencode", file="app.py").results
+        assert (one.session, one.edits, one.reads) == ("ses_e02fa71d5ffeihEmyQeshcxlu5", 1, 3)
 
 
 # --- going on --------------------------------------------------------------------------------------------------------
