@@ -2,22 +2,16 @@
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tests import waiting
 from vault_index.cancel import CancelToken
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import Progress, no_progress
 from vault_index.results.changes import EmbedReport, SyncReport
-
-
-def until(condition: Callable[[], object], _seconds: float = 0.0) -> None:
-    """Wait as `tests.waiting.until` does; for modules that have not moved there yet."""
-    waiting.until(condition)
 
 
 class FakeIndex:

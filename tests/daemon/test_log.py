@@ -47,13 +47,6 @@ def test_an_error_is_told_without_its_message(caplog: pytest.LogCaptureFixture) 
     assert "the text" not in line(caplog) + told
 
 
-def test_what_is_below_the_level_is_not_written(caplog: pytest.LogCaptureFixture) -> None:
-    logger = logging.getLogger("vault_index.daemon.test")
-    caplog.set_level(logging.WARNING)
-    log_event(logger, logging.INFO, "saved")
-    assert caplog.records == []
-
-
 def test_a_line_may_be_json(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     log_event(logging.getLogger("vault_index.x"), logging.INFO, "saved", paths=3, path=Path("ü b.md"))

@@ -11,7 +11,6 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.daemon.old_place import CODE as CODE, Place as Place, end as end, place as place
 from tests.waiting import PATIENCE, until
 from tests.world import World
 from vault_index import VaultIndex
