@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import PATIENCE
 from tests.world import Answered, Served, World, bearer
 from vault_index.access import Tokens
 from vault_index.callers import Caller, Scope
@@ -116,8 +117,17 @@ def test_disk_lists_the_sizes_of_what_is_on_it(world: World, served: Served, own
 # --- vault-index open ------------------------------------------------------------------------------------------------
 
 
+_OPEN = f"""
+import sys
+import vault_index.cli.open
+from vault_index.cli import main
+vault_index.cli.open._START_SECONDS = {PATIENCE}
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 def opened(world: World, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "vault_index", "--home", str(world.home.data_dir), "open", *options]
+    command = [sys.executable, "-c", _OPEN, "--home", str(world.home.data_dir), "open", *options]
     environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 

@@ -357,15 +357,6 @@ def test_daemon_is_told_of_isolated_tokens(home: Path) -> None:
         assert [request["method"] for request in daemon.requests] == ["reload", "reload"]
 
 
-def test_commands_tell_of_a_damaged_file(home: Path, capsys: Out) -> None:
-    (home / "tokens.json").write_text("{", "utf-8")
-    (home / "tokens.json").chmod(0o600)
-    for words in (["list"], ["revoke", "ann"], ["add", "ann", "--read"]):
-        assert main(["token", *words]) == 1
-        out, err = capsys.readouterr()
-        assert (out, "damaged" in err, "backup" in err) == ("", True, True)
-
-
 def test_commands_in_the_documents_run(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vault = tmp_path / "Vault"
     (vault / "work" / "acme").mkdir(parents=True)
