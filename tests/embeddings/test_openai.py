@@ -82,6 +82,9 @@ def test_dimensions_are_those_of_the_setting_or_asked_for_once(server: Embedding
     assert unknown.space.dimensions == 768
     assert len(unknown.embed_query("text")) == 768 * 4
     assert len(server.requests) == 3
+    server.fail_always(failures.server_error)
+    with pytest.raises(EmbedderError, match="status 500"):
+        open_it(model="mxbai-embed-large")
 
 
 @pytest.mark.parametrize("oddity", [failures.backwards, failures.refuses_base64, None])

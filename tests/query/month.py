@@ -121,4 +121,4 @@ def is_echo(question: Question, text: str) -> bool:
 
 def variants(question: Question) -> Sequence[str]:
     first, then = question.asked
-    return first, then, first.upper().rstrip("?？"), f"Hi, {first[0].lower()}{first[1:]} Thanks!"
+    return then, first.upper().rstrip("?？"), f"Hi, {first[0].lower()}{first[1:]} Thanks!"
