@@ -1,33 +1,33 @@
-"""The page in a real Chromium: a home that is served, and pages that are signed in as their user would be."""
+"""Chromium at the page of a home: signing in, opening views, and what axe says about them."""
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from datetime import datetime
+from io import StringIO
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect, sync_playwright
 
-from tests.serve.servers import Place, Served
+from tests.waiting import PATIENCE
+from tests.world import Served, World
+from vault_index.cli import main
 
 ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 )  # fmt: skip
-PATIENCE_MS = 40_000
-"""A machine may have much else to do: what is waited for comes, or never."""
+PATIENCE_MS = PATIENCE * 1000
 expect.set_options(timeout=PATIENCE_MS)
 DESKTOP: ViewportSize = {"width": 1400, "height": 900}
 PHONE: ViewportSize = {"width": 380, "height": 800}
 
 
 def chromium() -> str:
-    """Its program; empty where there is none."""
+    """Return the path of Chromium, empty if it is not installed."""
     named = os.environ.get("CHROMIUM_BIN", "")
     return named or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
 
@@ -41,66 +41,73 @@ def started() -> Iterator[Browser]:
 
 
 class Reader:
-    """A browser's user at one home. What must never happen on any page is kept in `faults`."""
+    """Opens pages that are signed in at one home. `faults` collects what no page may ever do.
 
-    def __init__(self, browser: Browser, here: Place, served: Served) -> None:
-        self.browser, self.here, self.served = browser, here, served
+    `now` fixes the clock of the pages.
+    """
+
+    def __init__(self, browser: Browser, world: World, served: Served, now: datetime | None = None) -> None:
+        self.browser, self.world, self.served, self.now = browser, world, served, now
         self.origin = f"http://127.0.0.1:{served.port}"
         self.faults: list[str] = []
-        self.now: datetime | None = None
-        """What their clock says; None for what it is."""
         self._contexts: list[BrowserContext] = []
+        self._signed_in: Any = None
 
     def code(self) -> str:
-        """The address that `vault-index open` says."""
-        command = [sys.executable, "-m", "vault_index", "--home", str(self.here.home.data_dir), "open", "--print"]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        """Return the address that `vault-index open` prints: it signs in once."""
+        with redirect_stdout(StringIO()) as printed:
+            assert main(["--home", str(self.world.home.data_dir), "open", "--print"]) == 0
+        return printed.getvalue().strip()
 
-    def open(
-        self,
-        place: str = "#/",
-        *,
-        size: Any = DESKTOP,
-        scheme: str = "light",
-        **options: Any,
-    ) -> Page:
-        """A page of its own, signed in, at a place."""
-        settings: dict[str, Any] = {"viewport": size, "color_scheme": scheme, "reduced_motion": "reduce", **options}
-        context = self.browser.new_context(**settings)
-        self._contexts.append(context)
+    def open(self, place: str = "#/", **options: Any) -> Page:
+        """Return a page in a context of its own. All pages but those of `sign_in` share one token."""
+        if self._signed_in is None:
+            self._signed_in = self.sign_in().context.storage_state()
+        page = self.begun(self.new_context(storage_state=self._signed_in, **options), place)
+        page.wait_for_selector(".side nav")
+        return page
+
+    def sign_in(self, place: str = "#/") -> Page:
+        """Return a page with a token of its own."""
+        page = self.new_page(self.new_context())
+        page.goto(self.code())
+        page.wait_for_selector(".side nav")
+        page.goto(f"{self.origin}/{place}")
+        return page
+
+    def begun(self, context: BrowserContext, place: str) -> Page:
+        """Return a new page of a context, whose first address is the place."""
+        page = self.new_page(context)
+        page.goto(f"{self.origin}/{place}")
+        return page
+
+    def new_context(self, *, size: ViewportSize = DESKTOP, scheme: str = "light", **options: Any) -> BrowserContext:
+        options |= {"viewport": size, "color_scheme": scheme, "reduced_motion": "reduce"}
+        context = self.browser.new_context(permissions=["clipboard-read", "clipboard-write"], **options)
         context.set_default_timeout(PATIENCE_MS)
         if self.now:
             context.clock.set_fixed_time(self.now)
+        self._contexts.append(context)
+        return context
+
+    def new_page(self, context: BrowserContext) -> Page:
         page = context.new_page()
-        self._watch(page)
-        page.goto(self.code())
-        page.wait_for_selector(".side nav")
-        if place != "#/":
-            page.goto(f"{self.origin}/{place}")
-        return page
 
-    def begun(self, page: Page, place: str) -> Page:
-        """Another page of the same browser, which begins at a place."""
-        other = page.context.new_page()
-        self._watch(other)
-        other.goto(f"{self.origin}/{place}")
-        return other
-
-    def _watch(self, page: Page) -> None:
-        def asked(request: Any) -> None:
+        def check_request(request: Any) -> None:
             if not request.url.startswith((self.origin, "blob:", "data:")):
-                self.faults.append(f"asked elsewhere: {request.url}")
+                self.faults.append(f"request to another server: {request.url}")
 
-        page.on("request", asked)
+        def check_message(message: Any) -> None:
+            # The browser itself logs every response that is an error.
+            if message.type == "error" and not message.text.startswith("Failed to load resource"):
+                self.faults.append(f"console: {message.text}")
+
+        page.on("request", check_request)
+        page.on("console", check_message)
         page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
         page.on("dialog", lambda dialog: self.faults.append(f"dialog: {dialog.message}"))
         page.on("popup", lambda popup: self.faults.append(f"popup: {popup.url}"))
-        page.on("console", self._said)
-
-    def _said(self, said: Any) -> None:
-        # Of every answer that is an error the browser says so itself.
-        if said.type == "error" and not said.text.startswith("Failed to load resource"):
-            self.faults.append(f"console: {said.text}")
+        return page
 
     def close(self) -> None:
         for context in self._contexts:
@@ -109,7 +116,7 @@ class Reader:
 
 
 def visit(page: Page, place: str) -> None:
-    """A place drawn anew, also where the page is there already: what is loaded stays loaded."""
+    """Draw a place anew, even the one that is shown; modules and styles stay loaded."""
     page.evaluate("location.replace('#/nowhere')")
     page.locator("main").get_by_text("There is no such page").wait_for()
     for close in page.get_by_role("button", name="Close the message").all():
@@ -117,16 +124,30 @@ def visit(page: Page, place: str) -> None:
     page.evaluate("place => location.replace(place)", place)
 
 
-def shown(page: Page, query: str, which: Literal["shown", "refined"] = "shown") -> None:
-    """As soon as the hits for this are drawn."""
-    page.wait_for_selector(f'html[data-{which}="{query}"]', state="attached")
+def shown(page: Page, query: str) -> None:
+    """Wait for the first hits of a query, which are found by its words."""
+    page.wait_for_selector(f"html[data-shown='{query}']", state="attached")
+
+
+def refined(page: Page, query: str) -> None:
+    """Wait for the last hits of a query, which are found by its meaning too."""
+    page.wait_for_selector(f"html[data-refined='{query}']", state="attached")
+
+
+def toast(page: Page) -> Locator:
+    return page.locator(".toast")
+
+
+def copied(page: Page) -> str:
+    """Return the text of the clipboard."""
+    return str(page.evaluate("navigator.clipboard.readText()"))
 
 
 def axe(page: Page) -> list[str]:
-    """What axe finds on a page: empty without the program (`make test-page` installs it)."""
+    """Return the violations that axe finds; skips the test if axe is not installed (`make test-page` does)."""
     program = os.environ.get("AXE", "")
     if not program:
-        pytest.skip("axe does not look at the page: make test-page installs it")
+        pytest.skip("axe is not installed: run make test-page")
     if not page.evaluate("'axe' in window"):
         page.evaluate(Path(program).read_text("utf-8") + "; null")
     found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
@@ -138,14 +159,12 @@ def axe(page: Page) -> list[str]:
 
 
 def looks(page: Page) -> list[str]:
-    """What axe finds on both screens in both schemes, and whether anything is wider than they are."""
+    """Return what axe finds on a dark phone and a light desktop, and whether the page is wider than the screen."""
     found: list[str] = []
-    for size in (PHONE, DESKTOP):
+    for name, size, scheme in (("phone", PHONE, "dark"), ("desktop", DESKTOP, "light")):
         page.set_viewport_size(size)
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        found += [f"{wide} wider than {size['width']}"] if wide > 0 else []
-        schemes: list[Literal["dark", "light"]] = ["dark", "light"]
-        for scheme in schemes:
-            page.emulate_media(color_scheme=scheme)
-            found += [f"{scheme}, {size['width']}: {one}" for one in axe(page)]
+        found += [f"{name}: {wide} px wider than the screen"] if wide > 0 else []
+        found += [f"{name}: {one}" for one in axe(page)]
     return found

@@ -1,4 +1,4 @@
-"""Tests of the page need Chromium and Playwright (`make test-page`); without them they are skipped."""
+"""Fixtures of the page's tests. They need Chromium and Playwright (`make test-page`)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from tests.serve.servers import Place
+from tests.world import World, opened_world
 
 try:
     from tests.page_real.browser import DESKTOP, Reader, chromium, started, visit
+    from tests.page_real.desk import Desk
 except ImportError:  # test_browser.py says so
     collect_ignore_glob = ["test_[!b]*.py"]
 
 
-@pytest.fixture(scope="package")  # Playwright has an event loop run in this thread, where other tests begin one
+@pytest.fixture(scope="package")  # Playwright runs an event loop in this thread, which other tests need for theirs
 def browser() -> Iterator[Any]:
     if not chromium():
         pytest.skip("the page is not tried: there is no Chromium (CHROMIUM_BIN names one)")
@@ -24,16 +25,26 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def module_reader(browser: Any, here: Place) -> Iterator[Reader]:
-    """One for the modules whose tests share a home (`here`, of theirs)."""
-    reader = Reader(browser, here, here.serve())
+def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A home with a daemon, whose vault holds the `NOTES` of the module: texts by path."""
+    with opened_world(tmp_path_factory.mktemp("home")) as made:
+        for path, text in request.module.NOTES.items():
+            made.write(path, text)
+        made.daemon()
+        yield made
+
+
+@pytest.fixture(scope="module")
+def module_reader(request: pytest.FixtureRequest, browser: Any, world: World) -> Iterator[Reader]:
+    """The server of a module and who reads there, at the time `NOW` of the module if it has one."""
+    reader = Reader(browser, world, world.serve(), getattr(request.module, "NOW", None))
     yield reader
     reader.close()
 
 
 @pytest.fixture
 def reader(module_reader: Reader) -> Iterator[Reader]:
-    """Pages of one test, after which nothing may have gone wrong in any of them."""
+    """Opens pages for one test; none of them may do what no page may do."""
     module_reader.faults.clear()
     yield module_reader
     module_reader.close()
@@ -41,23 +52,24 @@ def reader(module_reader: Reader) -> Iterator[Reader]:
 
 
 @pytest.fixture(scope="module")
-def kept(browser: Any, here: Place, module_reader: Reader) -> Iterator[Reader]:
-    reader = Reader(browser, here, module_reader.served)
-    yield reader
-    reader.close()
+def desk(world: World, module_reader: Reader) -> Desk:
+    return Desk(world, module_reader.served)
 
 
 @pytest.fixture(scope="module")
-def kept_page(kept: Reader) -> Any:
-    return kept.open()
+def shared(browser: Any, world: World, module_reader: Reader) -> Iterator[tuple[Reader, Any]]:
+    reader = Reader(browser, world, module_reader.served, module_reader.now)
+    yield reader, reader.open()
+    reader.close()
 
 
 @pytest.fixture
-def page(kept: Reader, kept_page: Any) -> Iterator[Any]:
-    """One that the tests of a module share, at the search: for those to which nothing is anew."""
-    kept.faults.clear()
-    kept_page.set_viewport_size(DESKTOP)
-    visit(kept_page, "#/")
-    yield kept_page
-    kept_page.unroute_all()
-    assert kept.faults == []
+def page(shared: tuple[Reader, Any]) -> Iterator[Any]:
+    """The page that tests of a module share, at the search: for tests that need no page of their own."""
+    reader, page = shared
+    reader.faults.clear()
+    page.set_viewport_size(DESKTOP)
+    visit(page, "#/")
+    yield page
+    page.unroute_all()
+    assert reader.faults == []

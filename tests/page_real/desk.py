@@ -1,68 +1,60 @@
-"""Memories to review in the page of a home, and what their files say afterwards."""
+"""Memories of a home: written, reviewed on the page, and read again from their files."""
 
 import shutil
 from collections.abc import Mapping
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.memories.waiting import files_of
-from tests.page_real.browser import DESKTOP, Reader, visit
-from tests.serve.servers import Place, Served
-from vault_index.daemon.client import connect
+from tests.page_real.browser import visit
+from tests.waiting import until
+from tests.world import Served, World
 
 FOLDER = "80-memory"
 KEYS = {"accept": "a", "edit": "e", "merge": "m", "supersede": "s", "archive": "r", "delete": "d", "keep": "k"}
+READY = 'article[aria-busy="false"]'
+"""A review item that can be decided."""
 
 
 def memory(number: int, text: str, **keys: str) -> str:
-    known = {"id": uid(number), "type": "note", "created": "2026-11-20", "updated": "2999-01-01", **keys}
+    known = {
+        "id": f"{number:08d}-1111-4111-8111-111111111111",
+        "type": "note",
+        "created": "2026-11-20",
+        "updated": "2999-01-01",
+        **keys,
+    }
     return "".join(["---\n", *(f"{key}: {value}\n" for key, value in known.items()), "---\n", text, "\n"])
 
 
-def uid(number: int) -> str:
-    return f"{number:08d}-1111-4111-8111-111111111111"
-
-
 class Desk:
-    """A home whose memories are laid out anew for each test, under names that no test had before."""
+    """The memories of a home, laid out anew for each test under names that no test had before."""
 
-    def __init__(self, here: Place, served: Served) -> None:
-        self.here, self.served = here, served
-        self.token = here.token("desk", writes=True)
+    def __init__(self, world: World, served: Served) -> None:
+        self.world, self.served = world, served
+        self.token = world.token("desk", writes=True)
         self._laid = 0
 
     def put(self, total: int, files: Mapping[str, str]) -> dict[str, bytes]:
-        """These memories and no others, of which so many items are to be reviewed; their files."""
+        """Make these the only memories, wait until `total` items are to be reviewed, and return the files."""
         self._laid += 1
-        shutil.rmtree(self.here.vault / FOLDER, ignore_errors=True)
+        shutil.rmtree(self.world.vault / FOLDER, ignore_errors=True)
         for path, text in files.items():
-            # What was decided in another test is about others.
+            # New ids: decisions of other tests must not apply to them.
             text = text.replace("-1111-4111-", f"-{self._laid:04}-4111-")
-            self.here.write(f"{FOLDER}/{path}-{self._laid}.md", text)
-        self.sync()
-        assert self.ask("review", limit=1)["total"] == total
+            self.world.write(f"{FOLDER}/{path}-{self._laid}.md", text)
+        self.world.ask("sync")
+        until(lambda: self.ask("review", limit=1)["total"] == total)
         return self.files()
 
-    def sync(self) -> None:
-        client = connect(self.here.home.socket_path)
-        assert client is not None
-        with client:
-            client.call("sync")
-
     def files(self) -> dict[str, bytes]:
-        return files_of(self.here.vault)
+        return files_of(self.world.vault)
 
     def ask(self, method: str, **params: Any) -> Any:
         answer = self.served.call(method, self.token, **params)
         assert answer.status == 200, answer.body
         return answer.json
-
-
-def review(reader: Reader, place: str = "#/review", size: Any = DESKTOP, **options: Any) -> Page:
-    page = reader.open(place, size=size, **options)
-    ready(page)
-    return page
 
 
 def start(page: Page, place: str = "#/review") -> None:
@@ -71,32 +63,51 @@ def start(page: Page, place: str = "#/review") -> None:
 
 
 def ready(page: Page) -> None:
-    """As soon as a key decides."""
-    page.wait_for_selector('article[aria-busy="false"]')
+    page.wait_for_selector(READY)
+
+
+def text_is_drawn(page: Page) -> None:
+    """Wait for the text of the memory: an editor that opens before it comes is not focused."""
+    expect(page.locator(".review-memory .prose").first).to_be_visible()
 
 
 def item(page: Page) -> str:
+    """Return the id of the item that is shown."""
+    ready(page)
     return page.locator("article").get_attribute("data-id") or ""
 
 
+def wait_for_next(page: Page, before: str) -> None:
+    """Wait until the item `before` is shown no more."""
+    expect(page.locator(f'article[data-id="{before}"]')).to_have_count(0)
+
+
 def decide(page: Page, action: str, *, by: str = "key") -> None:
-    """What there is to be said besides is said as well."""
+    """Choose an action and confirm what it asks."""
     ready(page)
-    label = {"keep": "Keep"}.get(action, action.capitalize())
+    if action == "edit":
+        text_is_drawn(page)
     if by == "key":
         page.keyboard.press(KEYS[action])
     else:
-        page.get_by_role("article").get_by_role("button", name=label).click()
+        page.get_by_role("article").get_by_role("button", name=action.capitalize()).click()
     if action == "merge":
         page.wait_for_selector("dialog .diff")
-        page.keyboard.press("Enter") if by == "key" else page.locator("dialog").get_by_role(
-            "button", name="Merge"
-        ).click()
+        if by == "key":
+            page.keyboard.press("Enter")
+        else:
+            page.locator("dialog").get_by_role("button", name="Merge").click()
     if action == "edit":
-        field = page.get_by_label("The whole file")
-        if by == "mouse":
-            field.click()
-        page.keyboard.press("Control+End")
-        page.keyboard.type("A person wrote this.\n")
+        add_text(page, "A person wrote this.\n")
         page.wait_for_selector(".review-edit ins, .review-edit .differs")
-        page.keyboard.press("Control+Enter") if by == "key" else page.get_by_role("button", name="Save").click()
+        if by == "key":
+            page.keyboard.press("Control+Enter")
+        else:
+            page.get_by_role("button", name="Save").click()
+
+
+def add_text(page: Page, text: str) -> None:
+    """Type at the end of the editor of a review item."""
+    expect(page.get_by_label("The whole file")).to_be_focused()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(text)

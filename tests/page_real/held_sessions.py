@@ -1,4 +1,4 @@
-"""A home with sessions of yesterday, of forty days ago, and many of a hundred days ago."""
+"""A home with sessions of yesterday, of forty days ago, and many of a hundred days ago, by the clock of the pages."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,14 +6,16 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
-from tests.serve.servers import Place, place
 from tests.sources.opencode.stores import Client, tool
+from tests.world import World, opened_world
 
 DIFF = "--- a/src/auth.py\n+++ b/src/auth.py\n@@ -1,2 +1,2 @@\n def check():\n-    return a != b\n+    return a == b\n"
 MANY = 45
-TODAY = date.today()
+CLOCK = datetime(2026, 11, 21, 12)
+"""The time on the clock of the pages."""
+TODAY = CLOCK.date()
 YESTERDAY, BILLS, LONG_AGO = (TODAY - timedelta(days) for days in (1, 40, 100))
-"""When sessions were held: at noon, so that they end on the same day."""
+"""Days of sessions, which begin at noon so that they end on the same day."""
 
 
 def at(day: date, minutes: int = 0) -> int:
@@ -21,7 +23,7 @@ def at(day: date, minutes: int = 0) -> int:
 
 
 class Writer(Client):
-    """Sessions of projects, with turns at times of one's choice."""
+    """Writes sessions of projects, with turns at given times."""
 
     def held(self, id_: str, title: str, project: str, day: date, **columns: Any) -> None:
         root = f"/home/user/{project}"
@@ -56,19 +58,20 @@ def write_sessions(writer: Writer) -> None:
 
 
 @contextmanager
-def sessions_place(folder: Path) -> Iterator[Place]:
+def sessions_place(folder: Path) -> Iterator[World]:
+    """A home with these sessions, and a daemon that has indexed them."""
     more = f'[sessions.opencode]\nenabled = true\ndata = "{folder / "opencode"}"\ninclude = ["output", "diffs"]\n'
     (folder / "opencode").mkdir()
     writer = Writer(folder / "opencode/opencode.db")
     with writer.connection:
         write_sessions(writer)
     writer.close()
-    with place(folder, more) as made:
+    with opened_world(folder, more) as made:
         made.write("auth.md", "# Auth\n\nNo session.\n")
         made.daemon()
         yield made
 
 
 def long_name(day: date) -> str:
-    """As the page says it: `Friday, November 20, 2026`."""
+    """Return a day as the page writes it: `Friday, November 20, 2026`."""
     return f"{day:%A, %B} {day.day}, {day.year}"

@@ -1,125 +1,161 @@
-"""What is around all views: signing in, the keys, the theme, and that nothing of it runs what it should not."""
+"""The frame around all views: signing in, keys, theme, tabs, and a server that goes away."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from tests.page_real.browser import DESKTOP, PHONE, Reader, axe, shown
-from tests.serve.servers import Place, place
+from tests.page_real.browser import Reader, axe, refined
+from tests.world import opened_world
+
+NOTES = {"wal.md": "# WAL\n\nReaders never wait for a tamarisk.\n", "empty.md": ""}
+TABS = 8
+"""More than the connections that a browser opens to one server."""
+HIDING = """
+window.away = false;
+Object.defineProperty(document, "hidden", { get: () => window.away });
+"""
 
 
-@pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    with place(tmp_path_factory.mktemp("frame")) as made:
-        made.write("wal.md", "# WAL\n\nReaders never wait for a tamarisk.\n")
-        made.daemon()
-        yield made
+def move(page: Page, place: str) -> None:
+    page.evaluate("place => { location.hash = place; }", place)
 
 
-def test_the_code_signs_in_once_and_leaves_the_address(reader: Reader) -> None:
+def test_frame_code_signs_in_once_and_leaves_the_address(reader: Reader) -> None:
     address = reader.code()
-    first, second = (reader.browser.new_context().new_page() for _ in range(2))
+    first, second = (reader.new_page(reader.new_context()) for _ in range(2))
     first.goto(address)
     first.wait_for_selector(".side nav")
     assert "token" not in first.url
     first.reload()
     first.wait_for_selector(".side nav")
     second.goto(address)
-    assert "vault-index open" in second.locator("main").inner_text()
-    assert second.locator("[role=alert]").count() == 1
-    for page in (first, second):
-        page.context.close()
+    expect(second.locator("main")).to_contain_text("vault-index open")
+    expect(second.get_by_role("alert")).to_have_count(1)
 
 
-def test_it_is_searched_and_gone_around_by_keys_alone(reader: Reader) -> None:
+def test_frame_leads_anywhere_by_keys(reader: Reader) -> None:
     page = reader.open()
     page.keyboard.press("Escape")
     page.keyboard.press("?")
-    assert "go to review" in page.locator("dialog").inner_text()
+    expect(page.locator("dialog")).to_contain_text("go to review")
     page.keyboard.press("Escape")
-    page.wait_for_selector("dialog", state="detached")
+    expect(page.locator("dialog")).to_have_count(0)
+    page.keyboard.press("g")
+    page.keyboard.press("h")
+    page.wait_for_url("**/#/health")
     page.keyboard.press("/")
-    page.wait_for_selector("#search:focus")
-    page.keyboard.type("tamarisk")
-    shown(page, "tamarisk", "refined")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/#/doc/vault/wal.md*")
+    expect(page.locator("#search")).to_be_focused()
 
 
-def before_its_modules(page: Page, address: str) -> Callable[[], None]:
-    """Go there, where no module comes before they are let through by what is returned."""
+def hold_modules(page: Page, address: str) -> Callable[[], None]:
+    """Open an address without its modules, and return what lets them load."""
     held: list[Any] = []
     page.route("**/page/main.js", lambda route: held.append(route))
     with page.expect_request("**/page/main.js"):
         page.goto(address, wait_until="commit")
-    page.wait_for_selector("noscript", state="attached")  # the last that is written there
+    page.wait_for_selector("noscript", state="attached")  # the end of the document
     return lambda: held[0].continue_()
 
 
-def test_what_is_typed_before_any_module_is_there_is_searched(reader: Reader) -> None:
-    page = reader.open().context.new_page()
-    go_on = before_its_modules(page, f"{reader.origin}/#/")
-    page.wait_for_selector("#search:focus")
+def test_frame_searches_for_what_was_typed_before_its_modules_came(reader: Reader) -> None:
+    page = reader.new_page(reader.open().context)
+    load = hold_modules(page, f"{reader.origin}/#/")
+    expect(page.locator("#search")).to_be_focused()
     page.keyboard.type("amarisk")
     page.keyboard.press("Home")
     page.evaluate("document.querySelector('#search').wasThere = true")
     assert axe(page) == []
-    go_on()
+    load()
     page.wait_for_selector(".side nav")
     page.keyboard.type("t")
-    shown(page, "tamarisk", "refined")
+    refined(page, "tamarisk")
     assert page.evaluate("document.querySelector('#search').wasThere")
     page.wait_for_url("**/#/search?q=tamarisk")
 
 
 @pytest.mark.parametrize(
-    ("place", "says"), [("#/doc/vault/wal.md", "Readers never wait"), ("#/searching", "There is no such page")]
+    ("place", "text"),
+    [
+        ("#/doc/vault/wal.md", "Readers never wait"),
+        ("#/searching", "There is no such page"),
+        ("#/", "This page is yours alone"),
+    ],
+    ids=["document", "no place", "signed out"],
 )
-def test_elsewhere_there_is_no_search_field_first(reader: Reader, place: str, says: str) -> None:
-    page = reader.open().context.new_page()
-    go_on = before_its_modules(page, f"{reader.origin}/{place}")
-    assert not page.is_visible("#search")
-    go_on()
-    page.get_by_text(says).wait_for()
-    assert page.locator("#search").count() == 0
+def test_frame_shows_no_search_field_where_there_is_none(reader: Reader, place: str, text: str) -> None:
+    page = reader.new_page(reader.new_context() if place == "#/" else reader.open().context)
+    load = hold_modules(page, f"{reader.origin}/{place}")
+    expect(page.locator("#search")).not_to_be_visible()
+    load()
+    expect(page.get_by_text(text)).to_be_visible()
+    expect(page.locator("#search")).to_have_count(0)
 
 
-def test_who_is_not_signed_in_is_shown_no_search_field(reader: Reader) -> None:
-    context = reader.browser.new_context()
-    page = context.new_page()
-    go_on = before_its_modules(page, f"{reader.origin}/#/")
-    assert not page.is_visible("#search")
-    go_on()
-    page.get_by_text("This page is yours alone").wait_for()
-    assert page.locator("#search").count() == 0
-    context.close()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
-def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(reader: Reader, scheme: str, size: Any) -> None:
-    page = reader.open("#/search?q=tamarisk", scheme=scheme, size=size)
-    shown(page, "tamarisk")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert axe(page) == []
-
-
-def test_a_theme_that_was_chosen_is_kept(reader: Reader) -> None:
+def test_frame_keeps_the_chosen_theme(reader: Reader) -> None:
     page = reader.open()
-    dark = "getComputedStyle(document.documentElement).colorScheme"
     page.get_by_role("button", name="Theme: system").click()
     page.get_by_role("button", name="Theme: light").click()
-    assert page.evaluate(dark) == "dark"
+    expect(page.locator("html")).to_have_css("color-scheme", "dark")
     page.reload()
     page.wait_for_selector(".side nav")
-    assert page.evaluate(dark) == "dark"
+    expect(page.locator("html")).to_have_css("color-scheme", "dark")
 
 
-def test_what_is_shipped_says_where_it_is_from() -> None:
+def test_frame_names_the_tab_after_the_document(reader: Reader) -> None:
+    page = reader.open("#/doc/vault/wal.md")
+    expect(page).to_have_title("WAL · vault-index")
+    move(page, "#/doc/vault/empty.md")
+    expect(page).to_have_title("empty · vault-index")
+    expect(page.locator("article")).to_have_text("There is no text in it.")
+    move(page, "#/health")
+    expect(page).to_have_title("Health · vault-index")
+
+
+def test_frame_answers_in_more_tabs_than_there_are_connections(reader: Reader) -> None:
+    context = reader.open().context
+    context.add_init_script(HIDING)
+    tabs = [reader.begun(context, "#/search?q=tamarisk") for _ in range(TABS)]
+    for page in tabs:
+        refined(page, "tamarisk")
+        turn(page, away=True)
+    reader.world.write("later.md", "# Later\n\nA second tamarisk.\n")
+    # A tab that is seen again learns what changed while it was hidden.
+    turn(tabs[0], away=False)
+    move(tabs[0], "#/doc/vault/later.md")
+    expect(tabs[0].get_by_role("heading", name="Later")).to_be_visible()
+
+
+def turn(page: Page, *, away: bool) -> None:
+    page.evaluate("away => { window.away = away; document.dispatchEvent(new Event('visibilitychange')); }", away)
+
+
+def test_frame_shows_the_answers_once_the_server_is_back(browser: Any, tmp_path: Path) -> None:
+    with opened_world(tmp_path) as world:
+        world.write("wal.md", NOTES["wal.md"])
+        world.daemon()
+        served = world.serve()
+        reader = Reader(browser, world, served)
+        search, other = reader.open(), reader.open()
+        other.wait_for_selector(".changed")
+        served.process.terminate()
+        served.process.wait()
+        search.fill("#search", "tamarisk")
+        move(other, "#/doc/vault/wal.md")
+        for page in (search, other):
+            expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
+            expect(page.get_by_role("alert").get_by_role("button", name="Try again")).to_be_visible()
+        world.process("serve", "--listen", f"127.0.0.1:{served.port}").port()
+        expect(search.locator(".hit")).to_have_count(1)
+        expect(other.get_by_role("heading", name="WAL")).to_be_visible()
+        for page in (search, other):
+            expect(page.get_by_role("alert")).to_have_count(0)
+        reader.close()
+
+
+def test_frame_ships_scripts_of_others_with_their_licences() -> None:
     root = Path(__file__).parents[2]
     shipped = {path.name for path in (root / "vault_index/serve/page/site/vendor").iterdir()}
     assert shipped == {"preact.js", "LICENSE-htm.txt", "LICENSE-preact.txt"}

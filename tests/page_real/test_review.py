@@ -1,15 +1,15 @@
-"""Deciding in the page: by mouse and by keys, undone, refused where something changed, and what two texts differ in."""
+"""Review: decisions by keys and by mouse, undone, refused after a change, and the comparison of two texts."""
 
 import random
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.memories.waiting import Author
-from tests.page_real.browser import DESKTOP, PHONE, Reader, looks, visit
-from tests.page_real.desk import Desk, decide, item, memory, ready, review, start
-from tests.serve.servers import Place, place
+from tests.page_real.browser import PHONE, toast, visit
+from tests.page_real.desk import Desk, add_text, decide, item, memory, ready, start, text_is_drawn, wait_for_next
+from tests.world import World, opened_world
 from vault_index.sources.sessions.kept import Kept
 
 INBOX = {
@@ -24,44 +24,68 @@ PAIR = {
 EXPIRED = {"note/e": memory(5, "The lake is frozen.", title="Lake", expires="2020-01-01")}
 SECRET = "ghp_" + "1234567890abcdefghijABCDEFGHIJ123456"
 TALK = (
-    "---\nsession: talk-{number}\ntitle: Herons {number}\nclient: codex\nproject: api\ndirectory: /home/user/api\n"
-    "created: 2026-11-0{number}T10:00:00+00:00\nupdated: 2026-11-0{number}T11:00:00+00:00\n---\n"
-    "## User\n\nWhy is heron {number} here?\n"
+    "---\nsession: talk-1\ntitle: Herons\nclient: codex\nproject: api\ndirectory: /home/user/api\n"
+    "created: 2026-11-01T10:00:00+00:00\nupdated: 2026-11-01T11:00:00+00:00\n---\n## User\n\nWhy is the heron here?\n"
 )
 OF = {"accept": INBOX, "edit": INBOX, "archive": EXPIRED, "delete": EXPIRED, "keep": EXPIRED}
+"""Memories to try an action on; the others need PAIR."""
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("review")
     (folder / "codex").mkdir()
-    with place(folder, f'[sessions.codex]\nenabled = true\ndata = "{folder / "codex"}"\n') as made:
+    with opened_world(folder, f'[sessions.codex]\nenabled = true\ndata = "{folder / "codex"}"\n') as made:
         made.daemon()
         yield made
 
 
-@pytest.fixture(scope="module")
-def desk(here: Place, module_reader: Reader) -> Desk:
-    return Desk(here, module_reader.served)
+def is_at_end(page: Page) -> None:
+    expect(page.locator(".review-end")).to_be_visible()
 
 
-@pytest.mark.parametrize("by", ["key", "mouse"])
-def test_each_action_is_done_and_undone(page: Page, desk: Desk, by: str) -> None:
-    page.set_viewport_size(PHONE if by == "mouse" else DESKTOP)
-    for action in ("accept", "edit", "merge", "supersede", "archive", "delete", "keep"):
+def alert(page: Page) -> Locator:
+    """The error next to the item or in the dialog that is open."""
+    return page.locator("article [role=alert], dialog [role=alert]")
+
+
+def edit(page: Page, text: str) -> Locator:
+    """Open the editor, type at the end, and return its field."""
+    text_is_drawn(page)
+    page.keyboard.press("e")
+    add_text(page, text)
+    return page.get_by_label("The whole file")
+
+
+def undone(page: Page) -> None:
+    expect(toast(page)).to_contain_text("Undone: ")
+
+
+@pytest.mark.parametrize(
+    ("by", "actions"),
+    [
+        ("key", ("accept", "edit", "merge", "supersede", "archive", "delete", "keep")),
+        ("mouse", ("accept", "edit", "merge")),
+    ],
+    ids=["key", "mouse"],
+)
+def test_review_does_and_undoes_each_action(page: Page, desk: Desk, by: str, actions: tuple[str, ...]) -> None:
+    if by == "mouse":
+        page.set_viewport_size(PHONE)
+    for action in actions:
         files = OF.get(action, PAIR)
         total = len(INBOX) if files is INBOX else 1
         before = desk.put(total, files)
         visit(page, "#/review")
         decide(page, action, by=by)
-        undo = page.locator(".toast").get_by_role("button", name="Undo")
+        undo = toast(page).get_by_role("button", name="Undo")
         undo.wait_for()
         check(action, before, desk.files())
         if by == "key":
             page.keyboard.press("u")
         else:
             undo.click()
-        page.get_by_text("Undone: ").wait_for()
+        undone(page)
         assert desk.files() == before
         assert desk.ask("review", limit=1)["total"] == total
         ready(page)
@@ -85,300 +109,219 @@ def check(action: str, before: dict[str, bytes], after: dict[str, bytes]) -> Non
             assert after == before
 
 
-def test_all_is_reviewed_and_told_of(reader: Reader, desk: Desk) -> None:
+def test_review_ends_with_a_summary(page: Page, desk: Desk) -> None:
     desk.put(4, INBOX | PAIR | EXPIRED)
-    page = review(reader)
-    assert page.locator(".review-memory strong").inner_text() == "reeds"
+    start(page)
+    expect(page.locator(".review-memory strong")).to_have_text("reeds")
     for action in ("accept", "delete", "merge", "keep"):
         before = item(page)
         decide(page, action)
-        page.wait_for_selector(f'article[data-id="{before}"]', state="detached")
-    end = page.locator(".review-end").inner_text()
-    assert "That is all" in end
-    assert "merged" in end
-    assert "kept" in end
+        wait_for_next(page, before)
+    for text in ("That is all", "merged", "kept"):
+        expect(page.locator(".review-end")).to_contain_text(text)
     page.reload()
-    assert "Nothing to review" in page.locator(".review-end").inner_text()
-    assert page.locator(".side .count").count() == 0
+    expect(page.locator(".review-end")).to_contain_text("Nothing to review")
+    expect(page.locator(".side .count")).to_have_count(0)
 
 
-def test_the_other_one_stays_after_a_swap(page: Page, desk: Desk) -> None:
+def test_review_swap_changes_which_memory_stays(page: Page, desk: Desk) -> None:
     desk.put(1, PAIR)
     start(page)
-    stays = page.locator(".review-memory", has_text="Stays")
-    gone = stays.locator("h3").inner_text()
+    gone = page.locator(".review-memory", has_text="Stays").locator("h3").inner_text()
     page.keyboard.press("x")
     page.wait_for_selector(f".review-memory:has(.goes) h3:has-text('{gone}')")
     page.keyboard.press("s")
-    page.locator(".toast").wait_for()
-    superseded = [path for path, data in desk.files().items() if b"superseded_by: " in data]
-    assert [desk.files()[path].count(f"title: {gone}\n".encode()) for path in superseded] == [1]
+    toast(page).wait_for()
+    superseded = [data for data in desk.files().values() if b"superseded_by: " in data]
+    assert [data.count(f"title: {gone}\n".encode()) for data in superseded] == [1]
 
 
-def test_a_second_click_and_a_key_that_is_held_decide_nothing_more(page: Page, desk: Desk) -> None:
+def test_review_decides_once_for_a_double_click_or_a_held_key(page: Page, desk: Desk) -> None:
     desk.put(2, INBOX)
     start(page)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if "/api/decide" in request.url else None)
     first = item(page)
     page.get_by_role("button", name="Accept").dblclick()
-    page.wait_for_selector(f'article[data-id="{first}"]', state="detached")
+    wait_for_next(page, first)
     ready(page)
     assert len(asked) == 1
-    page.keyboard.down("a")
-    for _ in range(5):
+    for _ in range(6):
         page.keyboard.down("a")  # as a keyboard repeats it
-    page.locator(".review-end").wait_for()
+    is_at_end(page)
     assert len(asked) == 2
 
 
-def test_what_changed_meanwhile_is_not_decided_on_but_shown_anew(page: Page, desk: Desk) -> None:
+def test_review_shows_a_changed_file_anew_before_it_decides(page: Page, desk: Desk) -> None:
     [(path, data)] = desk.put(1, EXPIRED).items()
     start(page)
-    (desk.here.vault / path).write_bytes(data + b"\nIt thaws.\n")
+    desk.world.write(path, data.decode() + "\nIt thaws.\n")
     page.keyboard.press("d")
-    assert "changed" in page.locator("article [role=alert]").inner_text()
+    expect(alert(page)).to_contain_text("changed")
     assert desk.files() == {path: data + b"\nIt thaws.\n"}
-    page.get_by_text("It thaws.").wait_for()
+    expect(page.get_by_text("It thaws.")).to_be_visible()
     decide(page, "delete")
-    page.locator(".review-end").wait_for()
+    is_at_end(page)
     assert desk.files() == {}
 
 
-def test_a_text_that_was_written_is_kept_where_the_file_changed(page: Page, desk: Desk) -> None:
+def test_review_editor_keeps_its_text_if_the_file_changes(page: Page, desk: Desk) -> None:
+    [(path, data)] = desk.put(1, EXPIRED).items()
+    file = desk.world.vault / path
+    start(page)
+    field = edit(page, "Mine.")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog")).to_have_count(0)
+    page.keyboard.press("e")
+    expect(field).to_have_value(data.decode() + "Mine.")
+    desk.world.write(path, data.decode() + "Theirs.\n")
+    page.keyboard.press("Control+Enter")
+    expect(alert(page)).to_contain_text("changed")
+    expect(page.locator("dialog .diff .old", has_text="Theirs.")).to_be_visible()
+    expect(field).to_have_value(data.decode() + "Mine.")
+    assert file.read_bytes() == data + b"Theirs.\n"
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("dialog")).to_have_count(0)
+    assert file.read_text("utf-8").endswith("frozen.\nMine.")
+
+
+def test_review_editor_keeps_its_text_if_the_memory_is_decided_elsewhere(page: Page, desk: Desk) -> None:
     [(path, data)] = desk.put(1, EXPIRED).items()
     start(page)
-    page.keyboard.press("e")
-    field = page.get_by_label("The whole file")
-    page.keyboard.press("Control+End")
-    page.keyboard.type("Mine.")
-    page.keyboard.press("Escape")
-    page.wait_for_selector("dialog", state="detached")
-    page.keyboard.press("e")
-    assert field.input_value().endswith("Mine.")
-    (desk.here.vault / path).write_bytes(data + b"Theirs.\n")
-    page.keyboard.press("Control+Enter")
-    assert "changed" in page.locator("dialog [role=alert]").inner_text()
-    page.wait_for_selector("dialog .diff .old >> text=Theirs.")
-    assert field.input_value().endswith("Mine.")
-    assert desk.files()[path] == data + b"Theirs.\n"
-    page.keyboard.press("Control+Enter")
-    page.wait_for_selector("dialog", state="detached")
-    assert desk.files()[path].decode().endswith("frozen.\nMine.")
-
-
-def test_a_text_that_was_written_is_kept_where_the_memory_was_decided_elsewhere(page: Page, desk: Desk) -> None:
-    [path] = desk.put(1, EXPIRED)
-    start(page)
-    page.keyboard.press("e")
-    field = page.get_by_label("The whole file")
-    page.keyboard.press("Control+End")
-    page.keyboard.type("Mine.")
+    field = edit(page, "Mine.")
     desk.ask("decide", action="delete", ref=[path])
     page.get_by_text("This was decided meanwhile").wait_for(state="attached")
     page.keyboard.press("Control+Enter")
-    page.locator("dialog [role=alert]").wait_for()
-    assert field.input_value().endswith("Mine.")
+    expect(page.locator("dialog [role=alert]")).to_be_visible()
+    expect(field).to_have_value(data.decode() + "Mine.")
     assert desk.files() == {}
 
 
-def test_what_is_decided_elsewhere_stays_on_the_screen_and_is_decided_no_more(page: Page, desk: Desk) -> None:
+def test_review_item_that_was_decided_elsewhere_stays_and_is_not_decided_again(page: Page, desk: Desk) -> None:
     before = desk.put(2, INBOX)
     start(page)
-    first = item(page)
-    path = min(before)
+    first, path = item(page), min(before)
     desk.ask("decide", action="delete", ref=[path])
     page.get_by_text("This was decided meanwhile").wait_for()
     page.keyboard.press("d")
-    assert item(page) == first
-    assert page.get_by_role("button", name="Delete").is_disabled()
+    expect(page.locator(f'article[data-id="{first}"]')).to_be_visible()
+    expect(page.get_by_role("button", name="Delete")).to_be_disabled()
     page.keyboard.press("n")
-    page.wait_for_selector(f'article[data-id="{first}"]', state="detached")
+    wait_for_next(page, first)
     assert desk.files() == {name: data for name, data in before.items() if name != path}
 
 
-def test_links_name_a_reason_a_project_and_an_item(reader: Reader, desk: Desk) -> None:
+def test_review_is_limited_to_a_reason_or_a_project(page: Page, desk: Desk) -> None:
     desk.put(4, INBOX | PAIR | EXPIRED)
-    page = review(reader)
+    start(page)
     page.locator(".review-reasons").get_by_text("Expired").click()
     page.wait_for_url("**reason=expired**")
-    page.get_by_role("heading", name="Lake").wait_for()
-    again = review(reader, page.url[page.url.index("#") :])
-    assert item(again) == item(page)
+    expect(page.get_by_role("heading", name="Lake")).to_be_visible()
     page.go_back()
-    page.get_by_role("heading", name="Herons").wait_for()
     page.get_by_role("link", name="pond").click()
-    page.get_by_text("1 of 1").wait_for()
+    expect(page.get_by_text("1 of 1")).to_be_visible()
     page.get_by_role("link", name="pond: show those of all projects").click()
-    page.get_by_text("1 of 4").wait_for()
+    expect(page.get_by_text("1 of 4")).to_be_visible()
     page.locator(".review-list a").first.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.get_by_text("2 of 4").wait_for()
+    expect(page.get_by_text("2 of 4")).to_be_visible()
     expect(page.locator(":focus")).to_contain_text("In the inbox")
 
 
-def test_hundreds_are_gone_through(reader: Reader, desk: Desk) -> None:
+def test_review_of_more_than_a_hundred_items_keeps_its_place(page: Page, desk: Desk) -> None:
     author = Author()
     desk.put(120, {f"inbox/{number:03}": memory(number, author.sentence()) for number in range(120)})
-    page = review(reader)
+    start(page)
     page.locator(".review-list a").nth(47).click()
     for number in range(48, 53):
-        page.get_by_text(f"{number} of 120").wait_for()
+        expect(page.get_by_text(f"{number} of 120")).to_be_visible()
         page.keyboard.press("n")
-    shown = item(page)
+    before = item(page)
     decide(page, "archive")
-    page.get_by_text("53 of 119").wait_for()
-    again = review(reader, page.url[page.url.index("#") :])
-    assert item(again) == item(page) != shown
+    wait_for_next(page, before)
+    expect(page.get_by_text("53 of 119")).to_be_visible()
+    after = item(page)
+    page.reload()
+    assert item(page) == after
 
 
-def test_looking_at_what_nobody_opened_does_not_open_it(page: Page, desk: Desk) -> None:
+def test_review_does_not_count_as_opening_a_memory(page: Page, desk: Desk) -> None:
     desk.put(1, {"note/g": memory(7, "The key hangs in the shed.", created="2019-01-01", updated="2019-01-02")})
     start(page)
     page.wait_for_selector(".review-memory .prose p")
     assert desk.ask("review")["counts"]["unopened"] == 1
 
 
-def test_the_page_goes_on_when_the_server_is_back(page: Page, desk: Desk) -> None:
-    desk.put(2, INBOX)
-    start(page)
-    page.route("**/api/*", lambda route: route.abort())
-    decide(page, "accept")
-    assert "does not answer" in page.locator("[role=alert]").first.inner_text()
-    page.unroute("**/api/*")
-    page.wait_for_selector(".page.review > [role=alert]", state="detached")
-    decide(page, "accept")
-    page.locator(".toast").wait_for()
-    assert sum("/inbox/" in path for path in desk.files()) == 1
-
-
-def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(page: Page, desk: Desk) -> None:
-    desk.put(4, INBOX | PAIR | EXPIRED)
-    start(page)
-    found = looks(page)
-    for key, shown in (("n", ""), ("n", ".diff"), ("m", "dialog .diff"), ("Escape", ""), ("e", "dialog textarea")):
-        page.keyboard.press(key)
-        if key == "Escape":
-            page.wait_for_selector("dialog", state="detached")
-        ready(page)
-        if shown:
-            page.wait_for_selector(shown)
-        found += looks(page)
-    assert found == []
-
-
-def test_what_only_looks_like_a_secret_is_saved_when_a_person_says_so(page: Page, desk: Desk) -> None:
+def test_review_saves_what_looks_like_a_secret_only_after_a_question(page: Page, desk: Desk) -> None:
     [(path, data)] = desk.put(1, EXPIRED).items()
     start(page)
-    page.keyboard.press("e")
-    page.get_by_label("The whole file").wait_for()
-    page.keyboard.press("Control+End")
-    page.keyboard.type(f"token: {SECRET}\n")
+    edit(page, f"token: {SECRET}\n")
     page.keyboard.press("Control+Enter")
-    assert "looks like" in page.locator("dialog [role=alert]").inner_text()
+    expect(alert(page)).to_contain_text("looks like")
     assert desk.files() == {path: data}
     page.get_by_role("button", name="It is none: save it").click()
-    page.wait_for_selector("dialog", state="detached")
+    expect(page.locator("dialog")).to_have_count(0)
     assert SECRET in desk.files()[path].decode()
     page.keyboard.press("u")
-    page.get_by_text("Undone: ").wait_for()
+    undone(page)
     assert desk.files() == {path: data}
 
 
-def test_a_session_that_its_client_lost_is_kept_or_deleted_for_good(page: Page, desk: Desk) -> None:
+def test_review_keeps_or_deletes_a_session_that_its_client_lost(page: Page, desk: Desk) -> None:
     desk.put(0, {})
-    kept = Kept(desk.here.home.sessions_dir / "codex")
-    for number in (1, 2):
-        kept.put(path := f"api/talk-{number}.md", TALK.format(number=number), 1)
-        kept.hold(path)
+    kept = Kept(desk.world.home.sessions_dir / "codex")
+    path = "api/talk-1.md"
+    kept.put(path, TALK, 1)
+    kept.hold(path)
     start(page)
-    page.get_by_text("Why is heron 1 here?").wait_for()
-    assert page.locator(".review-memory h3 a").count() == 0  # there is no document to open
-    page.locator(".review-memory").get_by_role("heading", name="User").wait_for()  # drawn, not as it is written
+    expect(page.get_by_text("Why is the heron here?")).to_be_visible()
     decide(page, "keep")
-    page.locator(".toast").get_by_text("Kept: ").wait_for()
-    assert (kept.held("api/talk-1.md"), "heron 1" in kept.read("api/talk-1.md")[1]) == ("", True)
+    expect(toast(page)).to_contain_text("Kept: ")
+    assert kept.held(path) == ""
     page.keyboard.press("u")
-    page.get_by_text("Undone: ").wait_for()
-    page.get_by_text("Why is heron 1 here?").wait_for()
-    assert "heron 1" in kept.held("api/talk-1.md")
+    undone(page)
     ready(page)
     page.keyboard.press("d")
-    assert "There is no undo" in page.locator("dialog").inner_text()
+    expect(page.locator("dialog")).to_contain_text("There is no undo")
     page.keyboard.press("Escape")
-    page.wait_for_selector("dialog", state="detached")
-    assert "heron 1" in kept.held("api/talk-1.md")
+    expect(page.locator("dialog")).to_have_count(0)
+    assert "heron" in kept.held(path)
     page.keyboard.press("d")
-    page.get_by_role("button", name="Delete for good").press("Enter")
-    page.get_by_text("Why is heron 2 here?").wait_for()
-    assert list(kept.all(deleted=True)) == ["api/talk-2.md"]
-    assert page.locator(".toast").get_by_role("button", name="Undo").count() == 0
-    decide(page, "delete", by="mouse")
     page.get_by_role("button", name="Delete for good").click()
-    page.locator(".review-end").wait_for()
+    is_at_end(page)
+    expect(toast(page).get_by_role("button", name="Undo")).to_have_count(0)
     assert kept.size() == (0, 0)
 
 
-# --- two texts ------------------------------------------------------------------------------------------------------
-
-RUNS = "([one, other, most]) => import('/page/diff.js').then(({ runs }) => runs(one, other, most))"
-ROWS = """([one, other]) => import('/page/diff.js').then(({ rowsOf }) => rowsOf(one, other).map(
-  ({ a, b, old, fresh, equal }) => ({ a, b, old: old ?? null, fresh: fresh ?? null, equal: Boolean(equal) })))"""
-
-
-def common(one: str, other: str) -> int:
-    """The length of their longest common subsequence."""
-    row = [0] * (len(other) + 1)
-    for letter in one:
-        last = 0
-        for at, its in enumerate(other, start=1):
-            last, row[at] = row[at], last + 1 if letter == its else max(row[at], row[at - 1])
-    return row[-1]
+ROWS = """pairs => import('/page/diff.js').then(({ rowsOf }) => pairs.map(([one, other]) => rowsOf(one, other).map(
+  ({ a, b, old, fresh, equal }) => ({ a, b, old: old ?? null, fresh: fresh ?? null, equal: Boolean(equal) }))))"""
+LINES = (
+    "", "the port is 3000", "the port is 4000 now", "herons nest", "cranes pass in October", "漢字仮名", "🦩 e\u0301",
+)  # fmt: skip
 
 
-def test_what_is_equal_is_found_and_as_much_of_it_as_there_is(page: Page) -> None:
-    chance = random.Random(7)
-    for _ in range(150):
-        one, other = ("".join(chance.choices("abc", k=chance.randrange(12))) for _ in range(2))
-        found = page.evaluate(RUNS, [list(one), list(other), 100])
-        for at, its, length in found:
-            assert one[at : at + length] == other[its : its + length] != ""
-        ends = [(0, 0), *((at + length, its + length) for at, its, length in found)]
-        assert all(at >= a and its >= b for (at, its, _), (a, b) in zip(found, ends, strict=False))
-        assert sum(length for _, _, length in found) == common(one, other), (one, other)
-
-
-def test_rows_are_both_texts_line_by_line(page: Page) -> None:
+def test_diff_rows_hold_both_texts_line_by_line(page: Page) -> None:
     chance = random.Random(8)
-    lines = [
-        "",
-        "the port is 3000",
-        "the port is 4000 now",
-        "herons nest",
-        "cranes pass in October",
-        "漢字仮名",
-        "🦩 e\u0301",
-    ]
-    for number in range(80):
-        one, other = (chance.choices(lines, k=chance.randrange(15)) for _ in range(2))
-        if number == 0:  # more edits than are looked for
-            one, other = ([f"{side} {line}" for line in range(4000)] for side in "ab")
-        rows = page.evaluate(ROWS, [one, other])
+    pairs = [[chance.choices(LINES, k=chance.randrange(15)) for _ in range(2)] for _ in range(80)]
+    pairs.append([[f"{side} {line}" for line in range(4000)] for side in "ab"])  # beyond the limit of edits
+    for (one, other), rows in zip(pairs, page.evaluate(ROWS, pairs), strict=True):
         assert [row["old"] for row in rows if row["old"] is not None] == one
         assert [row["fresh"] for row in rows if row["fresh"] is not None] == other
         assert [row["a"] for row in rows if row["old"] is not None] == list(range(len(one)))
         assert all(row["old"] == row["fresh"] for row in rows if row["equal"])
 
 
-def test_equal_lines_are_folded_until_they_are_asked_for(page: Page, desk: Desk) -> None:
+def test_diff_unfolds_equal_lines_on_demand(page: Page, desk: Desk) -> None:
     body = "\n".join(f"Line {number} of the long story." for number in range(40))
     desk.put(1, {f"note/{name}": memory(at, f"{body}\nEnd {name}.") for at, name in enumerate("ab", start=20)})
     start(page)
+    folded = page.get_by_role("row").filter(has_text="Line 20 of")
     fold = page.get_by_role("button", name="37 equal lines")
-    assert page.get_by_role("row").filter(has_text="Line 20 of").count() == 0
+    expect(fold).to_be_visible()
+    expect(folded).to_have_count(0)
     fold.click()
-    assert page.get_by_role("row").filter(has_text="Line 20 of").count() == 1
-    words = page.locator(".diff del, .diff ins").all_inner_texts()
-    assert sorted(words) == ["a", "b"]
-    assert page.locator(".differs .unseen").all_inner_texts() == ["removed:", "added:"]
+    expect(folded).to_have_count(1)
+    expect(page.locator(".diff del")).to_have_count(1)
+    expect(page.locator(".diff ins")).to_have_count(1)
+    expect(page.locator(".differs .unseen")).to_have_text(["removed:", "added:"])
