@@ -1,5 +1,6 @@
 """The process of `vault-index serve`: where it listens, what it logs, and what it does when the daemon ends."""
 
+import asyncio
 import os
 import shutil
 import signal
@@ -16,6 +17,8 @@ from tests.world import Served, World, bearer
 from vault_index.callers import Scope
 from vault_index.cli import main
 from vault_index.daemon.client import ping
+from vault_index.serve import guard
+from vault_index.serve.answers import Refusal
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -142,6 +145,18 @@ def test_serve_speaks_tls_with_a_certificate(new_world: World, tmp_path: Path) -
         assert connection.version() in ("TLSv1.2", "TLSv1.3")
         connection.sendall(HEALTH.replace(b"localhost\r\n", b"localhost\r\nOrigin: https://localhost\r\n"))
         assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+
+
+def test_body_that_does_not_come_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "BODY_SECONDS", 0.01)
+
+    async def receive() -> dict[str, object]:
+        await asyncio.Event().wait()
+        return {}
+
+    with pytest.raises(Refusal, match="did not come in time") as refused:
+        asyncio.run(guard.read_body({"content-type": "application/json"}, receive, 1000))
+    assert refused.value.status == 408
 
 
 def test_token_for_a_part_is_not_told_where_a_vault_lies(new_world: World, tmp_path: Path) -> None:
