@@ -14,7 +14,7 @@ from vault_index.errors import IndexCorruptError
 BY_SYNC = ["cut to one page", "user_version 0", "bytes in document.path"]
 BY_DOCTOR = [
     "wrong free list", "zeroed chunk", "noise for vectors", "no shadow table of vectors", "no index", "a trigger",
-    "a column too many", "noise for text", "no table chunk_fts",
+    "a column too many", "noise for text", "bytes in term", "no table chunk_fts",
 ]  # fmt: skip
 
 

@@ -272,6 +272,9 @@ def test_doctor_names_what_is_wrong_around_the_index(
             patch.setattr("vault_index.health.environment._free", lambda folder: 3 * 2**20)
             hurt(index, f"UPDATE meta SET value = '{time.time() + 90_000}' WHERE key = 'synced_at'")
             hints = found()
+        with monkeypatch.context() as patch:
+            patch.setattr("vault_index.store.integrity.load_vec0", lambda connection: False)
+            assert "reinstall" in found()["vec0"]
         assert hints.keys() == {"vec0", "watch_limit", "disk_full", "clock"}
         assert "reinstall" in hints["vec0"]
         assert "sudo sysctl fs.inotify.max_user_watches=" in hints["watch_limit"]

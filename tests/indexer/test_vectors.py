@@ -15,6 +15,7 @@ from vault_index.api import to_json
 from vault_index.cancel import CancelToken
 from vault_index.config.edit import set_value
 from vault_index.results.base import Problem
+from vault_index.store import spaces, writer
 
 NOTES = {
     f"{n:02}.md": f"# Note {n}\n\nThe {word} is described here.\n"
@@ -73,6 +74,26 @@ def test_vectors_outlive_the_index_in_the_cache(index: VaultIndex, server: Embed
         with EmbeddingServer(dimensions=64) as second:  # another server may have another model of that name
             use(again, second)
             assert (again.sync().embedded, len(second.texts)) == (5, 5)
+
+
+def test_vectors_come_back_from_the_cache_after_an_index_without_them(
+    index: VaultIndex, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.sync()
+    index.close()
+    with monkeypatch.context() as patch:
+        for module in (spaces, writer):
+            patch.setattr(module, "load_vec0", lambda connection: False)
+        writer.IndexWriter(index.home.index_db).close()
+    with VaultIndex.open(index.home) as again:
+        assert (again.sync().pending, again.embed_status().vectors) == (0, 5)
+        set_value(index.home, "embedding.provider", "none")
+        again._runtime.reload()
+        assert again.sync().pending == 0
+        assert again.search("the elm").degraded
+        use(again, server)
+        assert (again.sync().pending, again.embed_status().vectors) == (0, 5)
+    assert len(server.texts) == 5
 
 
 def test_sync_embeds_changed_texts_only(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
