@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         path = item.path.relative_to(_TESTS)
         if any(path.match(pattern) for pattern in _ATTACKS):
             item.add_marker("attack")
-        elif path.parts[0] in _CORE:
+        elif path.parts[0] in _CORE and path.name != "test_processes.py":
             item.add_marker("core")
         if path.parts[0] == "page_real":
             item.add_marker("browser")

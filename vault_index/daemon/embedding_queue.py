@@ -114,6 +114,8 @@ class EmbeddingQueue:
         self._retry_seconds = 0.0
         self._renew = False
         self._once_more = False
+        self._resumes = False
+        """Whether the next step goes on behind the last one: texts before that came since are not seen by it."""
 
     @property
     def next_at(self) -> float | None:
@@ -150,7 +152,7 @@ class EmbeddingQueue:
 
     def step(self) -> None:
         renew, self._renew = self._renew, False
-        self._once_more, self._next_at = False, None
+        self._once_more, self._next_at = self._once_more and self._resumes, None
         stepper = self._stepper
         if not stepper.apart:
             self._after(stepper.step(renew))
@@ -178,6 +180,7 @@ class EmbeddingQueue:
             if problem not in self.problems:
                 log_event(log, logging.WARNING, "embedder failed", code=problem.code, message=problem.message)
         self.problems = report.problems
+        self._resumes = not report.finished
         if report.problems:
             self._retry_seconds = min(max(self._retry_seconds * 2, _FIRST_RETRY), _LAST_RETRY)
             self._next_at = self._clock() + self._retry_seconds
