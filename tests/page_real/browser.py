@@ -161,9 +161,10 @@ def axe(page: Page) -> list[str]:
 def looks(page: Page) -> list[str]:
     """Return what axe finds on a dark phone and a light desktop, and whether the page is wider than the screen."""
     found: list[str] = []
-    for name, size, scheme in (("phone", PHONE, "dark"), ("desktop", DESKTOP, "light")):
+    shown: tuple[tuple[str, Any, Any], ...] = (("phone", PHONE, "dark"), ("desktop", DESKTOP, "light"))
+    for name, size, scheme in shown:
         page.set_viewport_size(size)
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         found += [f"{name}: {wide} px wider than the screen"] if wide > 0 else []
         found += [f"{name}: {one}" for one in axe(page)]

@@ -450,7 +450,7 @@ def test_history_that_cannot_be_read_is_named_and_costs_nothing_else(writer: Wri
 # --- losses are named ----------------------------------------------------------------------------------------------
 
 
-UNKNOWN = [
+UNKNOWN: list[tuple[dict[str, Any], str]] = [
     ({"type": "telepathy", "thought": "hm"}, "lines of the type 'telepathy'"),
     ({"type": 7}, "lines of the type ''"),
     ({}, "lines of the type ''"),
