@@ -172,7 +172,8 @@ def test_review_editor_keeps_its_text_if_the_file_changes(page: Page, desk: Desk
     field = edit(page, "Mine.")
     page.keyboard.press("Escape")
     expect(page.locator("dialog")).to_have_count(0)
-    page.keyboard.press("e")
+    with page.expect_response("**/page/memories"):  # the version that the editor shows the changes to
+        page.keyboard.press("e")
     expect(field).to_have_value(data.decode() + "Mine.")
     desk.world.write(path, data.decode() + "Theirs.\n")
     page.keyboard.press("Control+Enter")
