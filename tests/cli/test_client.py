@@ -79,11 +79,6 @@ def test_a_writing_command_does(home: Path, here: list[str]) -> None:
     assert here == []
 
 
-def test_without_a_daemon_this_process_answers(here: list[str]) -> None:
-    assert main(["search", "x", "--json"]) == 0
-    assert here == ["search"]
-
-
 def test_another_configuration_is_read_here(home: Path, here: list[str], tmp_path: Path) -> None:
     with fake_daemon(home, lambda request: [{"text": "of the daemon"}]) as daemon:
         assert main(["search", "x", "--config", str(tmp_path / "other.toml")]) == 0

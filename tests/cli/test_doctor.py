@@ -11,6 +11,7 @@ from tests.service.conftest import stand_in as stand_in
 from tests.service.test_systemd import SYSTEMCTL, Stand
 from vault_index.cli import main
 from vault_index.config import find_home
+from vault_index.errors import ConfigError
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +42,9 @@ def test_the_exit_code_says_whether_all_is_well(home: Path, vault: Path, capsys:
     assert out.startswith("Mended: others can read")
     assert "No problems" in out
     assert doctor(capsys)[0] == 0
+    (home / "config.toml").write_text("a = [", "utf-8")
+    assert main(["doctor"]) == ConfigError.exit_code
+    assert "config.toml" in capsys.readouterr().err
 
 
 def test_a_daemon_mends_in_its_own_process(

@@ -94,6 +94,14 @@ def test_it_finds_the_sessions_of_opencode(
     assert f"OpenCode · {sessions} · 4 sessions since 2026-11-21" in capsys.readouterr().out.replace("\n", " ")
 
 
+def test_the_database_of_the_environment_is_written_down(
+    vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = (sessions / "opencode.db").rename(vault.parent / "mine.db")
+    monkeypatch.setenv("OPENCODE_DB", str(mine))
+    assert answer(capsys, "init", str(vault), "--provider", "none")["opencode"] == str(mine)
+
+
 def test_sessions_are_no_section_that_could_be_removed(
     vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

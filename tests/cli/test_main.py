@@ -44,6 +44,7 @@ def answering(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], list[tuple[str
 CALLS: list[tuple[list[str], str, dict[str, Any]]] = [
     (["search", "a", "b", "--limit", "2", "--source", "s"], "search", {"query": "a b", "limit": 2, "source": "s"}),
     (["search", "a", "--no-fuzzy", "--as-of", "2026"], "search", {"query": "a", "fuzzy": False, "as_of": "2026"}),
+    (["search", "a", "--threshold", ".8", "--explain"], "search", {"query": "a", "threshold": 0.8, "explain": True}),
     (["get", "x", "y:1-2", "--full"], "get", {"ref": ["x", "y:1-2"], "full": True}),
     (["related", "[[Dry", "dock]]"], "related", {"ref": "[[Dry dock]]"}),
     (["timeline", "a", "b.md"], "timeline", {"ref": "a b.md"}),
@@ -84,14 +85,6 @@ def test_what_failed_of_several_is_told_in_every_format(answering: Any, capsys: 
         assert "Alpha." in told
         assert "nothing is called 'nope'" in told
         assert "look for it" in told
-
-
-def test_nothing_but_json_comes_before_an_error_in_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["search", "-docker", "--json"]) == 4
-    assert main(["prune", "--dry-run", "--json"]) == 4
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert [list(json.loads(line)) for line in err.splitlines()] == [["error"], ["error"]]
 
 
 def test_a_query_that_only_leaves_out_says_what_to_do(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,13 +130,6 @@ def test_mistakes_on_the_command_line_are_json_too(capsys: pytest.CaptureFixture
         out, err = capsys.readouterr()
         error = json.loads(err)["error"]
         assert (out, error["code"], bool(error["hint"])) == ("", "usage", True)
-
-
-def test_what_follows_two_dashes_is_no_option(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    calls = answering(errors.NotSetUpError("m", "h"))
-    assert main(["search", "--", "--json", "--help"]) == 4
-    assert calls == [("search", {"query": "--json --help", "directory": os.getcwd()})]
-    assert capsys.readouterr().err.startswith("vault-index: error: m")
 
 
 def test_errors_do_not_reach_the_terminal_raw(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -213,14 +199,6 @@ def test_exit_codes_and_streams_of_the_process() -> None:
     overview = vx("--help")
     assert (overview.returncode, overview.stderr) == (0, "")
     assert "  search         find passages" in overview.stdout
-
-
-def test_a_process_without_a_place_for_errors_ends_as_its_command_does() -> None:
-    """It ends at once, without what Python does at its end: its answer is written by then."""
-    code = "import sys\nfrom vault_index.cli import process\nsys.argv[1:], sys.stderr = ['--version'], None\n"
-    ended = vx(code=f"{code}process()\n")
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.startswith("vault-index ")
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:

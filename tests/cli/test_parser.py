@@ -6,7 +6,7 @@ import pytest
 
 from vault_index.cli.arguments import Options
 from vault_index.cli.commands import COMMANDS, WITHOUT_SOURCE
-from vault_index.cli.parser import build_parser, find_command, overview, parse, unknown_command
+from vault_index.cli.parser import build_parser, find_command, parse, unknown_command
 from vault_index.errors import UsageError
 
 
@@ -100,6 +100,7 @@ MISTAKES = [
     (["search", "x", "--mode", "fuzzy"], "invalid choice", "--help"),
     (["embed", "--plan", "--status"], "not allowed", "--help"),
     (["stats", "extra"], "extra", "--help"),
+    (["completions", "tcsh"], "invalid choice", "--help"),
     # Options of other programs.
     (["search", "x", "--db", "memories.db"], "", "--home DIR"),
     (["search", "x", "--agent-context"], "", "vault-index agent-context"),
@@ -128,11 +129,3 @@ def test_mistakes_in_commands_name_the_nearest() -> None:
         "source": "source has the commands list, add, remove",
     }  # fmt: skip
     assert {word: unknown_command(word).hint for word in hints} == hints
-
-
-def test_the_help_of_the_program_names_every_command_once() -> None:
-    first_words = {command.name.split()[0] for command in COMMANDS}
-    _, *sections = overview().split("\n\n")[2:-1]
-    assert [section.splitlines()[0] for section in sections] == ["Set up", "Ask", "Memories", "Keep it running"]
-    listed = [line.split()[0] for section in sections for line in section.splitlines()[1:]]
-    assert sorted(listed) == sorted(first_words)

@@ -45,6 +45,9 @@ def test_every_format(capsys: pytest.CaptureFixture[str]) -> None:
     for form in ("--markdown", "--human"):
         assert said(capsys, *words, form).strip().endswith(answer["text"])
     assert "sources[1]{id,why,place,title}:" in said(capsys, *words, "--toon")
+    said(capsys, "config", "set", "recall.budget", "30")
+    assert said(capsys, *words[:3]).strip() == ""
+    assert "Ports are 0 in tests." in said(capsys, *words)
 
 
 @pytest.mark.usefixtures("ready")

@@ -181,6 +181,8 @@ DAYS = {
 }
 
 
-def test_a_summary_names_its_days(told: Any) -> None:
+def test_a_summary_names_its_days(told: Any, index: VaultIndex, capsys: pytest.CaptureFixture[str]) -> None:
     for days, said in DAYS.items():
         assert told("sessions", "--summary", *days.split(), "--human").startswith(said)
+    assert main(["sessions", "--since", "nonsense", "--home", str(index.home.data_dir)]) == 2
+    assert "nonsense" in capsys.readouterr().err

@@ -78,16 +78,3 @@ def test_without_a_daemon_a_question_imports_what_answers_it(vault: Path, monkey
     read = {name for name in modules if name.startswith(reading)}
     assert "vault_index.sources.sessions.source" in read
     assert sorted(read - HEARS_OF_SESSIONS | {"hashlib", "difflib"} & modules) == []
-
-
-def test_what_is_sent_to_nobody_imports_no_answers_about_what_was_sent(vault: Path) -> None:
-    assert main(["init", str(vault), "--no-embed", "--quiet", "--toon"]) == 0
-    modules = imported("add", "Readers never wait.", "--json")
-    assert "vault_index.indexer.outbound" in modules
-    assert "vault_index.results.status" not in modules
-
-
-def test_only_the_module_of_the_command_is_imported() -> None:
-    modules = {name for name in imported("config", "path") if name.startswith("vault_index.cli.")}
-    assert "vault_index.cli.settings" in modules
-    assert not modules & {"vault_index.cli.search", "vault_index.cli.listing", "vault_index.cli.indexing"}

@@ -1,9 +1,8 @@
 """What is asked, and what the scripted model says."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.clients_real.clients import APP
 from tests.clients_real.model import Step
 
 MEND = "Bitte den Login reparieren — check() lets everybody in 🙂"
@@ -108,21 +107,3 @@ def _mend(*tools: tuple[str, object]) -> Sequence[Step]:
         {"tools": run},
         {"text": DONE},
     ]
-
-
-def ours(project: Path) -> str:
-    """Everything that we say, and that the scripted model says."""
-    said = [MEND, SECRET, DELEGATE, SUBAGENT, FORK, FIRST, SECOND, OTHER, AFTER, LONG, ARCHIVED, SUMMARY, DONE]
-    app = [APP, APP.replace("password != stored", "password == stored")]
-    return "\n".join([*said, *app, PRINTED, *_strings(scenes(project))])
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _strings(item)
-    elif isinstance(value, Sequence):
-        for item in value:
-            yield from _strings(item)

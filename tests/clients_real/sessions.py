@@ -1,8 +1,6 @@
-"""The sessions that are made with each client: the tests look at them, and `make.py` makes the fixtures of them."""
+"""The sessions that are made with each client, for the tests and for `tools/build_sessions.py`."""
 
 import re
-import time
-from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.clients_real.clients import Client, lines
@@ -154,13 +152,6 @@ def gemini_mended(client: Client, *, resumed: bool = True) -> Path:
 
 def gemini_resumed(client: Client) -> None:
     client.run("-y", "-r", "latest", "-p", asked(SECRET, "secret"))
-
-
-def next_minute() -> None:
-    """Gemini names a file by the minute."""
-    minute = datetime.now(UTC).minute
-    while datetime.now(UTC).minute == minute:
-        time.sleep(0.5)
 
 
 def gemini_rewound(client: Client) -> Path:

@@ -1,7 +1,6 @@
 """Memories of other programs: every shape they are kept in, read to what it says."""
 
 import json
-import uuid
 from typing import Any
 
 import pytest
@@ -129,14 +128,6 @@ def test_import_keeps_unknown_fields() -> None:
     assert "empty" not in head
 
 
-def test_import_names_bad_records_and_reads_the_others() -> None:
-    records = [{"content": "good"}, "text", {"id": 2}, {"content": "late", "created_at": "soon"}, {"content": {"a": 1}}]
-    batch = read_json(json.dumps(records), "export.json")
-    assert [memory.body for memory in batch.memories] == ["good"]
-    assert [failed.position for failed in batch.failed] == ["record 2", "record 3", "record 4", "record 5"]
-    assert "soon" in batch.failed[2].error
-
-
 @pytest.mark.parametrize("text", ["", "{", "[1,", "7", '"text"', "{}", '{"a": 1}', "[" * 100_000])
 def test_import_refuses_json_without_memories(text: str) -> None:
     with pytest.raises(UsageError, match=r"export\.json"):
@@ -262,15 +253,6 @@ def test_a_folder_with_an_id_of_ours_is_taken_as_it_is() -> None:
 
 
 # --- ids -------------------------------------------------------------------------------------------------------
-
-
-def test_ids_are_uuids_of_version_4_and_the_same_every_time() -> None:
-    records = [{"id": 1, "content": "a"}, {"id": 2, "content": "a"}, {"content": "b"}]
-    first, again = (assign_ids(read_json(json.dumps(records), "x").memories) for _ in range(2))
-    ids = [memory.head["id"] for memory in first]
-    assert ids == [memory.head["id"] for memory in again]
-    assert len(set(ids)) == 3
-    assert {uuid.UUID(uid).version for uid in ids} == {4}
 
 
 def test_supersedes_names_the_new_ids_on_both_sides() -> None:

@@ -4,42 +4,13 @@ from typing import Any
 import pytest
 
 from vault_index.errors import UsageError
-from vault_index.memories.file.fields import CONFIDENCES, TYPES, changes_of, read_fields
+from vault_index.memories.file.fields import CONFIDENCES, TYPES, read_fields
 
 NOW = datetime(2026, 11, 21, 13, 5).astimezone()
 
 
 def read(**given: Any) -> dict[str, Any]:
     return read_fields(given, now=NOW)
-
-
-def test_fields_that_are_not_given_are_left_out() -> None:
-    assert read() == {}
-    assert read(title=None, tags=None, by=None) == {}
-
-
-def test_every_option_has_its_field() -> None:
-    assert read(
-        title=" Use\n WAL ", subtitle="s", digest="d", tags="A, b", type="Decision", project="my-api", by="agent",
-        expires="2027-02-01", valid_until="2020-01-01", confidence="HIGH", facts=["one, two"], concepts="c, d",
-        files_read=["a, b.py"], files_modified="x.py,y.py", bead="bd-12", supersedes="5f0c, 6a1b",
-    ) == {
-        "title": "Use WAL", "subtitle": "s", "digest": "d", "tags": ("a", "b"), "type": "decision",
-        "project": "my-api",
-        "entered_by": "agent", "expires": "2027-02-01", "valid_until": "2020-01-01", "confidence": "high",
-        "facts": ("one, two",),
-        "concepts": ("c", "d"), "files_read": ("a, b.py",), "files_modified": ("x.py", "y.py"), "bead_id": "bd-12",
-        "supersedes": ("5f0c", "6a1b"),
-    }  # fmt: skip
-    assert read(entered_by="a", bead_id="b") == {"entered_by": "a", "bead_id": "b"}
-
-
-def test_an_empty_value_removes_a_field() -> None:
-    fields = read(title="", tags=[], facts="", expires="", type="", confidence="high")
-    assert fields == {"title": "", "tags": (), "facts": (), "expires": "", "type": "", "confidence": "high"}
-    assert changes_of(fields) == {
-        "title": None, "tags": None, "facts": None, "expires": None, "type": None, "confidence": "high",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -287,12 +287,6 @@ def test_other_encodings_are_refused(files: MemoryFiles, vault: Path, data: byte
         files.read(NOTE)
 
 
-def test_text_that_utf8_cannot_hold_is_refused(files: MemoryFiles, vault: Path) -> None:
-    with pytest.raises(UsageError, match="UTF-8"):
-        files.create(NOTE, "\ud800")
-    assert names(vault) == []
-
-
 def test_a_removed_file_is_not_found(files: MemoryFiles) -> None:
     for act in (files.read, files.trash, files.remove):
         with pytest.raises(NotFoundError):
@@ -300,19 +294,6 @@ def test_a_removed_file_is_not_found(files: MemoryFiles) -> None:
     files.remove(_created(files, "text"))
     with pytest.raises(NotFoundError):
         files.read(NOTE)
-
-
-def test_a_vault_that_is_not_mounted_gets_no_folder(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    files = MemoryFiles(vault, "80-memory")
-    seen = files.read(_created(files, "text"))
-    vault.rename(tmp_path / "elsewhere")
-    with pytest.raises(VaultIndexError, match="is not there"):
-        files.create("80-memory/b.md", "text")
-    with pytest.raises(VaultIndexError, match="is not there"):
-        files.replace(NOTE, "new", seen)
-    assert not vault.exists()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from vault_index import VaultIndex
 from vault_index.config import find_home
 from vault_index.config.edit import create_config
 from vault_index.errors import NotFoundError, StateDamagedError, UsageError
-from vault_index.indexer.sync import _WRITTEN_TOGETHER
 from vault_index.store.state import State, mend
 from vault_index.store.writer import IndexWriter
 
@@ -58,16 +57,6 @@ def test_history_names_the_author_of_each_version(index: VaultIndex, vault: Path
     assert (history.id, history.title, history.total, history.forgotten) == (stored.id, "Coots", 5, 0)
     assert [one.number for one in history.results] == [4, 3]
     assert index.diff(stored.path, before=1, after=2).text.splitlines()[-3:] == ["-The coot dives.", "+It swims.", " "]
-
-
-def test_history_credits_an_undo_to_the_program(index: VaultIndex) -> None:
-    stored = index.add("The coot dives.", entered_by="ann")
-    index.delete(stored.id)
-    index.undo()
-    index.delete(stored.id)
-    index.revert(stored.id)
-    said = [(one.action, one.by) for one in index.history(stored.id).results]
-    assert said[::2] == [("revert", "vault-index"), ("undo", "vault-index"), ("add", "ann")]
 
 
 SHAPES = {
@@ -234,16 +223,6 @@ def test_an_unchanged_file_is_no_new_version(index: VaultIndex, vault: Path, tmp
         assert told(again) == [(1, "added", "ann", COOT)]
 
 
-def test_a_large_sync_keeps_a_version_of_each_memory(index: VaultIndex, vault: Path) -> None:
-    count = 2 * _WRITTEN_TOGETHER + 3
-    write(vault, {f"80-memory/{number:03}.md": f"Memory {number}.\n" for number in range(count)})
-    write(vault, {f"notes/{number:03}.md": f"Note {number}.\n" for number in range(3)})
-    index.sync()
-    assert {index.history(f"{number:03}").total for number in range(count)} == {1}
-    with pytest.raises(UsageError, match="is no memory but a note"):
-        index.history("notes/001.md")
-
-
 class _Killed(BaseException):
     """Nothing catches it."""
 
@@ -266,20 +245,6 @@ def test_a_killed_sync_leaves_no_memory_without_a_version(
             index.sync()
     index.sync()
     assert {index.history(str(number)).total for number in range(9)} == {1}
-
-
-def test_update_refuses_an_empty_text_without_allow_empty(index: VaultIndex, vault: Path) -> None:
-    put(index, HEAD.replace("---\n", "---\ntitle: Coots\n", 1) + "## Where\n\nIn the reeds.\n")
-    for content in ("", " \n"):
-        with pytest.raises(UsageError, match="the text is empty") as refused:
-            index.update(UID, content=content)
-        assert "--allow-empty" in refused.value.hint
-        with pytest.raises(UsageError, match="the text is empty"):
-            index.update(UID, content=content, section="Where")
-    index.update(UID, content="", allow_empty=True)
-    assert "reeds" not in (vault / COOT).read_text("utf-8")
-    index.revert(UID)
-    assert "reeds" in (vault / COOT).read_text("utf-8")
 
 
 def test_a_permanent_delete_removes_every_version(index: VaultIndex, vault: Path, tmp_path: Path) -> None:

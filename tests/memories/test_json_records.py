@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from vault_index.errors import UsageError
-from vault_index.memories.transfer.json_records import compose, file_of, from_record, is_own, to_record
+from vault_index.memories.transfer.json_records import compose, file_of, from_record, to_record
 
 PLAIN = """\
 ---
@@ -68,22 +68,9 @@ def test_whatever_stands_in_the_head_and_the_body_comes_back(head: str, body: st
     assert back(text) == text
 
 
-def test_a_file_in_our_own_hand_needs_no_second_copy_of_itself() -> None:
-    assert "raw" not in to_record(
-        "note/a.md", compose({"id": "x", "title": "It's: a title", "tags": ["a b"]}, "Text.\n")
-    )
-    assert to_record("note/a.md", "---\ntitle:   loose\n---\n")["raw"] == "---\ntitle:   loose\n---\n"
-
-
 def test_bytes_that_are_no_utf8_survive() -> None:
     text = b"caf\xe9 from long ago\n".decode("utf-8", "surrogateescape")
     assert back(text).encode("utf-8", "surrogateescape") == b"caf\xe9 from long ago\n"
-
-
-def test_only_a_record_that_says_where_it_lies_is_ours() -> None:
-    assert is_own(to_record("note/a.md", PLAIN))
-    assert not is_own({"id": 12, "content": "from elsewhere"})
-    assert not is_own({"path": "note/a.md"})
 
 
 def test_a_content_that_is_no_text_is_refused() -> None:

@@ -105,16 +105,6 @@ def test_pages_and_reasons(index: VaultIndex, vault: Path) -> None:
         index.review(reason="dull")
 
 
-def test_review_filters_by_project(index: VaultIndex, vault: Path) -> None:
-    put(
-        index,
-        vault,
-        note__e=memory(5, "The lake is frozen.", expires="2020-01-01", project="pond"),
-        note__f=memory(6, "Entry is free.", expires="2020-01-01"),
-    )
-    assert listed(index.review(project="pond")) == [("expired", ("note/e.md",))]
-
-
 def test_memories_that_are_over_are_no_duplicates(index: VaultIndex, vault: Path) -> None:
     for over, value in (("expires", "2020-01-01"), ("archived", "2020-01-01"), ("superseded_by", uid(9))):
         gone = memory(3, PORT, **{over: value})
@@ -199,18 +189,6 @@ def test_accepting_moves_a_memory_out_of_the_inbox(index: VaultIndex, vault: Pat
     agree(tmp_path)
 
 
-def test_decide_reports_errors_by_memory(index: VaultIndex, vault: Path) -> None:
-    put_one_of_each(index, vault)
-    done = index.decide("accept", [uid(3), uid(1), "nothing"])
-    assert [one.id for one in done.results] == [uid(1)]
-    assert [(one.position, one.error) for one in done.failed] == [
-        (uid(3), "80-memory/note/c.md is not in the inbox"),
-        ("nothing", "nothing is called 'nothing'"),
-    ]
-    with pytest.raises(NotFoundError):
-        index.decide("accept", "nothing")
-
-
 def test_merging_keeps_what_each_said(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
     first = memory(1, "The pier is oak.\n\n## Care\n\nOil it in May.", tags=["pier"], created="2026-03-02", facts=["a"])
     other = memory(
@@ -278,19 +256,6 @@ def test_merging_keeps_the_scope_of_both_projects(index: VaultIndex, vault: Path
     assert (head(vault / "a.md")["project"], head(vault / "a.md")["tags"]) == ("x", ["project/y"])
     index.decide("merge", [uid(1), uid(3)])
     assert "project" not in head(vault / "a.md")
-
-
-def test_superseding(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
-    put_one_of_each(index, vault)
-    done = index.decide("supersede", [uid(1), uid(3), uid(4)])
-    assert [(one.outcome, one.path) for one in done.results] == [
-        ("superseding", "80-memory/note/a.md"),
-        ("superseded", "80-memory/note/c.md"),
-        ("superseded", "80-memory/note/d.md"),
-    ]
-    assert head(vault / "note" / "a.md")["supersedes"] == [uid(3), uid(4)]
-    assert head(vault / "note" / "d.md")["superseded_by"] == uid(1)
-    agree(tmp_path)
 
 
 def test_editing_gives_the_whole_file(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
@@ -389,13 +354,6 @@ def test_each_decision_is_one_change_to_undo(index: VaultIndex, vault: Path, tmp
         with pytest.raises(NotFoundError):
             index.undo(change=done.change)
     agree(tmp_path)
-
-
-def test_a_plain_undo_takes_a_decision_back_that_touched_no_file(index: VaultIndex, vault: Path) -> None:
-    put_one_of_each(index, vault)
-    index.decide("keep", uid(7))
-    assert [(one.id, one.details["work"]) for one in index.undo(source="vault").results] == [(uid(7), "review keep")]
-    assert listed(index.review()) == EACH
 
 
 def test_a_decision_on_another_vault_is_not_taken_back(index: VaultIndex, vault: Path, tmp_path: Path) -> None:

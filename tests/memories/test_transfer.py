@@ -4,8 +4,7 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +106,9 @@ def test_import_changes_no_memory_of_the_vault(tmp_path: Path) -> None:
     with opened(here) as index:
         index.export(tmp_path / "out.json")
     with opened(there) as index:
-        answer = index.import_(tmp_path / "out.json")
+        plan, answer = (index.import_(tmp_path / "out.json", dry_run=dry) for dry in (True, False))
+        assert [one.replace("would be ", "") for one in outcomes(plan)] == outcomes(answer)
+        assert [one.path for one in plan.results] == [one.path for one in answer.results]
         assert sorted(outcomes(answer)) == ["created"] * 4 + ["kept"] * 2
         assert index.get(TWIN).results[0].path.startswith("80-memory/note/")
         assert index.get(TWIN).results[0].path != "80-memory/note/twin.md"
@@ -169,44 +170,11 @@ def test_an_export_that_would_lack_a_memory_names_it(tmp_path: Path, monkeypatch
 
 def test_import_writes_nothing_outside_the_memory_folder(index: VaultIndex, tmp_path: Path) -> None:
     paths = ["../outside.md", "/etc/x.md", ".hidden/x.md", "a/../../b.md"]
-    answer = imported(index, tmp_path, [*({"path": path, "content": "x"} for path in paths), {"content": "good"}])
+    good = {"path": "note/a", "title": "A", "created": "../..", "content": "good"}
+    answer = imported(index, tmp_path, [*({"path": path, "content": "x"} for path in paths), good])
     assert outcomes(answer) == ["created"]
     assert [failed.position for failed in answer.failed] == [f"record {number}" for number in range(1, 5)]
     assert len(memory_files(tmp_path)) == 1
-
-
-def test_import_names_a_file_by_today_where_its_date_is_invalid(
-    index: VaultIndex, tmp_path: Path, now: datetime
-) -> None:
-    days = ["2026-01-02", "2026/01/02", "../..", 5]
-    records = [
-        {"path": "note/a", "id": TWIN.replace("1", str(number)), "title": "A", "created": day, "content": f"On {day}."}
-        for number, day in enumerate(days, start=1)
-    ]
-    answer = imported(index, tmp_path, records)
-    assert outcomes(answer) == ["created"] * 4
-    assert [Path(one.path).name for one in answer.results][1:] == [
-        f"{now:%Y-%m-%d}-a{number}.md" for number in ("", "-2", "-3")
-    ]
-
-
-def test_import_syncs_the_folder_once_before_it_indexes(
-    index: VaultIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "vault" / "80-memory" / "note"
-    folder.mkdir(parents=True)
-    synced = []
-
-    def note(descriptor: int, sync: Callable[[int], None] = os.fsync) -> None:
-        if os.path.samestat(os.fstat(descriptor), folder.stat()):
-            synced.append((len(list(folder.glob("[!.]*.md"))), index.stats().memories))
-        sync(descriptor)
-
-    index.sync()
-    monkeypatch.setattr(os, "fsync", note)
-    imported(index, tmp_path, [{"content": f"Memory {number}."} for number in range(30)])
-    assert synced == [(30, 0)]
-    assert index.stats().memories == 30
 
 
 # --- other programs --------------------------------------------------------------------------------------------
@@ -367,21 +335,6 @@ def test_a_dry_run_says_what_the_import_does(index: VaultIndex, tmp_path: Path) 
     ]
     assert plan.failed == done.failed
     assert len(done.failed) == 4
-
-
-def test_a_dry_run_of_an_export_says_what_the_import_does(tmp_path: Path) -> None:
-    here, there = vaults(tmp_path)
-    with opened(here) as index:
-        index.add("The heron is shy.", path="birds/heron")
-        index.add("The tern is not.", path="tern")
-        index.export(tmp_path / "out", folder=True)
-    with opened(there) as index:
-        index.add("The tern is loud.", path="tern")
-        plan, done = index.import_(tmp_path / "out", dry_run=True), index.import_(tmp_path / "out")
-        assert [one.outcome.replace("would be ", "") for one in plan.results] == outcomes(done)
-        assert [one.path for one in plan.results] == [one.path for one in done.results]
-        again = index.import_(tmp_path / "out", dry_run=True)
-        assert outcomes(again) == outcomes(index.import_(tmp_path / "out")) == ["known"] * len(done.results)
 
 
 @pytest.mark.parametrize("given", ["", ".opencode/memory/observations"])

@@ -1,8 +1,8 @@
 """Makes fixtures/sessions with the real clients.
 
-    CLIENTS_DIR=.venv/npm/clients OLD_CLIENTS_DIR=FOLDER python -m tests.clients_real.make
+    CLIENTS_DIR=.venv/npm/clients OLD_CLIENTS_DIR=FOLDER python -m tools.build_sessions
 
-`make test-clients` has npm put the clients into CLIENTS_DIR; OLD_CLIENTS_DIR holds @openai/codex@0.104.0 and
+`make test-clients` makes npm put the clients into CLIENTS_DIR. OLD_CLIENTS_DIR holds @openai/codex@0.104.0 and
 @google/gemini-cli@0.30.0, which write older forms.
 """
 
@@ -10,16 +10,34 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.clients_real import clients, sessions
-from tests.clients_real.clean import HOME, Cleaner
-from tests.clients_real.clients import Client
+from tests.clients_real.clients import APP, Client
 from tests.clients_real.model import Model
-from tests.clients_real.scenes import ours, scenes
+from tests.clients_real.scenes import (
+    AFTER,
+    ARCHIVED,
+    DELEGATE,
+    DONE,
+    FIRST,
+    FORK,
+    LONG,
+    MEND,
+    OTHER,
+    PRINTED,
+    SECOND,
+    SECRET,
+    SUBAGENT,
+    SUMMARY,
+    scenes,
+)  # fmt: skip
+from tools.clean_sessions import HOME, Cleaner
 
-FIXTURES = Path(__file__).parents[2] / "fixtures/sessions"
+FIXTURES = Path(__file__).parents[1] / "fixtures/sessions"
 
 
 def main() -> None:
@@ -65,13 +83,13 @@ def _gemini(folder: Path, program: Path) -> Client:
     client = clients.gemini(folder, Model(scenes(folder / "shop")["gemini"]), program)
     sessions.gemini_rewound(client)
     sessions.gemini_mended(client, resumed=False)
-    sessions.next_minute()
+    _next_minute()
     sessions.gemini_resumed(client)
     return client
 
 
 def _keep(name: str, folder: Path, client: Client) -> None:
-    cleaner = Cleaner(ours(client.project), folder)
+    cleaner = Cleaner(_ours(client.project), folder)
     for path in _written(client.home):
         kept = FIXTURES / name / cleaner.path(path).relative_to(Path(HOME)).relative_to(_own(path, client.home))
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -90,6 +108,31 @@ def _set_offsets(folder: Path) -> None:
             base["end_byte_offset"] = sum(map(len, before))
             first = json.dumps(head, ensure_ascii=False, separators=(",", ":")) + "\n"
             path.write_text("".join([first, *rest]), encoding="utf-8")
+
+
+def _next_minute() -> None:
+    """Gemini names a file by the minute."""
+    minute = datetime.now(UTC).minute
+    while datetime.now(UTC).minute == minute:
+        time.sleep(0.5)
+
+
+def _ours(project: Path) -> str:
+    """Everything that we say, and that the scripted model says."""
+    said = [MEND, SECRET, DELEGATE, SUBAGENT, FORK, FIRST, SECOND, OTHER, AFTER, LONG, ARCHIVED, SUMMARY, DONE]
+    app = [APP, APP.replace("password != stored", "password == stored")]
+    return "\n".join([*said, *app, PRINTED, *_strings(scenes(project))])
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, Sequence):
+        for item in value:
+            yield from _strings(item)
 
 
 def _own(path: Path, home: Path) -> str:
