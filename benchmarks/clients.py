@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.machine import describe
 from benchmarks.process import usage
-from tests.serve.servers import Place, place
+from tests.world import World, opened_world
 
 _WITH, _WITHOUT = "2025-11-25", "2026-07-28"
 """The protocols with and without a handshake."""
@@ -42,7 +42,7 @@ were needed at a time, which hangs on the machine. Less than one a client, by fa
 class Sides(NamedTuple):
     """Whom the clients talk to."""
 
-    place: Place
+    place: World
     daemon: int
     serve: int
     port: int
@@ -350,7 +350,7 @@ def _drain(lines: Iterable[str] | None) -> None:
 @contextmanager
 def sides(folder: Path) -> Iterator[Sides]:
     """A daemon, and `serve` in front of it."""
-    with place(folder, "[agents]\nstart_daemon = false\n[serve]\nrate = 100000\n") as made:
+    with opened_world(folder, "[agents]\nstart_daemon = false\n[serve]\nrate = 100000\n") as made:
         made.write("harbour.md", "# Harbour\n\nThe importer of the harbour tries three times.\n")
         daemon, served = made.daemon(), made.serve()
         for process in (daemon, served.process):  # their log is not to fill the pipe

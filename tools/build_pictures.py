@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.month import Month, write_sessions  # noqa: E402
 from tests.page_real.browser import DESKTOP, PHONE, Reader, started  # noqa: E402
-from tests.serve.servers import Place, place  # noqa: E402
+from tests.world import World, opened_world  # noqa: E402
 from vault_index import VaultIndex  # noqa: E402
 from vault_index.cli import main  # noqa: E402
 
@@ -53,7 +53,7 @@ def year(end: int) -> Month:
     return all_of_it
 
 
-def furnish(here: Place) -> None:
+def furnish(here: World) -> None:
     """What a year leaves in a vault."""
     shutil.copytree(ROOT / "fixtures" / "vault", here.vault, dirs_exist_ok=True)
     here.home.config_file.write_text(f'[sources.vault]\npath = "{here.vault}"\n', "utf-8")
@@ -73,7 +73,7 @@ def furnish(here: Place) -> None:
     main([*run, "token", "add", "ci", "--write", "--project", "harbour-ingest"])
 
 
-def places_of(here: Place) -> dict[str, tuple[str, str]]:
+def places_of(here: World) -> dict[str, tuple[str, str]]:
     """Each view: what leads there, and what is there once it is drawn."""
     with VaultIndex.open(here.home) as index:
         memory = next(one for one in index.list(kind="memory", limit=50).results if "staging" in one.title.lower())
@@ -108,7 +108,7 @@ def pictures(reader: Reader, places: dict[str, tuple[str, str]]) -> Iterator[tup
 
 
 def build(out: Path) -> None:
-    with tempfile.TemporaryDirectory() as folder, place(Path(folder)) as here:
+    with tempfile.TemporaryDirectory() as folder, opened_world(Path(folder)) as here:
         os.environ |= {"XDG_DATA_HOME": f"{folder}/share", "CLAUDE_CONFIG_DIR": "/nonexistent"}
         os.environ |= {"CODEX_HOME": "/nonexistent", "GEMINI_CLI_HOME": "/nonexistent"}
         write_sessions(Path(folder) / "share" / "opencode", year(int(time.time() * 1000)))

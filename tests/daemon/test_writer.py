@@ -15,7 +15,7 @@ from tests.waiting import PATIENCE, until
 from vault_index.api import to_json
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
-from vault_index.daemon.work_queue import Job
+from vault_index.daemon.work_queue import Job, Priority
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import (
     BusyError,
@@ -179,7 +179,7 @@ def test_saves_come_between_the_steps_of_vectors(index: FakeIndex, make: Make) -
         order.append("vectors")
         if len(order) == 2:
             writer.mark(str(index.root / "a.md"))
-        threading.Event().wait(0.02)
+            until(lambda: writer._queue.is_due(Priority.SAVED_FILES))
         return embed_step(renew)
 
     def save(*args: object, **options: object) -> SyncReport:

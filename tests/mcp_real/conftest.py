@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.mcp_real.programs import SERVER, TOOLS
-from tests.serve.servers import place
+from tests.world import opened_world
 
 
 class Reached(NamedTuple):
@@ -35,7 +35,7 @@ def _tools() -> None:
 def reached() -> Iterator[Reached]:
     with (
         tempfile.TemporaryDirectory(prefix="vx-", ignore_cleanup_errors=True) as folder,
-        place(Path(folder), "[agents]\nstart_daemon = false\n") as made,
+        opened_world(Path(folder), "[agents]\nstart_daemon = false\n") as made,
     ):
         made.write("harbour.md", "# Harbour\n\nThe importer of carrier events tries three times.\n")
         made.daemon()
