@@ -10,6 +10,7 @@ import apsw
 from vault_index import VaultIndex
 from vault_index.config import find_home
 from vault_index.config.edit import create_config
+from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.store.connection import load_vec0
 from vault_index.store.text_blocks import CONTEXT, HEADINGS, TEXT, add_functions
 
@@ -18,6 +19,11 @@ def write(vault: Path, files: Mapping[str, str]) -> None:
     for path, text in files.items():
         (vault / path).parent.mkdir(parents=True, exist_ok=True)
         (vault / path).write_text(text, encoding="utf-8")
+
+
+def head(file: Path) -> dict[str, Any]:
+    """The frontmatter of a file."""
+    return dict(read_frontmatter(file.read_text("utf-8").split("\n")).values)
 
 
 @contextmanager

@@ -108,14 +108,6 @@ def test_force_and_a_text_that_begins_with_a_dash(capsys: pytest.CaptureFixture[
     assert "created: true" in capsys.readouterr().out
 
 
-def test_deleting_several_reports_each(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    stored = answer(capsys, "add", "Readers never wait.")
-    said = answer(capsys, "delete", stored["id"][:8], "nobody", code=VaultIndexError.exit_code)
-    assert said["results"][0]["outcome"] == "trashed"
-    assert said["failed"][0]["position"] == "nobody"
-    assert not (vault / stored["path"]).exists()
-
-
 def test_archiving_and_restoring(capsys: pytest.CaptureFixture[str]) -> None:
     stored = answer(capsys, "add", "Herons nest in the reeds.")
     said = answer(capsys, "archive", stored["id"][:8], "nobody", code=VaultIndexError.exit_code)

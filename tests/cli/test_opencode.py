@@ -58,21 +58,6 @@ def test_the_plugin_of_one_project(tmp_path: Path, user: Path, capsys: pytest.Ca
     assert answer(capsys, "opencode", "status", "--project", "../other")["results"][1]["state"] == "absent"
 
 
-def test_either_name_of_the_program_knows_the_plugin_of_the_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name in ("vault-index", "vx"):
-        (tmp_path / name).write_text("#!/bin/sh\n")
-        (tmp_path / name).chmod(0o755)
-    for installed in ("vault-index", "vx"):
-        monkeypatch.setattr("sys.argv", [str(tmp_path / installed)])
-        answer(capsys, "opencode", "install")
-        for asked in ("vault-index", "vx"):
-            monkeypatch.setattr("sys.argv", [str(tmp_path / asked)])
-            status = answer(capsys, "opencode", "status")
-            assert (status["results"][0]["state"], status["command"][0]) == ("installed", str(tmp_path / "vault-index"))
-
-
 def test_wake_syncs_where_no_daemon_may_be_started(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", str(vault), "--provider", "none", "--no-opencode", "--no-sync", "--quiet"]) == 0
     assert main(["config", "set", "agents.start_daemon", "false"]) == 0

@@ -18,18 +18,6 @@ def ready(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
 
 
-def test_nothing_is_overwritten_unasked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "out.json").write_text("mine")
-    assert main(["export", str(tmp_path / "out.json")]) == 2
-    assert "--force" in capsys.readouterr().err
-    assert (tmp_path / "out.json").read_text() == "mine"
-    assert main(["export", str(tmp_path / "out.json"), "--force"]) == 0
-    (record,) = json.loads((tmp_path / "out.json").read_text("utf-8"))
-    assert (record["content"], record["tags"]) == ("Herons nest in the reeds.\n", ["birds"])
-    assert main(["import", str(tmp_path / "nowhere.json")]) == 3
-    assert "nowhere.json" in capsys.readouterr().err
-
-
 def test_an_import_names_what_it_left_out_and_fails_for_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records = [{"id": 12, "content": "Terns nest on gravel."}, {"content": f"key {KEY}"}, {"content": ""}]
     (tmp_path / "in.json").write_text(json.dumps(records), encoding="utf-8")
@@ -68,6 +56,10 @@ def test_the_name_says_what_an_export_makes(tmp_path: Path, capsys: pytest.Captu
             assert sorted(file.name for file in place.iterdir()) == ["note", "terns.md"], name
         else:
             assert place.read_text("utf-8").startswith("[" if made == "json" else "<!-- vault-index: "), name
+    assert main(["export", f"{tmp_path}/l"]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert main(["export", f"{tmp_path}/l", "--force", "--quiet"]) == 0
+    assert main(["import", f"{tmp_path}/nowhere.json"]) == 3
     capsys.readouterr()
     for options, file in (["--markdown"], "e.md"), ([], "l"):
         assert main(["export", "-", *options]) == 0

@@ -112,16 +112,6 @@ def test_the_daemon_archives_memories_that_nobody_used(tmp_path: Path) -> None:
         assert kept_house(index) == []
 
 
-def test_archiving_unused_memories_is_done_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vault_index.memories.edit._AT_ONCE", 2)
-    with_setting(tmp_path, "1 year")
-    write(tmp_path / "vault", {f"80-memory/{number}.md": old(f" {number}") for number in range(5)})
-    for file in (tmp_path / "vault").rglob("*.md"):
-        os.utime(file, times=(0, 0))
-    with opened(tmp_path) as index:
-        assert [len(kept_house(index)) for _ in range(4)] == [2, 2, 1, 0]
-
-
 def test_nothing_is_archived_by_default(tmp_path: Path) -> None:
     with indexed(tmp_path, {"80-memory/a.md": old()}) as index:
         os.utime(tmp_path / "vault/80-memory/a.md", times=(0, 0))

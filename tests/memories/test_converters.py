@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from vault_index.errors import UsageError
-from vault_index.memories.transfer.import_record import ImportRecord, assign_ids
+from vault_index.memories.transfer.import_record import ImportRecord
 from vault_index.memories.transfer.json_records import read_json
 from vault_index.memories.transfer.reading import read_files
 
@@ -222,26 +222,6 @@ def test_an_observation_keeps_its_old_number() -> None:
     assert {"7", "#7", "a"} <= set(memory.names)
 
 
-def test_other_files_come_by_name_and_templates_stay() -> None:
-    batch = read_files(
-        [
-            ("handoffs/2026-01-01.md", "---\nphase: planned\n---\n# Handoff\n"),
-            ("_templates/observation.md", "**Type:** [decision | bugfix]\n"),
-            ("observations/2026-01-09-decision-use-jwt.md", WITH_YAML),
-            ("2026-01-09-pattern-loose.md", "---\ntype: pattern\n---\nOutside of the folder.\n"),
-            ("observations/broken.md", "---\ntype: decision\ncreated: someday\n---\nText.\n"),
-        ]
-    )
-    assert [(memory.path, memory.own) for memory in batch.memories] == [
-        ("handoffs/2026-01-01.md", True),
-        (None, False),
-        (None, False),
-    ]
-    assert [(failed.position, "someday" in failed.error) for failed in batch.failed] == [
-        ("observations/broken.md", True)
-    ]
-
-
 def test_a_folder_with_an_id_of_ours_is_taken_as_it_is() -> None:
     files = [
         ("decision/a.md", f"---\nid: {AGMEM_ID}\ntype: decision\n---\nText.\n"),
@@ -253,19 +233,3 @@ def test_a_folder_with_an_id_of_ours_is_taken_as_it_is() -> None:
 
 
 # --- ids -------------------------------------------------------------------------------------------------------
-
-
-def test_supersedes_names_the_new_ids_on_both_sides() -> None:
-    records = [
-        {"id": 1, "content": "old"},
-        {"id": 2, "content": "new", "supersedes": 1},
-        {"id": 3, "content": "newest", "supersedes": ["#2", 99]},
-        {"id": 4, "content": "older still", "superseded_by": 1},
-    ]
-    old, new, newest, oldest = assign_ids(read_json(json.dumps(records), "x").memories)
-    assert new.head["supersedes"] == [old.head["id"]]
-    assert old.head["superseded_by"] == new.head["id"]
-    assert old.head["supersedes"] == [oldest.head["id"]]
-    assert oldest.head["superseded_by"] == old.head["id"]
-    assert newest.head["supersedes"] == [new.head["id"]]
-    assert newest.head["imported_supersedes"] == ["99"]

@@ -86,14 +86,11 @@ def test_the_body_is_what_follows_the_frontmatter(text: str, body: str) -> None:
         ("```\nonly code\n```", "only code"),
         ("", ""),
         ("\n \n---\n", "---"),
+        ("word " * 30, "word " * 15 + "word…"),
+        ("長" * 200, "長" * 79 + "…"),
     ],
 )
 def test_a_title_is_found_in_the_body(body: str, title: str) -> None:
-    assert title_of(body) == title
-
-
-@pytest.mark.parametrize(("body", "title"), [("word " * 30, "word " * 15 + "word…"), ("長" * 200, "長" * 79 + "…")])
-def test_a_long_title_is_cut_between_words(body: str, title: str) -> None:
     assert title_of(body) == title
 
 
@@ -110,10 +107,7 @@ def test_a_long_title_is_cut_between_words(body: str, title: str) -> None:
 )
 def test_with_body_replaces_the_body(text: str, changed: str) -> None:
     assert with_body(text, "new\n\nlines\n") == changed
-
-
-def test_with_body_removes_the_body() -> None:
-    assert with_body("---\nid: x\n---\n\nold\n", "") == "---\nid: x\n---\n"
+    assert body_of(with_body(text, "")) == ""
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,6 @@ Body: text
     [
         ({"title": "New: one"}, '"Use WAL"   # short', '"New: one"   # short'),
         ({"tags": ["ops", "a, b"]}, "[sqlite, 'ops']", "['ops', 'a, b']"),
-        ({"tags": None}, "tags: [sqlite, 'ops']\n", ""),
         ({"tags": "one"}, "[sqlite, 'ops']", "one"),
         ({"aliases": ["one", "three"]}, '  - "two"\n', "  - three\n"),
         (
@@ -57,14 +56,10 @@ Body: text
         ),
         ({"aliases": None}, 'aliases:\n  - one # the first\n  - "two"\n', ""),
         ({"aliases": "one"}, '\n  - one # the first\n  - "two"\n', " one\n"),
-        ({"custom": 3}, "{b: 1,   a: [x]}", "3"),
         ({"digest": "one"}, ">-\n  two\n  lines\n  # no comment\n", "one\n"),
-        ({"digest": None}, "digest: >-\n  two\n  lines\n  # no comment\n", ""),
-        ({"created": "2026-02-03T04:05:06+00:00"}, "2026-01-01", "2026-02-03T04:05:06+00:00"),
         ({"updated": "2026-02-03"}, "created: 2026-01-01\n", "created: 2026-01-01\nupdated: 2026-02-03\n"),
         ({"subtitle": "1e3"}, "# short\n", "# short\nsubtitle: '1e3'\n"),
         ({"bead_id": "bd-1"}, "created: 2026-01-01\n", "created: 2026-01-01\nbead_id: bd-1\n"),
-        ({"mine": [1]}, "# the end\n", "# the end\nmine: [1]\n"),
     ],
 )
 def test_only_the_named_key_changes(changes: dict[str, Any], old: str, new: str) -> None:
@@ -85,12 +80,9 @@ def test_equal_values_change_nothing() -> None:
         ("", {"id": "x"}, "id: x\n"),
         ("# only a comment\n", {"id": "x"}, "# only a comment\nid: x\n"),
         ("title:\n", {"title": "x"}, "title: x\n"),
-        ("title:\nb: 1\n", {"title": None}, "b: 1\n"),
         ("title: # none yet\n", {"title": "x"}, "title: x # none yet\n"),
         ("title:\n  below\n", {"title": "x"}, "title: x\n"),
         ('"title" : a\n', {"title": "x"}, '"title" : x\n'),
-        ("title: 'a'\n", {"title": "it's"}, "title: 'it''s'\n"),
-        ("title: !!str &anchor a\n", {"title": "x"}, "title: x\n"),
         ("title: a\ntitle: b\n", {"title": "x"}, "title: a\ntitle: x\n"),
         ("title: a\nb: 1\ntitle: b\n", {"title": None}, "b: 1\n"),
         ("  id: a\n  b: 1\n", {"title": "x"}, "  id: a\n  title: x\n  b: 1\n"),
@@ -99,9 +91,6 @@ def test_equal_values_change_nothing() -> None:
         ("tags:\n  - # a-b\n    a\n  - b\n", {"tags": ["a"]}, "tags:\n  - # a-b\n    a\n"),
         ("tags:\n  -\n  - b\n", {"tags": ["b", "c"]}, "tags:\n  - b\n  - c\n"),
         ("tags:\n", {"tags": ["a", "b"]}, "tags: [a, b]\n"),
-        ("created:\n  - a\n", {"created": []}, "created: []\n"),
-        ("tags: []\n", {"tags": ["a"]}, "tags: [a]\n"),
-        ("x: |+\n  a\n\n", {"title": "t"}, "x: |+\n  a\n\ntitle: t\n"),
         ("a: |\n  text\ntitle: x\n  # was beside the title\nb: 1\n", {"title": None}, "a: |\n  text\nb: 1\n"),
         ("? title\n: a\n", {"title": "x"}, "? title\n: x\n"),
         ("? title\nb: 1\n", {"title": "x"}, "b: 1\ntitle: x\n"),
@@ -110,7 +99,6 @@ def test_equal_values_change_nothing() -> None:
         ("{title: a, b: [1]}\n", {"b": None}, "{title: a}\n"),
         ("{title: a}\n", {"title": None, "id": "1"}, "{id: '1'}\n"),
         ("{title: a,}\n", {"tags": ["x"]}, "{title: a, tags: [x],}\n"),
-        ("título: é🎉\n", {"title": "日本"}, "título: é🎉\ntitle: 日本\n"),
     ],
 )
 def test_odd_frontmatter_is_changed_in_place(inside: str, changes: dict[str, Any], changed: str) -> None:

@@ -293,25 +293,6 @@ def test_versions_and_undo_survive_a_repair_of_the_state(index: VaultIndex, tmp_
         assert told(again)[0][:2] == (4, "undo")
 
 
-def test_doctor_repairs_damaged_versions(index: VaultIndex, tmp_path: Path) -> None:
-    put(index, *(f"{HEAD}{os.urandom(3000).hex()}\n" for _ in range(20)))
-    stored = index.add("Herons nest in the reeds.")
-    index.close()
-    data = bytearray(index.home.state_db.read_bytes())
-    with closing(apsw.Connection(str(index.home.state_db))) as connection:
-        first = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'version'").get
-    data[(first - 1) * 4096 : first * 4096] = b"\xff" * 4096
-    index.home.state_db.write_bytes(data)
-    with opened(tmp_path) as again:
-        again._runtime.write._state.check()
-        again.update(stored.id, content="They do.")
-        assert again.search("herons", mode="text").results == ()
-        assert [one.code for one in again.doctor().problems if one.code == "state_damaged"] == ["state_damaged"]
-        assert [one.code for one in again.repair().fixed] == ["state_damaged"]
-        again.update(stored.id, content="They did.")
-        assert again.history(stored.id).total > 0
-
-
 # --- git -------------------------------------------------------------------------------------------------------
 
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.api.vaults import fresh_rows, opened, rows, write
+from tests.api.vaults import fresh_rows, head, opened, rows, write
 from vault_index import VaultIndex
 from vault_index.errors import BusyError, NotFoundError, UsageError
-from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.store.documents import documents_by_path, embed_keys
 from vault_index.store.lock import WriteLock
 from vault_index.store.pool import Connections
@@ -20,10 +19,6 @@ OLD = f"---\nid: {ID}\ntitle: Old\n---\nThe heron nests in the reeds.\n"
 KEY = "AKIA" + "Z7Q2M4X6P9R3T5VW"
 
 
-def head(file: Path) -> dict[str, object]:
-    return dict(read_frontmatter(file.read_text("utf-8").split("\n")).values)
-
-
 def files(vault: Path) -> list[str]:
     found = (file.relative_to(vault).as_posix() for file in vault.rglob("*") if file.is_file())
     return sorted(path for path in found if not path.startswith(".trash/"))
@@ -31,21 +26,6 @@ def files(vault: Path) -> list[str]:
 
 def found(index: VaultIndex, query: str) -> list[str]:
     return [hit.path for hit in index.search(query, mode="text").results]
-
-
-def test_add_writes_a_file_that_is_found_at_once(index: VaultIndex, vault: Path, now: datetime) -> None:
-    stored = index.add(
-        "Herons nest in the reeds.", type="discovery", title="Where herons nest", tags="Birds, #lake shore",
-        project="pond", by="ann", facts=["two nests, both new"], valid_until="2030-05-01", bead="bd-1",
-    )  # fmt: skip
-    assert stored.created
-    assert stored.path == f"80-memory/discovery/{now:%Y-%m-%d}-where-herons-nest.md"
-    front = head(vault / stored.path)
-    assert front["id"] == stored.id
-    assert (front["tags"], front["entered_by"], front["bead_id"]) == (["birds", "lake-shore"], "ann", "bd-1")
-    assert (front["facts"], front["valid_until"]) == (["two nests, both new"], "2030-05-01")
-    assert {*found(index, "herons")} == {stored.path}
-    assert index.list(project="pond", kind="memory").results[0].id == stored.id
 
 
 def test_a_memory_by_name(index: VaultIndex, vault: Path) -> None:

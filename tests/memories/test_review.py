@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.api.vaults import fresh_rows, opened, rows, write
+from tests.api.vaults import fresh_rows, head, opened, rows, write
 from vault_index import VaultIndex
 from vault_index.api import dispatch
 from vault_index.config.edit import add_source
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
-from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.memories.file.files import MemoryFiles
 from vault_index.output.review import item_screen
 from vault_index.results.review import Review
@@ -33,10 +32,6 @@ def memory(number: int, text: str, **keys: Any) -> str:
 
 def uid(number: int) -> str:
     return f"{number:08d}-1111-4111-8111-111111111111"
-
-
-def head(file: Path) -> dict[str, Any]:
-    return dict(read_frontmatter(file.read_text("utf-8").split("\n")).values)
 
 
 def put(index: VaultIndex, vault: Path, **files: str) -> None:

@@ -1,12 +1,10 @@
 """What a memory is called: by the title that it was given, else by its text, made anew whenever that is read."""
 
-import json
 from datetime import datetime
 from pathlib import Path
 
-from tests.api.vaults import indexed, opened, paths_found, rows, write
+from tests.api.vaults import head, indexed, paths_found, write
 from vault_index import VaultIndex
-from vault_index.markdown.frontmatter import read_frontmatter
 
 ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 OTHER = "11111111-1111-4111-8111-111111111111"
@@ -26,10 +24,6 @@ PLACE = "80-memory/note/2026-11-21-deploys-run-on-tuesday-mornings.md"
 
 def titles(index: VaultIndex) -> list[str]:
     return [document.title for document in index.list(kind="memory", sort="title").results]
-
-
-def head(file: Path) -> dict[str, object]:
-    return dict(read_frontmatter(file.read_text("utf-8").split("\n")).values)
 
 
 def name_part(index: VaultIndex, query: str, path: str) -> float:
@@ -123,24 +117,3 @@ def test_a_chosen_name_counts_in_a_search(index: VaultIndex, vault: Path, now: d
     for name in (f"handoffs/{now:%Y-%m-%d}-billing", "note/billing-run"):
         stored = index.add(f"All is well with {name[:4]}.", path=name)
         assert name_part(index, "billing", stored.path) > 0
-
-
-def test_derived_titles_are_exported_but_not_stored_by_import(tmp_path: Path) -> None:
-    (tmp_path / "here").mkdir()
-    (tmp_path / "there").mkdir()
-    with opened(tmp_path / "here") as index:
-        write(tmp_path / "here/vault", {PLACE: BEFORE.replace("  # as it was", "")})
-        index.sync()
-        stored = index.add("Builds use bazel seven")
-        index.export(tmp_path / "out.json")
-        before = rows(index.home.index_db)
-    exported = json.loads((tmp_path / "out.json").read_text("utf-8"))
-    assert {record["title"] for record in exported} == {"Builds use bazel seven", "Deploys run on Tuesday mornings"}
-    with opened(tmp_path / "there") as index:
-        answer = index.import_(tmp_path / "out.json")
-        assert {result.title for result in answer.results} == {record["title"] for record in exported}
-        assert [result.outcome for result in index.import_(tmp_path / "out.json").results] == ["known"] * 2
-        assert rows(index.home.index_db)["document"] == before["document"]
-    for path in (PLACE, stored.path):
-        here, there = (tmp_path / folder / "vault" / path for folder in ("here", "there"))
-        assert here.read_bytes() == there.read_bytes()

@@ -181,7 +181,13 @@ def test_import_writes_nothing_outside_the_memory_folder(index: VaultIndex, tmp_
 
 LLMEMORY = [
     {"id": 12, "content": "The staging cluster runs PostgreSQL 16.", "tags": "postgresql", "entered_by": "build"},
-    {"id": 13, "content": "It runs PostgreSQL 17 now.", "tags": ["postgresql"], "supersedes": 12, "accessCount": 4},
+    {
+        "id": 13,
+        "content": "It runs PostgreSQL 17.",
+        "tags": ["postgresql"],
+        "supersedes": [12, 99],
+        "accessCount": 4,
+    },
     {"id": 14, "content": "Temporary: use the old VPN.", "created_at": 1700000000, "expires_at": 1700100000},
 ]
 
@@ -193,13 +199,14 @@ def test_memories_of_another_program_are_found_by_words_and_by_their_old_ids(ind
     new, old = index.get("#13").results[0], index.get("#12").results[0]
     assert "PostgreSQL 17" in new.content
     assert head(index, "#13")["supersedes"] == [old.id]
+    assert head(index, "#13")["imported_supersedes"] == ["99"]
     assert head(index, "#12")["superseded_by"] == new.id
     assert head(index, "#12")["entered_by"] == "build"
     assert list(head(index, "#14")) == ["id", "type", "created", "updated", "expires", "imported_id"]
     hits = index.search("postgresql staging vpn").results
     assert [hit.id for hit in hits] == [new.id]
     accesses = {record.id: record.accesses for record in index.list(tags=["postgresql"]).results}
-    assert accesses[new.id] == 6  # two of them by the lines above
+    assert accesses[new.id] == 7  # three of them by the lines above
     assert rows(tmp_path / "home" / "index.db") == fresh_rows(tmp_path)
 
 
