@@ -44,8 +44,10 @@ def test_an_item_a_screen_and_a_key_a_decision(memories: Path) -> None:
         assert "expired since 2020-01-01" in terminal.until("q quit")
         terminal.type("u")
         assert "undone: keep" in terminal.until("likeness 1.00") + terminal.until("q quit")
+        terminal.type("x")
+        assert "1 stays  Port 3000" in terminal.until("q quit")
         terminal.type("m")
-        assert "merged: The dev server" in terminal.until("q quit")
+        assert "merged: Port 3000" in terminal.until("q quit")
         terminal.type("r")
         assert "archived: The lake is frozen" in terminal.until("q quit")
         terminal.type("dn")
@@ -56,18 +58,6 @@ def test_an_item_a_screen_and_a_key_a_decision(memories: Path) -> None:
         ]
     assert (memories / "note" / "a.md").exists()
     assert (memories.parent / ".trash/80-memory/note/f.md").exists()
-
-
-def test_superseding_with_the_other_one_first(memories: Path) -> None:
-    with Terminal("review", "--reason", "duplicate") as terminal:
-        assert "1 stays  The dev server" in terminal.until("q quit")
-        terminal.type("x")
-        assert "1 stays  Port 3000" in terminal.until("q quit")
-        terminal.type("s")
-        terminal.until("That is all.")
-        terminal.type("q")
-        terminal.until("[ended 0 cooked=True]")
-    assert f"superseded_by: {uid(4)}" in (memories / "note" / "c.md").read_text("utf-8")
 
 
 def test_what_differs_is_marked_and_the_width_is_kept(memories: Path) -> None:
@@ -137,34 +127,30 @@ def test_a_stopped_review_goes_on(memories: Path) -> None:
         assert "1 accepted; 5 left to review" in terminal.until("[ended 0 cooked=True]")
 
 
-def test_editing_in_the_editor_of_the_user(memories: Path, tmp_path: Path) -> None:
-    editor = tmp_path / "editor"
-    editor.write_text(
-        '#!/bin/sh\nls -l "$1" | cut -c1-10 >&2\nsed -i "s/frozen/open/; s/2020-01-01/2999-01-01/" "$1"\n'
-    )
-    editor.chmod(0o755)
-    with Terminal("review", "--reason", "expired", environ={"VISUAL": str(editor)}) as terminal:
-        terminal.until("q quit")
-        terminal.type("e")
-        assert "-rw-------" in terminal.until("That is all.")
-        terminal.type("q")
-        terminal.until("[ended 0 cooked=True]")
-    assert "The lake is open." in (memories / "note" / "e.md").read_text("utf-8")
+EDITOR = """#!/bin/sh
+ls -l "$1" | cut -c1-10 >&2
+if [ -e "$0.again" ]; then sed -i "s/frozen/open/; s/2020-01-01/2999-01-01/" "$1"; exit; fi
+touch "$0.again"
+echo "new words" > "$1"
+"""
 
 
-def test_a_text_that_is_refused_is_not_lost(memories: Path, tmp_path: Path) -> None:
+def test_an_edit_that_is_refused_keeps_the_text_and_may_be_tried_again(memories: Path, tmp_path: Path) -> None:
     editor = tmp_path / "editor"
-    editor.write_text('#!/bin/sh\necho "new words" > "$1"\n')
+    editor.write_text(EDITOR)
     editor.chmod(0o755)
-    with Terminal("review", "--reason", "expired", size=(200, 30), environ={"EDITOR": str(editor)}) as terminal:
+    with Terminal("review", "--reason", "expired", size=(200, 30), environ={"VISUAL": str(editor)}) as terminal:
         terminal.until("q quit")
         terminal.type("e")
         shown = terminal.until("q quit")
         assert "not done: the text has no frontmatter" in shown
         kept = Path(shown.partition("your text is in ")[2].split()[0])
+        terminal.type("e")
+        assert "-rw-------" in terminal.until("That is all.")
         terminal.type("q")
         terminal.until("[ended 0 cooked=True]")
     assert kept.read_text("utf-8") == "new words\n"
+    assert "The lake is open." in (memories / "note" / "e.md").read_text("utf-8")
     kept.unlink()
 
 

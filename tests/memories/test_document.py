@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from vault_index.errors import UsageError
-from vault_index.markdown.parse import parse, title_of
+from vault_index.markdown.parse import title_of
 from vault_index.memories.create import new_document
 from vault_index.memories.file.document import appended, body_of, with_body, with_section
 from vault_index.memories.file.fields import changes_of
@@ -37,22 +37,6 @@ def test_a_new_file_has_its_keys_in_order_and_none_that_was_not_given() -> None:
         "---\n"
         "Text\nmore\n"
     )
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "plain", "a: b", "#x", "- x", "[x]", "yes", "12", "1e3", "0o17", "2026-01-31", "~", "null", "it's", "@x",
-        'say "x"', "x" * 300 + " y" * 100, "日本 🎉", "\u2028 nel\x85", "\x1b[31m", "tab\there", "%", "a #b", "!x",
-        "&a", "*a", "\ufeff",
-    ],
-)  # fmt: skip
-def test_any_text_is_read_as_it_was_given(text: str) -> None:
-    document = file_of({"title": text, "facts": (text, "b")}, "")
-    assert document.endswith("]\n---\n")
-    assert len(document.split("\n")) == 8  # one line for each key
-    front = parse(document, "name").frontmatter
-    assert (front["title"], front["facts"]) == (text, [text, "b"])
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """What a memory is called: by the title that it was given, else by its text, made anew whenever that is read."""
 
-from datetime import datetime
 from pathlib import Path
 
 from tests.api.vaults import head, indexed, paths_found, write
@@ -107,13 +106,3 @@ def test_a_file_keeps_its_name_and_is_found_by_it(index: VaultIndex, vault: Path
         assert [text.id for text in index.get(reference).results] == [stored.id]
     assert [one.path for one in index.related("links.md").results] == [stored.path]
     assert [document.id for document in index.list(path="*tuesday*").results] == [stored.id]
-
-
-def test_a_chosen_name_counts_in_a_search(index: VaultIndex, vault: Path, now: datetime) -> None:
-    by_hand = "80-memory/note/2026-11-21-billing-by-hand.md"
-    write(vault, {by_hand: "---\ncreated: 2026-11-21\n---\nAll was well.\n"})
-    index.sync()
-    assert name_part(index, "billing", by_hand) > 0
-    for name in (f"handoffs/{now:%Y-%m-%d}-billing", "note/billing-run"):
-        stored = index.add(f"All is well with {name[:4]}.", path=name)
-        assert name_part(index, "billing", stored.path) > 0
