@@ -41,33 +41,7 @@ def test_the_data_of_opencode_lies_where_every_process_finds_it(monkeypatch: pyt
 
 
 def test_every_key_can_be_set() -> None:
-    config = parse(
-        """
-        [sources.my-Notes_2]
-        path = "../Notes"
-        kind = "vault"
-        include = ["Projects/"]
-        exclude = ["*.draft.md"]
-        local_only = true
-        max_file_bytes = 1000
-        follow_outside_links = true
-        [chunk]
-        tokens = 200
-        overlap = 0
-        [embedding]
-        provider = "openai"
-        base_url = "http://localhost:11434/v1"
-        timeout = 5
-        [search]
-        match = "all"
-        [watch]
-        backend = "polling"
-        reconcile = 0.5
-        [memory]
-        dir = "mem/ories"
-        vault = "my-Notes_2"
-        """
-    )
+    config = parse(Path(__file__).with_name("full.toml").read_text("utf-8"))
     source = config.sources[0]
     assert source == SourceConfig(
         name="my-Notes_2",

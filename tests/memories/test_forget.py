@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.sources.sessions.fake import write
-from tests.sources.sessions.test_kept import EGRET, HERON, STORK, file_of, found, gone, home, judged_as, opened, talks
+from tests.sources.sessions.fake import opened, write
+from tests.sources.sessions.test_kept import EGRET, HERON, STORK, file_of, found, gone, home, judged_as, talks
 from vault_index.config import Home
 from vault_index.config.edit import set_value
 from vault_index.errors import NotFoundError, UsageError

@@ -20,15 +20,6 @@ def test_short_ids_are_unique_prefixes_of_eight_or_more(ids: list[str]) -> None:
 WORDS = st.text("ab数 \t\n", max_size=200)
 
 
-@given(WORDS, st.lists(st.integers(0, 200), max_size=6), st.integers(5, 60))
-def test_a_passage_is_a_piece_of_the_text_within_its_budget(text: str, ends: list[int], budget: int) -> None:
-    piece, _ = short.passage(text, (), budget)
-    line = short.one_line(text)
-    inner = piece.removeprefix("…").removesuffix("…") if piece != line else piece
-    assert inner in line
-    assert short.cost(inner) <= budget + 1
-
-
 @given(WORDS, st.integers(5, 60))
 def test_words_are_marked_wherever_the_text_is_cut(text: str, budget: int) -> None:
     spans = [found.span() for found in re.finditer(r"\S*a\S*", text)]
@@ -38,19 +29,6 @@ def test_words_are_marked_wherever_the_text_is_cut(text: str, budget: int) -> No
         assert marks
     if short.cost(short.one_line(text)) <= budget:
         assert len(marks) == len(spans)
-
-
-def test_a_text_that_hardly_needs_a_cut_keeps_the_word_it_begins_with() -> None:
-    assert short.passage("aaaaaaaaa数数数", [(0, 9)], 5) == ("aaaaaaaaa数数数", [(0, 9)])
-
-
-def test_a_passage_begins_near_the_first_word_that_was_asked_for() -> None:
-    text = f"{'before ' * 60}the boiler {'after ' * 60}"
-    start = text.index("boiler")
-    piece, marks = short.passage(text, [(start, start + 6)], 30)
-    assert piece.startswith("…before")
-    assert piece.endswith("after…")
-    assert [piece[first:last] for first, last in marks] == ["boiler"]
 
 
 def test_figures_are_short() -> None:

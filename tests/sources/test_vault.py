@@ -40,17 +40,10 @@ def test_a_ref_carries_source_and_stamp(root: Path) -> None:
     assert (ref.stamp.size, ref.stamp.mtime_ns, ref.stamp.ctime_ns) == (2, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def test_scan_of_a_place(root: Path) -> None:
+def test_scan_of_a_place_that_is_not_there_finds_nothing(root: Path) -> None:
     source = vault_at(root)
-    below_b = ["b/c.md", "b/d/e.md"]
-    places = {"b": below_b, "b/": below_b, "b/d": ["b/d/e.md"], "a.md": ["a.md"], "": list(TREE)}
-    for place, wanted in places.items():
-        assert paths(source.scan(place)) == wanted, place
-    for place in ("nothing", "a.md/x", ".git"):
-        assert paths(source.scan(place)) == [], place
-    assert paths(source.scan_places(["f/g.md", "b/d", "b", "gone.md"])) == [*below_b, "f/g.md"]
-    assert paths(source.scan_places([])) == []
-    assert source.scan_places(["a.md", ""]) == source.scan()
+    assert [place for place in ("nothing", "a.md/x", ".git") if paths(source.scan(place))] == []
+    assert paths(source.scan_places(["f/g.md", "b/d", "b", "gone.md"])) == ["b/c.md", "b/d/e.md", "f/g.md"]
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc", "a/../../x", "a\0b"])
@@ -115,15 +108,6 @@ class TestLinks:
         assert source.look("0.md") is None
         assert source.look("0/c.md") is None
 
-    def test_loops_end(self, root: Path) -> None:
-        (root / "b" / "up").symlink_to("..")
-        (root / "b" / "here").symlink_to(".")
-        (root / "self").symlink_to("self")
-        (root / "self.md").symlink_to("self.md")
-        scan = vault_at(root).scan()
-        assert paths(scan) == list(TREE)
-        assert scan.faults == ()
-
     def test_hidden_things_appear_through_a_link_once(self, root: Path) -> None:
         build(root, ".store/x.md", ".store/y/z.md")
         (root / "shown").symlink_to(".store")
@@ -155,11 +139,6 @@ class TestLinks:
         assert paths(opened.scan()) == [*TREE, "linked/o.md", "linked/p/q.md"]
         assert opened.look("linked/p/q.md") is not None
         assert opened.absolute("linked/o.md") == root / "linked" / "o.md"
-
-    def test_a_link_above_the_root(self, root: Path, tmp_path: Path) -> None:
-        build(tmp_path, "beside.md")
-        (root / "up").symlink_to("..")
-        assert paths(vault_at(root, follow_outside_links=True).scan()) == [*TREE, "up/beside.md"]
 
     def test_broken_links(self, root: Path, tmp_path: Path) -> None:
         (root / "inner.md").symlink_to("nothing.md")

@@ -3,10 +3,16 @@
 import json
 import os
 from collections.abc import Collection, Generator, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from vault_index import VaultIndex
+from vault_index.config import Home, find_home
+from vault_index.config.edit import create_config
+from vault_index.sources.sessions import clients
 from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.lines import objects_in
 from vault_index.sources.sessions.model import Listed, Message, Session, Speaker, Text
@@ -62,3 +68,27 @@ def write(folder: Path, name: str, *said: str, **head: Any) -> Path:
     with file.open("a", encoding="utf-8") as out:
         out.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     return file
+
+
+def pretend(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put the client in the place of Codex, and return its data folder."""
+    known = clients.Known("tests.sources.sessions.fake", "Fake", "CODEX_HOME", "", ".codex")
+    monkeypatch.setitem(clients.KNOWN, "codex", known)
+    monkeypatch.setenv("CODEX_HOME", str(folder / "codex"))
+    return folder / "codex"
+
+
+def home_at(folder: Path) -> Home:
+    """A home with a vault of one note."""
+    (folder / "vault").mkdir()
+    (folder / "vault/note.md").write_text("Nothing here.\n", "utf-8")
+    home = find_home(folder / "home")
+    create_config(home, folder / "vault", provider="none")
+    return home
+
+
+@contextmanager
+def opened(home: Home) -> Iterator[VaultIndex]:
+    with VaultIndex.open(home) as index:
+        index.sync()
+        yield index

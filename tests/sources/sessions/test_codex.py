@@ -100,62 +100,8 @@ def calls(messages: Iterable[Message]) -> list[ToolCall]:
     return [part for one in messages for part in one.parts if isinstance(part, ToolCall)]
 
 
-CONVERSATION = [
-    meta(git={"branch": "main"}),
-    event("task_started", turn_id=OLD),
-    item("message", role="developer", content=[{"type": "input_text", "text": "<permissions instructions>x"}]),
-    user("<environment_context>\n  <cwd>/home/user/shop</cwd>\n</environment_context>"),
-    turn(),
-    user("Bitte den Login reparieren 🙂\nsofort", second=1, kinds=["user.text"]),
-    event("item_completed", item={"type": "UserMessage", "id": "u", "content": [{"type": "text", "text": "Bitte"}]}),
-    item("reasoning", 2, summary=[{"type": "summary_text", "text": "The comparison is inverted."}]),
-    event("agent_reasoning", text="The comparison is inverted."),
-    assistant("I look first.", second=3),
-    event("agent_message", message="I look first."),
-    call("call_1", "cat app.py", second=4),
-    ran("call_1", 0, "stored = 1\n"),
-    tokens(100, 100),
-    item(
-        "custom_tool_call",
-        5,
-        name="apply_patch",
-        call_id="call_2",
-        input="*** Begin Patch\n*** Update File: src/app.py\n@@\n-a\n+b\n*** Add File: new.py\n+c\n*** End Patch",
-    ),
-    item("custom_tool_call_output", call_id="call_2", output="Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess."),
-    tokens(250, 150),
-    tokens(250, 150),
-    call("call_3", "ls /nowhere", second=6),
-    ran("call_3", 2, "ls: cannot access"),
-    assistant("Fixed.", second=7),
-    event("task_complete", turn_id=OLD, last_agent_message="Fixed.", second=8),
-]
-
-
-def test_a_session_is_read_once_though_its_client_writes_it_twice(tmp_path: Path) -> None:
-    write(tmp_path, CONVERSATION)
-    session, messages, problems = read(tmp_path)
-    assert said(messages) == [
-        "user: Bitte den Login reparieren 🙂\nsofort",
-        "assistant: I look first.",
-        "assistant: Fixed.",
-    ]
-    assert [(one.tool, one.target, one.exit, one.status) for one in calls(messages)] == [
-        ("exec_command", "cat app.py", 0, "completed"),
-        ("apply_patch", "src/app.py, new.py", 0, "completed"),
-        ("exec_command", "ls /nowhere", 2, "completed"),
-    ]
-    assert {one.model for one in messages} == {"", "gpt-5.5"}
-    assert (session.title, session.directory, session.project) == (
-        "Bitte den Login reparieren 🙂",
-        "/home/user/shop",
-        "shop",
-    )
-    assert (session.version, session.parent, session.forked_from) == ("0.169.0", "", "")
-    assert session.updated - messages[0].created == 7000
-    assert problems == []
-    # What the client says again is counted once.
-    assert sum(one.tokens for one in messages) == (100 - 10 + 5) + (250 - 100)
+RECORD = Path(__file__).with_name("codex.jsonl")
+CONVERSATION: list[Line] = [json.loads(one) for one in RECORD.read_text("utf-8").splitlines()]
 
 
 def test_reasoning_output_and_diffs_are_read_where_they_are_wanted(tmp_path: Path) -> None:

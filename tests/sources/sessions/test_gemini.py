@@ -41,34 +41,9 @@ def ran(id_: str, command: str, said: str, status: str = "success") -> Line:
     return {"id": id_, "name": "run_shell_command", "args": args, "result": answer, "status": status}
 
 
-CONTEXT = message("c", "user", [{"text": "<session_context>\nThis is the Gemini CLI.\n</session_context>"}])
-EDIT = {
-    "id": "t2",
-    "name": "replace",
-    "args": {"file_path": "src/app.py", "old_string": "a", "new_string": "b"},
-    "status": "success",
-    "resultDisplay": {"fileName": "app.py", "fileDiff": "-a\n+b"},
-}
-ANSWER = message(
-    "b",
-    "gemini",
-    "I look first.",
-    second=5,
-    model="gemini-2.5-flash",
-    thoughts=[{"subject": "Login", "description": "The comparison is inverted."}],
-    tokens={"input": 100, "output": 20, "cached": 40, "thoughts": 3, "tool": 0, "total": 123},
-)
-CONVERSATION = [
-    head(),
-    changed(messages=[CONTEXT]),
-    message("a", "user", [{"text": "Bitte den Login reparieren 🙂"}], second=4),
-    changed(lastUpdated="2026-11-23T00:30:04.075Z"),
-    ANSWER,
-    {**ANSWER, "toolCalls": [ran("t1", "ls /nowhere", "Output: no\nExit Code: 2"), EDIT]},
-    message("i", "info", "Update available"),
-    message("d", "gemini", [{"text": "Fixed."}, {"text": "hm", "thought": True}], second=6),
-    changed(lastUpdated="2026-11-23T00:31:00.000Z", summary="Login repaired"),
-]
+RECORD = Path(__file__).with_name("gemini.jsonl")
+CONVERSATION: list[Line] = [json.loads(one) for one in RECORD.read_text("utf-8").splitlines()]
+CONTEXT, ANSWER = CONVERSATION[1]["$set"]["messages"][0], CONVERSATION[4]
 
 
 def write(
@@ -92,17 +67,9 @@ def test_a_session_is_its_last_state(tmp_path: Path) -> None:
     (file.parents[1] / ".project_root").write_text(FOLDER, "utf-8")
     session, messages, problems = read(tmp_path)
     assert said(messages) == ["user: Bitte den Login reparieren 🙂", "assistant: I look first.", "assistant: Fixed."]
-    assert [(one.tool, one.target, one.exit, one.status, one.diff, one.output) for one in calls(messages)] == [
-        ("run_shell_command", "ls /nowhere", 2, "completed", "", ""),
-        ("replace", "src/app.py", None, "completed", "", ""),
-    ]
     assert (session.title, session.directory, session.project) == ("Login repaired", FOLDER, "shop")
     assert session.updated - session.created == 57_045
-    assert [(one.model, one.tokens, one.end) for one in messages] == [
-        ("", 0, 0),
-        ("gemini-2.5-flash", 83, 0),
-        ("", 0, 0),
-    ]
+    assert [(one.model, one.tokens) for one in messages] == [("", 0), ("gemini-2.5-flash", 83), ("", 0)]
     assert problems == []
 
 

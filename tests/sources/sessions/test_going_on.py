@@ -99,13 +99,3 @@ def test_a_file_that_is_another_now_is_read_as_a_whole(
         out.write(answer("The hoopoe."))
     (now,), (whole,) = texts(source).values(), texts(codex()).values()
     assert now.partition("## User")[2] == whole.partition("## User")[2]
-
-
-def test_few_are_remembered(codex: Callable[[], SessionSource], monkeypatch: pytest.MonkeyPatch) -> None:
-    source = codex()
-    (ref,) = source.scan_places([""]).refs
-    source.read(ref)
-    assert len(source._going_on._known) == 1
-    monkeypatch.setattr(going_on, "_MOST", 10)
-    source.read(ref)
-    assert not source._going_on._known

@@ -5,19 +5,19 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.sources.sessions.fake import T0, Fake, write
+from tests.sources.sessions.fake import T0, Fake, home_at, opened, pretend, write
 from vault_index import VaultIndex
 from vault_index.cli import main
 from vault_index.config import Home, find_home, load_config
-from vault_index.config.edit import create_config, set_value
+from vault_index.config.edit import set_value
 from vault_index.errors import VaultIndexError
 from vault_index.models import Asker, FileStamp
-from vault_index.sources.sessions import clients, sweeps
+from vault_index.sources.sessions import sweeps
 from vault_index.sources.sessions.client import Verdict
 from vault_index.sources.sessions.kept import Kept
 from vault_index.sources.sessions.model import Listed, Session
@@ -29,33 +29,20 @@ DAY = 86_400
 
 @pytest.fixture
 def talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    fake = clients.Known("tests.sources.sessions.fake", "Fake", "CODEX_HOME", "", ".codex")
-    monkeypatch.setitem(clients.KNOWN, "codex", fake)
-    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    folder = pretend(tmp_path, monkeypatch)
     for name, said in ((HERON, "Why is the heron here?"), (EGRET, "The egret is white."), (STORK, "A stork nests.")):
-        write(tmp_path / "codex", name, said, "So it is.")
+        write(folder, name, said, "So it is.")
     judged_as(monkeypatch, "sweep")
-    return tmp_path / "codex"
+    return folder
 
 
 @pytest.fixture
 def home(tmp_path: Path, talks: Path) -> Home:
-    (tmp_path / "vault").mkdir()
-    (tmp_path / "vault/note.md").write_text("Nothing here.\n", "utf-8")
-    home = find_home(tmp_path / "home")
-    create_config(home, tmp_path / "vault", provider="none")
-    return home
+    return home_at(tmp_path)
 
 
 def judged_as(monkeypatch: pytest.MonkeyPatch, verdict: Verdict) -> None:
     monkeypatch.setattr(Fake, "deleted", lambda *_: verdict)
-
-
-@contextmanager
-def opened(home: Home) -> Iterator[VaultIndex]:
-    with VaultIndex.open(home) as index:
-        index.sync()
-        yield index
 
 
 def gone(talks: Path, *names: str) -> None:

@@ -25,12 +25,3 @@ def test_backwards_is_forwards_turned_round(tmp_path: Path, step: int, monkeypat
         assert list(objects_before(file, end)) == values[count - 1 :: -1]
         assert next(objects_before(file, end - 1)) == {}
     assert next(objects_before(file, end + 1000)) == {}
-
-
-def test_what_begins_so_is_passed_over_both_ways(tmp_path: Path) -> None:
-    file = tmp_path / "lines.jsonl"
-    file.write_bytes(b'{"a": 1}\n{"skip": no JSON\n{"a": 2}\n')
-    problems: list[str] = []
-    assert [value for _, _, value in objects_in(file, problems, passed_over=b'{"skip')] == [{"a": 1}, {"a": 2}]
-    assert list(objects_before(file, file.stat().st_size, b'{"skip')) == [{"a": 2}, {"a": 1}]
-    assert problems == []

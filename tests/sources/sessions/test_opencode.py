@@ -63,15 +63,6 @@ def test_only_what_changed_has_another_stamp(client: Client) -> None:
     assert (scan.refs, scan.knows("api/ses_a.md"), opened.stamp("api/ses_a.md")) == ((), True, None)
 
 
-def test_source_reads_optional_parts_only_when_asked(client: Client) -> None:
-    client.session()
-    client.user("Question")
-    client.assistant({"type": "reasoning", "text": "I wonder"}, "Answer")
-    plain, full = source(client), source(client, include=("reasoning",))
-    assert ["I wonder" in text(one, "api/ses_a.md") for one in (plain, full)] == [False, True]
-    assert plain.shape != full.shape
-
-
 def test_files_of_the_data_folder_concern_the_source(client: Client, tmp_path: Path) -> None:
     opened, folder = source(client), client.path.parent
     assert opened.relative(str(folder)) == opened.relative(str(folder / "opencode.db-wal")) == ""

@@ -8,9 +8,9 @@ import pytest
 
 from tests.indexer.test_session_secrets import SECRETS, forms_of
 from tests.memories.test_forget import files_with
+from tests.sources.sessions.fake import home_at
 from vault_index import VaultIndex
-from vault_index.config import find_home
-from vault_index.config.edit import create_config, set_value
+from vault_index.config.edit import set_value
 
 RECORDED = Path(__file__).parents[3] / "fixtures" / "sessions"
 CLIENTS = {"claude-code": "claude-code", "codex": "codex", "codex-0.104": "codex", "gemini": "gemini"}
@@ -27,10 +27,7 @@ def test_what_was_said_is_kept_without_secrets_and_forgotten_whole(tmp_path: Pat
     for file in data.rglob("*.json*"):
         text = file.read_text("utf-8")
         file.write_text(text.replace(SAID, told), "utf-8")
-    home = find_home(tmp_path / "home")
-    (tmp_path / "vault").mkdir()
-    (tmp_path / "vault/note.md").write_text("Nothing here.\n", "utf-8")
-    create_config(home, tmp_path / "vault", provider="none")
+    home = home_at(tmp_path)
     for name, setting in (("enabled", "true"), ("data", str(data)), ("include", "reasoning,output,diffs")):
         set_value(home, f"sessions.{client}.{name}", setting)
 

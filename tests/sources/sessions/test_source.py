@@ -1,17 +1,14 @@
 """A client of files, through everything that knows no client: source, index, filters, gate and mirror."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.sources.opencode.stores import Client
-from tests.sources.sessions.fake import Fake, write
-from vault_index import VaultIndex
-from vault_index.config import Config, Home, find_home, load_config
-from vault_index.config.edit import create_config, set_value
+from tests.sources.sessions.fake import Fake, home_at, opened, pretend, write
+from vault_index.config import Config, Home, load_config
+from vault_index.config.edit import set_value
 from vault_index.models import Asker
 from vault_index.sources.sessions import clients
 from vault_index.sources.sessions.model import Session
@@ -24,27 +21,14 @@ ID = "0199a213-81c0-7800-8aa1-bbab2a035a53"
 @pytest.fixture
 def talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The data folder of Codex, as far as anybody knows."""
-    fake = clients.Known("tests.sources.sessions.fake", "Fake", "CODEX_HOME", "", ".codex")
-    monkeypatch.setitem(clients.KNOWN, "codex", fake)
-    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
-    write(tmp_path / "codex", ID, "Why is the heron here?", "It fishes.")
-    return tmp_path / "codex"
+    folder = pretend(tmp_path, monkeypatch)
+    write(folder, ID, "Why is the heron here?", "It fishes.")
+    return folder
 
 
 @pytest.fixture
 def home(tmp_path: Path, talks: Path) -> Home:
-    (tmp_path / "vault").mkdir()
-    (tmp_path / "vault/note.md").write_text("Nothing here.\n", "utf-8")
-    home = find_home(tmp_path / "home")
-    create_config(home, tmp_path / "vault", provider="none")
-    return home
-
-
-@contextmanager
-def opened(home: Home) -> Iterator[VaultIndex]:
-    with VaultIndex.open(home) as index:
-        index.sync()
-        yield index
+    return home_at(tmp_path)
 
 
 def test_it_is_found_indexed_and_goes_on(home: Home, talks: Path) -> None:
