@@ -1,3 +1,5 @@
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ from vault_index.memories.create import new_document
 from vault_index.memories.file.document import appended, body_of, with_body, with_section
 from vault_index.memories.file.fields import changes_of
 
+EXAMPLES = tomllib.loads((Path(__file__).parent / "documents.toml").read_text("utf-8"))
 UID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 CREATED = "2026-11-21T10:00:00+00:00"
 
@@ -39,76 +42,26 @@ def test_a_new_file_has_its_keys_in_order_and_none_that_was_not_given() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "body"),
-    [
-        ("---\nid: x\n---\n\n  code\n\ntext \n\n", "  code\n\ntext"),
-        ("---\r\nid: x\r\n---\r\na\r\nb\r\n", "a\nb"),
-        ("\ufeffonly\n", "only"),
-        ("---\nid: x\n---\n", ""),
-        ("---\nid: x\n---", ""),
-    ],
-)
-def test_the_body_is_what_follows_the_frontmatter(text: str, body: str) -> None:
-    assert body_of(text) == body
+def test_the_body_is_what_follows_the_frontmatter() -> None:
+    assert [(text, body_of(text)) for text, body in EXAMPLES["bodies"] if body_of(text) != body] == []
 
 
-@pytest.mark.parametrize(
-    ("body", "title"),
-    [
-        ("# Use **WAL** for [[Index|the index]]\n\nText.", "Use WAL for the index"),
-        ("Setext\n======\n\nText.", "Setext"),
-        ("## Small heading\nText.", "Small heading"),
-        ("Before it.\n\n# The title\n", "The title"),
-        ("Readers never block. Writers do.\n\n## Details", "Readers never block"),
-        ("Version 1.2 is `out`, see [docs](a.md)! Now", "Version 1.2 is out, see docs!"),
-        ("first line\nsecond line", "first line second line"),
-        ("- [ ] do this\n- and that", "do this"),
-        ("> [!warning] Never delete it\n> or else", "Never delete it or else"),
-        ("```sh\n# no heading\nmake\n```\n\nRun make first.", "Run make first"),
-        ("読者は待たない。書き手は待つ。", "読者は待たない。"),
-        ("```\nonly code\n```", "only code"),
-        ("", ""),
-        ("\n \n---\n", "---"),
-        ("word " * 30, "word " * 15 + "word…"),
-        ("長" * 200, "長" * 79 + "…"),
-    ],
-)
-def test_a_title_is_found_in_the_body(body: str, title: str) -> None:
-    assert title_of(body) == title
+def test_a_title_is_found_in_the_body() -> None:
+    assert [(body, title_of(body)) for body, title in EXAMPLES["titles"] if title_of(body) != title] == []
+    assert title_of("word " * 30) == "word " * 15 + "word…"
+    assert title_of("長" * 200) == "長" * 79 + "…"
 
 
-@pytest.mark.parametrize(
-    ("text", "changed"),
-    [
-        ("---\nid: x\n---\n\nold\n", "---\nid: x\n---\n\nnew\n\nlines\n"),
-        ("---\nid: x\n---\nold", "---\nid: x\n---\nnew\n\nlines"),
-        ("---\r\nid: x\r\n---\r\nold\r\n", "---\r\nid: x\r\n---\r\nnew\r\n\r\nlines\r\n"),
-        ("---\nid: x\n---", "---\nid: x\n---\nnew\n\nlines\n"),
-        ("\ufeffold\n", "\ufeffnew\n\nlines\n"),
-        ("", "new\n\nlines\n"),
-    ],
-)
-def test_with_body_replaces_the_body(text: str, changed: str) -> None:
-    assert with_body(text, "new\n\nlines\n") == changed
-    assert body_of(with_body(text, "")) == ""
+def test_with_body_replaces_the_body() -> None:
+    for text, changed in EXAMPLES["replaced"]:
+        assert with_body(text, "new\n\nlines\n") == changed
+        assert body_of(with_body(text, "")) == ""
 
 
-@pytest.mark.parametrize(
-    ("text", "changed"),
-    [
-        ("---\nid: x\n---\nold\n", "---\nid: x\n---\nold\n\nmore\nlines\n"),
-        ("---\nid: x\n---\nold", "---\nid: x\n---\nold\n\nmore\nlines"),
-        ("old  \n\n", "old  \n\nmore\nlines\n"),
-        ("old\r\n", "old\r\n\r\nmore\r\nlines\r\n"),
-        ("---\nid: x\n---\n", "---\nid: x\n---\nmore\nlines\n"),
-        ("---\nid: x\n---", "---\nid: x\n---\nmore\nlines\n"),
-        ("", "more\nlines\n"),
-    ],
-)
-def test_appended_adds_a_paragraph(text: str, changed: str) -> None:
-    assert appended(text, "\nmore\nlines\n") == changed
-    assert appended(text, " \n") == text
+def test_appended_adds_a_paragraph() -> None:
+    for text, changed in EXAMPLES["appended"]:
+        assert appended(text, "\nmore\nlines\n") == changed
+        assert appended(text, " \n") == text
 
 
 NOTE = """\
