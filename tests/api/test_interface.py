@@ -35,16 +35,6 @@ def test_every_public_method_is_registered() -> None:
     assert public_methods() - {"close", "export_json"} == called
 
 
-def test_methods_take_explicit_keywords() -> None:
-    wrong = [
-        (name, str(parameter))
-        for name in public_methods()
-        for parameter in inspect.signature(getattr(VaultIndex, name)).parameters.values()
-        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
-    ]
-    assert wrong == []
-
-
 @pytest.mark.parametrize(
     ("names", "taken"),
     [(("search", "why", "list", "related"), {*FILTERS, "by"}), (("add", "update"), {*FIELDS, "by", "bead"})],

@@ -33,13 +33,6 @@ def refuse(monkeypatch: pytest.MonkeyPatch, folder: Path, reason: int) -> None:
     monkeypatch.setattr(os, "scandir", scandir)
 
 
-def test_a_ref_carries_source_and_stamp(root: Path) -> None:
-    ref = vault_at(root).scan().refs[0]
-    status = (root / "a.md").stat()
-    assert (ref.source, ref.path) == ("vault", "a.md")
-    assert (ref.stamp.size, ref.stamp.mtime_ns, ref.stamp.ctime_ns) == (2, status.st_mtime_ns, status.st_ctime_ns)
-
-
 def test_scan_of_a_place_that_is_not_there_finds_nothing(root: Path) -> None:
     source = vault_at(root)
     assert [place for place in ("nothing", "a.md/x", ".git") if paths(source.scan(place))] == []

@@ -100,20 +100,12 @@ def test_a_damaged_page_costs_what_stands_on_it(client: Client, tmp_path: Path) 
     assert all("damaged" in problem and "parts of it are missing" in problem for problem in problems)
 
 
-@pytest.mark.parametrize(
-    ("change", "lacks"),
-    [
-        ("ALTER TABLE message RENAME TO message_v1", "message.id"),
-        ("ALTER TABLE part RENAME COLUMN data TO content", "part.data"),
-        ("ALTER TABLE session RENAME COLUMN directory TO folder", "session.directory"),
-    ],
-)
-def test_an_unknown_layout_is_named_with_its_version(client: Client, change: str, lacks: str) -> None:
+def test_an_unknown_layout_is_named_with_its_version(client: Client) -> None:
     client.run("INSERT INTO migration VALUES ('20270101000000_all_is_new', 0)")
-    client.run(change)
+    client.run("ALTER TABLE part RENAME COLUMN data TO content")
     with pytest.raises(UnknownSchemaError, match="its last migration is 20270101000000_all_is_new") as error:
         Database(client.path)
-    assert lacks in error.value.message
+    assert "part.data" in error.value.message
 
 
 def test_columns_that_came_later_may_lack(client: Client) -> None:

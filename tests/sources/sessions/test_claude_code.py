@@ -233,13 +233,6 @@ def test_claude_code_reads_the_branch_that_counts(
     assert writer.told() == told
 
 
-def test_claude_code_leaves_a_running_call_unfinished(writer: Writer) -> None:
-    writer.prompt("Run it")
-    writer.answer("I run it.")
-    writer.call("a", new=False, command="make")
-    assert [message.finished for message in writer.read()[0]] == [True, True, False]
-
-
 def test_a_line_that_stands_twice_counts_once_and_another_of_its_id_is_named(writer: Writer) -> None:
     writer.prompt("First", uuid="a")
     writer.lines.append(writer.lines[-1])
@@ -548,6 +541,7 @@ def test_claude_code_refuses_an_offset_that_does_not_continue(
     writer.prompt("Second")
     writer.call("a", command="make")
     known, _ = writer.read()
+    assert [message.finished for message in known] == [True, True, True, False]  # the call runs
     change(writer)
     with pytest.raises(RewoundError):
         writer.read(offset=known[-1].end + moved)

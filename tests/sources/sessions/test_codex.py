@@ -259,14 +259,6 @@ def test_nothing_stays_of_what_we_answered(tmp_path: Path) -> None:
     assert [one.target for one in calls(messages)] == ["", "vx search"]
 
 
-def test_turns_that_were_taken_back_are_left_out(tmp_path: Path) -> None:
-    turns = [user("One"), assistant("1"), user("Two"), assistant("2"), user("Three"), assistant("3")]
-    rolled = event("thread_rolled_back", num_turns=2)
-    write(tmp_path, [meta(history_mode="legacy"), *turns, rolled, user("Four"), assistant("4")])
-    _, messages, _ = read(tmp_path)
-    assert said(messages) == ["user: One", "assistant: 1", "user: Four", "assistant: 4"]
-
-
 def test_a_session_taken_back_goes_on_in_another_file(tmp_path: Path) -> None:
     base = [meta(), user("One"), assistant("1")]
     first = write(tmp_path, base)

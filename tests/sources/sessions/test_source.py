@@ -99,15 +99,6 @@ def test_one_session_is_asked_for_without_the_others(talks: Path, monkeypatch: p
     assert source.scan_places([one.path]).knows(one.path)
 
 
-def test_a_fork_that_says_so_shows_what_is_new(home: Home, talks: Path) -> None:
-    write(talks, "0199-fork", "Why is the heron here?", "It fishes.", "For eels?", **{"from": ID})
-    with opened(home) as index:
-        (text,) = index.get(["0199-fork"]).results
-    assert f"*Forked from [[{ID}]]; the turns before are there.*" in text.content
-    assert "For eels?" in text.content
-    assert "heron" not in text.content
-
-
 @pytest.mark.parametrize("told", [False, True])
 def test_what_nobody_was_told_of_stays_here(home: Home, talks: Path, told: bool) -> None:
     if told:
