@@ -112,6 +112,8 @@ def test_reasoning_output_and_diffs_are_read_where_they_are_wanted(tmp_path: Pat
     ]
     assert calls(messages)[0].output == "stored = 1\n"
     assert calls(messages)[1].diff.startswith("*** Begin Patch")
+    assert [one.target for one in calls(messages)] == ["cat app.py", "src/app.py, new.py", "ls /nowhere"]
+    assert sum(one.tokens for one in messages) == (100 - 10 + 5) + (250 - 100)  # what is said again is counted once
 
 
 def test_codex_leaves_out_what_the_client_says_for_the_user(tmp_path: Path) -> None:
@@ -257,6 +259,14 @@ def test_nothing_stays_of_what_we_answered(tmp_path: Path) -> None:
     _, messages, _ = read(tmp_path, include=["output", "diffs"])
     assert "SECRET NOTE" not in repr(messages)
     assert [one.target for one in calls(messages)] == ["", "vx search"]
+
+
+def test_turns_that_were_taken_back_are_left_out(tmp_path: Path) -> None:
+    turns = [user("One"), assistant("1"), user("Two"), assistant("2"), user("Three"), assistant("3")]
+    rolled = event("thread_rolled_back", num_turns=2)
+    write(tmp_path, [meta(history_mode="legacy"), *turns, rolled, user("Four"), assistant("4")])
+    _, messages, _ = read(tmp_path)
+    assert said(messages) == ["user: One", "assistant: 1", "user: Four", "assistant: 4"]
 
 
 def test_a_session_taken_back_goes_on_in_another_file(tmp_path: Path) -> None:

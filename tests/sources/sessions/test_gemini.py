@@ -67,6 +67,7 @@ def test_a_session_is_its_last_state(tmp_path: Path) -> None:
     (file.parents[1] / ".project_root").write_text(FOLDER, "utf-8")
     session, messages, problems = read(tmp_path)
     assert said(messages) == ["user: Bitte den Login reparieren 🙂", "assistant: I look first.", "assistant: Fixed."]
+    assert {(one.output, one.diff) for one in calls(messages)} == {("", "")}
     assert (session.title, session.directory, session.project) == ("Login repaired", FOLDER, "shop")
     assert session.updated - session.created == 57_045
     assert [(one.model, one.tokens) for one in messages] == [("", 0), ("gemini-2.5-flash", 83), ("", 0)]
