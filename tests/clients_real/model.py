@@ -10,7 +10,7 @@ import json
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from typing import Any
@@ -40,19 +40,16 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    path: str
     scene: str
-    step: int
     turns: Sequence[Turn]
     body: Mapping[str, Any]
-    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Model(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, scenes: Mapping[str, Sequence[Step]], port: int = 0) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+    def __init__(self, scenes: Mapping[str, Sequence[Step]]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
         self._scenes = scenes
         self._lock = threading.Lock()
         self.held = threading.Event()
@@ -69,12 +66,12 @@ class Model(ThreadingHTTPServer):
         with self._lock:
             return [request for request in self.requests if request.scene in scenes]
 
-    def take(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[Step, int]:
+    def take(self, body: Mapping[str, Any]) -> tuple[Step, int]:
         """What to say, and the number of the request."""
         turns = list(_turns(body))
         scene, step = _classify(turns, _system(body), bool(body.get("tools")))
         with self._lock:
-            self.requests.append(Request(path, scene, step, turns, body, headers))
+            self.requests.append(Request(scene, turns, body))
             number = len(self.requests)
         steps = self._scenes.get(scene) or [{"text": f"Nothing is scripted for {scene}."}]
         return steps[min(step, len(steps) - 1)], number
@@ -150,7 +147,7 @@ class _Handler(BaseHTTPRequestHandler):
         if speak is None:
             self._answer({"input_tokens": 100, "totalTokens": 100} if "ount" in path else {})
             return
-        step, number = self.server.take(path, body, {key.lower(): value for key, value in self.headers.items()})
+        step, number = self.server.take(body)
         events = speak(step, number, body.get("model") or path.rpartition("/")[2].partition(":")[0])
         if path.endswith(":generateContent"):
             self._answer(_joined(events))
