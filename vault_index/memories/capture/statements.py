@@ -2,7 +2,7 @@
 
 Plain heuristics, sentence by sentence, that would rather miss one than keep a complaint: a statement begins its
 sentence or clause (`we decided to`, `never`, `I prefer`), after fillers at most; questions, quotations and code say
-nothing. tests/memories/statement_examples.py has what they are measured by."""
+nothing. tests/memories/statements.toml has what they are measured by."""
 
 import re
 from collections.abc import Iterator
