@@ -14,6 +14,7 @@ mkShell {
       import-linter
       mypy
       pytest
+      pytest-xdist
       types-pyyaml
     ]))
   ];

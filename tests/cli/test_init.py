@@ -91,7 +91,8 @@ def test_it_finds_the_sessions_of_opencode(
     assert answer(capsys, "sync")["unchanged"] == 6
     assert [row["kind"] for row in answer(capsys, "source", "list")["results"]] == ["vault", "opencode"]
     assert main(["init", "--human"]) == 0
-    assert f"OpenCode · {sessions} · 4 sessions since 2026-11-21" in capsys.readouterr().out.replace("\n", " ")
+    wrapped = "".join(capsys.readouterr().out.split())
+    assert "".join(f"OpenCode · {sessions} · 4 sessions since 2026-11-21".split()) in wrapped
 
 
 def test_the_database_of_the_environment_is_written_down(
