@@ -109,15 +109,15 @@ class Target:
 
 
 @contextmanager
-def attacked(folder: Path, more: str = "") -> Iterator[Target]:
-    """A target with the tokens `reader`, `writer` and `part`, which may write below `deep`."""
+def attacked(folder: Path, more: str = "", *, first: str = STOPPED_CLOCK) -> Iterator[Target]:
+    """A target with the tokens `reader`, `writer` and `part`, which may write below `deep`; `first` is its Python."""
     settings = f'[memory]\ndir = "memory"\n[serve]\nrate = 100000\n{more}\n'
     with opened_world(folder, settings) as world:
         for path, text in NOTES.items():
             world.write(path, text)
         (folder / "outside.md").write_text(f"# Outside\n\nthe {OUTSIDE} waits\n", "utf-8")
         (world.vault / "link.md").symlink_to(folder / "outside.md")
-        target = Target(world, world.daemon(), world.serve(first=STOPPED_CLOCK))
+        target = Target(world, world.daemon(), world.serve(first=first))
         target.token("reader")
         target.token("writer", writes=True)
         target.token("part", writes=True, folders=("deep",))
