@@ -97,6 +97,7 @@ def _build_by_nix(place: Path) -> None:
     if shutil.which("nix-build") is None or (os.geteuid() and not os.access("/nix/store", os.W_OK)):
         print("not built by Nix: there is none, or its store is another user's")
         return
+    _run([UV, "pip", "install", "--quiet", "--python", place / "clean/bin/python", "pip"], ROOT)  # the builder calls it
     given = {"source": ROOT, "build": place / "build", "run": place / "clean"}
     words = [word for name, value in given.items() for word in ("--argstr", name, str(value))]
     options = {"sandbox": "false", "build-users-group": "", "substitute": "false"}
