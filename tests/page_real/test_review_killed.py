@@ -69,7 +69,8 @@ class Home:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
-    with opened_world(tmp_path) as world:
+    # Only the test starts the daemon again: serve would race with it.
+    with opened_world(tmp_path, "[agents]\nstart_daemon = false\n") as world:
         yield Home(tmp_path, world)
 
 
