@@ -5,18 +5,22 @@ import { ask } from "../api.js";
 import { Diff } from "../diff.js";
 import { Button, Dialog, ErrorNote, Kbd, Loading } from "../ui.js";
 
-/** Texts that were not saved, by their files: closing the dialog loses none. */
+/** Texts that were not saved, each with the version that it changes, by their files: closing the dialog loses none. */
 const drafts = new Map();
+
+/** For a field that comes later than its dialog, which `autofocus` does not reach. */
+const focus = (field) => field?.focus();
 
 /** `save({ text, seen, force })` says whether it was done, and raises what the server refuses. */
 export function Edit({ memory, close, save, again }) {
   const file = `${memory.source}:${memory.path}`;
-  const [base, setBase] = useState(memory.nodes ? memory : null);
-  const [text, setText] = useState(drafts.get(file) ?? base?.text);
+  const [draft] = useState(drafts.get(file));
+  // A draft is compared with the version that it changes, so that a file that changed since is not overwritten.
+  const [base, setBase] = useState(draft?.base ?? (memory.nodes ? memory : null));
+  const [text, setText] = useState(draft?.text ?? base?.text);
   const [compared, setCompared] = useState(text);
   const [error, setError] = useState(null);
   const [working, setWorking] = useState(false);
-  const [restored] = useState(drafts.has(file));
 
   const look = async () => {
     try {
@@ -27,7 +31,7 @@ export function Edit({ memory, close, save, again }) {
       setError(refused);
     }
   };
-  useEffect(() => { look(); }, []);
+  useEffect(() => { if (!draft) look(); }, []);
   useEffect(() => {
     const timer = setTimeout(setCompared, 150, text);
     return () => clearTimeout(timer);
@@ -35,7 +39,7 @@ export function Edit({ memory, close, save, again }) {
 
   const typed = (event) => {
     setText(event.target.value);
-    drafts.set(file, event.target.value);
+    drafts.set(file, { text: event.target.value, base });
   };
   const changed = base && text !== undefined && lf(text) !== lf(base.text);
   const keep = async (force) => {
@@ -75,9 +79,10 @@ export function Edit({ memory, close, save, again }) {
     ${error && html`<${ErrorNote} error=${error} />`}
     ${error?.status === 409 && html`
       <p class="small">Your text is still here, with what it would change in the file as it is now.</p>`}
-    ${restored && !error && html`<p class="small dim">This is your text of before, which was not saved.</p>`}
+    ${draft && !error && html`<p class="small dim">This is your text of before, which was not saved.</p>`}
     ${text === undefined ? html`<${Loading} />` : html`<div class="review-edit">
-      <textarea aria-label="The whole file" rows="18" autofocus value=${text} onInput=${typed} onKeyDown=${keys} />
+      <textarea aria-label="The whole file" rows="18" autofocus ref=${focus} value=${text}
+        onInput=${typed} onKeyDown=${keys} />
       <div class="review-edit-diff" aria-live="off"><h3>What changes</h3>
         ${base && html`<${Diff} before=${base.text} after=${compared ?? text}
           labels=${["The file now", "Yours"]} same="Nothing yet." />`}</div></div>`}
