@@ -98,9 +98,11 @@ def test_quotes_of_a_deleted_memory_leave_the_index(
         assert all("Zebras" in index.get(f"{hit.path}:{hit.focus[0]}").results[0].content for hit in hits)
         if delete is by_command:
             say(client, "ses_late", ["And Sweden?", f"Only that: {FACT}"], title="late")
+            write(tmp_path / "vault", {"note.md": f"The memory says: {FACT}\n"})
             index.sync()
             index.rebuild()
             assert quoting(index) == {"user"}
+            assert [hit.path for hit in index.search("Fjordpay kind:note").results] == ["note.md"]  # notes stay whole
 
 
 def test_recall_does_not_quote_a_deleted_memory(tmp_path: Path) -> None:
