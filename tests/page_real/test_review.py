@@ -238,6 +238,7 @@ def test_review_of_more_than_a_hundred_items_keeps_its_place(page: Page, desk: D
     page.locator(".review-list a").nth(47).click()
     for number in range(48, 53):
         expect(page.get_by_text(f"{number} of 120")).to_be_visible()
+        ready(page)
         page.keyboard.press("n")
     before = item(page)
     decide(page, "archive")
