@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -117,19 +117,20 @@ class World:
     def ask(self, method: str, /, **params: Any) -> dict[str, Any]:
         """Return the daemon's answer; a busy daemon is asked again. Raises ConnectionError when there is none."""
 
-        def answered() -> list[dict[str, Any] | str] | None:
-            try:
+        answers: list[Any] = []
+
+        def answered() -> bool:
+            with suppress(Unreachable):
                 client = self.connected()
                 if client is None:
                     raise ConnectionError
                 with client:
-                    return [client.call(method, params)]
-            except Unreachable:
-                return None
+                    answers.append(client.call(method, params))
+            return bool(answers)
 
-        answer = (until(answered) or [])[0]
-        assert isinstance(answer, dict)
-        return answer
+        until(answered)
+        assert isinstance(answers[0], dict)
+        return answers[0]
 
     def ask_for(self, caller: Caller, method: str, /, **params: Any) -> dict[str, Any]:
         """Return what `serve` would get for a caller."""

@@ -1,7 +1,8 @@
-"""Runs the suites whose files differ from the ones they last passed with, as CI does: `python tools/changed.py`.
+"""Run the suites whose files differ from the ones they last passed with, as CI does: `python tools/changed.py`.
 
 tools/ci_paths.toml names the suites, their files, and the digest of these files when the suite last passed.
 
+    python tools/changed.py SUITE…             # run these suites, whatever changed
     python tools/changed.py --list             # print the suites that would run
     python tools/changed.py --record [SUITE…]  # after they passed: note the digests of these suites, or of all
 """
@@ -43,6 +44,8 @@ def main() -> int:
     parser.add_argument("--record", action="store_true")
     chosen = parser.parse_args()
     table = tomlkit.parse(TABLE.read_text("utf-8"))
+    if unknown := set(chosen.suites) - table.keys():
+        parser.error(f"no suite {', '.join(sorted(unknown))} in tools/ci_paths.toml; it has {', '.join(table)}")
     now = {name: digest(list(suite["files"])) for name, suite in table.items()}
     if chosen.record:
         for name in chosen.suites or now:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     OnProgress = Callable[[str, int, int], object]
 
-GREETING_SECONDS = float(os.environ.get("VAULT_INDEX_GREETING_SECONDS") or 1.5)
-"""Seconds to wait for the daemon's first answer; after them a command works without the daemon."""
 SILENCE_SECONDS = 30.0
 LOOK_SECONDS = 1.0
 """After so long a silence a reading client asks by another connection whether the daemon is alive."""
@@ -164,12 +162,14 @@ class Client:
 
 
 def connect(
-    socket_path: str | os.PathLike[str], *, greeting: float = GREETING_SECONDS, silence: float = SILENCE_SECONDS
+    socket_path: str | os.PathLike[str], *, greeting: float | None = None, silence: float = SILENCE_SECONDS
 ) -> Client | None:
     """A connection to the daemon that listens there; None when none does (no socket, or a stale one).
 
+    Raises UsageError for a wrong VAULT_INDEX_GREETING_SECONDS, where no `greeting` is given.
     Raises Untrusted where it is not sure that the daemon is this user's, and Unreachable where too many wait for it.
     """
+    greeting = _greeting_seconds() if greeting is None else greeting
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(greeting)
     try:
@@ -187,7 +187,18 @@ def connect(
     return Client(connection, greeting, silence)
 
 
-def ping(socket_path: str | os.PathLike[str], greeting: float = GREETING_SECONDS) -> dict[str, Any] | None:
+def _greeting_seconds() -> float:
+    """Return how many seconds a command waits for the daemon's first answer before it works without the daemon."""
+    given = os.environ.get("VAULT_INDEX_GREETING_SECONDS") or "1.5"
+    if not given.replace(".", "", 1).isdecimal():
+        raise UsageError(
+            f"the environment variable VAULT_INDEX_GREETING_SECONDS is {given!r}, not a number of seconds",
+            "unset it, or set it as in VAULT_INDEX_GREETING_SECONDS=5",
+        )
+    return min(float(given), 3600.0)
+
+
+def ping(socket_path: str | os.PathLike[str], greeting: float | None = None) -> dict[str, Any] | None:
     """What the daemon tells of itself; None when none answers. Raises OtherProtocol."""
     try:
         client = connect(socket_path, greeting=greeting)

@@ -114,8 +114,8 @@ class EmbeddingQueue:
         self._retry_seconds = 0.0
         self._renew = False
         self._once_more = False
+        # Whether the next step starts behind the last one, so that it does not see earlier texts that changed since.
         self._resumes = False
-        """Whether the next step goes on behind the last one: texts before that came since are not seen by it."""
 
     @property
     def next_at(self) -> float | None:

@@ -7,7 +7,7 @@ gives the cosine.
 import contextlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -257,15 +257,6 @@ def vectors_by_document(db: Database, space_id: int, document_ids: Collection[in
         f" CROSS JOIN {table} ON {table}.rowid = chunk.id WHERE chunk.ordinal >= 0",
         (any_of(document_ids),),
     )
-
-
-def all_vectors(db: Database, space_id: int) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """The vectors of a space as vec0 keeps them, a block of places at a time: a bit for each place that is taken, the
-    lowest bit first, the chunk id of each (int64) and the vector of each. Ten times as fast as row by row. Call it
-    within one snapshot."""
-    table = _table(space_id)
-    for block, taken, ids in db.execute(f"SELECT chunk_id, validity, rowids FROM {table}_chunks ORDER BY chunk_id"):
-        yield taken, ids, db.value(f"SELECT vectors FROM {table}_vector_chunks00 WHERE rowid = ?", (block,))
 
 
 def _space(db: Database, space_id: int) -> VectorSpace:
