@@ -27,6 +27,15 @@ def here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return methods
 
 
+def test_a_wrong_greeting_time_is_named(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VAULT_INDEX_GREETING_SECONDS", "soon")
+    with fake_daemon(home, lambda request: [{"text": "x"}]):
+        assert main(["search", "wal"]) == 2
+    assert "VAULT_INDEX_GREETING_SECONDS is 'soon'" in capsys.readouterr().err
+
+
 def test_the_daemon_renders_toon_and_is_told_where_it_is_asked(
     home: Path, here: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
