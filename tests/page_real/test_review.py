@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.memories.waiting import Author
 from tests.page_real.browser import PHONE, toast, visit
@@ -235,11 +235,25 @@ def test_review_of_more_than_a_hundred_items_keeps_its_place(page: Page, desk: D
     author = Author()
     desk.put(120, {f"inbox/{number:03}": memory(number, author.sentence()) for number in range(120)})
     start(page)
+    held: list[Route] = []
+
+    def hold_first(route: Route) -> None:
+        """Hold the first request for more of the list, which a change of the vault then overtakes."""
+        if route.request.post_data_json.get("limit") == 100 and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/api/review", hold_first)
     page.locator(".review-list a").nth(47).click()
+    with page.expect_response("**/api/review"):
+        desk.world.write("other.md", "A heron stands.\n")
     for number in range(48, 53):
         expect(page.get_by_text(f"{number} of 120")).to_be_visible()
         ready(page)
         page.keyboard.press("n")
+    held[0].continue_()
+    page.unroute("**/api/review")
     before = item(page)
     decide(page, "archive")
     wait_for_next(page, before)

@@ -33,6 +33,7 @@ export default function Review({ params }) {
   const latest = useRef(0);
   const again = useRef(0);
   const waiting = useRef(false);
+  const size = useRef(PAGE); // of the list that is wanted: no later request may ask for fewer items and come first
   const open = useRef(true);
   const current = useRef();
   current.current = { list, at: params.at };
@@ -49,14 +50,15 @@ export default function Review({ params }) {
     const turn = ++latest.current;
     clearTimeout(again.current);
     try {
-      const limit = Math.max(least, current.current.list?.items.length || 0);
+      size.current = Math.max(size.current, least);
       const [found, all] = await Promise.all([
-        call("review", { ...filters, limit }),
+        call("review", { ...filters, limit: size.current }),
         filters.reason ? call("review", { project: filters.project, limit: 1 }) : null,
       ]);
       let items = found.results;
       const wanted = at ?? current.current.at;
       if (wanted && wanted !== "end" && found.total > items.length && !items.some((item) => item.id === wanted)) {
+        size.current = found.total;
         items = (await call("review", { ...filters, limit: found.total })).results;
       }
       if (turn !== latest.current) return;
@@ -70,6 +72,7 @@ export default function Review({ params }) {
   };
   useEffect(() => {
     shown.current = null;
+    size.current = PAGE;
     load();
     return () => { latest.current++; clearTimeout(again.current); };
   }, [of]);
