@@ -252,6 +252,7 @@ def test_review_of_more_than_a_hundred_items_keeps_its_place(page: Page, desk: D
         expect(page.get_by_text(f"{number} of 120")).to_be_visible()
         ready(page)
         page.keyboard.press("n")
+    (desk.world.vault / "other.md").unlink()
     held[0].continue_()
     page.unroute("**/api/review")
     before = item(page)
