@@ -31,7 +31,8 @@ settings.load_profile("nightly" if TIMES > 1 else "ci" if os.environ.get("CI") e
 
 _TESTS = Path(__file__).parent
 _CORE = {"api", "config", "embeddings", "markdown", "output", "query", "secrets", "store"}
-"""Folders of tests that start no process. They also run on the oldest and the newest Python."""
+"""Folders of tests that, but for modules that import subprocess, start no process: `make fast`. They also run on the
+oldest and the newest Python."""
 _ATTACKS = (
     "benchmarks/*", "*_attacks.py", "*_killed.py", "test_attacks.py", "test_concurrent*.py", "test_growth.py",
     "test_hostile.py", "test_leaks*.py", "test_mutated*.py", "test_patterns.py", "test_races.py",
@@ -45,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         path = item.path.relative_to(_TESTS)
         if any(path.match(pattern) for pattern in _ATTACKS):
             item.add_marker("attack")
-        elif path.parts[0] in _CORE and path.name != "test_processes.py":
+        elif path.parts[0] in _CORE and isinstance(item, pytest.Function) and not hasattr(item.module, "subprocess"):
             item.add_marker("core")
         if path.parts[0] == "page_real":
             item.add_marker("browser")
