@@ -13,7 +13,7 @@ PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
 STATEMENTS = 31_828
 MODULES = 295
-TEST_LINES = 48_000
+TEST_LINES = 47_950
 LINES = 400
 BEGINNINGS = ("TOML",)
 """What a message may begin with in upper case: names."""
