@@ -254,6 +254,15 @@ def test_query_leaves_without_credentials_and_private_words(index: VaultIndex, s
     assert record.texts == 1
 
 
+def test_query_is_sent_as_typed_not_as_corrected(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
+    set_value(index.home, "local_only", '["private/"]', source="vault")
+    write(tmp_path / "vault", {"private/cure.md": "The patient takes zolpidemorin.\n"})
+    index.sync()
+    result = index.search("zolpidemorim")
+    assert result.results[0].path == "private/cure.md"
+    assert server.texts == ["zolpidemorim"]
+
+
 def test_note_leaves_without_credentials(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
     fact = f"---\nfacts: [The deploy key was {TOKEN} before]\npassword: the name of our cat\n---\n"
     write(tmp_path / "vault", {"keys.md": f"{fact}The deploy key is {TOKEN} by now.\n"})

@@ -184,7 +184,7 @@ class Searcher:
             parsed = replace(parsed, all_of=corrected.all_of, none_of=corrected.none_of)
         parsed = replace(parsed, terms=with_completions(self._reader, parsed.terms))
         terms = read_query_terms(self._reader, parsed.terms, spelling.forms) if parsed.terms else ()
-        embedded = self._embed(spelling.corrected(parsed.text), options, parsed.filters)
+        embedded = self._embed(parsed.text, spelling.corrected(parsed.text), options, parsed.filters)
         by_text = options.mode != "vector" or embedded.vector is None
         # Where the vector channel finds candidates as well, a few terms of a long query are enough to find the others.
         rare = rare_terms(parsed.terms, terms) if by_text and embedded.vector is not None else ()
@@ -207,16 +207,19 @@ class Searcher:
             now=options.as_of or time.time(),
         )
 
-    def _embed(self, text: str, options: SearchOptions, filters: Filters) -> "_Embedded":
-        """The vector of a query, or why there is none. Vectors of two models are never mixed: the query is embedded for
-        the space that serves, or not at all."""
-        if options.mode == "text" or not text:
+    def _embed(self, typed: str, corrected: str, options: SearchOptions, filters: Filters) -> "_Embedded":
+        """Return the vector of a query, or the reason why there is none.
+
+        The query is embedded for the space that serves, because vectors of two models are never mixed. Only the local
+        model gets the correction: its words come from the index, where they may stand in private notes alone."""
+        if options.mode == "text" or not typed:
             return _Embedded()
         space = serving_space(self._reader)
         if space is None:
             return _Embedded(degraded=("vector: there are no vectors",))
         if not self._reader.vectors_work():
             return _Embedded(degraded=("vector: sqlite-vec cannot be loaded",))
+        text = corrected if space.space.provider == "local" else typed
         known = min(known_share(space.space, text) / _KNOWN, 1.0) if options.mode == "hybrid" else 1.0
         if known < _UNKNOWN:
             return _Embedded()  # to the model such text is noise
