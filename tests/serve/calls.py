@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
-from urllib.parse import quote
 
 from tests.serve.scenes import COMMON, TEXTS, VALUES, Item, Scene
 from vault_index.fields import FILTERS, STATES
@@ -32,11 +31,6 @@ class Call:
     def of_disk(self) -> bool:
         """Whether it asks for files as they lie on the disk, which nobody elsewhere may."""
         return self.method == "why" or _ROOT in str(self.params)
-
-    @property
-    def names_source(self) -> bool:
-        """Whether it names a source: one of which nothing is seen is none, though it is set up."""
-        return "source" in str(self.params)
 
     def within(self, folder: Path, new: str = "") -> dict[str, Any]:
         """The params, with the folder of a scene and the id of the last new memory in them."""
@@ -227,32 +221,6 @@ class Asker:
         )
 
 
-class Client(Asker):
-    """A client of MCP."""
-
-    def call(self) -> Call:
-        item, random = self.item(), self.random
-        completed = random.choice(("source", "path", "project"))
-        value = str({"source": item.source, "path": item.path, "project": item.project or ""}[completed])
-        path = random.choice((quote(item.path), item.path, f"../{item.path}", f"{item.path}%2e", item.stem))
-        filters = self.filters(random.choice(("kind", "entered_by", "property")))
-        calls: dict[str, dict[str, Any]] = {
-            "memory_search": {"query": self.query(), "all": self.chance(0.5)},
-            "memory_get": {"ref": [self.ref(), self.ref()], "full": self.chance(0.5)},
-            "memory_list": {"limit": ALL, **filters},
-            "memory_timeline": {"ref": self.ref()},
-            "memory_recall": {"query": self.query(), "project": self.project()},
-            "memory_review": {},
-            "question": {"ref": [self.ref(), self.ref()], "permanent": self.chance(0.5)},
-            "prompt": {"task": self.query(), "project": self.project()},
-            "resources": {},
-            "resource": {"uri": f"vault-index://{item.source}/{path}"},
-            "completion": {"name": completed, "value": value[: random.randrange(5)]},
-        }
-        method = random.choice(list(calls))
-        return Call(method, calls[method])
-
-
 class Writer(Asker):
     def written(self) -> str:
         """A reference, often to what was written last."""
@@ -323,12 +291,6 @@ def reading_calls(random: Random, scene: Scene, number: int = 40) -> Iterator[Ca
     for _ in range(number):
         call: Call = getattr(asker, random.choice(_READING))()
         yield call
-
-
-def calls_of_clients(random: Random, scene: Scene, number: int = 15) -> Iterator[Call]:
-    client = Client(random, scene)
-    for _ in range(number):
-        yield client.call()
 
 
 def _like(random: Random, item: Item, scene: Scene) -> Item:

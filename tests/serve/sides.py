@@ -16,10 +16,6 @@ from vault_index.api.json_api import dispatch
 from vault_index.api.served import served_params
 from vault_index.callers import Caller
 from vault_index.errors import VaultIndexError
-from vault_index.fields import FIELDS
-from vault_index.mcp_server import prompts, resources
-from vault_index.mcp_server.toolbox import Toolbox
-from vault_index.mcp_server.tools import offered
 
 Told = dict[str, Any]
 Ask = Callable[[Caller, str, Mapping[str, Any]], Told]
@@ -67,10 +63,6 @@ class Side:
             if self.scene.unmounted and self.scene.scope.sources and vault not in self.scene.scope.sources:
                 (self.folder / vault).rename(self.folder / f"{vault} unmounted")
                 self.index.sync()
-
-    def advance_to_last(self) -> None:
-        while self.stage < len(self.scene.stages) - 1:
-            self.advance()
 
     def _sync(self, now: list[Item], *, embed: bool) -> None:
         write_stage(self.folder, self.there, now)
@@ -125,25 +117,6 @@ def in_process(index: VaultIndex) -> Ask:
     return ask
 
 
-def by_tools(ask: Ask) -> Ask:
-    """As `serve` answers clients of MCP, by way of another."""
-
-    def answer(caller: Caller, method: str, params: Mapping[str, Any]) -> Told:
-        toolbox = Toolbox(offered(read_only=False), lambda name, given: ask(caller, name, given))
-        if method.startswith("memory_"):
-            page = toolbox.call(method, params)
-            return {"text": page.text, "structured": page.structured}
-        if method == "question":
-            return {"text": toolbox.question("memory_delete", params)}
-        if method == "prompt":
-            return prompts.prompt(toolbox, "recall", params, ())
-        if method == "completion":
-            return resources.completed(toolbox, params["name"], params["value"])
-        return resources.read(toolbox, params["uri"]) if method == "resource" else resources.listed(toolbox, None)
-
-    return answer
-
-
 # --- what must be the same -------------------------------------------------------------------------------------------
 
 _OF_DOCUMENT = re.findall(
@@ -151,20 +124,16 @@ _OF_DOCUMENT = re.findall(
 )
 
 
-def alike(call: Call, told: Told, *, same_scope: bool = True) -> Any:
+def alike(call: Call, told: Told) -> Any:
     """The part of an answer that does not depend on scores, or on the moment."""
     answer = told.get("answer")
     if answer is None:
         return told
     answer = {key: value for key, value in answer.items() if key not in ("took_ms", "indexed")}
-    if not same_scope and answer.get("corrections"):  # the whole counts the names of fields as words that texts hold
-        answer["corrections"] = {word: meant for word, meant in answer["corrections"].items() if meant not in FIELDS}
     if call.method in _BY_METHOD:
         return _BY_METHOD[call.method](call, answer)
     if call.params.get("query"):  # recall, timeline
         return {key: answer.get(key) for key in ("degraded", "waiting")}
-    if call.method == "stats" and not same_scope:
-        answer.pop("bytes", None)
     return answer
 
 
@@ -227,7 +196,6 @@ _BY_METHOD: Mapping[str, Callable[[Call, Told], Any]] = {
     "review": _review,
     "delete": _delete,
     "history": lambda _, answer: {**answer, "results": [{**one, "seen": None} for one in answer["results"]]},
-    **dict.fromkeys(("prompt", "memory_search", "memory_recall"), lambda _call, _answer: "found"),
 }
 
 

