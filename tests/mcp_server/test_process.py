@@ -6,9 +6,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -41,12 +40,6 @@ def alive(pid: int) -> bool:
     except OSError:
         return False
     return state not in "ZX"
-
-
-def name_given_by(words: Sequence[str], **options: Any) -> str:
-    """Start a server, and return what it calls itself."""
-    ended = subprocess.run(words, input=INITIALIZE, capture_output=True, timeout=PATIENCE, check=False, **options)
-    return str(json.loads(ended.stdout)["result"]["serverInfo"]["name"])
 
 
 def test_stdout_has_nothing_but_the_protocol(home: Home) -> None:
@@ -155,21 +148,6 @@ def test_without_a_daemon_the_index_is_brought_up_to_date(tmp_path: Path) -> Non
     backend = Backend(home)
     until(lambda: backend.call("search", {"query": "zeppelin"})["results"])
     assert daemon_pid(home) is None
-
-
-def test_a_later_sdk_whose_packages_need_one_another_is_imported_whole(home: Home) -> None:
-    code = """
-import sys
-class Later:
-    def find_spec(self, name, path=None, target=None):
-        if name == "mcp.server.stdio" and "mcp.client" not in sys.modules:
-            raise ImportError("cannot import name 'ClientSession' from 'mcp'")
-sys.meta_path.insert(0, Later())
-from vault_index.cli import main
-sys.exit(main(sys.argv[1:]))
-"""
-    words = [sys.executable, "-c", code, "mcp", "--home", str(home.data_dir)]
-    assert name_given_by(words) == "vault-index"
 
 
 def test_the_configuration_that_is_printed_starts_the_server(

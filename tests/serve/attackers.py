@@ -4,6 +4,7 @@ import http.client
 import io
 import itertools
 import json
+import os
 import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -117,6 +118,10 @@ def attacked(folder: Path, more: str = "", *, first: str = STOPPED_CLOCK) -> Ite
             world.write(path, text)
         (folder / "outside.md").write_text(f"# Outside\n\nthe {OUTSIDE} waits\n", "utf-8")
         (world.vault / "link.md").symlink_to(folder / "outside.md")
+        for inside in (world.vault, world.vault / "memory"):
+            inside.mkdir(exist_ok=True)
+            (inside / "linked").symlink_to(folder)
+            os.mkfifo(inside / "pipe.md")
         target = Target(world, world.daemon(), world.serve(first=first))
         target.token("reader")
         target.token("writer", writes=True)

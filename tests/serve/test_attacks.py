@@ -247,7 +247,8 @@ UPWARDS = (
     "vault:../outside.md", "file:///etc/passwd", "/etc/passwd", "//etc/passwd", "../outside.md\0.md", "~/.ssh/id_rsa",
     "[[../outside]]", "[[/etc/passwd]]", "../home/config.toml", "../home/tokens.json", "..", ".", "/",
     "\u2025/outside.md", "C:\\outside.md", "../outside", "/proc/self/environ", "../outside.md:1-9",
-    "../outside.md#Outside",
+    "../outside.md#Outside", "linked/outside.md", "memory/linked/outside.md", "pipe.md", "memory/pipe.md",
+    ".obsidian/app.json", "memory/.hidden/x.md",
 )  # fmt: skip
 
 
@@ -262,6 +263,7 @@ def test_no_reference_leads_out_of_the_vault(target: Target) -> None:
             ("why", {"ref": ref, "query": "x"}), ("list", {"path": ref}), ("update", {"ref": ref, "content": "x"}),
             ("delete", {"ref": ref, "permanent": True}), ("archive", {"ref": ref}), ("revert", {"ref": ref}),
             ("decide", {"ref": ref, "action": "keep"}), ("search", {"query": "x", "source": ref}),
+            ("add", {"text": "x", "supersedes": [ref]}),
             ("sessions", {"file": ref}), ("recall", {"project": ref}), ("add", {"text": "x", "source": ref}),
             ("add", {"text": f"A text of {ref!r} for a memory.", "path": ref}),
         ):  # fmt: skip

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import re
-import shlex
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -355,21 +354,3 @@ def test_daemon_is_told_of_isolated_tokens(home: Path) -> None:
         assert [request["method"] for request in daemon.requests] == ["reload"]
         assert main(["token", "revoke", "two"]) == 0
         assert [request["method"] for request in daemon.requests] == ["reload", "reload"]
-
-
-def test_commands_in_the_documents_run(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    vault = tmp_path / "Vault"
-    (vault / "work" / "acme").mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    sources = {"vault": vault, "handbook": tmp_path / "notes"}
-    text = "".join(f'[sources.{name}]\npath = "{path}"\n' for name, path in sources.items())
-    (home / "config.toml").write_text(text, "utf-8")
-    page = Path(__file__).parents[2] / "docs" / "security.md"
-    commands = re.findall(r"^vault-index (token .+?)(?:  +#.*)?$", page.read_text("utf-8"), re.MULTILINE)
-    assert len(commands) == 5
-    for command in commands:
-        assert main(shlex.split(command)) == 0, command
-    left = {token.caller.name: token.caller for token in Tokens(home / "tokens.json").all()}
-    assert left.keys() == {"acme", "ci"}
-    assert left["acme"].scope == Scope(("vault",), ("work/acme",), ("acme",))
-    assert left["ci"].scope == Scope(("handbook",))
