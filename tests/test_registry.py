@@ -1,11 +1,18 @@
-"""What is told to the registry of MCP servers and to desktop clients is of this version."""
+"""What package indexes, the registry of MCP servers and desktop clients are told: names and versions."""
 
 import json
+import re
+import tomllib
 from pathlib import Path
 
-from vault_index.version import __version__
+from vault_index.embeddings.packages import DISTRIBUTION, MULTILINGUAL_DISTRIBUTION
+from vault_index.version import PROGRAMS, __version__
 
 ROOT = Path(__file__).parents[1]
+OURS = {DISTRIBUTION, f"{DISTRIBUTION}[multilingual]", MULTILINGUAL_DISTRIBUTION}
+INSTALL = re.compile(
+    r"\b(?:(?:pip|pip3) install|pipx (?:install|inject|upgrade|run)|uv tool (?:install|upgrade)|uvx)((?: +[^\s`&|;#]+)+)"
+)
 
 
 def test_the_registry_is_told_of_this_version() -> None:
@@ -19,3 +26,23 @@ def test_the_bundle_is_of_this_version() -> None:
     manifest = json.loads((ROOT / "mcpb/manifest.json").read_text("utf-8"))
     assert manifest["version"] == __version__
     assert manifest["description"] == json.loads((ROOT / "server.json").read_text("utf-8"))["description"]
+
+
+def test_no_command_installs_the_package_of_somebody_else() -> None:
+    """The name `vault-index` on PyPI belongs to another project."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert (project["name"], set(project["scripts"])) == (DISTRIBUTION, set(PROGRAMS))
+    (extra,) = project["optional-dependencies"]["multilingual"]
+    assert extra.startswith(f"{MULTILINGUAL_DISTRIBUTION}>")
+    server = json.loads((ROOT / "server.json").read_text("utf-8"))
+    assert {package["identifier"] for package in server["packages"]} == {DISTRIBUTION}
+    folders = ("vault_index", "docs", "nix", "systemd", "mcpb", "tools", ".ci")
+    files = [*ROOT.glob("*.*"), ROOT / "Makefile", *(path for name in folders for path in (ROOT / name).rglob("*"))]
+    installed = set()
+    for path in files:
+        if path.suffix in (".py", ".md", ".js", ".ts", ".html", ".nix", ".json", ".toml", ".service", ".sh", ""):
+            text = path.read_text("utf-8", "replace") if path.is_file() else ""
+            words = {word.strip("'\".,") for found in INSTALL.finditer(text) for word in found[1].split()}
+            installed |= {word for word in words if word.startswith(("vault-index", "vault_index"))}
+    assert "vault-indexer" in installed
+    assert installed <= OURS

@@ -15,13 +15,13 @@ PROJECT = """\
 name = "vault-index-bundle"
 version = "{version}"
 requires-python = ">=3.11"
-dependencies = ["vault-index"]
+dependencies = ["vault-indexer"]
 
 [tool.uv]
 package = false
 
 [tool.uv.sources]
-vault-index = {{ path = "{wheel}" }}
+vault-indexer = {{ path = "{wheel}" }}
 """
 
 

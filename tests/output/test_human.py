@@ -167,7 +167,7 @@ def test_doctor_says_how_well_notes_are_found_and_which_are_not() -> None:
     assert "all-MiniLM-L6-v2 knows the language of 70%. Nothing was sent." in text
     assert re.search(r"^Cyrillic +30% +0.21$", text, re.MULTILINE)
     assert "all-MiniLM-L6-v2: in use · 1 min 1 s to embed 2,400 texts · 50 MB of memory" in text
-    assert "multilingual-e5-small: 80 MB of memory · 76 MB to download · pip install it" in text
+    assert "multilingual-e5-small: 80 MB of memory · 76 MB to download · make multilingual" in text
     assert "vault-index doctor --recall" in shown("doctor", answers.jsonable(DoctorReport(True, ())))
 
 

@@ -13,6 +13,7 @@ from vault_index.cli.present import remark, show_value, write
 from vault_index.config.home import working_directory
 from vault_index.daemon.client import OtherProtocol, ping
 from vault_index.errors import UsageError
+from vault_index.version import PROGRAMS
 
 if TYPE_CHECKING:  # spares the import of the plugin
     from vault_index.opencode_plugin.install import Link, Target
@@ -194,7 +195,7 @@ def _program() -> tuple[str, ...]:
     started = Path(os.path.abspath(sys.argv[0]))
     # By `vx` as well: what that installs is what `vault-index` would.
     for path in (started.with_name("vault-index"), started, beside):
-        if started.name in ("vault-index", "vx") and os.access(path, os.X_OK):
+        if started.name in PROGRAMS and os.access(path, os.X_OK):
             return (str(path),)
     return (sys.executable, "-m", "vault_index")
 

@@ -101,8 +101,7 @@ def _load(space: VectorSpace) -> Model:
     try:
         return _import(space)()
     except Exception as error:  # the errors of onnxruntime have no base of their own
-        package = "vault-index-multilingual" if space == MULTILINGUAL else "vault-index"
         raise EmbedderRefused(
             f"the local model cannot be loaded: {type(error).__name__}",
-            f"reinstall {package}, or set another embedding.provider",
+            "install it again, or set another embedding.provider",
         ) from error

