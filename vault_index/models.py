@@ -20,17 +20,17 @@ Vector = bytes
 # --- markdown in -----------------------------------------------------------------------------------------------
 
 
-class Asker(NamedTuple):
-    """Whose words they are: of a project, by its names and its folders, and of a session; by default nobody's."""
+class Origin(NamedTuple):
+    """Where a text is from: projects, folders and a session; all of them empty for one from nowhere in particular."""
 
     projects: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     session: str = ""
 
 
-Askers = Callable[[], Sequence[Asker]]
-"""Whose words a query is, and then the folders it is asked in. A function, because it looks for the projects of these
-folders, and only where a query may leave."""
+QueryOrigins = Callable[[], Sequence[Origin]]
+"""Return where a query was typed; nothing if that is unknown, which the privacy gate treats as private. A function,
+because only a query that may leave the machine needs it."""
 
 
 class FileStamp(NamedTuple):

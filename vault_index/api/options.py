@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from vault_index.disk import real_path
 from vault_index.errors import NotInSourceError, UsageError
 from vault_index.fields import FIELDS, FILTERS, Declared, Filters
-from vault_index.models import Asker
+from vault_index.models import Origin
 
 if TYPE_CHECKING:  # `list` is not to import what searches
     from vault_index.query.recall import RecallOptions
@@ -158,7 +158,7 @@ def search_options(runtime: Runtime, given: Mapping[str, Any]) -> SearchOptions:
         as_of=parse_day(day) if day else None,
         explain=given.get("explain", False),
         all=given.get("all", False),
-        askers=partial(_askers, given["directory"]),
+        origins=partial(_origins_of, given["directory"]),
         **_asking(names(given.get("exclude_session")), given["directory"]),
     )
 
@@ -182,7 +182,9 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
         token=token or token_hex(8),
         sources=runtime.source_names(names(given["source"])),
         now=time.time(),
-        askers=partial(_askers, given["directory"], project, next((one for one in sessions if one != CURRENT), "")),
+        origins=partial(
+            _origins_of, given["directory"], project, next((one for one in sessions if one != CURRENT), "")
+        ),
         **_asking(sessions, given["directory"]),
     )
 
@@ -199,11 +201,11 @@ def _asking(sessions: tuple[str, ...], directory: Names) -> dict[str, Any]:
     return {"asking": sessions, "folders": tuple(places - {"/"})}  # where a client was started that works nowhere
 
 
-def _askers(directory: Names, project: str | None = None, session: str = "") -> tuple[Asker, ...]:
+def _origins_of(directory: Names, project: str | None = None, session: str = "") -> tuple[Origin, ...]:
     """Who asks: for a project, and from the folders of others."""
-    from vault_index.query.projects import asker_of
+    from vault_index.query.projects import origin_of
 
-    return (asker_of(project, session), *(asker_of(os.path.join(one, "")) for one in whole(directory)))
+    return (origin_of(project, session), *(origin_of(os.path.join(one, "")) for one in whole(directory)))
 
 
 def memory_fields(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from vault_index.config import EmbeddingConfig
 from vault_index.errors import EmbedderRefused, VaultIndexError
-from vault_index.models import Askers, Filters, Vector, VectorSpace
+from vault_index.models import Filters, QueryOrigins, Vector, VectorSpace
 from vault_index.store.records import SpaceRow
 from vault_index.store.state import State
 
@@ -49,7 +49,7 @@ class Embedders:
                 self._for_space(space.space).prepare()
 
     def embed_query(
-        self, state: State, now: Now, space: SpaceRow, text: str, askers: Askers, filters: Filters
+        self, state: State, now: Now, space: SpaceRow, text: str, origins: QueryOrigins, filters: Filters
     ) -> Vector:
         """The vector of a question in `space`, which may be of a model that is being replaced; of a long one, of its
         beginning."""
@@ -58,7 +58,7 @@ class Embedders:
             return embedder.embed_query(text[:_LONGEST_QUESTION])
         from vault_index.indexer.outbound import Outbound  # late: it is slow to import, and nothing leaves
 
-        return Outbound(embedder, state, now).embed_query(text, _LONGEST_QUESTION, askers, filters)
+        return Outbound(embedder, state, now).embed_query(text, _LONGEST_QUESTION, origins, filters)
 
     def release(self, unused: float) -> bool:
         """Free the memory of models that were not used for `unused` seconds. Returns whether any was freed."""

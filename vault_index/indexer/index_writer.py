@@ -17,7 +17,7 @@ from vault_index.indexer.folder_mtimes import FolderTimes
 from vault_index.indexer.reading import RowSettings
 from vault_index.indexer.sync import Synchroniser
 from vault_index.markdown.recalled import quoted_places
-from vault_index.models import Asker, Progress, no_progress
+from vault_index.models import Origin, Progress, no_progress
 from vault_index.results.base import Problem
 from vault_index.results.changes import EmbedReport, SyncReport
 from vault_index.sources.source import Source
@@ -180,7 +180,7 @@ class WriteSide:
         """These files of the folder are written and indexed: they are no news."""
         self._folders.wrote(str(folder), map(str, files))
 
-    def put_origins(self, source: str, origins: Sequence[tuple[str, str, Asker]]) -> None:
+    def put_origins(self, source: str, origins: Sequence[tuple[str, str, Origin]]) -> None:
         """Remember where new documents are from: path, uid and origin of each."""
         self._state.put_origins(source, origins)
 

@@ -22,7 +22,7 @@ from vault_index.embeddings import Embedder
 from vault_index.embeddings.access import endpoint
 from vault_index.errors import EmbedderRefused, VaultIndexError
 from vault_index.markdown.frontmatter import plain_text, string_list
-from vault_index.models import Asker, Askers, FileStamp, Filters, Vector, VectorSpace, as_indexed
+from vault_index.models import FileStamp, Filters, Origin, QueryOrigins, Vector, VectorSpace, as_indexed
 from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.sessions.privacy import Privacy
 from vault_index.sources.source import Source
@@ -34,11 +34,11 @@ _MANY = 1000
 """Documents of a source of which it is cheaper to look at all there are."""
 _QUERIES = "(queries)"
 _IN_TAGS = "project/"
-_NOBODY = Asker()
+_NOBODY = Origin()
 _SESSION = re.compile(r"ses_\w+|agent-[0-9a-f]+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 """What the clients call a session."""
 
-Origins = Mapping[str | tuple[str, str], Sequence[Asker]]
+Origins = Mapping[str | tuple[str, str], Sequence[Origin]]
 """Where memories and mirrored sessions are from, as it was when they were written: by uid, and by source and path."""
 
 
@@ -113,7 +113,7 @@ class Moment:
                 found[document] = "excluded"
         return found
 
-    def keeps_query(self, askers: Askers, filters: Filters) -> bool:
+    def keeps_query(self, origins: QueryOrigins, filters: Filters) -> bool:
         """Whether a query stays home: because of who asks, or of what it asks for. VaultIndexError where that is not
         known."""
         named = [self._sources.get(name) for name in filters.sources]
@@ -126,8 +126,8 @@ class Moment:
         if any(source.stays_home(path.strip("/") + "/") for path in filters.paths for source in asked):
             return True
         tags = _projects_in((*filters.tags, *filters.any_tags))
-        meant = (_asker((*filters.projects, *tags)), *(Asker(session=one) for one in filters.sessions))
-        who, *places = askers() or (_NOBODY,)
+        meant = (_asker((*filters.projects, *tags)), *(Origin(session=one) for one in filters.sessions))
+        who, *places = origins() or (_NOBODY,)
         return self._sessions.wanted and (
             self._keeps_any((who, *meant)) or any(map(self._sessions.keeps_place, places))
         )
@@ -187,21 +187,21 @@ class Moment:
         except VaultIndexError:
             return False
 
-    def _keeps_any(self, origins: Iterable[Asker]) -> bool:
+    def _keeps_any(self, origins: Iterable[Origin]) -> bool:
         return any(self._sessions.keeps(one) for one in origins if one != _NOBODY)
 
 
-def _said_in(front: Mapping[str, Any]) -> Asker:
+def _said_in(front: Mapping[str, Any]) -> Origin:
     """The project and the session that a frontmatter names."""
     tags = _projects_in(string_list(front.get("tags", front.get("tag")), split_spaces=True))
     said = _asker((*string_list(front.get("project")), *tags))
     folders = (*said.folders, *filter(None, [plain_text(front.get("directory"))]))
-    return Asker(said.projects, folders, plain_text(front.get("session")) or "")
+    return Origin(said.projects, folders, plain_text(front.get("session")) or "")
 
 
-def _asker(projects: Sequence[str]) -> Asker:
+def _asker(projects: Sequence[str]) -> Origin:
     """A project may be named by its folder."""
-    return Asker(tuple(projects), tuple(one for one in projects if one[:1] in ("~", "/")))
+    return Origin(tuple(projects), tuple(one for one in projects if one[:1] in ("~", "/")))
 
 
 def _projects_in(tags: Iterable[str]) -> list[str]:
@@ -251,7 +251,7 @@ class Outbound:
             return {chunk.embed_key: vector for chunk, vector in zip(chunks, vectors, strict=True)}
         return {}
 
-    def embed_query(self, text: str, longest: int, askers: Askers, filters: Filters) -> Vector:
+    def embed_query(self, text: str, longest: int, origins: QueryOrigins, filters: Filters) -> Vector:
         """The vector of a query, of a long one of its beginning. Raises EmbedderError, also where it stays home."""
         text = redact(drop_private(text))[0].strip()[:longest]
         if not text:
@@ -261,7 +261,7 @@ class Outbound:
             moment = self._moment()
             moment.check_receiver(self._embedder.space, of_query=True)
             try:
-                stays = moment.keeps_query(askers, filters)
+                stays = moment.keeps_query(origins, filters)
             except VaultIndexError as error:
                 raise EmbedderRefused(f"the query was not sent: {error.message}", error.hint) from error
             if stays:

@@ -14,7 +14,7 @@ from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.merge import merged
 from vault_index.memories.review import reasons_of
 from vault_index.memories.store import MemoryStore, marked_superseded, superseded_before, superseding, writing
-from vault_index.models import Asker
+from vault_index.models import Origin
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, Outcome
 from vault_index.runtime import Runtime
 from vault_index.store.records import StoredDocument
@@ -189,13 +189,13 @@ def _keep_home(memories: MemoryStore, file: MemoryFile, others: Sequence[MemoryF
     """What comes from another memory leaves the machine as little as that one may."""
     known = memories.connections.state.origins()
     origins = [
-        (file.path, file.uid, asker)
+        (file.path, file.uid, origin)
         for other in others
-        for asker in (
-            Asker(tuple(string_list(other.front.get("project"))), (), str(other.front.get("session") or "")),
+        for origin in (
+            Origin(tuple(string_list(other.front.get("project"))), (), str(other.front.get("session") or "")),
             *known.get(other.uid, ()),
         )
-        if any(asker)
+        if any(origin)
     ]
     if origins:
         memories.runtime.write.put_origins(file.source, origins)

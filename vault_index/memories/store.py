@@ -18,7 +18,7 @@ from vault_index.memories.file.files import MemoryFiles, PlannedFiles
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.file.inside import FilesInside
 from vault_index.memories.journal import Journal
-from vault_index.models import Asker, Filters, Progress, no_progress
+from vault_index.models import Filters, Origin, Progress, no_progress
 from vault_index.results.memories import MemoryOutcome, StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.store.documents import Order, documents_by_id, documents_page, memories_by_identity
@@ -111,7 +111,7 @@ class MemoryStore:
     """Paths of memories that were stored and are not indexed yet, by identity."""
     _written: dict[str, list[str]] = field(default_factory=dict)
     """Paths that the index does not know of yet, by source."""
-    _origins: list[tuple[str, str, Asker]] = field(default_factory=list)
+    _origins: list[tuple[str, str, Origin]] = field(default_factory=list)
     """Path, id and origin of new memories that are from a project or a session."""
     _unsynced: list[str] = field(default_factory=list)
     """New files whose folders were not synced to the disk yet."""
@@ -227,7 +227,7 @@ class MemoryStore:
         self._unsynced.append(path)
         projects, session = string_list(front.get("project")), str(front.get("session") or "")
         if projects or session or self.folders:
-            self._origins.append((path, new.uid, Asker(tuple(projects), self.folders, session)))
+            self._origins.append((path, new.uid, Origin(tuple(projects), self.folders, session)))
         self.note(self.home, path)
         return path
 

@@ -35,7 +35,7 @@ from vault_index.mirroring.note import (
     session_in,
     turns_of,
 )
-from vault_index.models import KEPT, Asker, DocumentRef, Fault, FileStamp, Progress, RawDocument
+from vault_index.models import KEPT, DocumentRef, Fault, FileStamp, Origin, Progress, RawDocument
 from vault_index.secrets.find import redact
 from vault_index.sources.sessions.model import Session
 from vault_index.sources.sessions.projects import session_in as session_of
@@ -241,12 +241,12 @@ def _families(sessions: dict[str, _Live]) -> dict[str, list[str]]:
     return families
 
 
-def _origin(session: Session) -> Asker:
+def _origin(session: Session) -> Origin:
     """The session alone where a name holds a secret: once it is gone it counts as one that stays home."""
     project, folders = session.project, tuple(filter(None, (session.directory, session.worktree)))
     if any(redact(name)[1] for name in (project, *folders)):
-        return Asker(session=session.id)
-    return Asker((project,), folders, session.id)
+        return Origin(session=session.id)
+    return Origin((project,), folders, session.id)
 
 
 def _hash(data: bytes) -> bytes:

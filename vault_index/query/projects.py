@@ -4,7 +4,7 @@ import os
 
 from vault_index.disk import worktree_of
 from vault_index.markdown.normalize import normalize_tag
-from vault_index.models import Asker
+from vault_index.models import Origin
 from vault_index.store.documents import Project
 
 
@@ -25,13 +25,13 @@ def project_of(named: str) -> Project:
     return Project(tuple(filter(None, (name, *folders, *short))), _tags(name), folders)
 
 
-def asker_of(project: str | None, session: str = "") -> Asker:
+def origin_of(project: str | None, session: str = "") -> Origin:
     """Who asks for a project. Of a folder its own place counts beside that of its project: either may be private."""
     if not project:
-        return Asker(session=session)
+        return Origin(session=session)
     named = project_of(project)
     folder = (os.path.abspath(os.path.expanduser(project)),) if is_folder(project) else ()
-    return Asker(named.names, (*folder, *named.folders), session)
+    return Origin(named.names, (*folder, *named.folders), session)
 
 
 def is_folder(named: str) -> bool:

@@ -9,7 +9,7 @@ from vault_index import tokens
 from vault_index.errors import UsageError
 from vault_index.fields import FIELDS
 from vault_index.markdown.recalled import waiting_told
-from vault_index.models import Askers, Filters
+from vault_index.models import Filters, QueryOrigins
 from vault_index.query.hits import DiskState
 from vault_index.query.pack import Candidate, Groups, pack
 from vault_index.query.ranking.confidence import Confidence
@@ -60,7 +60,7 @@ class RecallOptions:
     token: str
     sources: tuple[str, ...]
     now: float
-    askers: Askers
+    origins: QueryOrigins
     asking: tuple[str, ...] = ()
     """The ids of the sessions that ask, as in a search: they are not told of themselves."""
     folders: tuple[str, ...] = ()
@@ -114,7 +114,7 @@ def _hits(
 
 def _search_options(options: RecallOptions, left_out: Sequence[int]) -> SearchOptions:
     return SearchOptions(
-        limit=_HITS, per_document=2, filters=_filters(options), askers=options.askers, asking=options.asking,
+        limit=_HITS, per_document=2, filters=_filters(options), origins=options.origins, asking=options.asking,
         folders=options.folders, left_out=tuple(left_out), message=True,
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from vault_index.config.schema import RankingConfig
 from vault_index.embeddings import known_share
 from vault_index.embeddings.spaces import MULTILINGUAL
 from vault_index.errors import UsageError, VaultIndexError
-from vault_index.models import Askers, Filters, Vector
+from vault_index.models import Filters, QueryOrigins, Vector
 from vault_index.query.hits import DiskState, SelectedHit, explanation, query_reading, said_by, select_hits, to_hit
 from vault_index.query.language.parse import ParsedQuery, parse_query
 from vault_index.query.ranking.confidence import Confidence, confidence, weak
@@ -75,7 +75,7 @@ class SearchOptions:
     explain: bool = False
     all: bool = False
     """Whether weak hits are shown, too: they are among the hits in any case."""
-    askers: Askers = tuple
+    origins: QueryOrigins = tuple
     """Whose words the query is."""
     asking: tuple[str, ...] = ()
     """The ids of the sessions that ask: nothing of them is quoted. `CURRENT` is one that its client does not name: any
@@ -122,7 +122,7 @@ class Searcher:
         reader: IndexReader,
         state: State,
         sources: Mapping[str, Source],
-        embed_query: Callable[[SpaceRow, str, Askers, Filters], Vector],
+        embed_query: Callable[[SpaceRow, str, QueryOrigins, Filters], Vector],
         ranking: RankingConfig,
         pending: Callable[[], int] | None = None,
     ) -> None:
@@ -224,7 +224,7 @@ class Searcher:
         if known < _UNKNOWN:
             return _Embedded()  # to the model such text is noise
         try:
-            vector = self._embed_query(space, text, options.askers, filters)
+            vector = self._embed_query(space, text, options.origins, filters)
         except VaultIndexError as error:
             return _Embedded(degraded=(f"vector: {error.message}",))
         return _Embedded(vector, space.id, known, space.space == MULTILINGUAL, self._waiting(space.id, _NOTICEABLE))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from vault_index.errors import StateDamagedError, VaultIndexError
-from vault_index.models import Asker
+from vault_index.models import Origin
 from vault_index.store.connection import (
     ANY_OF,
     BUSY_TIMEOUT_MS,
@@ -169,16 +169,16 @@ class State:
 
     # --- where documents are from ------------------------------------------------------------------------------
 
-    def origins(self) -> dict[str | tuple[str, str], list[Asker]]:
+    def origins(self) -> dict[str | tuple[str, str], list[Origin]]:
         """The projects and sessions that documents are from, by uid, and by source and path."""
-        found: dict[str | tuple[str, str], list[Asker]] = {}
+        found: dict[str | tuple[str, str], list[Origin]] = {}
         for source, path, uid, text in self._opened(sound=True).execute(f"SELECT {_ORIGIN} FROM origin"):
             projects, folders, session = json.loads(text)
             for key in (uid, (source, path)):
-                found.setdefault(key, []).append(Asker(tuple(projects), tuple(folders), session))
+                found.setdefault(key, []).append(Origin(tuple(projects), tuple(folders), session))
         return found
 
-    def put_origins(self, source: str, origins: Iterable[tuple[str, str, Asker]]) -> None:
+    def put_origins(self, source: str, origins: Iterable[tuple[str, str, Origin]]) -> None:
         """Remember where documents of a source are from, by path and uid, whatever they will say of it later."""
         database = self._opened(sound=True)
         with database.transaction():

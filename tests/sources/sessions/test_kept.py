@@ -16,7 +16,7 @@ from vault_index.cli import main
 from vault_index.config import Home, find_home, load_config
 from vault_index.config.edit import set_value
 from vault_index.errors import VaultIndexError
-from vault_index.models import Asker, FileStamp
+from vault_index.models import FileStamp, Origin
 from vault_index.sources.sessions import sweeps
 from vault_index.sources.sessions.client import Verdict
 from vault_index.sources.sessions.kept import Kept
@@ -229,8 +229,8 @@ def test_what_is_left_out_or_stays_home_does_when_its_client_has_it_no_more(home
     set_value(home, "sessions.codex.local_only", "/home/user")
     source = SessionSource(load_config(home), "codex")
     assert source.stays_home(f"api/{HERON}.md")
-    assert source.keeps(Asker(session=HERON))
-    assert source.keeps(Asker(projects=("api",)))
+    assert source.keeps(Origin(session=HERON))
+    assert source.keeps(Origin(projects=("api",)))
     set_value(home, "sessions.codex.local_only", "/home/other")
     source = SessionSource(load_config(home), "codex")
     assert not source.stays_home(f"api/{HERON}.md")

@@ -9,7 +9,7 @@ from tests.sources.opencode.stores import Client
 from tests.sources.sessions.fake import Fake, home_at, opened, pretend, write
 from vault_index.config import Config, Home, load_config
 from vault_index.config.edit import set_value
-from vault_index.models import Asker
+from vault_index.models import Origin
 from vault_index.sources.sessions import clients
 from vault_index.sources.sessions.model import Session
 from vault_index.sources.sessions.privacy import Privacy
@@ -108,27 +108,27 @@ def test_what_nobody_was_told_of_stays_here(home: Home, talks: Path, told: bool)
     assert source.stays_home(f"api/{ID}.md") is not told
     privacy = Privacy(load_config(home))
     assert privacy.wanted is not told
-    assert privacy.keeps(Asker(session=ID)) is not told
-    assert not privacy.keeps(Asker(("api",), ("/home/user/api",)))
-    assert not privacy.keeps_place(Asker(folders=("/home/user/api",)))
+    assert privacy.keeps(Origin(session=ID)) is not told
+    assert not privacy.keeps(Origin(("api",), ("/home/user/api",)))
+    assert not privacy.keeps_place(Origin(folders=("/home/user/api",)))
     with opened(home):
         assert len(list((home.data_dir.parent / "vault").glob("talks/*.md"))) == told
 
 
-GONE = Asker(session="0199-gone")
+GONE = Origin(session="0199-gone")
 
 
 @pytest.mark.parametrize(
-    ("local", "askers"),
+    ("local", "origins"),
     [
-        ({"codex": "true"}, [(Asker(session=ID), True), (Asker(session="ses_a"), False), (GONE, True)]),
-        ({"opencode": "true"}, [(Asker(session=ID), False), (Asker(session="ses_a"), True)]),
-        ({"codex": "other", "opencode": "api"}, [(Asker(session=ID), False), (Asker(("api",), session=ID), True)]),
-        ({"codex": "api"}, [(Asker(session=ID), True)]),
+        ({"codex": "true"}, [(Origin(session=ID), True), (Origin(session="ses_a"), False), (GONE, True)]),
+        ({"opencode": "true"}, [(Origin(session=ID), False), (Origin(session="ses_a"), True)]),
+        ({"codex": "other", "opencode": "api"}, [(Origin(session=ID), False), (Origin(("api",), session=ID), True)]),
+        ({"codex": "api"}, [(Origin(session=ID), True)]),
     ],
 )
 def test_privacy_follows_the_settings_of_the_session_s_client(
-    local: dict[str, str], askers: list[tuple[Asker, bool]], home: Home, client: Client
+    local: dict[str, str], origins: list[tuple[Origin, bool]], home: Home, client: Client
 ) -> None:
     client.begin("Hello")
     set_value(home, "sessions.opencode.data", str(client.path.parent))
@@ -136,7 +136,7 @@ def test_privacy_follows_the_settings_of_the_session_s_client(
     for name, value in local.items():
         set_value(home, f"sessions.{name}.local_only", value)
     privacy = Privacy(load_config(home))
-    assert [privacy.keeps(asker) for asker, _ in askers] == [kept for _, kept in askers]
+    assert [privacy.keeps(asker) for asker, _ in origins] == [kept for _, kept in origins]
 
 
 def test_all_clients_are_written_into_one_folder(home: Home, talks: Path, client: Client) -> None:

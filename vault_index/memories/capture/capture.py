@@ -12,7 +12,7 @@ from vault_index.memories.create import check_given, new_memory
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, planned, writing
-from vault_index.query.projects import asker_of
+from vault_index.query.projects import origin_of
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
 from vault_index.secrets.find import drop_private
@@ -39,11 +39,11 @@ def capture_memories(
     found = _found(text, now.date(), runtime.config.memory.capture_tags, statements=statements)
     if not found:
         return MemoryOutcomes(())
-    asker = asker_of(project)
-    origin = {"entered_by": entered_by, "project": next(iter(asker.projects), None)}
+    spoken = origin_of(project)
+    origin = {"entered_by": entered_by, "project": next(iter(spoken.projects), None)}
     done, failed = [], []
     with writing(runtime, "capture", sources, now, who=entered_by, dry_run=dry_run) as memories:
-        memories.folders = asker.folders
+        memories.folders = spoken.folders
         for captured in found:
             try:
                 fields = {

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from vault_index.config import Config
 from vault_index.errors import VaultIndexError
-from vault_index.models import Asker
+from vault_index.models import Origin
 from vault_index.sources.sessions.source import SessionSource
 
 
@@ -36,7 +36,7 @@ class Privacy:
         """Whether a session is there. VaultIndexError where that is not known."""
         return self._owner(session) is not None
 
-    def keeps(self, origin: Asker) -> bool:
+    def keeps(self, origin: Origin) -> bool:
         """Whether words of these projects, folders or this session stay home. VaultIndexError where that is not known.
 
         Of whom a session is known, that one's settings decide; the others have their say about project and folder.
@@ -48,11 +48,11 @@ class Privacy:
         return any(
             one.keeps(origin)
             if owner in (None, one)
-            else one.config.local_only is not True and elsewhere != Asker() and one.keeps(elsewhere)
+            else one.config.local_only is not True and elsewhere != Origin() and one.keeps(elsewhere)
             for one in self._told
         )
 
-    def keeps_place(self, place: Asker) -> bool:
+    def keeps_place(self, place: Origin) -> bool:
         """Whether what is asked in a folder stays home. VaultIndexError where that is not known."""
         return any(one.keeps_place(place) for one in self._told)
 

@@ -16,7 +16,7 @@ from vault_index.config import Config, SourceConfig
 from vault_index.config.schema import CLIENTS
 from vault_index.disk import is_under, name_of, real_path, worktree_of
 from vault_index.errors import NotFoundError, VaultIndexError
-from vault_index.models import KEPT, Asker, DocumentRef, Fault, FileStamp, RawDocument
+from vault_index.models import KEPT, DocumentRef, Fault, FileStamp, Origin, RawDocument
 from vault_index.results.base import Problem
 from vault_index.sources.sessions.clients import folder_of, open_client
 from vault_index.sources.sessions.projects import Projects, alike, path_of, redacted, session_in, with_targets
@@ -232,7 +232,7 @@ class SessionSource:
         """Whether a session is there. VaultIndexError where that is not known."""
         return self._session(session) is not None
 
-    def keeps(self, origin: Asker) -> bool:
+    def keeps(self, origin: Origin) -> bool:
         """Whether words of these projects, folders or this session stay home. VaultIndexError where that is not known.
 
         A session that is gone counts as one that stays, unless its project tells. A project that is only named may be
@@ -262,7 +262,7 @@ class SessionSource:
             or (bool(origin.session) and not (projects and self._local.by_name))
         )
 
-    def keeps_place(self, place: Asker) -> bool:
+    def keeps_place(self, place: Origin) -> bool:
         """Whether what is asked in a folder stays home. Where every session does, these are the folders that sessions
         were held in: elsewhere a person asks. VaultIndexError where that is not known."""
         return (
