@@ -201,7 +201,7 @@ def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
     install = "" if multilingual_is_installed() else f"{install_multilingual()} && "
     chosen = f"{install}vault-index config set embedding.model multilingual-e5-small && vault-index embed"
     share = 100 * foreign // len(shares)
-    return f"about {share} % of the text is not English, but this model reads only English; to change that, run `{chosen}`"
+    return f"about {share} % of the text is not English, which this model cannot read; to change that, run `{chosen}`"
 
 
 def _source(source: Source, documents: int, chunks: int, failed: int, found: int | None, current: int) -> SourceStatus:
