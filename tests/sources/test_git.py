@@ -10,9 +10,11 @@ import pytest
 
 from tests.api.vaults import opened, write
 from vault_index.sources import git
-from vault_index.sources.git import GitDates
+from vault_index.sources.git import GitDates, commits_of
 
 IN_2021, IN_2022, IN_2023 = (datetime(year, 5, 1, 12, tzinfo=UTC).timestamp() for year in (2021, 2022, 2023))
+
+ALLOWED = ("-c", "protocol.file.allow=always")
 
 
 @pytest.fixture(autouse=True)
@@ -62,19 +64,20 @@ def test_git_dates_follow_a_file_to_its_first_commit(repository: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("commands", "known"),
+    ("commands", "place", "known"),
     [
-        ([["pack-refs", "--all"], ["gc"], ["checkout", "--detach"]], IN_2021),
-        ([["worktree", "add", "../other"]], IN_2021),
-        ([["clone", "--depth", "1", "file://{}", "../other"]], IN_2022),
+        ([["pack-refs", "--all"], ["gc"], ["checkout", "--detach"]], "", IN_2021),
+        ([["worktree", "add", "../other"]], "../other", IN_2021),
+        ([["clone", "--depth", "1", "file://{}", "../other"]], "../other", IN_2022),
+        ([["init", "../other"], ["-C", "../other", *ALLOWED, "submodule", "add", "{}", "sub"]],
+         "../other/sub", IN_2021),
     ],
-    ids=["packed and detached", "worktree", "shallow clone"],
-)
-def test_git_dates_read_every_layout(repository: Path, commands: list[list[str]], known: float) -> None:
+    ids=["packed and detached", "worktree", "shallow clone", "submodule"],
+)  # fmt: skip
+def test_git_dates_read_every_layout(repository: Path, commands: list[list[str]], place: str, known: float) -> None:
     for command in commands:
         run(repository, *(word.format(repository) for word in command))
-    other = repository.with_name("other")
-    assert GitDates(str(other if other.exists() else repository)).of("notes/moved note.md") == known
+    assert GitDates(str(repository / place)).of("notes/moved note.md") == known
 
 
 def test_git_dates_are_unknown_without_a_history(
@@ -111,10 +114,41 @@ def test_git_dates_run_no_program_of_the_repository(repository: Path, tmp_path: 
 
 def test_git_dates_take_no_argument_from_head(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "words").write_text(f"--output={tmp_path}/written", "utf-8")
-    for head in ("--output={}", "ref: {}", "ref: refs/heads/../../../words", "ref:", ""):
+    for head in ("--output={}", "ref: {}", "ref: refs/heads/../../../words", "ref:", "", "f" * git._MOST_BYTES * 2):
         (repository / ".git/HEAD").write_text(head.format(tmp_path / "written"), "utf-8")
-        assert GitDates(str(repository)).of("notes/ö.md") is None, head
-        assert not (tmp_path / "written").exists(), head
+        assert GitDates(str(repository)).of("notes/ö.md") is None, head[:100]
+        assert not (tmp_path / "written").exists(), head[:100]
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        (".git", "{}/.git"), (".git/HEAD", "/dev/zero"), (".git/HEAD", "{}/.git/HEAD"), (".git/refs", "{}/.git/refs"),
+        (".git/objects", "{}/.git/objects"), (".git/objects/pack", "{}/.git/objects/pack"),
+    ],
+)  # fmt: skip
+def test_a_link_out_of_a_repository_is_not_followed(made: Path, repository: Path, name: str, target: str) -> None:
+    (repository / name).rename(repository / "before")
+    (repository / name).symlink_to(target.format(made))
+    assert commits_of(str(repository), "notes/ö.md") == []
+    assert GitDates(str(repository)).of("notes/ö.md") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [(".git", "gitdir: {}/.git"), (".git/commondir", "{}/.git"), (".git/objects/info/alternates", "{}/.git/objects")],
+)
+def test_a_repository_names_no_other(made: Path, repository: Path, tmp_path: Path, name: str, text: str) -> None:
+    if name == ".git":
+        (repository / name).rename(repository / "before")
+    (repository / name).write_text(text.format(made), "utf-8")
+    assert commits_of(str(repository), "notes/ö.md") == []
+    assert GitDates(str(repository)).of("notes/ö.md") is None
+
+
+def test_an_endless_list_of_shallow_commits_is_not_copied(repository: Path) -> None:
+    (repository / ".git/shallow").symlink_to("/dev/zero")
+    assert GitDates(str(repository)).of("notes/ö.md") == IN_2022
 
 
 def test_a_clone_is_no_day_of_its_notes(repository: Path, tmp_path: Path) -> None:

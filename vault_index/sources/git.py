@@ -1,5 +1,8 @@
-"""What git knows of the files of a vault that lies in a repository: when they were first committed, since a clone gives
-each of them its own day; and what they said."""
+"""Reads the history of a vault that lies in a git repository: when a file was first committed (a clone gives every file
+the time of the clone), and what a file said in a commit.
+
+A repository may come from anybody. So no program of it runs, nothing outside it is read, and what it makes us read is
+limited: the size of its files, the memory of git, and the output of git."""
 
 import os
 import re
@@ -8,6 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from vault_index.disk import is_under
+from vault_index.errors import VaultIndexError
+from vault_index.sources.reading import read_inside
+
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _FRESH_SECONDS = 10.0
 """How long the last commit is believed to be that: the files of one sync are asked for one by one."""
@@ -15,7 +22,13 @@ _MOST_SECONDS = 60.0
 _PATIENT_SECONDS = 10.0
 """How long is waited where somebody waits."""
 _MOST_COMMITS = 200
-_MOST_BYTES = 10 * 1024 * 1024
+_MOST_BYTES = 10 << 20
+"""The largest file read from a repository, and the largest blob: `packed-refs` of 100,000 branches has 7 MB."""
+_MOST_OUTPUT = 64 << 20
+"""Bytes of output read from git: a million files that were added fit."""
+_GIT = ("/bin/sh", "-c", 'ulimit -d 524288; exec git "$@" </dev/null 2>/dev/null', "git")
+"""Runs git with at most 512 MiB of memory of its own: a tree that names another ten times, ten deep, would take all."""
+_WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+)", re.MULTILINE)
 
 
 class Commit(NamedTuple):
@@ -99,30 +112,59 @@ class GitDates:
 
 
 def _repository(folder: Path) -> tuple[Path, Path, str] | None:
-    """The folder of a repository, that of its objects, and where in its work tree `folder` is."""
+    """The folder of a repository, that of its objects, and where in its work tree `folder` is.
+
+    None for a repository outside the work tree, unless it is the one that made this linked worktree or submodule; and
+    for one whose objects lead elsewhere.
+    """
     for tree in (folder, *folder.parents):
         place = tree / ".git"
-        if place.is_file():  # of a work tree beside another, or of a submodule
-            place = tree / _text(place).removeprefix("gitdir:").strip()
+        if place.is_file():  # of a linked worktree, or of a submodule
+            place = tree / _text(tree, ".git").removeprefix("gitdir:").strip()
+        place = Path(os.path.realpath(place))
         if (place / "HEAD").is_file():
-            objects = place / _text(place / "commondir") / "objects"
-            return place, objects, folder.relative_to(tree).as_posix()
+            objects = Path(os.path.realpath(place / _text(place, "commondir") / "objects"))
+            common = objects.parent
+            ours = is_under(str(tree), str(common)) or _names(place, tree)
+            if ours and (place == common or place.parent == common / "worktrees") and _is_plain(objects):
+                return place, objects, folder.relative_to(tree).as_posix()
+            break
     return None
+
+
+def _names(place: Path, tree: Path) -> bool:
+    """Whether the folder of a repository names this work tree itself: nobody but git writes there."""
+    configured = _WORKTREE.search(_text(place, "config"))
+    named = _text(place, "gitdir").removesuffix("/.git") or (configured[1].strip() if configured else "")
+    return bool(named) and os.path.realpath(place / named) == str(tree)
+
+
+def _is_plain(objects: str | Path) -> bool:
+    """Whether all below are folders and regular files, and none names the objects of another repository."""
+    with os.scandir(objects) as entries:
+        return all(
+            (entry.is_file(follow_symlinks=False) and entry.name != "alternates")
+            or (entry.is_dir(follow_symlinks=False) and _is_plain(entry.path))
+            for entry in entries
+        )
 
 
 def _head(place: Path, common: Path) -> str:
     """The commit that is checked out; empty before the first one."""
-    head = _text(place / "HEAD")
+    head = _text(place, "HEAD")
     if head.startswith("ref:"):
         name = head.removeprefix("ref:").strip()
-        packed = _text(common / "packed-refs").splitlines()
+        packed = _text(common, "packed-refs").splitlines()
         listed = (line.split()[0] for line in packed if line.endswith(f" {name}"))
-        head = _text(common / name) or next(listed, "")
+        head = _text(common, name) or next(listed, "")
     return head if _COMMIT.fullmatch(head) else ""  # it becomes an argument of git, and any other might be an option
 
 
-def _text(file: Path) -> str:
-    return file.read_text("utf-8").strip() if file.is_file() else ""
+def _text(folder: Path, name: str) -> str:
+    """What a file of a repository says; empty where there is none, and for one that is too large or no regular file."""
+    with suppress(OSError, VaultIndexError):
+        return read_inside(str(folder), name, _MOST_BYTES)[0].decode("utf-8").strip()
+    return ""
 
 
 def _log(objects: Path, inside: str, commits: list[str]) -> bytes:
@@ -134,24 +176,27 @@ def _log(objects: Path, inside: str, commits: list[str]) -> bytes:
 
 def _git(objects: Path, command: list[str], seconds: float) -> bytes:
     """What git says in a repository of our own that has the objects of the other one: its configuration, which may name
-    programs to be run, is not read. As much as it said until then, where it takes longer."""
+    programs to be run, is not read. As much as it said until then, where it takes longer or says more."""
     import subprocess
-    from shutil import copyfile
     from tempfile import TemporaryDirectory
+    from threading import Timer
 
     with TemporaryDirectory(prefix="vault-index-") as own:
         for folder in ("objects", "refs"):
             os.mkdir(f"{own}/{folder}")
         Path(own, "HEAD").write_text("ref: refs/heads/none\n", "utf-8")
-        with suppress(FileNotFoundError):
-            copyfile(objects.parent / "shallow", f"{own}/shallow")
+        if shallow := _text(objects.parent, "shallow"):
+            Path(own, "shallow").write_text(f"{shallow}\n", "utf-8")
         env = {
             "PATH": os.environ.get("PATH", os.defpath), "HOME": own, "GIT_DIR": own,
             "GIT_OBJECT_DIRECTORY": str(objects),
             "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ALLOW_PROTOCOL": "none", "LC_ALL": "C",
         }  # fmt: skip
-        command = ["git", *command]
-        try:
-            return subprocess.run(command, cwd=own, env=env, capture_output=True, timeout=seconds, check=False).stdout
-        except subprocess.TimeoutExpired as error:
-            return error.stdout or b""
+        with subprocess.Popen([*_GIT, *command], cwd=own, env=env, stdout=subprocess.PIPE) as git:
+            late = Timer(seconds, git.kill)
+            late.start()
+            try:
+                return git.stdout.read(_MOST_OUTPUT) if git.stdout else b""
+            finally:
+                late.cancel()
+                git.kill()
