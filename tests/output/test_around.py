@@ -31,18 +31,6 @@ def test_people_see_why_and_how_near() -> None:
     assert lines[-1] == "2 of 7 documents"
 
 
-def test_without_vectors_people_are_told_and_see_no_cosine() -> None:
-    lines = shown("related", answers.related(answers.relative(1, "link", cosine=None), degraded=("no vectors",)))
-    assert lines[0] == "Degraded: no vectors"
-    assert "0." not in "\n".join(lines)
-
-
-def test_nothing_related_says_what_to_do_next() -> None:
-    assert shown("related", answers.related())[0] == "Nothing is related to “WAL”."
-    assert "Nothing more is related" in shown("related", answers.related(total=3))[0]
-    assert "vault-index search" in shown("related", answers.related())[1]
-
-
 def test_agents_get_reasons_digest_and_cost_in_a_table() -> None:
     answer = decoded("related", answers.related(BOTH, NEAR, total=7))
     assert (answer["anchor"], answer["total"]) == ("wal.md", 7)

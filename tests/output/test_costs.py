@@ -7,7 +7,6 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 import pytest
-import toon_format
 
 from tests.api.vaults import opened
 from vault_index import VaultIndex, tokens
@@ -63,14 +62,6 @@ def test_ten_memories_in_a_list(index: VaultIndex) -> None:
     toon = tokens.count(render("list", answer, "toon"))
     assert toon <= 10 * 50
     assert toon <= 0.5 * tokens.count(render("list", answer, "json"))
-
-
-def test_a_memory_is_told_before_it_is_opened(index: VaultIndex) -> None:
-    found = toon_format.decode(render("search", answered(index, "search", query="lighthouse lamp"), "toon"))
-    listed = toon_format.decode(render("list", answered(index, "list", kind="memory"), "toon"))
-    for told in (found, listed):
-        assert {"id", "type", "title", "created", "tokens"} <= told.keys() | told["results"][0].keys()
-    assert "score" in found["results"][0]
 
 
 def test_a_text_costs_what_it_says_and_all_of_it_less_than_twice_that(index: VaultIndex) -> None:

@@ -69,19 +69,10 @@ def test_nothing_acts_on_who_reads_it() -> None:
     assert r"\<b\> \[l\](javascript:x)" in render("list", records["list"], "markdown")
 
 
-def test_get_full_has_metadata_lines() -> None:
-    text = render("get", answers.texts(answers.text(metadata={"tags": ["a", "b"], "expires": None})), "markdown")
-    assert "<!-- tags: a, b -->" in text
-    assert "expires" not in text
-
-
 def test_lists_and_tags_are_tables() -> None:
     table = render("list", answers.documents(answers.record(title="a | b"), total=7), "markdown").split("\n")
     assert table[2].startswith(r"| `5f0c3f0e` | a \| b | `30-code/databases/sqlite-wal-0.md` | note |")
     assert table[-1] == "1 of 7"
-    sessions = render("list", answers.documents(answers.record(kind="session", turns=6)), "markdown").split("\n")
-    assert sessions[0].endswith("| updated | turns |")
-    assert sessions[2].endswith("| 2026-11-21 | 6 |")
     assert render("tags", answers.tags(sqlite=3), "markdown").endswith("| #sqlite | 3 |")
 
 
