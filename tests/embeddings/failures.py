@@ -13,10 +13,6 @@ def unauthorized(request: Request, reply: Reply) -> Reply:
     return error(401, f"Incorrect API key provided: {key}.", code="invalid_api_key")
 
 
-def forbidden(request: Request, reply: Reply) -> Reply:
-    return error(403, "Your project does not have access to this model.")
-
-
 def quota(request: Request, reply: Reply) -> Reply:
     return error(429, "You exceeded your current quota, please check your plan.", code="insufficient_quota")
 

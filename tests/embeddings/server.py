@@ -1,10 +1,5 @@
 """A small embeddings server on 127.0.0.1 that speaks OpenAI's protocol, and fails when it is told to.
 
-    with EmbeddingServer() as server:
-        server.fail_next(rate_limited(retry_after="2"), server_error)
-        ...  # two failures, then right answers
-        assert server.requests[0].texts == ["..."]
-
 Texts that share words have vectors that are near each other, so a search over them makes sense.
 """
 
@@ -15,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self
 
-from tests.embeddings.failures import too_large, unauthorized
+from tests.embeddings.failures import too_large
 from tests.embeddings.replies import Failure, Reply, Request, embeddings, error, vector
 
 
@@ -30,11 +25,8 @@ class EmbeddingServer:
         """As many servers do, send lists of numbers whatever was asked for."""
         self.model: str | None = None
         """The only model there is; None for any."""
-        self.key: str | None = None
-        """The only key that is let in; None for any."""
-        self.max_texts: int | None = None
-        """Longer requests are answered with 413, as are those with a text over `max_characters`."""
         self.max_characters: int | None = None
+        """Requests with a longer text are answered with 413."""
         self.requests: list[Request] = []
         self._failures: deque[Failure] = deque()
         self._always: Failure | None = None
@@ -86,8 +78,6 @@ class EmbeddingServer:
 
     def _right_reply(self, request: Request) -> Reply:
         texts = request.texts
-        if self.key is not None and request.headers.get("authorization") != f"Bearer {self.key}":
-            return unauthorized(request, Reply(200, b""))
         if request.path != "/v1/embeddings":
             return error(404, f"Invalid URL (POST {request.path})")
         if self.model is not None and request.body.get("model") != self.model:
@@ -96,8 +86,7 @@ class EmbeddingServer:
             return error(400, "'$.input' is invalid. Please check the API reference.")
         if self.only_own_dimensions and "dimensions" in request.body:
             return error(400, "This model does not support specifying dimensions.")
-        longest = max(map(len, texts))
-        if len(texts) > (self.max_texts or len(texts)) or longest > (self.max_characters or longest):
+        if self.max_characters is not None and max(map(len, texts)) > self.max_characters:
             return too_large(request, Reply(200, b""))
         dimensions = int(request.body.get("dimensions") or self.dimensions)
         as_base64 = request.body.get("encoding_format") == "base64" and not self.only_floats

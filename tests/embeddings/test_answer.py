@@ -44,39 +44,17 @@ def test_any_length_is_taken_where_none_is_known() -> None:
 
 
 WRONG = [
-    b"",
-    b"<html>",
-    b'{"data": [',
-    b"\xff\xfe",
-    b"[" * 100_000,
-    b"[]",
-    b"null",
-    b'{"data": null}',
-    b'{"data": [1, 2]}',
+    b"", b"<html>", b'{"data": [', b"\xff\xfe", b"[" * 100_000, b"[]", b"null", b'{"data": null}', b'{"data": [1, 2]}',
     b'{"error": {"message": "no"}}',
     answer([1.0, 0.0]),
     answer([1.0, 0.0], [1.0, 0.0], [1.0, 0.0]),
-    answer([1.0, 0.0], [1.0, 0.0], numbers=[0, 0]),
-    answer([1.0, 0.0], [1.0, 0.0], numbers=[1, 2]),
-    answer([1.0, 0.0], [1.0, 0.0], numbers=[0, "1"]),
-    answer([1.0, 0.0], [1.0, 0.0], numbers=[0, None]),
-    answer([1.0, 0.0], [1.0, 0.0, 0.0]),
-    answer([1.0, 0.0], []),
-    answer([1.0, 0.0], None),
-    answer([1.0, 0.0], {"a": 1}),
-    answer([1.0, 0.0], [[1.0], [0.0]]),
-    answer([1.0, 0.0], ["x", "y"]),
-    answer([1.0, 0.0], [10**400, 1]),
-    answer([1.0, 0.0], [math.nan, 1.0]),
-    answer([1.0, 0.0], [math.inf, 1.0]),
-    answer([1.0, 0.0], [1e300, 1e300]),
-    answer([1.0, 0.0], [0.0, 0.0]),
-    answer([1.0, 0.0], "not base64!"),
-    answer([1.0, 0.0], "AAAA"),
-    answer([1.0, 0.0], packed(math.nan, 1.0)),
-    answer([1.0, 0.0], packed(0.0, 0.0)),
-    answer([1.0, 0.0], packed(1.0)),
-]
+    *(answer([1.0, 0.0], [1.0, 0.0], numbers=numbers) for numbers in ([0, 0], [1, 2], [0, "1"], [0, None])),
+    *(answer([1.0, 0.0], other) for other in (
+        [1.0, 0.0, 0.0], [], None, {"a": 1}, [[1.0], [0.0]], ["x", "y"], [10**400, 1], [math.nan, 1.0],
+        [math.inf, 1.0], [1e300, 1e300], [0.0, 0.0], "not base64!", "AAAA", packed(math.nan, 1.0), packed(0.0, 0.0),
+        packed(1.0),
+    )),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("body", WRONG)

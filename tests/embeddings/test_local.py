@@ -1,18 +1,14 @@
 import shutil
 import struct
 import sys
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, strategies as st
 
-from tests.waiting import PATIENCE
 from vault_index.config import EmbeddingConfig
-from vault_index.embeddings import local
 from vault_index.embeddings.inference import spans
 from vault_index.embeddings.local import LocalEmbedder
 from vault_index.errors import ConfigError, EmbedderRefused
@@ -112,20 +108,6 @@ def test_spans_are_few_even_and_complete(count: int, longest: int) -> None:
     assert len(found) == (count + longest - 1) // longest
 
 
-def test_two_texts_are_embedded_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
-    both = threading.Barrier(2, timeout=PATIENCE)
-
-    class Meeting:
-        def embed(self, text: str) -> Vector:
-            both.wait()  # raises where no other text is on its way
-            return text.encode()
-
-        embed_query = embed
-
-    monkeypatch.setattr("vault_index.embeddings.local._load", lambda space: Meeting())
-    assert LocalEmbedder(EmbeddingConfig()).embed(["a", "b", "c", "d"]) == [b"a", b"b", b"c", b"d"]
-
-
 @pytest.mark.parametrize("config", [EmbeddingConfig(model="bge-m3"), EmbeddingConfig(dimensions=256)])
 def test_another_model_is_a_matter_of_configuration(config: EmbeddingConfig) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -145,17 +127,6 @@ def test_a_damaged_installation_is_refused_with_a_hint(
     with pytest.raises(EmbedderRefused, match="cannot be loaded") as caught:
         LocalEmbedder(EmbeddingConfig()).embed(["text"])
     assert "reinstall" in caught.value.hint
-
-
-def test_a_model_that_was_prepared_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    load = Mock(side_effect=local._load)
-    monkeypatch.setattr(local, "_load", load)
-    embedder = LocalEmbedder(EmbeddingConfig())
-    embedder.prepare()
-    vector = embedder.embed_query("a question")
-    embedder.prepare()
-    assert load.call_count == 1
-    assert vector == LocalEmbedder(EmbeddingConfig()).embed_query("a question")
 
 
 def test_a_model_that_is_not_the_one_shipped_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,35 +10,23 @@ from vault_index.models import VectorSpace
 LOCAL = VectorSpace("local", "all-MiniLM-L6-v2-int8", 384)
 
 
-def test_no_embedder() -> None:
-    assert open_embedder(EmbeddingConfig(provider="none")) is None
-    assert open_embedder(EmbeddingConfig(provider="none"), LOCAL) is None
-
-
-def test_the_local_one() -> None:
-    for space in (None, LOCAL):
-        embedder = open_embedder(EmbeddingConfig(), space)
+def test_the_configuration_or_the_vectors_in_use_choose_the_embedder(server: EmbeddingServer) -> None:
+    remote = VectorSpace("openai", "text-embedding-3-small", 1536, server.base_url)
+    there = EmbeddingConfig(provider="openai", base_url=server.base_url, batch_texts=7, batch_tokens=99)
+    for config, space, expected in (
+        (EmbeddingConfig(), None, LOCAL), (EmbeddingConfig(), LOCAL, LOCAL), (there, None, remote),
+        (there, LOCAL, LOCAL),  # while vectors of the server are filled beside them
+    ):  # fmt: skip
+        embedder = open_embedder(config, space)
         assert embedder is not None
-        assert embedder.space == LOCAL
+        assert (embedder.space, embedder.remote) == (expected, expected == remote)
+        if embedder.remote:
+            assert (embedder.batch_texts, embedder.batch_tokens) == (7, 99)
         embedder.close()
-
-
-def test_a_server(server: EmbeddingServer) -> None:
-    config = EmbeddingConfig(provider="openai", base_url=server.base_url, batch_texts=7, batch_tokens=99)
-    embedder = open_embedder(config)
-    assert embedder is not None
-    assert embedder.space == VectorSpace("openai", "text-embedding-3-small", 1536, server.base_url)
-    assert (embedder.batch_texts, embedder.batch_tokens, embedder.remote) == (7, 99, True)
-    embedder.close()
-
-
-def test_while_a_server_fills_beside_it_the_local_model_still_answers(server: EmbeddingServer) -> None:
-    embedder = open_embedder(EmbeddingConfig(provider="openai", base_url=server.base_url, model="x"), LOCAL)
-    assert embedder is not None
-    assert embedder.space == LOCAL
-    assert embedder.remote is False
-    embedder.close()
     assert server.requests == []
+    assert open_embedder(EmbeddingConfig(provider="none"), LOCAL) is None
+    with pytest.raises(ConfigError):
+        open_embedder(EmbeddingConfig(provider="cohere"))
 
 
 @pytest.mark.parametrize(
@@ -59,11 +47,6 @@ def test_vectors_nobody_can_answer_for_are_refused_with_a_hint(config: Embedding
     with pytest.raises(EmbedderRefused, match=space.model) as caught:
         open_embedder(config, space)
     assert "vault-index embed" in caught.value.hint
-
-
-def test_an_unknown_provider() -> None:
-    with pytest.raises(ConfigError):
-        open_embedder(EmbeddingConfig(provider="cohere"))
 
 
 def test_every_known_model_has_a_price_and_a_length() -> None:

@@ -63,13 +63,6 @@ def test_what_a_word_becomes_does_not_depend_on_its_neighbours(unigram: Unigram,
     assert unigram.ids(f"{left} {right}") == unigram.ids(left) + unigram.ids(right)
 
 
-def test_the_words_that_are_kept_are_bounded(unigram: Unigram, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vault_index.embeddings.wordpiece._MOST_CACHED_WORDS", 3)
-    expected = [unigram.ids(word) for word in ("new", "west", "a", "b", "ab", "x" * 30)]
-    assert [unigram.ids(word) for word in ("new", "west", "a", "b", "ab", "x" * 30)] == expected
-    assert len(unigram._known) <= 3
-
-
 def test_another_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "vocabulary.bin").write_bytes(b"[UNK]\n" * 10)
     with pytest.raises(ValueError, match="not a vocabulary"):

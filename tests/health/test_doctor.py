@@ -8,7 +8,6 @@ import pytest
 from tests.api.vaults import opened, write
 from tests.embeddings.server import EmbeddingServer
 from vault_index import VaultIndex
-from vault_index.api import dispatch
 from vault_index.config.edit import set_value
 from vault_index.errors import NotSetUpError
 
@@ -44,6 +43,7 @@ def test_notes_are_found_by_what_they_and_others_call_them(index: VaultIndex) ->
     assert recall is not None
     assert (recall.recall_5, recall.hard) == (1.0, ())
     assert {one.named_by: one.queries for one in recall.classes} == {"title": 4, "alias": 1, "link": 2, "heading": 2}
+    assert {document.accesses for document in index.list().results} == {0}
 
 
 def test_what_is_hard_to_find_is_named(index: VaultIndex, tmp_path: Path) -> None:
@@ -56,11 +56,6 @@ def test_what_is_hard_to_find_is_named(index: VaultIndex, tmp_path: Path) -> Non
     assert recall is not None
     assert ("notes", "link") in {(one.query, one.named_by) for one in recall.hard}
     assert recall.recall_5 < 1.0
-
-
-def test_the_self_test_reads_names_and_counts_no_access(index: VaultIndex) -> None:
-    index.doctor(recall=True)
-    assert {document.accesses for document in index.list().results} == {0}
 
 
 def test_names_of_notes_that_stay_home_are_not_sent(
@@ -82,12 +77,6 @@ def test_names_of_notes_that_stay_home_are_not_sent(
     assert "our own rot" in sent
     assert "Purple" not in sent
     assert "hidden link" not in sent
-
-
-def test_it_answers_json(index: VaultIndex) -> None:
-    answer = dispatch(index, "doctor", {"recall": True})
-    assert answer["recall"]["classes"][0] == {"named_by": "title", "queries": 4, "recall_5": 1.0}
-    assert dispatch(index, "doctor", {})["recall"] is None
 
 
 def test_without_an_index_the_problem_is_named_and_recall_refused(tmp_path: Path) -> None:

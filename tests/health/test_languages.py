@@ -42,12 +42,8 @@ def test_notes_in_another_language_are_advised_another_model(tmp_path: Path, cap
         assert not index.status().embedder.advice
 
 
-def test_english_notes_get_no_advice(tmp_path: Path, capsys: Output) -> None:
-    assert "English" not in init(tmp_path, capsys, german=0)
-    assert main(["status", "--json"]) == 0
-    assert "advice" not in json.loads(capsys.readouterr().out)["embedder"]
-
-
-@pytest.mark.parametrize(("notes", "told"), [(2, False), (3, True)])
-def test_two_passages_are_too_few_for_advice(tmp_path: Path, capsys: Output, notes: int, told: bool) -> None:
-    assert ("not English" in init(tmp_path, capsys, german=notes, notes=notes)) == told
+@pytest.mark.parametrize(("german", "notes", "told"), [(0, 10, False), (2, 2, False), (3, 3, True)])
+def test_english_or_few_notes_get_no_advice(
+    tmp_path: Path, capsys: Output, german: int, notes: int, told: bool
+) -> None:
+    assert ("not English" in init(tmp_path, capsys, german, notes)) == told

@@ -13,13 +13,11 @@ from tests.api.vaults import fresh_rows, opened, paths_found, rows, write
 from vault_index import VaultIndex, disk
 from vault_index.access import Tokens
 from vault_index.callers import Caller
-from vault_index.cancel import CancelToken
 from vault_index.config import find_home, load_config
 from vault_index.health import environment
-from vault_index.health.environment import clock_problems, leftover_problems, watch_problems
+from vault_index.health.environment import leftover_problems, watch_problems
 from vault_index.results.base import Problem
 from vault_index.store.connection import load_vec0
-from vault_index.store.integrity import vec0_fault
 from vault_index.store.text_blocks import add_functions
 
 NOTES = {
@@ -187,22 +185,6 @@ def test_repair_leaves_linked_settings_alone(tmp_path: Path, vault: Path) -> Non
         assert stat.S_IMODE(real.stat().st_mode) == 0o644
 
 
-def test_doctor_names_a_cancelled_sync_as_behind(tmp_path: Path, vault: Path) -> None:
-    token = CancelToken()
-
-    def leave(stage: str, done: int, total: int) -> None:
-        if done == 2:
-            token.cancel()
-
-    with opened(tmp_path) as index:
-        report = index.sync(progress=leave, cancel=token)
-        assert (report.added, report.finished) == (2, False)
-        assert codes(index.doctor().problems) == []
-        assert codes(index.doctor(deep=True).problems) == ["behind"]
-        index.sync()
-        assert index.doctor(deep=True).healthy
-
-
 # --- drafts that a crash left --------------------------------------------------------------------------------------
 
 LEFT = "80-memory/.vault-index-0123456789abcdef.tmp"
@@ -292,15 +274,3 @@ def test_watch_limits_are_read_from_the_system(tmp_path: Path, vault: Path) -> N
         write(limits, {"max_user_watches": "8192\n"})
         assert not list(watch_problems(index._runtime.config, limits))
         assert not list(watch_problems(index._runtime.config, tmp_path / "no such system"))
-
-
-def test_clock_that_went_back_is_named() -> None:
-    assert not list(clock_problems(None, 1e9))
-    assert not list(clock_problems("1000000000.5", 1e9))
-    assert codes(tuple(clock_problems("1000090000", 1e9))) == ["clock"]
-
-
-def test_vec0_is_loaded_and_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert vec0_fault() == ""
-    monkeypatch.setattr("vault_index.store.integrity.load_vec0", lambda connection: False)
-    assert "cannot be loaded" in vec0_fault()

@@ -14,7 +14,6 @@ from vault_index.config.edit import add_source, set_value
 from vault_index.daemon.system import DaemonLock
 from vault_index.errors import NotFoundError
 from vault_index.health import index_status
-from vault_index.health.environment import space_problems
 from vault_index.results.status import DaemonStatus, SentRecord, Status, WorkStatus
 from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import add_space
@@ -124,13 +123,6 @@ def test_what_a_daemon_left_behind_is_named(tmp_path: Path) -> None:
         assert codes(index.status()) == []
         own.release()
         assert codes(index.status()) == []
-
-
-def test_little_space_is_named(tmp_path: Path) -> None:
-    assert not list(space_problems(tmp_path, None))
-    assert not list(space_problems(tmp_path, 10**9))
-    (problem,) = space_problems(tmp_path, 3 * 2**20)
-    assert (problem.code, "3 MiB" in problem.message) == ("disk_full", True)
 
 
 def test_a_file_says_how_it_is_doing(tmp_path: Path) -> None:

@@ -82,8 +82,3 @@ def test_a_sandbox_is_refused(stand_in: Stand, home: Path) -> None:
     with pytest.raises(VaultIndexError, match="no sandbox"):
         service_here("darwin").install(Definition(("/x",), {}, ()))
     assert not (home / "Library").exists()
-
-
-def test_the_log_is_a_file(stand_in: Stand, home: Path) -> None:
-    command = service_here("darwin").logs_command(7, follow=True)
-    assert command == ["tail", "-n", "7", "-F", str(home / "Library" / "Logs" / "vault-index.log")]

@@ -30,10 +30,7 @@ def test_the_unit_names_the_command_and_is_marked_as_ours() -> None:
     unit = user_unit(PLAIN)
     assert unit.startswith(f"# {MARK}\n")
     assert values(unit, "ExecStart") == ["/opt/bin/vault-index watch"]
-    assert values(unit, "Type") == ["notify"]
-    assert values(unit, "SystemCallFilter") == ["@system-service", "~@privileged"]
     assert values(unit, "NoNewPrivileges") == ["yes"]
-    assert not values(unit, "Environment")
     assert not values(unit, "PrivateUsers"), "a user namespace is not to be had everywhere"
 
 

@@ -235,12 +235,3 @@ def test_codes_of_a_dropped_space_are_removed(coded: IndexWriter) -> None:
     assert not codes_due(coded)
     assert files(coded) == []
     assert serving_space(coded) is None
-
-
-def test_small_spaces_have_no_codes(tmp_path: Path) -> None:
-    writer = IndexWriter(tmp_path / "index.db")
-    add_space(writer, SpaceRow(0, SPACE, True, False))
-    put(writer, 0, chunks=100)
-    assert not codes_due(writer, least=1)
-    assert not writer.execute("SELECT 1 FROM uncoded")
-    writer.close()

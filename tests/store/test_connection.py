@@ -56,14 +56,6 @@ def test_file_that_is_no_database_is_damage(tmp_path: Path) -> None:
         assert "vault-index rebuild" in caught.value.hint
 
 
-def test_two_writers_open_one_index(tmp_path: Path) -> None:
-    first, second = IndexWriter(tmp_path / "index.db"), IndexWriter(tmp_path / "index.db")
-    write_meta(second, "key", "value")
-    assert read_meta(first, "key") == "value"
-    first.close()
-    second.close()
-
-
 def test_reader_cannot_write(tmp_path: Path) -> None:
     IndexWriter(tmp_path / "index.db").close()
     connection = connect(tmp_path / "index.db", "index", writable=False)
@@ -116,16 +108,6 @@ def test_open_names_a_folder_in_place_of_a_database(tmp_path: Path) -> None:
             IndexWriter(tmp_path / "index.db")
         assert "move it away" in caught.value.hint
         (tmp_path / name).rmdir()
-
-
-@pytest.mark.parametrize("version", [-1, 0, 1, 2])
-def test_failing_migration_is_damage(tmp_path: Path, version: int) -> None:
-    IndexWriter(tmp_path / "index.db").close()
-    connection = apsw.Connection(str(tmp_path / "index.db"))
-    connection.pragma("user_version", version)
-    connection.close()
-    with pytest.raises(IndexCorruptError, match="damaged"):
-        IndexWriter(tmp_path / "index.db")
 
 
 def test_inner_transaction_rolls_back_alone(tmp_path: Path) -> None:

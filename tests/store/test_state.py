@@ -75,14 +75,6 @@ def test_state_of_a_new_home_is_empty_whatever_is_opened_first(tmp_path: Path) -
             assert state.sent() == []
 
 
-def garbage(path: Path) -> None:
-    path.write_bytes(b"nothing of the kind" * 1000)
-
-
-def cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-4096])
-
-
 def zeroed(path: Path) -> None:
     data = path.read_bytes()
     path.write_bytes(data[:4096] + bytes(4096) + data[8192:])
@@ -92,44 +84,41 @@ def without_a_table(path: Path) -> None:
     hurt(path, "DROP TABLE sent")
 
 
-def without_a_column(path: Path) -> None:
-    hurt(path, "ALTER TABLE sent RENAME COLUMN tokens TO other")
-
-
-def words_for_numbers(path: Path) -> None:
-    hurt(path, "INSERT INTO sent VALUES ('2026-11-20', '', '', '', '', 1, 'none')")
-
-
-def less_than_nothing(path: Path) -> None:
-    hurt(path, "INSERT INTO sent VALUES ('2026-11-20', '', '', '', '', 1, -1000000)")
-
-
-def no_json(path: Path) -> None:
-    hurt(path, "INSERT INTO mirrored VALUES ('torn', '', '', x'', 0, x'', '{')")
-
-
 def a_folder(path: Path) -> None:
     path.unlink()
     path.mkdir()
 
 
-DAMAGES = [
-    garbage, cut, zeroed, without_a_table, without_a_column, words_for_numbers, less_than_nothing, no_json, a_folder
-]  # fmt: skip
+FILES: dict[str, Callable[[Path], object]] = {
+    "garbage": lambda path: path.write_bytes(b"nothing of the kind" * 1000),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-4096]),
+    "zeroed": zeroed,
+    "a folder": a_folder,
+}
+TABLES = {"no table": "DROP TABLE sent", "no column": "ALTER TABLE sent RENAME COLUMN tokens TO other"}
+VALUES = {
+    "a word": "INSERT INTO sent VALUES ('2026-11-20', '', '', '', '', 1, 'none')",
+    "less than nothing": "INSERT INTO sent VALUES ('2026-11-20', '', '', '', '', 1, -1000000)",
+    "no JSON": "INSERT INTO mirrored VALUES ('torn', '', '', x'', 0, x'', '{')",
+}
+"""What can be wrong with a whole file, with its tables, and with values in them."""
 
 
 @pytest.mark.parametrize(
     ("damage", "while_open"),
-    [*((damage, False) for damage in DAMAGES), *((damage, True) for damage in (garbage, cut, zeroed, a_folder))],
+    [*((damage, False) for damage in (*FILES, *TABLES, *VALUES)), *((damage, True) for damage in FILES)],
 )
-def test_damaged_state_is_refused_and_mended(tmp_path: Path, damage: Callable[[Path], None], while_open: bool) -> None:
+def test_damaged_state_is_refused_and_mended(tmp_path: Path, damage: str, while_open: bool) -> None:
     path = tmp_path / "state.db"
     fill(path)
     Cache(tmp_path / "cache.db").close()
     with closing(State(path)) as state:
         if while_open:
             state.check()
-        damage(path)
+        if damage in FILES:
+            FILES[damage](path)
+        else:
+            hurt(path, (TABLES | VALUES)[damage])
         for ask in (state.check, state.mirrored, lambda: state.tokens_sent("2026-11-20")):
             with pytest.raises(StateDamagedError, match=r"state\.db is damaged"):
                 ask()
@@ -140,9 +129,9 @@ def test_damaged_state_is_refused_and_mended(tmp_path: Path, damage: Callable[[P
         state.check()
         kept = state.sent()
         assert set(kept) <= set(SENT)
-        if damage in (words_for_numbers, less_than_nothing, no_json):
+        if damage in VALUES:
             assert kept == SENT[::-1]
-        if damage in (without_a_table, without_a_column, words_for_numbers, less_than_nothing, no_json):
+        if damage not in FILES:
             assert state.mirrored() == {"ses": FORGOTTEN}
             assert state.usage() == {"uid": (1, 5.5)}
         state.record_sent(SENT[:1])

@@ -1,30 +1,28 @@
 """Texts are packed with their neighbours, and come back as they were."""
 
+import pytest
+
 from tests.store.rows import document_row
 from vault_index.models import Filters
-from vault_index.store.connection import Database
 from vault_index.store.documents import chunks_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.writer import IndexWriter
 
 
-def blocks(db: Database) -> list[tuple[int, int]]:
-    """How many chunks each block holds, and how many bytes of text."""
-    return db.execute("SELECT count(*), sum(bytes) FROM chunk GROUP BY block_id ORDER BY min(ordinal)")
-
-
-def test_a_document_is_cut_where_a_block_is_full(writer: IndexWriter, reader: IndexReader) -> None:
-    texts = [f"{n} {'ä' * 1000}" for n in range(12)]
+@pytest.mark.parametrize(
+    ("texts", "blocks"),
+    [
+        ([f"{n} {'ä' * 1000}" for n in range(12)], [5, 4, 3]),
+        (["short", "long " * 10_000, "short again", ""], [2, 2]),  # one is larger than a block
+    ],
+    ids=["many", "large"],
+)
+def test_a_document_is_cut_where_a_block_is_full(
+    writer: IndexWriter, reader: IndexReader, texts: list[str], blocks: list[int]
+) -> None:
     writer.put_document(document_row("a.md", texts), (), None, {})
-    assert blocks(writer) == [(5, 10_010), (4, 8_008), (3, 6_008)]
-    (document_id,) = (row.id for row in writer.known("vault").values())
-    assert [chunk.text for chunk in chunks_of(reader, document_id)] == texts
-
-
-def test_a_text_that_is_larger_than_a_block_has_one_of_its_own(writer: IndexWriter, reader: IndexReader) -> None:
-    texts = ["short", "long " * 10_000, "short again", ""]
-    writer.put_document(document_row("a.md", texts), (), None, {})
-    assert [chunks for chunks, _ in blocks(writer)] == [2, 2]
+    found = writer.execute("SELECT count(*) FROM chunk GROUP BY block_id ORDER BY min(ordinal)")
+    assert [count for (count,) in found] == blocks
     (document_id,) = (row.id for row in writer.known("vault").values())
     assert [chunk.text for chunk in chunks_of(reader, document_id)] == texts
 

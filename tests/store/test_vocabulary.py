@@ -1,5 +1,4 @@
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -78,20 +77,6 @@ def test_count_words_skips_texts_that_went_uncounted(writer: IndexWriter, reader
     assert counts(reader) == {"water": 1}
 
 
-def test_count_words_counts_what_a_killed_process_left(tmp_path: Path) -> None:
-    first = IndexWriter(tmp_path / "index.db")
-    put(first, "a.md", ["tea"])
-    put(first, "b.md", ["coffee"])
-    first.remove_document(first.known("vault")["a.md"].id)
-    first.put_document(document_row("b.md", ["water"], title=""), (), first.known("vault")["b.md"].id, {})
-    first.close()
-    second, reader = IndexWriter(tmp_path / "index.db"), IndexReader(tmp_path / "index.db")
-    count_words(second)
-    assert counts(reader) == {"water": 1}
-    second.close()
-    reader.close()
-
-
 def test_frequencies_join_forms_and_take_the_rarest_part(writer: IndexWriter, reader: IndexReader) -> None:
     put(writer, "a.md", ["a data center", "running data", "he runs", "naïve", "用网络"])
     words = ["Data-Center", "run", "NAIVE", "dokcer", "data-lake", "网络", "2024", "x"]
@@ -103,10 +88,3 @@ def test_frequencies_join_forms_and_take_the_rarest_part(writer: IndexWriter, re
         "data-lake": 0,
     }
     assert reader.vocabulary().frequencies([]) == {}
-
-
-def test_mark_stale_keeps_the_counts(writer: IndexWriter, reader: IndexReader) -> None:
-    put(writer, "a.md", ["tea", "coffee"], title="Drinks")
-    before = counts(reader)
-    writer.mark_stale()
-    assert counts(reader) == before
