@@ -14,7 +14,6 @@ from vault_index.query.ranking import retrieval
 from vault_index.query.ranking.retrieval import (
     bounded_expressions,
     rarity,
-    scoring_expression,
     terms_meant,
     with_completions,
 )
@@ -46,12 +45,6 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
 def held(reader: IndexReader, question: str) -> dict[str, int]:
     parsed = parse_query(question)
     return rarity(reader, terms_meant(parsed.terms, {}), query_terms(reader, question))
-
-
-def test_words_are_ordered_by_how_many_texts_hold_them(reader: IndexReader) -> None:
-    assert held(reader, "amber zzzz delta Basil") == {'"delta"': 4, '"Basil"': 20, '"amber"': 40}
-    assert held(reader, "delt* cedars") == {'"delt"*': 4, '"cedars"': 14}
-    assert held(reader, "the") == {}
 
 
 def test_a_phrase_of_common_words_may_be_rare(reader: IndexReader, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,17 +105,6 @@ def test_the_best_of_many_texts_hold_several_words(texts: dict[str, int], expres
     assert (None if found is None else [expression for expression, _ in found]) == expressions
 
 
-def test_common_words_are_not_asked_where_rarer_ones_found_better() -> None:
-    found = bounded_expressions({"a": 10, "b": 20, "c": 100_000, "d": 500_000}, 1_000_000) or ()
-    assert [ceiling for _, ceiling in found] == [math.inf, math.inf, pytest.approx(1.6 * math.log(9), rel=0.01)]
-
-
-def test_what_few_words_found_is_scored_by_all_but_the_commonest() -> None:
-    assert scoring_expression({"a": 10, "b": 20_000}) == ""
-    assert scoring_expression({"a": 10, "b": 20_000, "c": 300_000}) == "(a OR b)"
-    assert scoring_expression({"a": 300_000}) == "(a)"
-
-
 def candidates(
     reader: IndexReader, limit: int, bounded: tuple[str, ...] | None, filters: Filters, ceiling: float = math.inf
 ) -> dict[int, float]:
@@ -137,14 +119,6 @@ def test_what_is_found_so_has_its_whole_score(reader: IndexReader) -> None:
     assert len(found) == 6
     assert found == pytest.approx({chunk_id: every[chunk_id] for chunk_id in found})
     assert found.keys() == {*list(every)[:6]}
-
-
-def test_what_can_find_nothing_better_is_not_asked(reader: IndexReader) -> None:
-    both = "(amber) AND (cedar OR basil)", "(cedar)"
-    found = candidates(reader, 6, both[:1], Filters())
-    lowest = min(found.values())
-    assert candidates(reader, 6, both, Filters(), lowest / 2) == found
-    assert candidates(reader, 20, both, Filters(), lowest / 2).keys() > found.keys()
 
 
 def test_where_too_few_are_found_all_that_match_are_looked_at(reader: IndexReader) -> None:

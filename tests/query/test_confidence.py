@@ -1,7 +1,6 @@
 """What is asked of the fixture vault with the shipped model, and of small vaults without one."""
 
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,7 @@ from tests.api.vaults import indexed, opened, write
 from vault_index import VaultIndex
 from vault_index.config import find_home
 from vault_index.config.edit import create_config, set_value
-from vault_index.embeddings.spaces import CosineScale, multilingual_is_installed
-from vault_index.query.ranking.confidence import evidence_of
-from vault_index.query.ranking.passages import Passage
-from vault_index.query.ranking.rank import Parts, RankedPassage
-from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm
-from vault_index.store.records import ChunkRecord
+from vault_index.embeddings.spaces import multilingual_is_installed
 
 FIXTURES = read_set(Path(__file__).parents[2] / "fixtures" / "judged")
 
@@ -164,24 +158,6 @@ def test_what_was_asked_for_is_not_weak(tmp_path: Path) -> None:
                 assert not {hit.path for hit in hits if hit.path in zebras} - shown, (question, mode)
         assert not any(hit.weak for hit in index.search("tag:animals/zebra").results)
         assert not any(hit.weak for hit in index.search("", kind="note", limit=50).results)
-
-
-def query(words: int) -> Query:
-    terms = tuple(QueryTerm(f"word{number}", {}, False, 1.0, True) for number in range(words))
-    others = dict.fromkeys(one.name for one in fields(Query))
-    return Query(**others | {"terms": terms, "known": 1.0})  # type: ignore[arg-type]
-
-
-def ranked(coverage: float, cosine: float | None) -> RankedPassage:
-    chunk = ChunkRecord(**dict.fromkeys(ChunkRecord._fields))  # type: ignore[arg-type]
-    return RankedPassage(chunk, Passage(0, 0, False), Evidence(cosine=cosine), Parts(0, 0, 0, 0), coverage, {}, 0.5)
-
-
-def test_cosines_count_from_where_chance_ends_and_as_far_as_the_language_is_known() -> None:
-    scale = CosineScale(0.4, 0.6)
-    assert evidence_of(query(4), ranked(0.2, 0.4), scale) == evidence_of(query(4), ranked(0.2, None), scale)
-    alone, half = (evidence_of(query(4), ranked(0.0, 0.6), scale, known) for known in (1.0, 0.5))
-    assert alone == pytest.approx(2 * half) == pytest.approx(evidence_of(query(4), ranked(0.0, 0.65)))
 
 
 @pytest.mark.skipif(

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.query.month import QUESTIONS, Question, is_echo, month, says_nothing, variants
 from tests.query.sessions import sessions
 from tests.sources.opencode.stores import tool
 from vault_index import VaultIndex
@@ -63,31 +62,6 @@ def notes(*, whole: bool) -> dict[str, str]:
     """What the vault says of each machine, by its `whole` name or by the last word of it."""
     named = [(what[-1], " ".join(what[1 if whole else 2 :])) for what in MACHINES]
     return {f"{file}.md": f"The {name} was moved to another rack.\n" for file, name in named}
-
-
-# --- sixty sessions of a month ---------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module", params=["local", "none"])
-def work(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[VaultIndex, str]]:
-    with month(tmp_path_factory.mktemp("month"), provider=request.param) as opened:
-        yield opened, request.param
-
-
-@pytest.mark.parametrize("question", QUESTIONS, ids=[str(number) for number in range(len(QUESTIONS))])
-def test_search_puts_answers_first_and_echoes_last(work: tuple[VaultIndex, str], question: Question) -> None:
-    index, provider = work
-    for text in variants(question) if provider == "none" else question.asked[1:]:
-        hits = index.search(text, limit=50).results
-        assert question.answer in hits[0].snippet, text
-        echoes = [says_nothing(question, hit.snippet) for hit in hits]
-        assert echoes == sorted(echoes), text
-        recalled = index.recall(text, project="/home/user/api").text
-        assert question.answer in recalled, text
-        assert not [line for line in recalled.split("\n") if is_echo(question, line)], text
-
-
-# --- one question in many forms --------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +122,21 @@ def test_search_is_not_sure_of_what_was_only_asked(tmp_path: Path) -> None:
         assert answer.confidence == "none"
         assert question in answer.results[-1].snippet
         assert index.recall(question).text == ""
+
+
+def test_search_knows_a_question_in_other_languages(tmp_path: Path) -> None:
+    said = {
+        "ses_de": ["Welchen Port benutzt der Mailserver?", "Er lauscht auf 2525."],
+        "ses_es": ["¿Dónde se guardan los informes mensuales?", "En la carpeta compartida finanzas."],
+        "ses_zh": ["课程报告存放在哪个目录？", "放在 reports/spring 里面。"],
+    }
+    again = {f"{name}_2": [question, "I don't know."] for name, (question, _) in said.items()}
+    with sessions(tmp_path, said | again) as index:
+        for question, reply in said.values():
+            hits = [hit.snippet for hit in index.search(question, limit=50).results]
+            assert reply in hits[0]
+            assert not [hit for hit in hits if question in hit and reply not in hit] or question in hits[-1]
+            assert reply in index.recall(question, project="/home/user/api").text
 
 
 def test_search_takes_a_heading_of_a_note_for_no_turn(tmp_path: Path) -> None:

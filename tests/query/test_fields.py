@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tests.api.vaults import indexed, opened, paths_found, write
-from tests.query.judged_fields import memories, questions
 from vault_index import VaultIndex
 from vault_index.api import to_json
 from vault_index.markdown.normalize import split_lines
@@ -33,17 +32,6 @@ FILES = {
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
     with indexed(tmp_path_factory.mktemp("fields"), FILES) as opened_index:
         yield opened_index
-
-
-def test_hybrid_search_finds_what_fields_say_at_least_as_well_as_each_channel(tmp_path: Path) -> None:
-    asked = list(questions())
-    with indexed(tmp_path, dict(memories()), provider="local") as judged:
-        text, vector, hybrid = (
-            sum(paths_found(judged, question, mode=mode)[:1] == [path] for question, path in asked)
-            for mode in ("text", "vector", "hybrid")
-        )
-    assert hybrid >= 0.85 * len(asked)
-    assert hybrid >= max(text, vector)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ NOTES = {
     "wednesday.md": "---\naliases: [standup]\n---\nAbout the cellar.\n",
     "thursday.md": "---\naliases: [standup]\n---\nAbout the stairs.\n",
     "office.md": "The standup is at nine. Every standup has minutes, and a standup takes ten minutes at most.\n",
-    "copy.md": "Use tar to pack a folder, and name what it shall leave out by exclude.\n",
     "el/1.md": "Η Αθήνα είναι η πρωτεύουσα της Ελλάδας και η μεγαλύτερη πόλη της χώρας.\n",
     "el/2.md": "Η Θεσσαλονίκη είναι η δεύτερη μεγαλύτερη πόλη και έχει το μεγάλο λιμάνι του βορρά.\n",
     "el/3.md": "Ο Όλυμπος είναι το ψηλότερο βουνό της χώρας.\n",
@@ -51,10 +50,6 @@ def test_words_that_a_long_title_shares_do_not_beat_the_text_that_says_the_quest
     index: VaultIndex, mode: str
 ) -> None:
     assert found(index, "light doubles the growth of tomato seedlings", mode=mode)[0] == "trial.md"
-
-
-def test_a_sentence_with_quotes_finds_the_text_that_says_it_otherwise(index: VaultIndex) -> None:
-    assert found(index, 'how do I leave the folder "node modules" out with "tar exclude"', mode="text")[0] == "copy.md"
 
 
 @pytest.mark.parametrize(

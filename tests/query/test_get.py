@@ -148,18 +148,6 @@ def test_an_ambiguous_id_lists_the_candidates(tmp_path: Path) -> None:
         assert "80-memory/wal.md" in caught.value.hint
 
 
-def test_a_budget_cuts_at_a_line_and_says_how_to_go_on(index: VaultIndex) -> None:
-    parts = []
-    reference: str | None = "long.md"
-    while reference is not None:
-        (text,) = index.get(reference, max_tokens=40).results
-        assert text.tokens <= 40
-        parts.append(text.content)
-        reference = text.next
-    assert len(parts) > 2
-    assert "\n".join(parts) == LONG.rstrip("\n")
-
-
 @pytest.mark.parametrize("budget", [1, 20])
 def test_get_goes_on_to_the_end_where_a_line_alone_is_over_the_budget(tmp_path: Path, budget: int) -> None:
     notes = {
@@ -167,6 +155,7 @@ def test_get_goes_on_to_the_end_where_a_line_alone_is_over_the_budget(tmp_path: 
         "only.md": "A very long only line. " * 30 + "\n",
         "short.md": "Short.\n",
         "blank.md": "a\n\n\n\n",
+        "long.md": LONG,
     }
     with indexed(tmp_path, notes) as index:
         for path, note in notes.items():

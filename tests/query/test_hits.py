@@ -103,38 +103,6 @@ def test_a_hit_says_where_in_its_snippet_the_lines_stand_that_answer(index: Vaul
     assert hit.snippet != line
 
 
-@pytest.mark.parametrize("best", [0, 2])
-def test_hits_of_a_section_show_different_lines(tmp_path: Path, best: int) -> None:
-    lines = [f"Heron number {number}." for number in ("one", "two", "three")]
-    lines[best] += " By the lake."
-    note = "# Birds\n\n" + "\n".join(f"- {line}" for line in lines) + "\n\n" + "Nothing to be seen. " * 9 + "\n"
-    with indexed(tmp_path, {"a.md": note, "b.md": "A lake.\n"}) as index:
-        hits = [hit for hit in index.search("heron lake").results if hit.path == "a.md"]
-        assert (len(hits), hits[0].focus) == (3, (best + 3, best + 3))
-        for number, hit in enumerate(hits):
-            assert lines[hit.focus[0] - 3] in hit.snippet
-            assert not any(lines[better.focus[0] - 3] in hit.snippet for better in hits[:number])
-
-
-def test_hits_show_no_line_twice_though_texts_overlap(tmp_path: Path) -> None:
-    said = "heron number {} flew over the lake towards the reeds"
-    texts = {
-        "list.md": "\n".join(f"- {said.format(number)}" for number in range(150)),
-        "wrapped.md": "\n".join(said.format(number) for number in range(150)),
-        "code.md": "```\n"
-        + "\n".join(f"print('heron {number}', lake, reeds, other)" for number in range(150))
-        + "\n```",
-        "paragraphs.md": "\n\n".join(f"The {said.format(number)}." for number in range(150)),
-    }
-    with indexed(tmp_path, texts) as index:
-        hits = index.search("heron lake", per_document=500, limit=500).results
-        for path in texts:
-            of_path = [hit for hit in hits if hit.path == path]
-            lines = [line for hit in of_path for line in range(hit.focus[0], hit.focus[1] + 1)]
-            assert len({hit.lines for hit in of_path}) > 2, path
-            assert len(lines) == len(set(lines)), path
-
-
 def test_per_document_bounds_the_hits_of_a_long_document(tmp_path: Path) -> None:
     sections = "\n\n".join(f"## Heron {number}\n\nThe heron, heron {number}." for number in range(80))
     others = {f"{number}.md": f"Of birds and fish, and of a heron {number}.\n" for number in range(8)}

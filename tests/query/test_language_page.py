@@ -3,9 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
-from vault_index.errors import UsageError
 from vault_index.models import Filters
 from vault_index.query.language.filters import QUERY_KEYS
 from vault_index.query.language.parse import parse_query
@@ -41,17 +38,3 @@ def test_examples_on_two_sides_of_an_or_mean_the_same() -> None:
 def test_every_filter_is_shown() -> None:
     shown = {key for example in EXAMPLES for key in re.findall(r"(\w+):", example)}
     assert shown >= QUERY_KEYS
-
-
-@pytest.mark.parametrize("query", ["after:soon", "kind:book", "is:new", "confidence:sure", "docker OR tag:food"])
-def test_what_is_called_an_error_is_one(query: str) -> None:
-    assert f"`{query}`" in PAGE
-    with pytest.raises(UsageError):
-        parse_query(query)
-
-
-@pytest.mark.parametrize("query", ["error: not found", "http://localhost:8080", "std::vector", "10:30", "logical AND"])
-def test_what_is_called_words_is_words(query: str) -> None:
-    assert f"`{query}`" in PAGE
-    parsed = parse_query(query)
-    assert (parsed.required, parsed.excluded, parsed.filters) == ("", "", Filters())

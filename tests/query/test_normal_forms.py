@@ -1,6 +1,5 @@
 """Names with accents, which systems spell in two ways: whoever asks need not know in which, and no file is mixed up."""
 
-import sys
 import unicodedata
 from pathlib import Path
 
@@ -33,13 +32,3 @@ def test_a_name_is_found_in_either_form(tmp_path: Path, there: str, asked: str) 
         assert [hit.path for hit in index.related(there).results] == ["other.md"]
         assert [hit.path for hit in index.related("other.md").results] == [there]
         assert paths_found(index, "wälder") == [there]
-
-
-@pytest.mark.skipif(sys.platform == "darwin", reason="file systems of macOS take both names for one")
-def test_two_files_stay_two_documents(tmp_path: Path) -> None:
-    with indexed(tmp_path, {COMPOSED: "The first.\n", DECOMPOSED: "The second.\n"}) as index:
-        assert path_of(index, COMPOSED) == COMPOSED
-        assert path_of(index, DECOMPOSED) == DECOMPOSED
-        (tmp_path / "vault" / DECOMPOSED).unlink()
-        assert index.sync([tmp_path / "vault" / DECOMPOSED]).removed == 1
-        assert path_of(index, DECOMPOSED) == COMPOSED

@@ -103,9 +103,3 @@ def test_the_budget_is_never_passed(texts: list[str], budget: int, token: str) -
     text, sources = pack(Groups(candidates[:4], candidates[4:]), budget, token)
     assert tokens.count(text) <= budget
     assert bool(text) is bool(sources)
-
-
-def test_another_token_chooses_nothing_else() -> None:
-    groups = Groups(many(20), many(20, "{} was found"))
-    blocks = {pack(groups, 500, token)[0].replace(token, "") for token in ("0123456789abcdef", "ffffffffffffffff")}
-    assert len(blocks) == 1

@@ -2,7 +2,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
 
 from tests.api.vaults import indexed, opened, paths_found as found, write
 from vault_index import VaultIndex
@@ -31,38 +30,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 def test_every_mode_answers(index: VaultIndex, mode: str) -> None:
     assert found(index, "how do I feed a sourdough starter", mode=mode)[0] == "cooking/bread.md"
     assert found(index, "vehicle repair", mode=mode)[:1] == ([] if mode == "text" else ["2026-06-07 log.md"])
-
-
-@pytest.mark.parametrize(
-    ("query", "paths"),
-    [
-        ("starter tag:food", {"cooking/bread.md"}),
-        ("starter tag:food/bread", {"cooking/bread.md"}),
-        ("starter -sourdough", {"2026-06-07 log.md"}),
-        ('"starter of the car"', {"2026-06-07 log.md"}),
-        ("starter path:cooking", {"cooking/bread.md"}),
-        ("starter path:*log*", {"2026-06-07 log.md"}),
-        ("sourdough after:2026-04", {"cooking/soup.md"}),
-        ("sourdough before:2026-05-01", {"cooking/bread.md"}),
-        ("starter after:2026-06-07 before:2026-06-08", {"2026-06-07 log.md"}),
-        ("log kind:memory", {"80-memory/a.md"}),
-        ("log type:decision by:alice project:API", {"80-memory/a.md"}),
-        ("log type:bugfix", set()),
-        ("log is:expired", {"80-memory/b.md"}),
-        ("is:expired", {"80-memory/b.md"}),
-        ("log is:superseded", {"80-memory/c.md"}),
-        ("log kind:memory -is:expired", {"80-memory/a.md"}),
-    ],
-)
-def test_filters_in_the_query(index: VaultIndex, query: str, paths: set[str]) -> None:
-    assert set(found(index, query, mode="text")) == paths
-
-
-def test_filters_as_options_mean_the_same(index: VaultIndex) -> None:
-    assert found(index, "starter", tags="food", mode="text") == ["cooking/bread.md"]
-    assert found(index, "log", any_tag=["db", "none"], kind="memory", mode="text") == ["80-memory/a.md"]
-    assert found(index, "sourdough", after="2026-04", mode="text") == ["cooking/soup.md"]
-    assert found(index, "sourdough", tags="food", before="2026-04") == ["cooking/bread.md"]
 
 
 def test_match_all_needs_every_word(index: VaultIndex) -> None:
@@ -132,15 +99,6 @@ def test_search_looks_at_the_disk_and_answers_without_it(tmp_path: Path) -> None
         assert "does not exist" in unmounted.degraded[0]
 
 
-@pytest.mark.parametrize(
-    "options", [{"limit": 0}, {"offset": -1}, {"mode": "best"}, {"match": "some"}, {"after": "soon"}, {"kind": "book"}]
-)
-def test_wrong_options_say_what_is_right(index: VaultIndex, options: dict[str, object]) -> None:
-    with pytest.raises(UsageError) as caught:
-        found(index, "x", **options)
-    assert caught.value.hint
-
-
 @pytest.mark.parametrize("query", ["", " ", "?!", "-log -starter -sourdough"])
 def test_a_query_that_asks_nothing_is_told_what_to_ask(index: VaultIndex, query: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -158,14 +116,6 @@ def test_an_empty_index_says_why_nothing_is_found(tmp_path: Path) -> None:
         assert index.search("wal").degraded == (told,)
         index.sync()
         assert index.search("wal").degraded == ("vector: there are no vectors",)
-
-
-@given(st.text(max_size=60) | st.text(alphabet='"()*-:^+ aANDORT{}\\', max_size=30))
-def test_anything_that_can_be_typed_is_answered(index: VaultIndex, query: str) -> None:
-    try:
-        index.search(query, mode="text")
-    except UsageError as error:
-        assert error.hint  # noqa: PT017 - a filter that cannot be read may be refused, with a reason
 
 
 @pytest.fixture(scope="module")

@@ -249,21 +249,11 @@ def test_a_session_is_named_by_its_id_its_path_or_its_title(index: VaultIndex, r
     assert index.resume(index.resume(ref).id[:10]).session == "ses_login"
 
 
-def test_without_its_folder_the_command_stands_alone(index: VaultIndex) -> None:
-    told = index.resume("ses_login")
-    assert (told.shell, told.there, told.directory) == ("opencode -s ses_login", False, "/home/user/api")
-
-
 def test_resume_knows_a_session_by_a_title_and_enters_no_relative_folder(tmp_path: Path) -> None:
     text = transcript("ses_a", [("2026-11-20 09:00", "User", "Hi.")], title="Empty the cart", directory=".")
     with held(tmp_path, {"ses_a": text}) as opened:
         told = opened.resume("empty")  # as a note is called, too
         assert (told.session, told.there, told.shell) == ("ses_a", False, "opencode -s ses_a")
-
-
-def test_of_a_subagent_the_session_is_gone_on_with_that_asked_for_it(index: VaultIndex) -> None:
-    told = index.resume("agent-77")
-    assert (told.session, told.instead_of) == ("b111-bills", "Work agent-77")
 
 
 def test_what_names_no_session_or_several_is_said(index: VaultIndex) -> None:

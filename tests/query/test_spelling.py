@@ -157,12 +157,6 @@ def test_a_query_is_corrected_where_it_is_no_syntax(reader: IndexReader, typed: 
     assert mended(reader, typed).corrected(typed) == meant
 
 
-def test_the_forms_of_a_correction_count_less_than_what_was_typed(reader: IndexReader) -> None:
-    forms = mended(reader, "dokcer").forms["dokcer"]
-    assert forms.keys() == {"docker"}
-    assert 0 < forms["docker"] < 1
-
-
 def test_of_very_many_words_those_that_begin_alike_are_looked_at(
     reader: IndexReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:

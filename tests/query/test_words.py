@@ -50,30 +50,9 @@ def test_search_finds_a_word_as_it_is_typed(index: VaultIndex, mode: Mode) -> No
     assert lines == {"猫": (7, 7), "迁移失败": (3, 3), "数据库什么时候备份？": (5, 5)}
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant", "path"),
-    [
-        ("kuberntes", "kubernetes", "kube.md"),
-        ("useEfect", "useeffect", "react.md"),
-        ("kuber netes", "kubernetes", "kube.md"),
-        ("runing dokcer", "docker", "docker.md"),
-    ],
-)
-def test_search_corrects_a_typing_error_and_names_it(index: VaultIndex, typed: str, meant: str, path: str) -> None:
-    for mode in ("text", "hybrid"):
-        answer = index.search(typed, mode=mode)
-        assert answer.results[0].path == path
-        assert meant in answer.corrections.values()
-
-
 @pytest.mark.parametrize("query", ["dokcer host", "dokcer AND host", "(dokcer OR tea) AND host"])
 def test_what_must_be_there_is_looked_for_as_it_was_meant(index: VaultIndex, query: str) -> None:
     assert found(index, query, mode="text", match="all") == ["docker.md"]
-
-
-@pytest.mark.parametrize("query", ['"dokcer"', '"run dokcer"', 'dokcer "dokcer on every"', "dokc*"])
-def test_phrases_and_prefixes_are_taken_at_their_word(index: VaultIndex, query: str) -> None:
-    assert found(index, query, mode="text") == []
 
 
 def test_a_correction_does_not_outrank_what_was_typed(index: VaultIndex) -> None:
