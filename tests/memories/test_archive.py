@@ -5,13 +5,10 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-import pytest
-
 from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows, write
 from vault_index import VaultIndex
 from vault_index.config import find_home
 from vault_index.config.edit import create_config
-from vault_index.errors import NotFoundError, UsageError
 from vault_index.memories import keep_house
 
 ID = "11111111-1111-4111-8111-111111111111"
@@ -48,17 +45,6 @@ def test_archive_does_not_write_an_archived_memory(tmp_path: Path, now: datetime
             (outcome,) = index.archive(ID, restore=restore).results
             assert outcome.details == {"already": already}
             assert (tmp_path / "vault" / PATH).stat() == before
-
-
-def test_archive_reports_each_memory(tmp_path: Path) -> None:
-    notes = {PATH: TEXT, "80-memory/b.md": "A stork.\n", "note.md": "A crow.\n"}
-    with indexed(tmp_path, notes) as index:
-        answer = index.archive([ID, "nobody", "note.md", "80-memory/b.md"])
-        assert [one.path for one in answer.results] == [PATH, "80-memory/b.md"]
-        assert [one.position for one in answer.failed] == ["nobody", "note.md"]
-        for ref, error in (("nobody", NotFoundError), ("note.md", UsageError), ([], UsageError)):
-            with pytest.raises(error):
-                index.archive(ref)
 
 
 # --- memory.archive_after --------------------------------------------------------------------------------------

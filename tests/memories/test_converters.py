@@ -222,6 +222,3 @@ def test_a_folder_with_an_id_of_ours_is_taken_as_it_is() -> None:
     ]
     batch = read_files(files)
     assert [(memory.path, memory.raw) for memory in batch.memories] == files
-
-
-# --- ids -------------------------------------------------------------------------------------------------------

@@ -55,13 +55,6 @@ def test_options_override_the_frontmatter(index: VaultIndex, tmp_path: Path) -> 
     assert front["status"] == "seen"
 
 
-def test_add_stores_the_same_file_once(index: VaultIndex) -> None:
-    stored = index.add(NOTE)
-    assert index.add(NOTE).duplicate_of == stored.id
-    assert index.add(NOTE.replace("Birds", "Herons")).warnings == ("tags added to it: herons",)
-    assert index.add("Herons nest in the reeds.", title="Where herons nest").duplicate_of == stored.id
-
-
 def test_add_keeps_the_id_of_the_file_unless_it_is_taken(index: VaultIndex, tmp_path: Path) -> None:
     stored = index.add(f"---\nid: {UID}\n---\nHerons nest in the reeds.\n")
     assert stored.id == UID

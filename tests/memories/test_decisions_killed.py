@@ -137,26 +137,3 @@ def test_a_killed_undo_is_finished_by_the_next(tmp_path: Path, action: str) -> N
         shutil.rmtree(folder)
     undo(done)
     check_index(done)
-
-
-def test_review_shows_a_half_done_merge_until_it_is_finished(tmp_path: Path) -> None:
-    action = "merge"
-    prepared(tmp_path / "before")
-    done = Path(shutil.copytree(tmp_path / "before", tmp_path / "done"))
-    shown = []
-    for moment in moments(partial(decide, done, action), 1000, 1, OF_FILES):
-        folder = Path(shutil.copytree(tmp_path / "before", tmp_path / f"killed-{moment}"))
-        killed(partial(decide, folder, action), moment, OF_FILES)
-        files, ask = files_of(folder / "vault"), here(folder)
-        lacking = [path for path in OTHERS if b"superseded_by" not in files[path]]
-        if b"supersedes" in files.get(FIRST, b"") and lacking and len(lacking) not in shown:
-            shown.append(len(lacking))
-            for _ in lacking:
-                ask("sync")
-                [begun, *_] = ask("review", reason="duplicate")["results"]
-                paths = [one["path"] for one in begun["memories"]]
-                assert (Path(paths[0]).name, paths[1] in lacking) == (Path(FIRST).name, True)
-                ask("decide", action=action, ref=paths)
-            assert said(folder / "vault").keys() == said(done / "vault").keys()
-        shutil.rmtree(folder)
-    assert shown == [2, 1]

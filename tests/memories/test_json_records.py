@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from vault_index.errors import UsageError
-from vault_index.memories.transfer.json_records import compose, file_of, from_record, to_record
+from vault_index.memories.transfer.json_records import file_of, from_record, to_record
 
 PLAIN = """\
 ---
@@ -76,14 +76,3 @@ def test_bytes_that_are_no_utf8_survive() -> None:
 def test_a_content_that_is_no_text_is_refused() -> None:
     with pytest.raises(UsageError, match="no text"):
         from_record({"path": "note/a.md", "content": ["a"]}, "record 1")
-
-
-WORDS = st.from_regex(r"[A-Za-z0-9_./ -]{1,12}", fullmatch=True) | st.sampled_from(
-    ["No", "on", "null", "y", "1e3", "a-b"]
-)
-
-
-@given(WORDS, st.lists(WORDS, max_size=3))
-def test_values_need_quotes_only_where_yaml_would_read_something_else(value: str, items: list[str]) -> None:
-    text = compose({"title": value, "tags": items}, "Text.\n")
-    assert to_record("note/a.md", text) == {"path": "note/a.md", "title": value, "tags": items, "content": "Text.\n"}

@@ -51,13 +51,6 @@ def test_the_same_memory_is_stored_once(index: VaultIndex, vault: Path) -> None:
     assert (vault / first.path).read_bytes() == before
 
 
-def test_another_title_is_another_memory(index: VaultIndex) -> None:
-    first = index.add("It rains.", title="Monday")
-    second = index.add("It rains.", title="Tuesday")
-    assert second.created
-    assert second.id != first.id
-
-
 def test_a_memory_that_is_over_or_deleted_absorbs_nothing(index: VaultIndex, vault: Path) -> None:
     for over in ("expires: 2020-01-01", f"superseded_by: {ID}", "archived: 2020-01-01"):
         first = index.add("Herons nest in the reeds.")
@@ -111,27 +104,10 @@ def test_update_changes_only_the_named_fields(index: VaultIndex, vault: Path, no
     assert found(index, "moved") == ["80-memory/mine.md"]
 
 
-def test_an_update_of_one_section(index: VaultIndex, vault: Path) -> None:
-    write(vault, {"80-memory/plan.md": "# Plan\n\n## Done\n\nNothing.\n\n## Open\n\nAll.\n"})
-    index.update("plan", content="The roof.", section="Done", append=True)
-    assert (vault / "80-memory/plan.md").read_text("utf-8") == (
-        "# Plan\n\n## Done\n\nNothing.\n\nThe roof.\n\n## Open\n\nAll.\n"
-    )
-
-
 def test_an_empty_value_takes_a_field_away(index: VaultIndex, vault: Path) -> None:
     stored = index.add("Herons.", project="pond", tags="a")
     index.update(stored.id, project="", tags="")
     assert not {"project", "tags"} & head(vault / stored.path).keys()
-
-
-def test_notes_are_never_written(index: VaultIndex, vault: Path) -> None:
-    write(vault, {"note.md": "A note about herons."})
-    index.sync()
-    for call in (lambda: index.update("note.md", content="x"), lambda: index.delete("note.md")):
-        with pytest.raises(UsageError, match=r"note\.md is no memory but a note"):
-            call()
-    assert (vault / "note.md").read_text("utf-8") == "A note about herons."
 
 
 def test_a_permanent_delete_removes_every_byte_of_text_and_vectors(tmp_path: Path) -> None:
@@ -231,12 +207,7 @@ def test_capture_stores_the_others_beside_a_refused_memory(index: VaultIndex) ->
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"text": "  \n"}, "nothing to remember"),
-    ({"text": "x" * 10_241}, "more than the 10,240"),
-    ({"text": f"one\ntwo {KEY}"}, "line 2 of the text holds what looks like an AWS access key"),
     ({"text": "fine", "digest": KEY}, "of digest holds"),
-    ({"text": "fine", "expires": "2020-01-01"}, "is past"),
-    ({"text": "fine", "path": "../outside"}, "outside"),
     ({"text": "\ud800"}, "UTF-8"),
     ({"text": "a\0b"}, "NUL"),
     ({"text": "fine", "source": "vault,vault"}, "one source"),

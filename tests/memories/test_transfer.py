@@ -181,13 +181,7 @@ def test_import_writes_nothing_outside_the_memory_folder(index: VaultIndex, tmp_
 
 LLMEMORY = [
     {"id": 12, "content": "The staging cluster runs PostgreSQL 16.", "tags": "postgresql", "entered_by": "build"},
-    {
-        "id": 13,
-        "content": "It runs PostgreSQL 17.",
-        "tags": ["postgresql"],
-        "supersedes": [12, 99],
-        "accessCount": 4,
-    },
+    {"id": 13, "content": "It runs PostgreSQL 17.", "tags": ["postgresql"], "supersedes": [12, 99], "accessCount": 4},
     {"id": 14, "content": "Temporary: use the old VPN.", "created_at": 1700000000, "expires_at": 1700100000},
 ]
 
@@ -344,32 +338,17 @@ def test_a_dry_run_says_what_the_import_does(index: VaultIndex, tmp_path: Path) 
     assert len(done.failed) == 4
 
 
-@pytest.mark.parametrize("given", ["", ".opencode/memory/observations"])
-def test_the_memory_of_opencodekit_comes_with_its_files_by_name(index: VaultIndex, tmp_path: Path, given: str) -> None:
-    jwt = (
-        "---\ntype: decision\nsupersedes: 2026-01-01-decision-sessions.md\n---\n# 🎯 Use JWT\n\nTokens need no table.\n"
-    )
-    project = tmp_path / "project"
-    write(
-        project,
-        {
-            "README.md": "Not a memory.\n",
-            ".opencode/memory/observations/2026-01-09-decision-use-jwt.md": jwt,
-            ".opencode/memory/observations/2026-01-01-decision-sessions.md": "**Type:** decision\n\nIn a table.\n",
-            ".opencode/memory/handoffs/2026-01-01.md": "# Handoff\n\nThe parser is done.\n",
-            ".opencode/memory/_templates/observation.md": "A template.\n",
-        },
-    )
-    whole = not given.endswith("observations")
-    answer = index.import_(project / given)
-    assert outcomes(answer) == ["created"] * (3 if whole else 2)
-    new = head(index, "#2026-01-09-decision-use-jwt")
-    old = head(index, "#2026-01-01-decision-sessions")
-    assert new["title"] == "Use JWT"
-    assert new["supersedes"] == [old["id"]]
-    if whole:
-        assert "The parser is done." in index.get("handoffs/2026-01-01").results[0].content
-    assert outcomes(index.import_(project / given)) == ["known"] * len(answer.results)
+def test_the_memory_of_opencodekit_comes_with_its_files_by_name(index: VaultIndex, tmp_path: Path) -> None:
+    project, kept = tmp_path / "project", tmp_path / "project/.opencode/memory"
+    jwt = "---\nsupersedes: 2026-01-01-decision-sessions.md\n---\n# 🎯 Use JWT\n\nTokens need no table.\n"
+    write(project, {"README.md": "Not a memory.\n"})
+    write(kept / "observations", {"2026-01-09-decision-use-jwt.md": jwt, "2026-01-01-decision-sessions.md": "Rows.\n"})
+    write(kept, {"handoffs/2026-01-01.md": "The parser is done.\n", "_templates/observation.md": "A template.\n"})
+    assert outcomes(index.import_(kept / "observations")) == ["created"] * 2
+    assert sorted(outcomes(index.import_(project))) == ["created", "known", "known"]
+    new, old = head(index, "#2026-01-09-decision-use-jwt"), head(index, "#2026-01-01-decision-sessions")
+    assert (new["title"], new["supersedes"]) == ("Use JWT", [old["id"]])
+    assert "The parser is done." in index.get("handoffs/2026-01-01").results[0].content
 
 
 def test_import_reads_no_file_outside_the_folder_and_waits_for_no_pipe(index: VaultIndex, tmp_path: Path) -> None:
