@@ -12,7 +12,6 @@ from tests.api.vaults import fresh_rows, rows
 from tests.kills import OF_FILES, killed, moments
 from tests.memories.versions import said_in
 from tests.memories.waiting import (
-    COUNTS,
     Author,
     all_files,
     files_of,
@@ -35,7 +34,7 @@ _UPDATED = re.compile(rb"^updated: .*\n", re.MULTILINE)
 def prepared(folder: Path) -> dict[str, bytes]:
     """Make a home in which nothing can be undone, and that can be copied; return its files."""
     vault = new_home(folder)
-    make_waiting(vault, here(folder), Author(), {kind: 3 if kind == "alike" else 0 for kind in COUNTS})
+    make_waiting(vault, here(folder), Author(), {"alike": 3})
     (vault / FIRST).parent.mkdir()
     (vault / "80-memory/note/alike-0.md").rename(vault / FIRST)
     here(folder)("sync")

@@ -120,13 +120,10 @@ def test_with_section_appends_under_a_heading(heading: str, behind: str) -> None
     assert with_section(NOTE, heading, "\n", append=True) == NOTE
 
 
-def test_a_last_line_without_end_stays_so() -> None:
+def test_with_section_keeps_a_last_line_without_end_and_empties_a_section() -> None:
     assert with_section("\ufeff# A\nold", "A", "new\n", append=False) == "\ufeff# A\nnew"
     assert with_section("# A\nold", "A", "new\n", append=True) == "# A\nold\n\nnew"
     assert with_section("# A", "A", "new\n", append=True) == "# A\n\nnew"
-
-
-def test_a_section_can_be_emptied() -> None:
     assert with_section("# A\nold\n\n# B\n", "A", "", append=False) == "# A\n\n# B\n"
 
 

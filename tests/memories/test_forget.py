@@ -1,12 +1,13 @@
 """`forget`, and sessions that wait in review: after it no file of ours says anything of them."""
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.sources.sessions.fake import opened, write
+from tests.sources.sessions.fake import Fake, opened, write
 from tests.sources.sessions.test_kept import EGRET, HERON, STORK, file_of, found, gone, home, judged_as, talks
 from vault_index.config import Home
 from vault_index.config.edit import set_value
@@ -114,10 +115,6 @@ def test_forget_chooses_sessions_by_reference_and_filters(home: Home, talks: Pat
 
 
 def test_forget_takes_the_sessions_of_subagents_along(home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
-    from tests.sources.sessions.fake import Fake
-
     plain = Fake.head
     monkeypatch.setattr(
         Fake, "head", lambda *args: (one := plain(*args)) and replace(one, parent=HERON if one.id == EGRET else "")

@@ -1,7 +1,6 @@
 """`history`, `diff` and `revert`: every version that was indexed comes back byte for byte."""
 
 import os
-import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -11,8 +10,6 @@ import pytest
 from tests.api.vaults import opened, write
 from tests.memories.versions import Repository, traces_of
 from vault_index import VaultIndex
-from vault_index.config import find_home
-from vault_index.config.edit import create_config
 from vault_index.errors import NotFoundError, StateDamagedError, UsageError
 from vault_index.store.state import State, mend
 from vault_index.store.writer import IndexWriter
@@ -293,29 +290,16 @@ def test_versions_and_undo_survive_a_repair_of_the_state(index: VaultIndex, tmp_
         assert told(again)[0][:2] == (4, "undo")
 
 
-# --- git -------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """A repository whose root and whose folder `notes` are vaults with the same four commits."""
-    repository = Repository(tmp_path_factory.mktemp("template"))
+def test_commits_of_a_folder_around_the_vault_are_versions(tmp_path: Path) -> None:
+    """tests/memories/test_history_attacks.py has the vault itself in a repository."""
+    repository, vault = Repository(tmp_path), tmp_path / "vault"
     old = HEAD + "First, before there was an index.\n"
-    repository.commit("one\x01two", {"80-memory/öld.md": old, "notes/80-memory/öld.md": old})
-    for folder in ("", "notes/"):
-        (repository.folder / folder / "80-memory/öld.md").unlink()
+    repository.commit("one\x01two", {"vault/80-memory/öld.md": old})
+    (vault / "80-memory/öld.md").unlink()
     for subject, text in (("Second", old + "More.\n"), ("Third", HEAD + "Third.\n"), ("Last", HEAD + "Fourth.\n")):
-        repository.commit(subject, {COOT: text, f"notes/{COOT}": text})
-    return repository
-
-
-@pytest.mark.parametrize("folder", ["", "notes"], ids=["the vault", "a folder around it"])
-def test_commits_are_versions(template: Repository, tmp_path: Path, folder: str) -> None:
-    vault = Path(shutil.copytree(template.folder, tmp_path / "repository")) / folder
-    home = find_home(tmp_path / "home")
-    create_config(home, vault, provider="none", memory_dir=None)
-    _, second, third, last = template.commits
-    with VaultIndex.open(home) as index:
+        repository.commit(subject, {f"vault/{COOT}": text})
+    _, second, third, last = repository.commits
+    with opened(tmp_path) as index:
         index.sync()
         found = [one for one in index.history(UID).results if one.commit]
         # The subject of the first commit looks like a second commit, so that one is left out.

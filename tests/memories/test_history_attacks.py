@@ -13,7 +13,6 @@ from tests.api.vaults import fresh_rows, rows
 from tests.kills import killed, moments
 from tests.memories.versions import Repository, blobs_in, traces_of
 from tests.memories.waiting import Ask, all_files, files_of, here, is_draft, new_home, undo_what_can_be
-from tests.waiting import until
 from tests.world import World, opened_world
 from vault_index.errors import NotFoundError
 
@@ -46,16 +45,6 @@ def check_versions(ask: Ask, vault: Path, texts: list[bytes]) -> None:
 def world(tmp_path: Path) -> Iterator[World]:
     with opened_world(tmp_path) as world:
         yield world
-
-
-def test_the_daemon_keeps_versions_of_what_it_watches(world: World) -> None:
-    daemon = world.daemon()
-    texts = [memory(f"Edit {number}.") for number in range(3)]
-    for text in texts:
-        save(world.vault, text)
-        until(lambda text=text: text in blobs_in(world.home.state_db))  # type: ignore[misc]
-    check_versions(world.ask, world.vault, texts)
-    assert daemon.end() == 0
 
 
 # --- kills ---------------------------------------------------------------------------------------------------------

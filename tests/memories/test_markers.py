@@ -96,8 +96,3 @@ def test_any_text_is_read_and_every_line_is_in_it(output: str) -> None:
     for captured in captures(output, today=TODAY, tag_words=NO_TAGS):
         assert 1 <= captured.line <= len(output.splitlines())
         assert captured.text.strip() == captured.text != ""
-
-
-def test_a_long_text_of_markers_and_backticks_is_read_in_one_go() -> None:
-    output = "*Remember*: x`\n" * 5_000
-    assert texts(output) == ["x`"]

@@ -37,12 +37,3 @@ def test_near_names_paraphrases_but_not_the_same_topic(tmp_path: Path, provider:
             assert [one.path for one in stored.near] == ([paths[near]] if near else []), text
             paths[text] = stored.path
         assert index.stats().pending == 0
-
-
-def test_near_skips_replaced_memories(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        first = index.add("The dev server listens on port 3000 now")
-        second = index.add("The dev server listens on port 3000 again", supersedes=first.id)
-        assert second.near == ()
-        third = index.add("The dev server listens on port 3000")
-        assert [near.id for near in third.near] == [second.id]

@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,8 +16,6 @@ from vault_index.errors import ConflictError, NotFoundError
 Ask = Callable[..., dict[str, Any]]
 """Calls a method with its parameters: of an open index, or of a daemon."""
 
-COUNTS = {"remembered": 60, "stated": 20, "alike": 12, "contrary": 8, "expired": 10, "outdated": 5, "unopened": 5}
-"""Number of memories of each kind; of those that are alike or contrary, number of pairs."""
 _SYLLABLES = (
     "ba be bi bo da de do fa fe ga go ka ke ko la le lo ma me mo na ne no pa po ra re ro sa se so ta te to va vo"
 )
@@ -62,8 +61,9 @@ class Author:
         return f"x{self.number:04} {text} end{self.number:04}."
 
 
-def make_waiting(vault: Path, ask: Ask, author: Author, counts: Mapping[str, int] = COUNTS) -> None:
-    """Write, capture and index memories that a review shows."""
+def make_waiting(vault: Path, ask: Ask, author: Author, numbers: Mapping[str, int]) -> None:
+    """Write, capture and index so many memories of each kind; of those that are alike or contrary, so many pairs."""
+    counts = Counter(numbers)
     earlier, recently = ((datetime.now(UTC) - timedelta(days)).isoformat(timespec="seconds") for days in (90, 10))
     long_ago = "2020-02-01T10:00:00+00:00"
     bodies: list[tuple[str, str, str]] = []

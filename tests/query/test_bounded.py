@@ -71,11 +71,6 @@ def test_a_beginning_of_too_many_words_is_looked_for_by_the_commonest(
         # Itself may be a word; the stem of `ins` is `in`, which is no word of these.
         assert [term.words for term in terms] == [("ins", "insect", "install"), (), ()]
         assert with_completions(opened, parse_query("th*").terms)[0].words == ("th",)  # the rest are stopwords
-        assert rarity(opened, terms, query_terms(opened, "ins* install insp*")) == {
-            '"insp"*': 1,
-            '"install"': 4,
-            '("ins" OR "insect" OR "install")': 13,
-        }
 
 
 @pytest.mark.parametrize(

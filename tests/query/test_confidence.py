@@ -5,48 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.judged import read_set
-from tests.api.vaults import indexed, opened, write
+from tests.api.vaults import indexed, write
 from vault_index import VaultIndex
 from vault_index.config import find_home
 from vault_index.config.edit import create_config, set_value
 from vault_index.embeddings.spaces import multilingual_is_installed
-
-FIXTURES = read_set(Path(__file__).parents[2] / "fixtures" / "judged")
-
-
-@pytest.fixture(scope="module")
-def fixtures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    """The judged documents without vectors; tests/test_recall.py asks them with vectors."""
-    home = find_home(tmp_path_factory.mktemp("confidence"))
-    create_config(home, FIXTURES.docs, provider="none", memory_dir=None)
-    with VaultIndex.open(home) as index:
-        index.sync()
-        yield index
-
-
-@pytest.mark.parametrize(
-    ("query", "confidence"),
-    [
-        ("chicken tikka masala", "none"),
-        ("运动员 薪水", "none"),
-        ("ipvs hash table kernel", "high"),
-        ("blossom end rot", "high"),
-        ("parse_config", "high"),
-        ("味噌汁", "high"),
-        ("bd-31", "high"),  # in a field
-    ],
-)
-def test_confidence_tells_an_answer_from_noise(fixtures: VaultIndex, query: str, confidence: str) -> None:
-    answer = fixtures.search(query)
-    assert answer.confidence == confidence
-    assert all(0.0 <= hit.score <= 1.0 for hit in answer.results)
-
-
-def test_an_empty_index_answers_nothing(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        index.sync()
-        assert index.search("docker").confidence == "none"
 
 
 @pytest.fixture(scope="module")

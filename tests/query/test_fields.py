@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import indexed, opened, paths_found, write
+from tests.api.vaults import indexed, paths_found, write
 from vault_index import VaultIndex
 from vault_index.api import to_json
 from vault_index.markdown.normalize import split_lines
@@ -120,17 +120,6 @@ def test_recall_quotes_a_field(index: VaultIndex) -> None:
     assert [one.lines for one in together.sources if one.title == "Boat"] == [(5, 6)]
     assert "> - facts: The keel is oak\n> - facts: The mast came from Riga\n" in together.text
     assert together.text.count("**Boat**") == 1
-
-
-def test_many_fields_are_chunks_of_the_usual_size(tmp_path: Path) -> None:
-    facts = "".join(f"  - The heron number {number} fishes alone\n" for number in range(400))
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", {"80-memory/herons.md": f"---\nfacts:\n{facts}---\nBirds.\n"})
-        index.sync()
-        hit = index.search("heron number 377").results[0]
-        assert hit.focus == (380, 380)
-        assert hit.tokens <= 400
-        assert index.stats().chunks < 20
 
 
 def test_what_another_sentence_of_a_frontmatter_says_changes_no_vector(tmp_path: Path) -> None:

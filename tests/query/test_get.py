@@ -140,14 +140,6 @@ def test_get_refuses_no_reference_and_lines_that_end_before_they_begin(index: Va
     assert "3-5" in refused.value.hint
 
 
-def test_an_ambiguous_id_lists_the_candidates(tmp_path: Path) -> None:
-    with indexed(tmp_path, {"80-memory/copy.md": MEMORY, "80-memory/wal.md": MEMORY}) as index:
-        with pytest.raises(UsageError) as caught:
-            index.get("5f0c3f0e")
-        assert "80-memory/copy.md" in caught.value.hint
-        assert "80-memory/wal.md" in caught.value.hint
-
-
 @pytest.mark.parametrize("budget", [1, 20])
 def test_get_goes_on_to_the_end_where_a_line_alone_is_over_the_budget(tmp_path: Path, budget: int) -> None:
     notes = {

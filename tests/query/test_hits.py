@@ -9,7 +9,6 @@ from tests.api.vaults import indexed, opened, paths_found, write
 from vault_index import VaultIndex
 from vault_index.config.edit import add_source
 from vault_index.errors import NotFoundError
-from vault_index.results.search import Hit
 
 GROCERIES = "\n".join(f"- {word}" for word in ("apples", "pears", "plums", "grapes", "limes"))
 LIST = f"# Shopping\n\n{GROCERIES}\n- the good olive oil from Crete\n{GROCERIES}\n"
@@ -50,18 +49,10 @@ Evening: soup, and early to bed.
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    folder = tmp_path_factory.mktemp("focus")
-    with opened(folder) as opened_index:
-        write(folder / "vault", {"list.md": LIST, "table.md": TABLE, "talk.md": TALK, "prose.md": PROSE})
-        (folder / "vault" / "windows.md").write_bytes(
-            PROSE.replace("kingfisher", "woodpecker").replace("\n", "\r\n").encode()
-        )
-        opened_index.sync()
+    windows = PROSE.replace("kingfisher", "woodpecker").replace("\n", "\r\n")
+    notes = {"list.md": LIST, "table.md": TABLE, "talk.md": TALK, "prose.md": PROSE, "windows.md": windows}
+    with indexed(tmp_path_factory.mktemp("focus"), notes) as opened_index:
         yield opened_index
-
-
-def best(index: VaultIndex, query: str) -> Hit:
-    return index.search(query).results[0]
 
 
 @pytest.mark.parametrize(
@@ -82,25 +73,14 @@ def test_the_focus_is_on_the_lines_that_answer(
 ) -> None:
     hits = [hit for hit in index.search(query).results if hit.path == path]
     assert hits[0].focus == focus
+    assert "\r" not in hits[0].snippet
     assert hits[0].lines[0] <= focus[0] <= focus[1] <= hits[0].lines[1]
 
 
-def test_a_focus_can_be_opened(index: VaultIndex) -> None:
-    hit = best(index, "woodpecker")
-    assert "\r" not in hit.snippet
-    text = index.get(f"{hit.path}:{hit.focus[0]}-{hit.focus[1]}").results[0].content
-    assert " ".join(text.split()) == "In the afternoon a woodpecker sat on the fence behind the mill."
-
-
-@pytest.mark.parametrize(
-    ("query", "line"),
-    [("which olive oil", "- the good olive oil from Crete"), ("who brings bread", "Ana: Fine. I bring bread.")],
-)
-def test_a_hit_says_where_in_its_snippet_the_lines_stand_that_answer(index: VaultIndex, query: str, line: str) -> None:
-    hit = best(index, query)
+def test_a_hit_says_where_in_its_snippet_the_lines_stand_that_answer(index: VaultIndex) -> None:
+    hit = index.search("which olive oil").results[0]
     [(start, end)] = hit.spans["focus"]
-    assert hit.snippet[start:end] == line
-    assert hit.snippet != line
+    assert hit.snippet[start:end] == "- the good olive oil from Crete" != hit.snippet
 
 
 def test_per_document_bounds_the_hits_of_a_long_document(tmp_path: Path) -> None:
@@ -111,18 +91,6 @@ def test_per_document_bounds_the_hits_of_a_long_document(tmp_path: Path) -> None
             paths = paths_found(index, "heron", **{"limit": 10, **options})
             assert paths.count("long.md") == count
             assert len(paths) == min(options.get("limit", 10), 8 + count)
-
-
-def test_a_canvas_answers_with_its_card(tmp_path: Path) -> None:
-    cards = [
-        f'{{"id":"{n}","type":"text","text":"Card {n}\\nabout {w}\\nand more"}}'
-        for n, w in enumerate(("tea", "herons", "soup"))
-    ]
-    board = '{"nodes":[\n' + ",\n".join(cards) + '\n],"edges":[]}'
-    with indexed(tmp_path, {"board.canvas": board}) as index:
-        hit = best(index, "herons")
-        assert "herons" in hit.snippet
-        assert hit.lines[0] <= hit.focus[0] <= hit.focus[1] <= hit.lines[1]
 
 
 def test_every_place_of_a_text_is_named_across_vaults_and_however_many_hits_there_are(tmp_path: Path) -> None:

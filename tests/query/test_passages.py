@@ -150,16 +150,6 @@ def test_a_title_counts_for_all_its_passages_and_less_than_the_passage(matcher: 
     assert 0 < above[0] < 1
 
 
-SAID = st.dictionaries(st.integers(0, 1), st.floats(0.01, 1.0), max_size=2)
-
-
-@given(st.lists(st.tuples(SAID, SAID), max_size=8))
-def test_coverage_is_a_share(matcher: TermMatcher, passages: list[tuple[dict[int, float], dict[int, float]]]) -> None:
-    shares = matcher.coverage([here for here, _ in passages], [above for _, above in passages], [False] * len(passages))
-    assert len(shares) == len(passages)
-    assert all(0 <= share <= 1 + 1e-9 for share in shares)
-
-
 # --- where the words stand -------------------------------------------------------------------------------------------
 
 

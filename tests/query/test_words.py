@@ -22,10 +22,6 @@ NOTES = {
     "ru.md": "Новый край света.\n",
     "bread.md": "# Bread\n\nThe dough rests overnight at eighteen degrees, with a pinch of cardamom.\n",
 }
-LONG = (
-    "I remember that somebody of the team told me a while ago, when we were all sitting together and talking about"
-    " food and about the weather, how many degrees the dough needs overnight and why the cardamom is in it, or not"
-)
 
 
 @pytest.fixture(scope="module")
@@ -59,19 +55,6 @@ def test_a_correction_does_not_outrank_what_was_typed(index: VaultIndex) -> None
     # `docks` is in a text; `dokcer` is mended to `docker`.
     assert found(index, "docks dokcer", mode="text") == ["dock.md", "docker.md"]
     assert index.search("docks", mode="text").corrections == {}
-
-
-@pytest.mark.parametrize("mode", ["text", "hybrid"])
-def test_a_long_question_has_the_best_hit_of_its_rare_words(index: VaultIndex, mode: str) -> None:
-    assert len(LONG.split()) > 30
-    hits = index.search(LONG, mode=mode).results  # type: ignore[arg-type]
-    few = index.search("dough overnight cardamom degrees", mode=mode).results  # type: ignore[arg-type]
-    assert (hits[0].path, hits[0].focus) == (few[0].path, few[0].focus) == ("bread.md", (3, 3))
-
-
-@pytest.mark.parametrize("query", ["the", "the who", "with"])
-def test_words_that_say_nothing_are_looked_for_where_there_are_no_others(index: VaultIndex, query: str) -> None:
-    assert found(index, query, mode="text")
 
 
 ASKED = st.text(max_size=40) | st.lists(
