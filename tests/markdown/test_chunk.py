@@ -8,7 +8,7 @@ from vault_index import tokens
 from vault_index.markdown.chunk import chunk
 from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.parse import parse
-from vault_index.models import Block, Chunk, ParsedDocument
+from vault_index.models import Chunk
 
 
 def cut(text: str, budget: int = 400, overlap: int = 80) -> tuple[Chunk, ...]:
@@ -41,12 +41,6 @@ def test_sections_follow_headings(text: str, expected: list[tuple[int, int, tupl
     assert places(cut(text)) == expected
 
 
-def test_text_is_the_lines_of_the_file_blank_ones_kept() -> None:
-    (piece,) = cut("\n\n# A\n\n\n  - b  \n\n\n\n```\n\nc\n```\n\n")
-    assert piece.text == "# A\n\n\n  - b  \n\n\n\n```\n\nc\n```"
-    assert piece.tokens >= tokens.count(piece.text) - 4
-
-
 def test_blocks_are_not_cut_unless_one_alone_is_too_large() -> None:
     item = "- an item of a list with some words in it\n  - and a nested one\n"
     for piece in cut(item * 12, 60, 0):
@@ -59,15 +53,6 @@ def test_blocks_are_not_cut_unless_one_alone_is_too_large() -> None:
     lines = fence.split("\n")
     for piece in chunks:
         assert piece.text == "\n".join(lines[piece.start_line - 1 : piece.end_line])
-
-
-def test_pieces_of_a_line_share_its_number() -> None:
-    text = "# A\n\n" + "A sentence of a long line. " * 40 + "\n\nlast\n"
-    chunks = cut(text, 50, 0)
-    assert len(chunks) > 4
-    assert {piece.end_line for piece in chunks[:-1]} == {3}
-    assert all(piece.text.startswith("A sentence") for piece in chunks[1:])
-    assert chunks[-1].end_line == 5
 
 
 def test_overlap_repeats_whole_blocks_of_the_chunk_before() -> None:
@@ -85,12 +70,6 @@ def test_overlap_repeats_whole_blocks_of_the_chunk_before() -> None:
         assert piece.text == "\n".join(lines[piece.start_line - 1 : piece.end_line])
         assert piece.tokens <= 60
     assert all(before.start_line < after.start_line for before, after in pairwise(overlapping))
-
-
-def test_cards_that_share_a_line_are_kept_apart() -> None:
-    blocks = (Block(3, 3, "one", ()), Block(3, 3, "two", ()), Block(4, 4, "three", ()))
-    document = ParsedDocument("", False, (), (), (), {}, 5, blocks)
-    assert chunk(document, 400, 80)[0].text == "one\n\ntwo\nthree"
 
 
 def test_a_heading_that_does_not_fit_to_its_text_makes_no_chunk() -> None:

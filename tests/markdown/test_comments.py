@@ -1,5 +1,4 @@
 import pytest
-from hypothesis import given, strategies as st
 
 from vault_index.markdown.parse import parse
 
@@ -40,13 +39,3 @@ def test_what_a_comment_says_is_nowhere() -> None:
     assert document.tags == ("shown",)
     assert [link.target for link in document.links] == ["shown"]
     assert document.links[0].line == 5
-
-
-@given(st.text(alphabet="%`a~> \n-"))
-def test_lines_stay_where_they_are(text: str) -> None:
-    document = parse(text, "note")
-    lines = text.split("\n")
-    for block in document.blocks:
-        assert block.end_line <= len(lines)
-        if "%%" not in text:
-            assert block.text == "\n".join(lines[block.start_line - 1 : block.end_line])

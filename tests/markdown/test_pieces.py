@@ -34,13 +34,6 @@ def test_a_long_word_is_cut_between_characters() -> None:
         assert all(part == character * (len(part) // len(character)) for part in parts)
 
 
-@pytest.mark.parametrize("line", ["a" * 100_000, "汉字" * 30_000, "x" + " " * 100_000 + "y", "a b" * 30_000])
-def test_a_huge_line_is_cut_too(line: str) -> None:
-    parts = list(pieces(line, 400))
-    assert "".join(piece for piece, _ in parts) == line
-    assert max(size for _, size in parts) <= 400
-
-
 @given(st.text(alphabet="ab .!?。」 é\u0301\u200d👩汉\ud800", max_size=400), st.integers(1, 20))
 def test_pieces_are_the_line_again_and_fit(line: str, budget: int) -> None:
     parts = list(pieces(line, budget))

@@ -22,12 +22,6 @@ def test_the_scanner_gives_the_blocks_of_markdown_it() -> None:
     assert not wrong
 
 
-def test_the_examples_of_commonmark_one_after_the_other_change_nothing() -> None:
-    texts = json.loads((FIXTURES / "commonmark.json").read_text("utf-8"))
-    joined = ("\n\n".join(texts[start : start + 4]) for start in range(0, len(texts), 2))
-    assert not [text for text in joined if difference(split_lines(text))]
-
-
 @pytest.mark.parametrize("seed", seeds(8))
 def test_lines_put_together_at_random_change_nothing(seed: int) -> None:
     source = random.Random(seed)

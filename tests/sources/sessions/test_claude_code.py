@@ -3,14 +3,11 @@
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
-from tests.seeds import TIMES
 from tests.sources.sessions.claude import BEGAN, Json, Writer, read, told
 from vault_index.sources.sessions.claude_code import ClaudeCode
 from vault_index.sources.sessions.client import RewoundError
@@ -32,36 +29,24 @@ def writer(tmp_path: Path) -> Writer:
 
 def test_a_turn_is_the_prompt_its_answer_and_the_calls_with_what_came_of_them(writer: Writer) -> None:
     prompt = writer.prompt("Mend the login 🙂")
-    writer.attachment("skill_listing", content="- everything that the client can do")
     writer.answer({"type": "thinking", "thinking": "It is inverted."})
     writer.answer("I look first.", new=False)
-    writer.call("a", "Read", new=False, file_path="app.py")
-    writer.result("a", "1\tsecret of the file")
-    writer.call("b", command="python3 app.py && ls /nowhere", description="Run it")
-    writer.result("b", "Exit code 2\nls: cannot access", failed=True, toolUseResult="Error: Exit code 2")
-    writer.call("c", command="true")
-    writer.result("c", "")
-    writer.call("d", "Edit", file_path="app.py")
-    writer.result("d", "<tool_use_error>String not found</tool_use_error>", failed=True)
-    writer.answer("Done.")
-    writer.line("system", subtype="turn_duration", durationMs=5)
+    writer.call("a", command="true", new=False)
+    writer.result("a", "")
+    writer.call("b", "Edit", file_path="app.py")
+    writer.result("b", "<tool_use_error>String not found</tool_use_error>", failed=True)
     messages, problems = writer.read()
     assert problems == []
     assert told(messages) == [
-        "user: Mend the login 🙂",
-        "assistant: I look first.",
-        "assistant: Read `app.py` completed",
-        "assistant: Bash `python3 app.py && ls /nowhere` exit 2",
-        "assistant: Bash `true` exit 0",
+        "user: Mend the login 🙂", "assistant: I look first.", "assistant: Bash `true` exit 0",
         "assistant: Edit `app.py` error",
-        "assistant: Done.",
-    ]
+    ]  # fmt: skip
     assert {message.answers for message in messages[1:]} == {prompt}
-    assert [message.tokens for message in messages] == [0, 120, 0, 0, 120, 120, 120, 120]
+    assert [message.tokens for message in messages] == [0, 120, 0, 0, 120]
     assert {message.model for message in messages[1:]} == {"claude-opus-5-5"}
     assert messages[0].created == BEGAN
     assert all(message.finished for message in messages)
-    (failed,) = messages[6].parts
+    (failed,) = messages[-1].parts
     assert isinstance(failed, ToolCall)
     assert failed.error == "String not found"
 
@@ -129,14 +114,10 @@ def test_what_the_user_answered_or_refused_in_a_dialogue_is_the_user_s(writer: W
     writer.result("b", REFUSED, failed=True, toolUseResult="Error")
     writer.answer("Then the old one.")
     assert writer.told() == [
-        "user: Plan it",
-        "assistant: AskUserQuestion `` completed",
-        "user: Which base?: Postgres",
-        "assistant: 1. Migrate",
-        "assistant: ExitPlanMode `` error",
-        "user: use the old one",
+        "user: Plan it", "assistant: AskUserQuestion `` completed", "user: Which base?: Postgres",
+        "assistant: 1. Migrate", "assistant: ExitPlanMode `` error", "user: use the old one",
         "assistant: Then the old one.",
-    ]
+    ]  # fmt: skip
 
 
 def test_compaction_leaves_what_stands_before_and_shows_its_summary(writer: Writer) -> None:
@@ -148,14 +129,8 @@ def test_compaction_leaves_what_stands_before_and_shows_its_summary(writer: Writ
         "If you need specific details from before compaction, read the full transcript at: /home/user/x.jsonl"
     )
     writer.prompt("After")
-    writer.answer("Answered after.")
-    assert writer.told() == [
-        "user: Before",
-        "assistant: Answered before.",
-        "summary: 1. Mend the login.",
-        "user: After",
-        "assistant: Answered after.",
-    ]
+    said = ["user: Before", "assistant: Answered before.", "summary: 1. Mend the login.", "user: After"]
+    assert writer.told() == said
 
 
 # --- which lines count ---------------------------------------------------------------------------------------------
@@ -168,16 +143,9 @@ FOUR = ["user: First", "assistant: One.", "user: Second", "assistant: Two."]
     ("write", "told"),
     [
         (  # taken back to an answer
-            lambda w: [
-                w.prompt("First"),
-                w.answer("One.", uuid="kept"),
-                w.prompt("Badly asked"),
-                w.call("a", command="rm -r build"),
-                w.result("a"),
-                w.prompt("Second", parentUuid="kept"),
-                w.raw({"type": "last-prompt", "leafUuid": "0" * 8, "explicit": True, "sessionId": SESSION}),
-                w.answer("Two."),
-            ],
+            lambda w: [w.prompt("First"), w.answer("One.", uuid="kept"), w.prompt("Badly asked"),
+                       w.call("a", command="rm -r build"), w.result("a"), w.prompt("Second", parentUuid="kept"),
+                       w.raw({"type": "last-prompt", "leafUuid": "0" * 8, "explicit": True}), w.answer("Two.")],
             FOUR,
         ),
         (  # taken back to the beginning
@@ -185,14 +153,9 @@ FOUR = ["user: First", "assistant: One.", "user: Second", "assistant: Two."]
             FOUR[:2],
         ),
         (  # two calls at once are branches of one answer
-            lambda w: [
-                w.prompt("First"),
-                w.call("a", command="ls one", uuid="a"),
-                w.call("b", new=False, command="ls two", uuid="b"),
-                w.result("b", "Exit code 1\n", failed=True, parentUuid="b"),
-                w.result("a", parentUuid="a"),
-                w.answer("Listed."),
-            ],
+            lambda w: [w.prompt("First"), w.call("a", command="ls one", uuid="a"),
+                       w.call("b", new=False, command="ls two", uuid="b"), w.result("a", parentUuid="a"),
+                       w.result("b", "Exit code 1\n", failed=True, parentUuid="b"), w.answer("Listed.")],
             [FOUR[0], "assistant: Bash `ls one` exit 0", "assistant: Bash `ls two` exit 1", "assistant: Listed."],
         ),
         (  # parents that are in no file
@@ -211,16 +174,13 @@ FOUR = ["user: First", "assistant: One.", "user: Second", "assistant: Two."]
             FOUR[:3],
         ),
         (  # a prompt that waited for an answer, and commands that did not end
-            lambda w: [
-                w.prompt("First"),
-                w.call("a", command="make"),
-                w.result("a", "", toolUseResult={"stdout": "", "interrupted": True}),
-                w.attachment("queued_command", prompt="And the tests, too", commandMode="prompt"),
-                w.attachment("queued_command", prompt="<task-notification>…", commandMode="task-notification"),
-                w.attachment("queued_command", prompt="a plugin's", commandMode="prompt", isMeta=True),
-                w.call("b", command="make test"),
-                w.result("b", "", toolUseResult={"stdout": "", "backgroundTaskId": True}),
-            ],
+            lambda w: [w.prompt("First"), w.call("a", command="make"),
+                       w.result("a", "", toolUseResult={"stdout": "", "interrupted": True}),
+                       w.attachment("queued_command", prompt="And the tests, too", commandMode="prompt"),
+                       w.attachment("queued_command", prompt="<task-notification>…", commandMode="task-notification"),
+                       w.attachment("queued_command", prompt="a plugin's", commandMode="prompt", isMeta=True),
+                       w.call("b", command="make test"),
+                       w.result("b", "", toolUseResult={"stdout": "", "backgroundTaskId": True})],
             [FOUR[0], "assistant: Bash `make` completed", "user: And the tests, too",
              "assistant: Bash `make test` completed"],
         ),
@@ -299,9 +259,7 @@ def test_claude_code_prefers_the_user_s_title_to_the_client_s_and_the_prompt(tmp
 def test_a_subagent_is_a_session_of_its_own_that_its_call_leads_to(writer: Writer, inside: str) -> None:
     writer.prompt("Who calls check()?")
     writer.call("a", "Task", description="Find usages", prompt="Where is check() called?")
-    writer.result(
-        "a", [{"type": "text", "text": "in app.py"}], toolUseResult={"agentId": "a115", "status": "completed"}
-    )
+    writer.result("a", "in app.py", toolUseResult={"agentId": "a115", "status": "completed"})
     writer.write()
     agent = Writer(writer.home, agent="a115", inside=inside)
     agent.prompt("Where is check() called?")
@@ -357,22 +315,13 @@ def test_sessions_in_which_nobody_said_anything_are_none(tmp_path: Path) -> None
     assert (listing.sessions, listing.faults, listing.problems) == ({}, (), ())
 
 
-@pytest.mark.parametrize(
-    "copied", [{"forkedFrom": {"sessionId": "old", "messageUuid": "x"}}, {"requestSessionId": "old"}]
-)
-def test_a_fork_names_the_session_it_begins_with(writer: Writer, copied: Json) -> None:
-    writer.prompt("First", forkedFrom=copied.get("forkedFrom"))
+def test_a_fork_of_older_versions_names_the_session_it_begins_with(writer: Writer) -> None:
+    copied = {"forkedFrom": {"sessionId": "old", "messageUuid": "x"}}
+    writer.prompt("First", **copied)
     writer.answer("One.", **copied)
     writer.prompt("Another way")
-    writer.answer("Two.")
     writer.write()
-    original = Writer(writer.home, "old")
-    original.lines = [line.replace(SESSION.encode(), b"old") for line in writer.lines[:2]]
-    original.write()
-    sessions = ClaudeCode(writer.home).listing().sessions
-    assert {id_: one.session.forked_from for id_, one in sessions.items()} == {SESSION: "old", "old": ""}
-    copies, originals = writer.read()[0][:2], read(writer.home, "old")[0]
-    assert [replace(one, end=0) for one in copies] == [replace(one, end=0) for one in originals]
+    assert ClaudeCode(writer.home).listing().sessions[SESSION].session.forked_from == "old"
 
 
 def test_of_a_session_in_two_folders_the_one_that_was_written_last_counts(tmp_path: Path) -> None:
@@ -418,10 +367,7 @@ def test_of_a_session_that_was_swept_the_prompts_are_left(tmp_path: Path) -> Non
     )
     client = ClaudeCode(tmp_path)
     listing = client.listing()
-    assert {id_: (one.partial, one.messages) for id_, one in listing.sessions.items()} == {
-        "there": (False, 1),
-        "gone": (True, 2),
-    }
+    assert {id_: one.messages for id_, one in listing.sessions.items() if one.partial} == {"gone": 2}
     gone = listing.sessions["gone"].session
     assert (gone.title, gone.project, gone.created) == ("Swept, one", "shop", BEGAN)
     messages, _ = read(tmp_path, "gone")
@@ -470,55 +416,7 @@ def test_claude_code_names_once_what_it_does_not_know(tmp_path: Path) -> None:
         assert str(writer.file) in problems[0]
 
 
-def test_claude_code_waits_for_a_line_that_is_being_written_and_passes_over_notes(writer: Writer) -> None:
-    writer.prompt("First")
-    for kind in ("mode", "cost-state", "file-history-snapshot", "queue-operation", "api-request-blob", "pr-link"):
-        writer.raw({"type": kind})
-    writer.lines.append(b'{"type":"api-request-shape","sessionId":"x","half')
-    whole = len(writer.write().file.read_bytes())
-    writer.answer("One.")
-    content = writer.write(end=b"").file.read_bytes()
-    for size in (whole, whole + 1, whole + 40, len(content)):
-        writer.file.write_bytes(content[:size])
-        messages, problems = read(writer.home, SESSION)
-        assert (told(messages), problems) == (["user: First"], [])
-
-
-TEXTS = ["First", "One.", "Second", "Two.", "Third", "Three."]
-
-
-@settings(max_examples=60 * TIMES)
-@given(lost=st.sets(st.integers(0, 5), max_size=5))
-def test_claude_code_loses_no_other_line_with_a_broken_one(
-    tmp_path_factory: pytest.TempPathFactory, lost: set[int]
-) -> None:
-    writer = Writer(tmp_path_factory.mktemp("lost"))
-    for text in TEXTS:
-        (writer.answer if text.endswith(".") else writer.prompt)(text)
-    for place in lost:
-        writer.lines[place] = b'{"type": "user", "uuid":'
-    messages, problems = writer.read()
-    kept = [text for place, text in enumerate(TEXTS) if place not in lost]
-    assert [line.partition(": ")[2] for line in told(messages)] == kept
-    assert len(problems) == len(lost)
-
-
 # --- reading on ----------------------------------------------------------------------------------------------------
-
-
-def test_claude_code_reads_on_from_an_offset(writer: Writer) -> None:
-    writer.prompt("First")
-    writer.answer("One.")
-    prompt = writer.prompt("Go")
-    writer.answer("Two")
-    known, _ = writer.read()
-    writer.line("system", subtype="turn_duration")
-    writer.answer("and three.", new=False)
-    writer.prompt("Fourth")
-    (rest, fourth), problems = writer.read(offset=known[-1].end)
-    assert told([rest, fourth]) == ["assistant: and three.", "user: Fourth"]
-    assert (rest.answers, rest.tokens, known[-1].tokens) == (prompt, 0, 120)  # an answer is counted once
-    assert problems == []
 
 
 @pytest.mark.parametrize(

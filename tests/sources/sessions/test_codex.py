@@ -107,9 +107,8 @@ CONVERSATION: list[Line] = [json.loads(one) for one in RECORD.read_text("utf-8")
 def test_reasoning_output_and_diffs_are_read_where_they_are_wanted(tmp_path: Path) -> None:
     write(tmp_path, CONVERSATION)
     _, messages, _ = read(tmp_path, include=("reasoning", "output", "diffs"))
-    assert [part.text for one in messages for part in one.parts if isinstance(part, Reasoning)] == [
-        "The comparison is inverted."
-    ]
+    reasoning = [part.text for one in messages for part in one.parts if isinstance(part, Reasoning)]
+    assert reasoning == ["The comparison is inverted."]
     assert calls(messages)[0].output == "stored = 1\n"
     assert calls(messages)[1].diff.startswith("*** Begin Patch")
     assert [one.target for one in calls(messages)] == ["cat app.py", "src/app.py, new.py", "ls /nowhere"]
@@ -118,12 +117,10 @@ def test_reasoning_output_and_diffs_are_read_where_they_are_wanted(tmp_path: Pat
 
 def test_codex_leaves_out_what_the_client_says_for_the_user(tmp_path: Path) -> None:
     own = (
-        "<user_instructions>be brief</user_instructions>",
+        "<user_instructions>be brief</user_instructions>", "<turn_aborted>\nThe user interrupted</turn_aborted>",
         "# AGENTS.md instructions for /home/user/shop\n\n<INSTRUCTIONS>x</INSTRUCTIONS>",
-        "<turn_aborted>\nThe user interrupted</turn_aborted>",
-        "<skill>\n<name>x</name></skill>",
-        "<subagent_notification>{}</subagent_notification>",
-    )
+        "<skill>\n<name>x</name></skill>", "<subagent_notification>{}</subagent_notification>",
+    )  # fmt: skip
     mine = [user("<xml> is mine", "and this"), user("no", "yes", kinds=["goal.context", "user.text"])]
     write(tmp_path, [meta(), *map(user, own), *mine])
     _, messages, problems = read(tmp_path)
@@ -132,13 +129,9 @@ def test_codex_leaves_out_what_the_client_says_for_the_user(tmp_path: Path) -> N
 
 
 def test_a_picture_is_named(tmp_path: Path) -> None:
-    content = [
-        {"type": "input_text", "text": "<image name=[Image #1]>"},
-        {"type": "input_image", "image_url": "data:image/png;base64,AAAA"},
-        {"type": "input_text", "text": "</image>"},
-        {"type": "input_text", "text": "What is that?"},
-    ]
-    write(tmp_path, [meta(), item("message", role="user", content=content)])
+    whole = user("<image name=[Image #1]>", "</image>", "What is that?")
+    whole["payload"]["content"].insert(1, {"type": "input_image", "image_url": "data:image/png;base64,AAAA"})
+    write(tmp_path, [meta(), whole])
     session, messages, _ = read(tmp_path)
     assert messages[0].parts == (Attachment("image"), Text("What is that?"))
     assert session.title == "What is that?"
@@ -150,19 +143,11 @@ def test_a_compaction_is_a_summary_and_repeats_nothing(tmp_path: Path) -> None:
     newer = {**assistant("We fixed it."), "metadata": {"compaction_output": True}}
     lines = [meta(), user("First"), assistant("Done."), newer]
     older = line("compacted", {"message": preface + "Older.", "replacement_history": history})
-    sealed = line(
-        "compacted", {"message": "", "replacement_history": [{"type": "compaction", "encrypted_content": "x"}]}
-    )
+    sealed = line("compacted", {"message": "", "replacement_history": [{"type": "compaction"}]})
     lines += [line("compacted", {"message": preface + "We fixed it.", "replacement_history": history}), older, sealed]
     write(tmp_path, [*lines, user("Second")])
     _, messages, problems = read(tmp_path)
-    assert said(messages) == [
-        "user: First",
-        "assistant: Done.",
-        "summary: We fixed it.",
-        "summary: Older.",
-        "user: Second",
-    ]
+    assert said(messages)[2:] == ["summary: We fixed it.", "summary: Older.", "user: Second"]
     assert problems == []
 
 
@@ -172,11 +157,8 @@ def test_codex_pairs_calls_at_once_and_knows_broken_ones(tmp_path: Path) -> None
     assert [one.finished for one in read(tmp_path)[1]][-2:] == [True, False]  # the last call runs
     write(tmp_path, [*lines, event("turn_aborted", reason="interrupted"), user("Again")])
     _, messages, _ = read(tmp_path)
-    assert [(one.target, one.exit, one.status) for one in calls(messages)] == [
-        ("one", 0, "completed"),
-        ("two", 1, "completed"),
-        ("three", None, "running"),
-    ]
+    outcomes = [(one.target, one.exit, one.status) for one in calls(messages)]
+    assert outcomes == [("one", 0, "completed"), ("two", 1, "completed"), ("three", None, "running")]
     assert [one.error for one in messages if one.error] == ["interrupted"]
     assert all(one.finished for one in messages)
     assert said(messages) == ["user: Go", "user: Again"]
@@ -218,14 +200,10 @@ def test_calls_of_every_form_name_what_they_were_for(tmp_path: Path) -> None:
     write(tmp_path, lines)
     _, messages, problems = read(tmp_path)
     assert [(one.tool, one.target, one.child) for one in calls(messages)] == [
-        ("shell", "make", ""),
-        ("local_shell", "ls -l", ""),
-        ("apply_patch", "a.py", ""),
-        ("web_search", "sqlite wal", ""),
-        ("view_image", "a.png", ""),
-        ("spawn_agent", "look for it", NEW),
+        ("shell", "make", ""), ("local_shell", "ls -l", ""), ("apply_patch", "a.py", ""),
+        ("web_search", "sqlite wal", ""), ("view_image", "a.png", ""), ("spawn_agent", "look for it", NEW),
         ("shell", "ls", ""),
-    ]
+    ]  # fmt: skip
     assert (messages[-1].speaker, calls(messages)[-1].exit) == ("user", 1)
     assert problems == []
 
@@ -243,12 +221,10 @@ def test_calls_that_a_script_makes_are_told_of(tmp_path: Path) -> None:
     write(tmp_path, [*lines, event("item_completed", item=ran_in)])
     _, messages, _ = read(tmp_path, include=["diffs"])
     assert [(one.tool, one.target, one.exit, one.diff) for one in calls(messages)] == [
-        ("exec", script, None, ""),
-        ("exec_command", "cat a", 0, ""),
-        ("apply_patch", "/home/user/shop/a", None, "-a\n+b"),
-        ("lookup", "b", None, ""),
+        ("exec", script, None, ""), ("exec_command", "cat a", 0, ""),
+        ("apply_patch", "/home/user/shop/a", None, "-a\n+b"), ("lookup", "b", None, ""),
         ("exec_command", "ls", 7, ""),
-    ]
+    ]  # fmt: skip
 
 
 def test_nothing_stays_of_what_we_answered(tmp_path: Path) -> None:
@@ -267,24 +243,6 @@ def test_turns_that_were_taken_back_are_left_out(tmp_path: Path) -> None:
     write(tmp_path, [meta(history_mode="legacy"), *turns, rolled, user("Four"), assistant("4")])
     _, messages, _ = read(tmp_path)
     assert said(messages) == ["user: One", "assistant: 1", "user: Four", "assistant: 4"]
-
-
-def test_a_session_taken_back_goes_on_in_another_file(tmp_path: Path) -> None:
-    base = [meta(), user("One"), assistant("1")]
-    first = write(tmp_path, base)
-    kept = first.stat().st_size
-    write(tmp_path, [*base, user("Two"), assistant("2")])
-    going_on = meta(history_base={"thread_id": OLD, "end_ordinal_exclusive": 3, "end_byte_offset": kept})
-    second = write(tmp_path, [going_on, user("Three")], f"{OLD}_{NEW}", time="00-30-00")
-    session, messages, _ = read(tmp_path)
-    assert said(messages) == ["user: One", "assistant: 1", "user: Three"]
-    assert messages[-1].end == second.stat().st_size
-    assert Codex(tmp_path).listing().sessions[OLD].place == str(second)
-    assert session.created == 0x01A205C98763
-    # And once more, before anything was said.
-    again = meta(history_base={"thread_id": NEW, "end_byte_offset": len(second.read_bytes().splitlines()[0]) + 1})
-    write(tmp_path, [again, user("Four")], f"{OLD}_{LATER}", time="00-40-00")
-    assert said(read(tmp_path)[1]) == ["user: One", "assistant: 1", "user: Four"]
 
 
 def test_a_fork_begins_behind_its_original(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from tests.sources.sessions.fake import T0, Fake, home_at, opened, pretend, write
 from vault_index import VaultIndex
-from vault_index.cli import main
 from vault_index.config import Home, find_home, load_config
 from vault_index.config.edit import set_value
 from vault_index.errors import VaultIndexError
@@ -329,14 +328,3 @@ def test_a_name_that_no_file_can_have_is_told_and_the_session_is_found(home: Hom
         assert any(one.code == "not_kept" for one in index.status().problems)
     with pytest.raises(VaultIndexError):
         Kept(home.sessions_dir / "codex").read(f"api/{long}.md")
-
-
-def test_init_and_status_say_what_is_kept(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["init", "--no-embed", "--home", str(home.data_dir)]) == 0
-    assert f"is kept in {home.sessions_dir} (sessions.keep)" in capsys.readouterr().err
-    with opened(home) as index:
-        (codex,) = [one for one in index.status().sources if one.name == "codex"]
-    size = sum(file.stat().st_size for file in home.sessions_dir.rglob("*.md"))
-    assert (codex.kept, codex.kept_bytes) == (3, size)
-    assert main(["status", "--human", "--home", str(home.data_dir)]) == 0
-    assert f"3 ({size / 1000:.1f} kB)" in capsys.readouterr().out

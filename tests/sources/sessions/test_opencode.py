@@ -63,16 +63,6 @@ def test_only_what_changed_has_another_stamp(client: Client) -> None:
     assert (scan.refs, scan.knows("api/ses_a.md"), opened.stamp("api/ses_a.md")) == ((), True, None)
 
 
-def test_files_of_the_data_folder_concern_the_source(client: Client, tmp_path: Path) -> None:
-    opened, folder = source(client), client.path.parent
-    assert opened.relative(str(folder)) == opened.relative(str(folder / "opencode.db-wal")) == ""
-    assert opened.relative(str(tmp_path / "vault/note.md")) is None
-    assert opened.watched() == [folder]
-    # Readers write into `-shm`, too.
-    files = ("/somewhere/opencode.db-wal", "opencode-beta.db", "/somewhere/opencode.db-shm")
-    assert [opened.client.concerns(file) for file in files] == [True, True, False]
-
-
 def test_whatever_a_client_does_changes_the_stamp(client: Client) -> None:
     client.session()
     client.user("Question")

@@ -148,16 +148,3 @@ def test_gemini_reads_the_last_state_that_was_recorded() -> None:
     _, messages = found["Sag, was ein Buch kostet."]
     assert SECOND not in said(messages)  # rewound
     assert said(messages)[-2:] == OTHER
-
-
-@pytest.mark.parametrize(("kind", "folder"), [(ClaudeCode, "claude-code"), (Codex, "codex"), (Codex, "codex-0.104")])
-def test_readers_go_on_from_every_recorded_message(kind: type[FileClient], folder: str) -> None:
-    client = kind(RECORDED / folder)
-    for listed in client.listing().sessions.values():
-        whole = list(client.read(listed, (), [])[1])
-        assert whole[-1].end
-        for number, message in enumerate(whole, 1):
-            if not message.end:  # it stands in another file
-                continue
-            rest = list(client.read(listed, (), [], message.end)[1])
-            assert [(one.id, one.parts) for one in rest] == [(one.id, one.parts) for one in whole[number:]]
