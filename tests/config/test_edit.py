@@ -192,13 +192,10 @@ class TestSources:
         (vault / "inner").mkdir()
         before = text(home)
         for name, folder, settings in (
-            ("my-vault", tmp_path / "other", {}),
-            ("a b", tmp_path / "other", {}),
-            ("again", vault, {}),
-            ("inner", vault / "inner", {}),
-            ("x", tmp_path / "nowhere", {}),
+            ("my-vault", tmp_path / "other", {}), ("a b", tmp_path / "other", {}), ("again", vault, {}),
+            ("inner", vault / "inner", {}), ("x", tmp_path / "nowhere", {}),
             ("x", tmp_path / "other", {"exclud": ["x"]}),
-        ):
+        ):  # fmt: skip
             with pytest.raises(UsageError):
                 add_source(home, name, folder, settings)
         assert text(home) == before

@@ -34,18 +34,14 @@ HOME, CONFIG = {"VAULT_INDEX_HOME": "/v"}, {"VAULT_INDEX_CONFIG": "/my.toml"}
 @pytest.mark.parametrize(
     ("flag", "config", "environ", "config_file", "data_dir"),
     [
-        ("/x", None, {}, "/x/config.toml", "/x"),
-        ("here", None, {}, "/here/config.toml", "/here"),
-        (None, None, HOME, "/v/config.toml", "/v"),
-        ("/x", None, HOME, "/x/config.toml", "/x"),
-        (None, None, {"VAULT_INDEX_HOME": "~/v"}, "/h/v/config.toml", "/h/v"),
-        (None, None, CONFIG, "/my.toml", None),
-        (None, None, CONFIG | HOME, "/my.toml", "/v"),
-        ("/x", None, CONFIG, "/x/config.toml", "/x"),
+        ("/x", None, {}, "/x/config.toml", "/x"), ("here", None, {}, "/here/config.toml", "/here"),
+        (None, None, HOME, "/v/config.toml", "/v"), ("/x", None, HOME, "/x/config.toml", "/x"),
+        (None, None, {"VAULT_INDEX_HOME": "~/v"}, "/h/v/config.toml", "/h/v"), (None, None, CONFIG, "/my.toml", None),
+        (None, None, CONFIG | HOME, "/my.toml", "/v"), ("/x", None, CONFIG, "/x/config.toml", "/x"),
         ("/x", "/f.toml", CONFIG, "/f.toml", "/x"),
         (None, None, {"VAULT_INDEX_HOME": "", "VAULT_INDEX_CONFIG": ""}, "/c/vault-index/config.toml", None),
     ],
-)
+)  # fmt: skip
 def test_find_home_prefers_flag_then_environment_then_xdg(
     monkeypatch: pytest.MonkeyPatch,
     flag: str | None, config: str | None, environ: dict[str, str], config_file: str, data_dir: str | None,

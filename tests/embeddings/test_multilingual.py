@@ -20,12 +20,9 @@ CONFIG = EmbeddingConfig(model="multilingual-e5-small")
 SPEC = find_spec(MULTILINGUAL_PACKAGE)
 built = pytest.mark.skipif(SPEC is None, reason="the multilingual model is not installed: make multilingual")
 TEXTS = [
-    "The database is copied every night.",
-    "Die Datenbank wird jede Nacht kopiert.",
-    "",
-    "数据库每天凌晨两点复制。",
+    "The database is copied every night.", "Die Datenbank wird jede Nacht kopiert.", "", "数据库每天凌晨两点复制。",
     "one\n" + "two three four five six seven eight nine ten " * 80,
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

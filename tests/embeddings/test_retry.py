@@ -9,17 +9,12 @@ NOW = 1_795_255_200.0  # Sat, 21 Nov 2026 10:00:00 GMT
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
-        ({}, None),
-        ({"retry-after": "2"}, 2.0),
-        ({"retry-after": "Sat, 21 Nov 2026 10:00:30 GMT"}, 30.0),
-        ({"retry-after": "Sat, 21 Nov 2026 09:00:00 GMT"}, 0.0),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "-1"}, None),
-        ({"retry-after": "inf"}, None),
-        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
-        ({"retry-after-ms": "x", "retry-after": "9"}, 9.0),
+        ({}, None), ({"retry-after": "2"}, 2.0), ({"retry-after": "Sat, 21 Nov 2026 10:00:30 GMT"}, 30.0),
+        ({"retry-after": "Sat, 21 Nov 2026 09:00:00 GMT"}, 0.0), ({"retry-after": "soon"}, None),
+        ({"retry-after": "-1"}, None), ({"retry-after": "inf"}, None),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5), ({"retry-after-ms": "x", "retry-after": "9"}, 9.0),
     ],
-)
+)  # fmt: skip
 def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers, NOW) == seconds
 

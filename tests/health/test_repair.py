@@ -15,7 +15,7 @@ from vault_index.access import Tokens
 from vault_index.callers import Caller
 from vault_index.config import find_home, load_config
 from vault_index.health import environment
-from vault_index.health.environment import leftover_problems, watch_problems
+from vault_index.health.environment import leftover_problems
 from vault_index.results.base import Problem
 from vault_index.store.connection import load_vec0
 from vault_index.store.text_blocks import add_functions
@@ -262,15 +262,3 @@ def test_doctor_names_what_is_wrong_around_the_index(
         assert "sudo sysctl fs.inotify.max_user_watches=" in hints["watch_limit"]
         assert "free some space" in hints["disk_full"]
         assert "set the clock" in hints["clock"]
-
-
-def test_watch_limits_are_read_from_the_system(tmp_path: Path, vault: Path) -> None:
-    with opened(tmp_path) as index:
-        limits = tmp_path / "inotify"
-        write(limits, {"max_user_watches": "1\n", "max_user_instances": "128\n"})
-        (problem,) = watch_problems(index._runtime.config, limits)
-        assert problem.code == "watch_limit"
-        assert "take 2 of max_user_watches" in problem.message
-        write(limits, {"max_user_watches": "8192\n"})
-        assert not list(watch_problems(index._runtime.config, limits))
-        assert not list(watch_problems(index._runtime.config, tmp_path / "no such system"))

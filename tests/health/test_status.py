@@ -2,23 +2,18 @@
 
 import fcntl
 import os
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.api.vaults import opened, write
-from tests.store.rows import SPACE
 from vault_index import VaultIndex
 from vault_index.config.edit import add_source, set_value
 from vault_index.daemon.system import DaemonLock
 from vault_index.errors import NotFoundError
 from vault_index.health import index_status
-from vault_index.results.status import DaemonStatus, SentRecord, Status, WorkStatus
-from vault_index.store.records import SpaceRow
-from vault_index.store.spaces import add_space
+from vault_index.results.status import DaemonStatus, SentRecord, Status
 from vault_index.store.state import State
-from vault_index.store.writer import IndexWriter
 
 NOTES = {"a.md": "# Apple\n\nRed.\n", "b/c.md": "# Cherry\n", "broken.md": "---\ntitle: @home\n---\nText.\n"}
 
@@ -45,24 +40,6 @@ def test_coverage_is_what_is_indexed_as_it_is_of_what_there_is(tmp_path: Path) -
         vault.rename(tmp_path / "away")
         assert coverage(index) == (None, 0)
         assert index.status().sources[0].documents == 4
-
-
-def test_the_time_left_is_of_the_texts_that_are_left(tmp_path: Path) -> None:
-    """The long notes come after the short ones; both have as many chunks."""
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", {f"a{n:02}.md": f"Short {n}." for n in range(20)})
-        write(tmp_path / "vault", {f"b{n:02}.md": f"Long {n}. " + "Words and more words. " * 40 for n in range(20)})
-        index.sync()
-        with closing(IndexWriter(index.home.index_db)) as writer:
-            add_space(writer, SpaceRow(0, SPACE, serving=True, renewed=False))
-            writer.execute("DELETE FROM pending WHERE chunk_id <= 20")
-            short, long = (writer.value(f"SELECT avg(tokens) FROM chunk WHERE id {part} 20") for part in ("<=", ">"))
-        working = DaemonStatus(True, 4711, None, WorkStatus("embed", 20, 40, 2.0, 10))
-        told = index_status(index._runtime, working).daemon.work
-        assert told is not None
-        assert told.seconds_left == round(10 * long / short) > 100
-        reading = DaemonStatus(True, 4711, None, WorkStatus("text", 20, 40, 2.0, 10))
-        assert index_status(index._runtime, reading).daemon == reading
 
 
 def test_what_was_spent_is_told_by_day_in_tokens_and_money(tmp_path: Path) -> None:

@@ -14,32 +14,20 @@ def places(text: str) -> list[tuple[int, int]]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", []),
-        ("a ^id\nb\n\nc", [(1, 2), (4, 4)]),
-        ("# a\nb", [(1, 1), (2, 2)]),
-        ("a\nb\n===\nc", [(1, 3), (4, 4)]),
-        ("- a\n- b\n  b\n\n- c\n\ntext", [(1, 1), (2, 3), (5, 5), (7, 7)]),
-        ("- [ ] a\n- [x] b", [(1, 1), (2, 2)]),
+        ("", []), ("a ^id\nb\n\nc", [(1, 2), (4, 4)]), ("# a\nb", [(1, 1), (2, 2)]), ("a\nb\n===\nc", [(1, 3), (4, 4)]),
+        ("- a\n- b\n  b\n\n- c\n\ntext", [(1, 1), (2, 3), (5, 5), (7, 7)]), ("- [ ] a\n- [x] b", [(1, 1), (2, 2)]),
         ("- a\n\n  ```\n  b\n  ```\n- c", [(1, 5), (6, 6)]),
         ("| a | b |\n|---|---|\n| c | d |\n\ntext", [(1, 3), (5, 5)]),
-        ("text\n| a | b |\n|---|---|\n| c | d |", [(1, 1), (2, 4)]),
-        ("```py\na\n\n# b\n```\nc", [(1, 5), (6, 6)]),
-        ("```\nnever closed\n\n# a", [(1, 4)]),
-        ("> [!note] Title\n> text\n>\n> - a\n> - b\n\nc", [(1, 5), (7, 7)]),
-        ("<div>\na\n</div>\n\nb", [(1, 3), (5, 5)]),
-        ("$$\na\n\n# b\n- c\n$$\nd", [(1, 6), (7, 7)]),
-        ("text\n$$\na\n\nb\n$$", [(1, 1), (2, 6)]),
-        ("$$\nnever closed\n\na", [(1, 2), (4, 4)]),
-        ("costs 5$$ or\n\n$$$", [(1, 1), (3, 3)]),
-        ("- a\n  $$\n  b\n\n  c\n  $$\n- d", [(1, 6), (7, 7)]),
-        ("a\n\n[x]: y.md\n[z]: w.md\n\nb", [(1, 1), (3, 4), (6, 6)]),
-        ("    code\n\n    more", [(1, 3)]),
-        ("a\r\rb\r", [(1, 1), (3, 3)]),
-        ("a\u2028b\n\nc\x0cd", [(1, 1), (3, 3)]),
-        ("\n\n  a  \n   \n", [(3, 3)]),
+        ("text\n| a | b |\n|---|---|\n| c | d |", [(1, 1), (2, 4)]), ("```py\na\n\n# b\n```\nc", [(1, 5), (6, 6)]),
+        ("```\nnever closed\n\n# a", [(1, 4)]), ("> [!note] Title\n> text\n>\n> - a\n> - b\n\nc", [(1, 5), (7, 7)]),
+        ("<div>\na\n</div>\n\nb", [(1, 3), (5, 5)]), ("$$\na\n\n# b\n- c\n$$\nd", [(1, 6), (7, 7)]),
+        ("text\n$$\na\n\nb\n$$", [(1, 1), (2, 6)]), ("$$\nnever closed\n\na", [(1, 2), (4, 4)]),
+        ("costs 5$$ or\n\n$$$", [(1, 1), (3, 3)]), ("- a\n  $$\n  b\n\n  c\n  $$\n- d", [(1, 6), (7, 7)]),
+        ("a\n\n[x]: y.md\n[z]: w.md\n\nb", [(1, 1), (3, 4), (6, 6)]), ("    code\n\n    more", [(1, 3)]),
+        ("a\r\rb\r", [(1, 1), (3, 3)]), ("a\u2028b\n\nc\x0cd", [(1, 1), (3, 3)]), ("\n\n  a  \n   \n", [(3, 3)]),
         ("a\n\u00a0\nb", [(1, 3)]),
     ],
-)
+)  # fmt: skip
 def test_blocks_stand_at_their_lines(text: str, expected: list[tuple[int, int]]) -> None:
     assert places(text) == expected
 
@@ -48,19 +36,10 @@ def test_headings_make_a_path() -> None:
     text = "top\n# A\na\n### C\nc\n## B\nb\n# D **d** #\n\n# \nlast\n> # not\n\n```\n# not\n```\n"
     structure = read_structure(split_lines(text))
     assert [(block.start_line, block.headings, block.is_heading) for block in structure.blocks] == [
-        (1, (), False),
-        (2, ("A",), True),
-        (3, ("A",), False),
-        (4, ("A", "C"), True),
-        (5, ("A", "C"), False),
-        (6, ("A", "B"), True),
-        (7, ("A", "B"), False),
-        (8, ("D d",), True),
-        (10, (), True),
-        (11, (), False),
-        (12, (), False),
-        (14, (), False),
-    ]
+        (1, (), False), (2, ("A",), True), (3, ("A",), False), (4, ("A", "C"), True), (5, ("A", "C"), False),
+        (6, ("A", "B"), True), (7, ("A", "B"), False), (8, ("D d",), True), (10, (), True), (11, (), False),
+        (12, (), False), (14, (), False),
+    ]  # fmt: skip
     assert structure.first_h1 == "A"
 
 

@@ -26,11 +26,8 @@ def as_obsidian_writes(nodes: list[dict[str, Any]]) -> str:
 def test_cards_stand_at_the_line_of_their_node() -> None:
     document = parse_canvas(as_obsidian_writes(NODES), "Board")
     assert [(block.start_line, block.end_line, block.text) for block in document.blocks] == [
-        (3, 3, "# Plan"),
-        (3, 3, "with [[Note|words]] #Tag"),
-        (3, 3, "`#code`"),
-        (8, 8, 'the id "b2" of another '),
-    ]
+        (3, 3, "# Plan"), (3, 3, "with [[Note|words]] #Tag"), (3, 3, "`#code`"), (8, 8, 'the id "b2" of another '),
+    ]  # fmt: skip
     assert document.blocks[1].headings == ("Plan",)
     assert document.tags == ("tag",)
     assert document.links == (

@@ -15,19 +15,14 @@ def body(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "left"),
     [
-        ("a %%b%% c %%d%%", ["a  c "]),
-        ("a %%b\nc\nd%% e", ["a ", "", " e"]),
+        ("a %%b%% c %%d%%", ["a  c "]), ("a %%b\nc\nd%% e", ["a ", "", " e"]),
         ("a\n\n%%\nb\n\n# c\n%%\n\nd", ["a", "", "", "", "", "", "", "", "d"]),
-        ("a %%b\nc%% d %%e\nf%% g", ["a ", " d ", " g"]),
-        ("100 %% sure", ["100 %% sure"]),
-        ("a `%%b%%` c", ["a `%%b%%` c"]),
-        ("a `%%` b %%c%%", ["a `%%` b "]),
-        ("~~~\n%%a\n~~~\nb%%", ["~~~", "%%a", "~~~", "b%%"]),
-        ("%%\n```\na\n```\n%%\nb", ["", "", "", "", "", "b"]),
-        ("> %%a\n> b%% c", ["> ", " c"]),
-        ("x %%%% y", ["x  y"]),
+        ("a %%b\nc%% d %%e\nf%% g", ["a ", " d ", " g"]), ("100 %% sure", ["100 %% sure"]),
+        ("a `%%b%%` c", ["a `%%b%%` c"]), ("a `%%` b %%c%%", ["a `%%` b "]),
+        ("~~~\n%%a\n~~~\nb%%", ["~~~", "%%a", "~~~", "b%%"]), ("%%\n```\na\n```\n%%\nb", ["", "", "", "", "", "b"]),
+        ("> %%a\n> b%% c", ["> ", " c"]), ("x %%%% y", ["x  y"]),
     ],
-)
+)  # fmt: skip
 def test_comments_are_blanked_where_they_are_comments(text: str, left: list[str]) -> None:
     assert body(text) == left
 

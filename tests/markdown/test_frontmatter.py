@@ -37,14 +37,7 @@ def test_values_are_json(inside: str, values: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "lines",
-    [
-        [],
-        ["", "---", "a: b", "---"],
-        [" ---", "a: b", "---"],
-        ["---", "a: b"],
-        ["---", "a: b", "..."],
-    ],
+    "lines", [[], ["", "---", "a: b", "---"], [" ---", "a: b", "---"], ["---", "a: b"], ["---", "a: b", "..."]]
 )
 def test_only_a_fence_in_the_first_line_opens_it_and_only_a_fence_closes_it(lines: list[str]) -> None:
     assert read_frontmatter(lines) == Frontmatter()
@@ -140,16 +133,12 @@ def test_frontmatter_is_blanked_but_counted() -> None:
 @pytest.mark.parametrize(
     ("value", "words", "split"),
     [
-        (None, [], False),
-        ("a, b c", ["a", "b c"], False),
-        ("a, b c", ["a", "b", "c"], True),
+        (None, [], False), ("a, b c", ["a", "b c"], False), ("a, b c", ["a", "b", "c"], True),
         (["a, b", "c d"], ["a, b", "c d"], True),
         (["a", None, 2024, True, 1.5, {"x": 1}, ["link"]], ["a", "2024", "true", "1.5", "link"], False),
-        (7, ["7"], False),
-        ({"a": 1}, [], False),
-        (" , ", [], False),
+        (7, ["7"], False), ({"a": 1}, [], False), (" , ", [], False),
     ],
-)
+)  # fmt: skip
 def test_lists_are_written_in_many_ways(value: Any, words: list[str], split: bool) -> None:
     assert string_list(value, split_spaces=split) == words
 

@@ -9,24 +9,16 @@ from vault_index.markdown.parse import parse
     ("text", "expected"),
     [
         ("# One\ntext\n## Two\n###### Six", "### One\ntext\n#### Two\n###### Six"),
-        ("## Goal\nx\n#### Deep", "### Goal\nx\n##### Deep"),
-        ("#tag and #1", "#tag and #1"),
+        ("## Goal\nx\n#### Deep", "### Goal\nx\n##### Deep"), ("#tag and #1", "#tag and #1"),
         ("```\n# code\n```\n# heading", "```\n# code\n```\n### heading"),
-        ("Title\n=====\ntext", "Title\n\\=====\ntext"),
-        ("Title\n---\ntext", "Title\n***\ntext"),
-        ("above\n\n---\n\nbelow", "above\n\n---\n\nbelow"),
-        ("a | b\n--- | ---\n1 | 2", "a | b\n--- | ---\n1 | 2"),
-        ("~~~py\nopen", "~~~py\nopen\n~~~"),
-        ("<!-- open\ntext", "\\<!-- open\ntext"),
-        ("<div>\ntext", "<div>\ntext"),
-        ("a %% b", "a %\\% b"),
-        ("`%%time` and %%", "`%%time` and %\\%"),
-        ("$$ open\n# x", "\\$$ open\n### x"),
+        ("Title\n=====\ntext", "Title\n\\=====\ntext"), ("Title\n---\ntext", "Title\n***\ntext"),
+        ("above\n\n---\n\nbelow", "above\n\n---\n\nbelow"), ("a | b\n--- | ---\n1 | 2", "a | b\n--- | ---\n1 | 2"),
+        ("~~~py\nopen", "~~~py\nopen\n~~~"), ("<!-- open\ntext", "\\<!-- open\ntext"), ("<div>\ntext", "<div>\ntext"),
+        ("a %% b", "a %\\% b"), ("`%%time` and %%", "`%%time` and %\\%"), ("$$ open\n# x", "\\$$ open\n### x"),
         ("$$\n# no heading\n$$\n# heading", "$$\n# no heading\n$$\n### heading"),
-        ("\n\n  indented\r\nline\r", "  indented\nline"),
-        ("", ""),
+        ("\n\n  indented\r\nline\r", "  indented\nline"), ("", ""),
     ],
-)
+)  # fmt: skip
 def test_it_keeps_its_look_below_the_heading(text: str, expected: str) -> None:
     assert nest(text, 2) == expected
 
@@ -34,13 +26,10 @@ def test_it_keeps_its_look_below_the_heading(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "1. Do:\n   ```bash\n   make\n```",
-        "- ```\n  open in a list",
-        "> ```\n> open in a quotation",
-        "- a\n  <!-- open in a list",
-        "* x\n\n      ```\n",
+        "1. Do:\n   ```bash\n   make\n```", "- ```\n  open in a list", "> ```\n> open in a quotation",
+        "- a\n  <!-- open in a list", "* x\n\n      ```\n",
     ],
-)
+)  # fmt: skip
 def test_fences_in_lists_do_not_reach_out_either(text: str) -> None:
     assert headings(f"## One\n\n{nest(text, 2)}\n\n## Two\n\nend") == ["One", "Two"]
 

@@ -41,15 +41,10 @@ def test_fields_do_not_run_into_each_other(one: list[str], other: list[str]) -> 
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
-        ("", []),
-        ("a", ["a"]),
-        ("a\n\n", ["a", ""]),
-        ("a\r\nb\r\n", ["a", "b"]),
-        ("a\rb\r", ["a", "b"]),
-        ("a\n\rb", ["a", "", "b"]),
-        ("a\u2028b\x0cc\x0bd\x85e", ["a\u2028b\x0cc\x0bd\x85e"]),
+        ("", []), ("a", ["a"]), ("a\n\n", ["a", ""]), ("a\r\nb\r\n", ["a", "b"]), ("a\rb\r", ["a", "b"]),
+        ("a\n\rb", ["a", "", "b"]), ("a\u2028b\x0cc\x0bd\x85e", ["a\u2028b\x0cc\x0bd\x85e"]),
     ],
-)
+)  # fmt: skip
 def test_lines_end_at_lf_crlf_and_cr_only(text: str, lines: list[str]) -> None:
     assert split_lines(text) == lines
 

@@ -7,17 +7,12 @@ from vault_index.markdown.parse import parse
     ("text", "title", "in_text"),
     [
         ("---\ntitle: From frontmatter\n---\n# Heading", "From frontmatter", True),
-        ("---\ntitle: 2026-01-31\n---\n", "2026-01-31", True),
-        ("---\ntitle: \n---\n# Heading", "Heading", True),
-        ("---\ntitle: [a]\n---\n# Heading", "Heading", True),
-        ("---\ntitle: yes\n---\n", "name", False),
-        ("text\n\n## Two\n\n# **One** [[x|y]]\n\n# Later", "One y", True),
-        ("#\n\n# Real", "Real", True),
-        ("```\n# code\n```\n", "name", False),
-        ("## Two only", "name", False),
-        ("", "name", False),
+        ("---\ntitle: 2026-01-31\n---\n", "2026-01-31", True), ("---\ntitle: \n---\n# Heading", "Heading", True),
+        ("---\ntitle: [a]\n---\n# Heading", "Heading", True), ("---\ntitle: yes\n---\n", "name", False),
+        ("text\n\n## Two\n\n# **One** [[x|y]]\n\n# Later", "One y", True), ("#\n\n# Real", "Real", True),
+        ("```\n# code\n```\n", "name", False), ("## Two only", "name", False), ("", "name", False),
     ],
-)
+)  # fmt: skip
 def test_title(text: str, title: str, in_text: bool) -> None:
     document = parse(text, "name")
     assert (document.title, document.title_in_text) == (title, in_text)

@@ -35,18 +35,11 @@ def test_lines_put_together_at_random_change_nothing(seed: int) -> None:
         ["## a | b", "---"],  # the head of a table
         ["- a", "", "1. b | c", "---"],  # an item, and then a rule
         ["| a | b |", "---"],  # a heading
-        ["> a", "b"],
-        ["- a", "b"],
-        ["- a", "", "      code"],
-        ["<!--", "", "- a", "", "-->", "b"],
-        ["<br>", "```", "", "a", "", "```", "", "# b"],
-        ["[a]:", "b", "c"],
-        ["- " * 12 + "a", "", "b", "", "# c"],
-        ["| a |", "|---|", *["| b |", "> c"]],
-        ["```", "a", "    ```", "", "b"],
-        ["a", "\u00a0", "", "b"],
+        ["> a", "b"], ["- a", "b"], ["- a", "", "      code"], ["<!--", "", "- a", "", "-->", "b"],
+        ["<br>", "```", "", "a", "", "```", "", "# b"], ["[a]:", "b", "c"], ["- " * 12 + "a", "", "b", "", "# c"],
+        ["| a |", "|---|", *["| b |", "> c"]], ["```", "a", "    ```", "", "b"], ["a", "\u00a0", "", "b"],
     ],
-)
+)  # fmt: skip
 def test_what_is_unusual_is_read_by_markdown_it(lines: list[str]) -> None:
     assert not difference(lines)
 
@@ -58,7 +51,7 @@ def test_usual_notes_need_no_markdown_it() -> None:
     )
     spans, code = scanner.scan(split_lines(text), lambda start, end: pytest.fail(f"asked for lines {start} to {end}"))
     assert [(one.start, one.end) for one in spans] == [
-        *[(1, 1), (3, 4), (5, 5), (6, 6), (7, 11), (12, 12), (14, 14), (16, 19), (21, 25), (26, 26), (27, 29)],
+        *[(1, 1), (3, 4), (5, 5), (6, 6), (7, 11), (12, 12), (14, 14), (16, 19), (21, 25), (26, 26), (27, 29)]
     ]
     assert [*code] == [range(21, 26)]
     assert spans[0] == (1, 1, 1, "Title")

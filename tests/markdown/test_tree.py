@@ -257,11 +257,8 @@ def test_destination_leads_out_by_web_or_mail_or_into_the_vault() -> None:
 
 def test_addresses_that_lead_nowhere_leave_their_words() -> None:
     for text in (
-        "[w](javascript:x)",
-        "[w](&#106;avascript&colon;x)",
-        "[w][r]\n\n[r]: data:x",
-        "[w]( <java\tscript:x> )",
-    ):
+        "[w](javascript:x)", "[w](&#106;avascript&colon;x)", "[w][r]\n\n[r]: data:x", "[w]( <java\tscript:x> )",
+    ):  # fmt: skip
         assert inline(text) == ["w"], text
     assert inline("<javascript:x> <data:y>") == ["javascript:x data:y"]
 

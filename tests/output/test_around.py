@@ -49,13 +49,6 @@ def test_a_timeline_marks_where_it_stands_and_what_is_a_session() -> None:
     assert "Nothing stands before or after it." in "\n".join(shown("timeline", answers.timeline()))
 
 
-def test_a_day_has_no_minutes() -> None:
-    rows = decoded("timeline", answers.timeline((EARLY,), (LATE,)))
-    assert rows["before"][0]["created"] == "2026-11-20"
-    assert rows["after"][0]["created"] == "2026-11-22 08:30"
-    assert rows["anchor"]["created"] == "2026-11-21 10:00"
-
-
 def test_markdown_is_a_table_with_the_anchor_in_bold() -> None:
     table = render("timeline", answers.timeline((EARLY,), (LATE,), title="Here"), "markdown").split("\n")
     assert [("**Here**" in row) for row in table] == [False, False, False, True, False]

@@ -10,16 +10,12 @@ from vault_index.output.clean import clean, clean_line
     ("text", "expected"),
     [
         ("plain, déjà vu, 数据库, 🧑‍🍳", "plain, déjà vu, 数据库, 🧑‍🍳"),
-        ("two\nlines\r\nthree\rfour", "two\nlines\nthree\nfour"),
-        ("\x1b]0;title\x07", "␛]0;title␇"),
-        ("\x9b31m", "\ufffd31m"),
-        ("evil \u202egnp.exe", "evil \ufffdgnp.exe"),
-        ("\u2066isolate\u2069", "\ufffdisolate\ufffd"),
-        ("del\x7f", "del\ufffd"),
-        ("half \udc80", "half \ufffd"),
+        ("two\nlines\r\nthree\rfour", "two\nlines\nthree\nfour"), ("\x1b]0;title\x07", "␛]0;title␇"),
+        ("\x9b31m", "\ufffd31m"), ("evil \u202egnp.exe", "evil \ufffdgnp.exe"),
+        ("\u2066isolate\u2069", "\ufffdisolate\ufffd"), ("del\x7f", "del\ufffd"), ("half \udc80", "half \ufffd"),
         ("a\tb", "a    b"),
     ],
-)
+)  # fmt: skip
 def test_clean(text: str, expected: str) -> None:
     assert clean(text) == expected
 

@@ -49,14 +49,6 @@ def test_a_hit_says_where_it_is_and_what_it_says() -> None:
     assert lines[-1] == "1 hit · hybrid · 8 ms"
 
 
-def test_hits_that_hardly_answer_stand_below_a_line() -> None:
-    lines = shown("search", answers.search(*(answers.hit(score=score) for score in (0.8, 0.4, 0.39, 0.1)))).split("\n")
-    line = next(number for number, text in enumerate(lines) if text.startswith("From here on"))
-    scores = [number for number, text in enumerate(lines) if re.match(r"0\.\d\d  ", text)]
-    assert [number < line for number in scores] == [True, True, False, False]
-    assert "From here on" not in shown("search", answers.search(answers.hit(score=0.8), answers.hit(score=0.4)))
-
-
 def test_matched_words_are_marked_where_there_is_color() -> None:
     colored = shown("search", answers.search(answers.hit()), color=True, terminal=True)
     assert re.search(r"\x1b\[1;33mreaders\x1b\[0m", colored)

@@ -82,15 +82,6 @@ def test_the_files_are_up_to_date() -> None:
         assert (ROOT / "systemd" / name).read_text(encoding="utf-8") == text, "run: python tools/build_units.py"
 
 
-def test_every_directive_is_explained_in_the_documents() -> None:
-    page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
-    told = facts()
-    serve = told["Serve"]
-    parts = (*(told[name] for name in ("Service", "Sandbox", "System")), serve["Service"], serve["System"])
-    for directive in {directive for part in parts for directive in part}:
-        assert f"`{directive}" in page, directive
-
-
 def analyzed(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     environ = {**os.environ, "XDG_RUNTIME_DIR": str(folder), "HOME": str(folder), "SYSTEMD_COLORS": "0"}
     command = ["systemd-analyze", *arguments]

@@ -25,15 +25,11 @@ def read(root: Path, data: bytes) -> RawDocument:
 
 def test_read_gives_text_hash_and_size(tmp_path: Path) -> None:
     texts = {
-        b"": "",
-        b"a\r\nb\rc\n": "a\r\nb\rc\n",
-        b"no newline": "no newline",
-        "é 笔记 🎉".encode(): "é 笔记 🎉",
-        codecs.BOM_UTF8 + b"bom\r\n": "bom\r\n",
-        codecs.BOM_UTF16_LE + "é\n笔".encode("utf-16-le"): "é\n笔",
+        b"": "", b"a\r\nb\rc\n": "a\r\nb\rc\n", b"no newline": "no newline", "é 笔记 🎉".encode(): "é 笔记 🎉",
+        codecs.BOM_UTF8 + b"bom\r\n": "bom\r\n", codecs.BOM_UTF16_LE + "é\n笔".encode("utf-16-le"): "é\n笔",
         codecs.BOM_UTF16_BE + "é\n笔".encode("utf-16-be"): "é\n笔",
         codecs.BOM_UTF32_LE + "é\n笔".encode("utf-32-le"): "é\n笔",
-    }
+    }  # fmt: skip
     for data, text in texts.items():
         raw = read(tmp_path / "vault", data)
         assert (raw.text, raw.content_hash, raw.faults) == (text, hashlib.sha256(data).digest(), ())

@@ -24,13 +24,9 @@ DOCUMENTS, CHUNKS = 60, 30
 QUERIES = [1 + 0.5 * np.random.default_rng(seed).standard_normal(128) for seed in range(3)]
 """Near the direction in which the vectors differ most, so that codes find all that is near."""
 FILTERS = {
-    "none": Filters(),
-    "one document": Filters(before=1.0),
-    "a tenth": Filters(before=6.0),
-    "half": Filters(tags=("odd",)),
-    "nine tenths": Filters(after=6.0),
-    "nothing": Filters(before=-1.0),
-}
+    "none": Filters(), "one document": Filters(before=1.0), "a tenth": Filters(before=6.0),
+    "half": Filters(tags=("odd",)), "nine tenths": Filters(after=6.0), "nothing": Filters(before=-1.0),
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

@@ -121,13 +121,9 @@ _MARKS = st.sampled_from("'\"$.[]*?%_\\{}:")
 def test_whatever_a_filter_says_is_a_value(reader: IndexReader, text: str) -> None:
     """Quotes, dots, dollars and brackets are neither SQL nor a path into JSON."""
     for filters in (
-        Filters(concepts=(text,), beads=(text,)),
-        Filters(properties=((text, "done"),)),
-        Filters(properties=(("rating", text),)),
-        Filters(properties=((text, None),)),
-        Filters(titles=(text,)),
-        Filters(files=(text,)),
-        Filters(sessions=(text,)),
-    ):
+        Filters(concepts=(text,), beads=(text,)), Filters(properties=((text, "done"),)),
+        Filters(properties=(("rating", text),)), Filters(properties=((text, None),)), Filters(titles=(text,)),
+        Filters(files=(text,)), Filters(sessions=(text,)),
+    ):  # fmt: skip
         chosen = paths(reader, filters)
         assert paths(reader, Filters(without=(filters,))) == {row.path for row in ROWS} - chosen

@@ -26,13 +26,11 @@ def counts(reader: IndexReader) -> dict[str, int]:
     [
         ("Docker docker DOCKER dockers", {"docker", "dockers"}),
         ("useEffect, snake_case", {"useeffect", "use", "effect", "snake", "case"}),
-        ("it's a 3 2024 k8s", {"it", "k8s"}),
-        ("Straße—Über „naïve“ cafe\u0301", {"straße", "über", "naïve", "café"}),
-        ("全文検索 of 用Docker的网络 김치", {"of", "docker"}),
-        ("x" * 40 + " " + "y" * 41, {"x" * 40}),
+        ("it's a 3 2024 k8s", {"it", "k8s"}), ("Straße—Über „naïve“ cafe\u0301", {"straße", "über", "naïve", "café"}),
+        ("全文検索 of 用Docker的网络 김치", {"of", "docker"}), ("x" * 40 + " " + "y" * 41, {"x" * 40}),
         ("а\u19b0b Привет", {"привет"}),  # the first holds a letter that FTS5 does not know
     ],
-)
+)  # fmt: skip
 def test_vocabulary_holds_words_as_written(
     writer: IndexWriter, reader: IndexReader, text: str, words: set[str]
 ) -> None:
@@ -80,11 +78,6 @@ def test_count_words_skips_texts_that_went_uncounted(writer: IndexWriter, reader
 def test_frequencies_join_forms_and_take_the_rarest_part(writer: IndexWriter, reader: IndexReader) -> None:
     put(writer, "a.md", ["a data center", "running data", "he runs", "naïve", "用网络"])
     words = ["Data-Center", "run", "NAIVE", "dokcer", "data-lake", "网络", "2024", "x"]
-    assert reader.vocabulary().frequencies(words) == {
-        "Data-Center": 1,
-        "run": 2,
-        "NAIVE": 1,
-        "dokcer": 0,
-        "data-lake": 0,
-    }
+    told = {"Data-Center": 1, "run": 2, "NAIVE": 1, "dokcer": 0, "data-lake": 0}
+    assert reader.vocabulary().frequencies(words) == told
     assert reader.vocabulary().frequencies([]) == {}

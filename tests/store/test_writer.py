@@ -138,13 +138,3 @@ def test_a_reader_sees_one_state_during_a_snapshot(writer: IndexWriter, reader: 
         writer.put_document(document_row("b.md", ["two"]), (), None, {})
         assert count_rows(reader, "document") == 1
     assert count_rows(reader, "document") == 2
-
-
-def test_a_chunk_that_stays_has_the_tokens_that_were_counted_last(tmp_path: Path) -> None:
-    writer = IndexWriter(tmp_path / "index.db")
-    row = document_row("n.md", ["apple"])
-    writer.put_document(row, (), None, {})
-    again = replace(row, chunks=tuple(chunk._replace(tokens=7) for chunk in row.chunks))
-    writer.put_document(again, (), 1, {})
-    assert writer.execute("SELECT document.tokens, chunk.tokens FROM document, chunk") == [(7, 7)]
-    writer.close()

@@ -56,15 +56,10 @@ class Writer:
         number = len(self.lines)
         id_ = f"{self.id[:8]}-{number:04}"
         base: Json = {
-            "parentUuid": self.last,
-            "isSidechain": bool(self.agent),
-            "type": kind,
-            "uuid": id_,
+            "parentUuid": self.last, "isSidechain": bool(self.agent), "type": kind, "uuid": id_,
             "timestamp": datetime.fromtimestamp((BEGAN + 1000 * number) / 1000, UTC).isoformat().replace("+00:00", "Z"),
-            "cwd": "/home/user/shop",
-            "sessionId": self.session,
-            "version": "2.1.330",
-        }
+            "cwd": "/home/user/shop", "sessionId": self.session, "version": "2.1.330",
+        }  # fmt: skip
         self.raw({**base, **values})
         self.last = str(values.get("uuid", id_))
         return self.last

@@ -10,17 +10,11 @@ from typing import Any
 import pytest
 
 from tests.seeds import seeds
-from vault_index.config import Config
-from vault_index.config.schema import ClientConfig
+from tests.sources.sessions.test_going_on import RECORDED, opened
 from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.source import SessionSource
 
-RECORDED = Path(__file__).resolve().parent.parent.parent.parent / "fixtures/sessions"
 CLIENTS = ("claude-code", "codex", "gemini")
-
-
-def opened(folder: Path, name: str) -> SessionSource:
-    return SessionSource(Config(clients={name: ClientConfig(data=str(folder))}), name)
 
 
 @pytest.fixture(params=CLIENTS)

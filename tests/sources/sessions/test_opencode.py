@@ -157,15 +157,6 @@ def test_an_unknown_layout_is_loud_and_forgets_nothing(client: Client) -> None:
     assert not scan.knows("api/ses_from_there.md")
 
 
-def test_a_data_folder_that_is_gone_is_named(client: Client, tmp_path: Path) -> None:
-    opened = source(client)
-    client.close()
-    shutil.rmtree(client.path.parent)
-    assert "no sessions of OpenCode" in opened.missing()
-    assert opened.scan_places([""]).vanished
-    assert "opencode.enabled" in opened.remedy
-
-
 def test_a_database_that_was_replaced_is_opened_anew(client: Client, tmp_path: Path) -> None:
     client.session()
     client.user("Hello")

@@ -94,12 +94,9 @@ def test_frontmatter_is_read_back_whatever_the_title_is() -> None:
 
 def test_the_project_is_called_as_its_folder() -> None:
     for directory, worktree, name in (
-        ("/home/user/api/src", "/home/user/api", "api"),
-        ("/home/user/notes/", "/", "notes"),
-        ("/home/user/notes", "", "notes"),
-        ("C:\\Users\\me\\app", "", "app"),
-        ("", "", ""),
-    ):
+        ("/home/user/api/src", "/home/user/api", "api"), ("/home/user/notes/", "/", "notes"),
+        ("/home/user/notes", "", "notes"), ("C:\\Users\\me\\app", "", "app"), ("", "", ""),
+    ):  # fmt: skip
         assert replace(SESSION, directory=directory, worktree=worktree).project == name
 
 
@@ -211,11 +208,7 @@ def test_what_we_were_asked_and_answered_is_never_written(
 
 
 def test_what_others_answered_is_written_if_it_is_asked_for(client: Client) -> None:
-    commands = (
-        "cd ~/src/vault-index && make test",
-        "grep -r vault-index docs",
-        "git commit -m 'vault-index: faster'",
-    )
+    commands = ("cd ~/src/vault-index && make test", "grep -r vault-index docs", "git commit -m 'vault-index: faster'")
     others = [tool("bash", {"command": command}, "Nobody waits.") for command in commands]
     others.append(tool("memory_read_graph", {}, "Nobody waits."))
     client.begin("Look")
