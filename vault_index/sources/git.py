@@ -114,8 +114,8 @@ class GitDates:
 def _repository(folder: Path) -> tuple[Path, Path, str] | None:
     """The folder of a repository, that of its objects, and where in its work tree `folder` is.
 
-    None for a repository outside the work tree, unless it is the one that made this linked worktree or submodule; and
-    for one whose objects lead elsewhere.
+    A repository outside the work tree does not count, unless it is the one that made this linked worktree or submodule;
+    nor does one whose objects lead elsewhere.
     """
     for tree in (folder, *folder.parents):
         place = tree / ".git"
@@ -128,7 +128,6 @@ def _repository(folder: Path) -> tuple[Path, Path, str] | None:
             ours = is_under(str(tree), str(common)) or _names(place, tree)
             if ours and (place == common or place.parent == common / "worktrees") and _is_plain(objects):
                 return place, objects, folder.relative_to(tree).as_posix()
-            break
     return None
 
 

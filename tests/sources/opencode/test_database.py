@@ -7,6 +7,7 @@ from tests.sources.opencode.stores import Client, messages, one
 from vault_index.errors import BusyError, VaultIndexError
 from vault_index.sources.opencode.database import Database, UnknownSchemaError
 from vault_index.sources.opencode.entries import read_messages
+from vault_index.sources.sessions import client_database
 from vault_index.sources.sessions.model import Text
 
 
@@ -127,6 +128,45 @@ def test_database_refuses_what_is_none(tmp_path: Path) -> None:
     apsw.Connection(str(path)).close()
     with pytest.raises(UnknownSchemaError, match="no migration is recorded"):
         Database(path)
+
+
+@pytest.mark.parametrize(
+    ("sql", "limit", "reason"),
+    [
+        ("CREATE VIEW part AS SELECT * FROM piece", {}, "access to view"),
+        ("CREATE VIEW part AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
+         " SELECT piece.* FROM piece, n", {}, "cannot be read"),
+        ("CREATE VIRTUAL TABLE part USING fts5 (id, message_id, session_id, time_created, data)", {}, "no such module"),
+        ("CREATE TABLE part AS SELECT * FROM piece", {"_SECONDS": -1.0}, "interrupted"),
+        ("CREATE TABLE part AS SELECT * FROM piece", {"_MOST_BYTES": 100}, "of rows"),
+    ],
+)  # fmt: skip
+def test_database_reads_tables_only_and_within_limits(
+    client: Client, monkeypatch: pytest.MonkeyPatch, sql: str, limit: dict[str, float], reason: str
+) -> None:
+    client.session()
+    client.user("Hello")
+    client.run("ALTER TABLE part RENAME TO piece")
+    client.run(sql)
+    for name, value in limit.items():
+        monkeypatch.setattr(client_database, name, value)
+    monkeypatch.setattr(client_database, "_OPERATIONS", 1)
+    with pytest.raises(VaultIndexError, match=reason):
+        read(client)
+
+
+def test_a_huge_value_is_left_out_and_named(client: Client) -> None:
+    client.session()
+    message = client.user("before")
+    client.run("UPDATE session SET revert = zeroblob(?)", client_database.LARGEST_VALUE + 1)
+    client.run("INSERT INTO part SELECT 'prt_huge', message_id, session_id, 0, 0, zeroblob(40000000) FROM part")
+    client.message("ses_a", client.tick(), {"role": "user"}, "msg_huge")
+    client.run("UPDATE message SET data = zeroblob(40000000) WHERE id = 'msg_huge'")
+    problems: list[str] = []
+    assert read(client, problems) == ["before"]
+    assert [problem.partition(" cannot")[0] for problem in problems] == [
+        f"part prt_huge of message {message}", "message msg_huge",
+    ]  # fmt: skip
 
 
 def test_a_locked_database_is_said_to_be_busy(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """Reads the database of OpenCode, beside a client that is writing it: its tables are a format like any other.
 
-Strictly read-only, and only the tables that are named here: the same file holds keys and tokens of accounts. It is
-never copied nor opened as immutable, because a part of it, at first all, stands in the `-wal` beside it.
+Strictly read-only, within limits, and only the tables that are named here: the same file holds keys and tokens of
+accounts. It is never copied nor opened as immutable, because a part of it, at first all, stands in the `-wal` beside
+it.
 """
 
 import json
@@ -15,6 +16,7 @@ import apsw
 from vault_index.errors import BusyError, VaultIndexError
 from vault_index.sources.opencode.entries import read_revert
 from vault_index.sources.opencode.model import Held, RawMessage, RawPart, Revert, stamp_of
+from vault_index.sources.sessions.client_database import LARGEST_VALUE, ClientDatabase
 from vault_index.sources.sessions.model import Listed, Session
 from vault_index.sources.sessions.values import read_object
 
@@ -29,6 +31,7 @@ _NEEDED = {
     "part": ("id", "message_id", "session_id", "time_created", "data"),
 }
 _V2_NEEDED = ("id", "session_id", "type", "time_created", "time_updated", "data")
+_DATA = f"CASE WHEN octet_length(data) <= {LARGEST_VALUE} THEN CAST(data AS BLOB) END"
 
 
 class UnknownSchemaError(VaultIndexError):
@@ -47,9 +50,8 @@ class Database:
     def __init__(self, path: Path) -> None:
         self._path = path
         with self._translated():
-            self._connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+            self._connection = ClientDatabase(path, _BUSY_MS)
             try:
-                self._connection.set_busy_timeout(_BUSY_MS)
                 self._schema = -1
                 self._written: dict[str, int] = {}
                 """When a part of each session was written last."""
@@ -72,12 +74,18 @@ class Database:
         where, one = ("", "") if id_ is None else ("WHERE session.id = ?", "WHERE session_id = ?")
         with self._translated(), self._snapshot():
             self._check()
-            rows = self._all(f"{self._sessions_sql()} {where} ORDER BY session.time_created, session.id", values)
-            messages = {id_: rest for id_, *rest in self._all(_COUNTS.format("message", one), values)}
-            newer = self._all(_COUNTS.format("session_message", one), values) if self._has_v2() else []
+            rows = self._connection.rows(
+                f"{self._sessions_sql()} {where} ORDER BY session.time_created, session.id", values
+            )
+            messages = {id_: rest for id_, *rest in self._connection.rows(_COUNTS.format("message", one), values)}
+            newer = self._connection.rows(_COUNTS.format("session_message", one), values) if self._has_v2() else []
             v2 = {id_: rest for id_, *rest in newer}
-            parts = dict(self._all(f"SELECT session_id, count(*) FROM part {one} GROUP BY session_id", values))
-            unfinished = {id_: rest for id_, *rest in self._all(_UNFINISHED.format(where), values)}
+            parts = dict(
+                self._connection.rows(f"SELECT session_id, count(*) FROM part {one} GROUP BY session_id", values)
+            )
+            unfinished = {
+                id_: rest for id_, *rest in self._connection.rows(_UNFINISHED.format(where, LARGEST_VALUE), values)
+            }
             if "time_updated" in self._columns["part"]:
                 self._ask_when_written(rows, messages, [message for message, _ in unfinished.values()])
         found = []
@@ -102,7 +110,7 @@ class Database:
         """When its messages were written; a fork has those of its original."""
         sql = "SELECT time_created FROM message WHERE session_id = ? ORDER BY time_created"
         with self._translated():
-            return [time for (time,) in self._all(sql, (session,))]
+            return [time for (time,) in self._connection.rows(sql, (session,))]
 
     def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]:
         """The messages of a session in the order of (time, id), each to be used up before the next.
@@ -112,6 +120,7 @@ class Database:
         try:
             with self._translated():
                 known: set[str] = set()
+                self._connection.begin_work()
                 for id_, created, data, kind in self._connection.execute(self._messages_sql(), {"session": session}):
                     if kind and id_ in known:
                         continue
@@ -130,10 +139,10 @@ class Database:
         changed = {str(row[0]): messages[row[0]][1] for row in rows if row[0] in messages}
         asked = {*sorted(changed, key=changed.__getitem__)[-_LIVELY:], *(changed.keys() - self._written.keys())}
         with suppress(apsw.CorruptError):  # the sessions that are damaged are named when they are read
-            self._written |= self._all(_WRITTEN, (json.dumps(list(asked)), json.dumps(unfinished)))
+            self._written |= self._connection.rows(_WRITTEN, (json.dumps(list(asked)), json.dumps(unfinished)))
 
     def _parts(self, message: str, problems: list[str]) -> Iterator[RawPart]:
-        sql = "SELECT id, CAST(data AS BLOB) FROM part WHERE message_id = ? ORDER BY time_created, id"
+        sql = f"SELECT id, {_DATA} FROM part WHERE message_id = ? ORDER BY time_created, id"
         try:
             with self._translated():
                 for id_, data in self._connection.execute(sql, (message,)):
@@ -142,16 +151,17 @@ class Database:
             problems.append(f"message {message}: {error.message}; parts of it are missing")
 
     def _messages_sql(self) -> str:
-        own = "SELECT id, time_created, CAST(data AS BLOB), '' AS kind FROM message WHERE session_id = :session"
+        own = f"SELECT id, time_created, {_DATA}, '' AS kind FROM message WHERE session_id = :session"
         if not self._has_v2():
             return f"{own} ORDER BY time_created, id"
         # Its rows count where `message` has none of the same id: a client may have written both.
-        newer = "SELECT id, time_created, CAST(data AS BLOB), type FROM session_message WHERE session_id = :session"
+        newer = f"SELECT id, time_created, {_DATA}, type FROM session_message WHERE session_id = :session"
         return f"{own} UNION ALL {newer} ORDER BY 2, 1, 4"
 
     def _sessions_sql(self) -> str:
         def text(name: str) -> str:  # as bytes: a client may have written what is no UTF-8
-            return f"CAST(session.{name} AS BLOB)" if name in self._columns["session"] else "NULL"
+            value = f"session.{name}" if name in self._columns["session"] else "NULL"
+            return f"CASE WHEN octet_length({value}) <= {LARGEST_VALUE} THEN CAST({value} AS BLOB) END"
 
         project = {"id", "worktree"} <= self._columns["project"] and "project_id" in self._columns["session"]
         worktree, join = (
@@ -174,7 +184,9 @@ class Database:
         if schema == self._schema:
             return
         tables = (*_NEEDED, "project", "session_message", "migration")
-        self._columns = {table: {str(row[1]) for row in self._all(f"PRAGMA table_info({table})")} for table in tables}
+        self._columns = {
+            table: {str(row[1]) for row in self._connection.rows(f"PRAGMA table_info({table})")} for table in tables
+        }
         lacking = [
             f"{table}.{name}" for table, names in _NEEDED.items() for name in names if name not in self._columns[table]
         ]
@@ -188,13 +200,10 @@ class Database:
     def _version(self) -> str:
         """What the database says of its version, which is not a number but the last migration."""
         if "id" in self._columns["migration"]:
-            rows = self._all("SELECT id FROM migration ORDER BY id DESC LIMIT 1")
+            rows = self._connection.rows("SELECT id FROM migration ORDER BY id DESC LIMIT 1")
             if rows:
                 return f"its last migration is {rows[0][0]}"
         return f"user_version {self._connection.pragma('user_version')}, no migration is recorded"
-
-    def _all(self, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
-        return self._connection.execute(sql, values).fetchall()
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
@@ -218,7 +227,8 @@ class Database:
         except apsw.Error as error:
             raise VaultIndexError(
                 f"{self._path} cannot be read ({error})",
-                "its folder must be readable, and `-shm` be there or may be made beside the database",
+                "its folder must be readable, and `-shm` be there or may be made; else report it with the version of"
+                " OpenCode (nothing is removed from the index)",
             ) from error
 
 
@@ -232,9 +242,10 @@ _UNFINISHED = """
 SELECT session.id, message.id, (SELECT count(*) FROM part WHERE part.message_id = message.id)
 FROM session JOIN message ON message.id =
     (SELECT id FROM message WHERE session_id = session.id ORDER BY time_created DESC, id DESC LIMIT 1)
-    AND CASE WHEN json_valid(message.data) THEN json_extract(message.data, '$.role') = 'assistant'
+    AND CASE WHEN octet_length(message.data) > {1} THEN 0 WHEN json_valid(message.data)
+        THEN json_extract(message.data, '$.role') = 'assistant'
         AND json_extract(message.data, '$.time.completed') IS NULL ELSE 0 END
-{}
+{0}
 """
 
 

@@ -37,10 +37,12 @@ def _by_codex(folder: Path, listed: Listed) -> Verdict:
     removed by something else."""
     import apsw
 
+    from vault_index.sources.sessions.client_database import ClientDatabase
+
     threads = 0
-    for file in folder.glob("state_*.sqlite"):
-        with suppress(apsw.Error, OSError), closing(apsw.Connection(f"{file}", flags=apsw.SQLITE_OPEN_READONLY)) as db:
-            ids = {id_ for (id_,) in db.execute("SELECT id FROM threads")}
+    for file in filter(Path.is_file, folder.glob("state_*.sqlite")):
+        with suppress(apsw.Error, OSError), closing(ClientDatabase(file, busy_ms=0)) as database:
+            ids = {id_ for (id_,) in database.rows("SELECT id FROM threads")}
             threads += len(ids)
             if listed.session.id in ids:
                 return "unknown"
