@@ -316,7 +316,7 @@ def test_sessions_in_which_nobody_said_anything_are_none(tmp_path: Path) -> None
 
 
 def test_a_fork_of_older_versions_names_the_session_it_begins_with(writer: Writer) -> None:
-    copied = {"forkedFrom": {"sessionId": "old", "messageUuid": "x"}}
+    copied: Json = {"forkedFrom": {"sessionId": "old", "messageUuid": "x"}}
     writer.prompt("First", **copied)
     writer.answer("One.", **copied)
     writer.prompt("Another way")
