@@ -171,18 +171,3 @@ def test_agents_ask_what_was_worked_on(index: VaultIndex) -> None:
     assert shown.startswith('worked: "On 2026-11-20: 2 sessions')
     assert "shop" not in asked(index, summary=True, after="2026-11-20", before="2026-11-21", project="api")
     assert "pytest" not in asked(index, summary=True, after="2026-11-20", client="codex")
-
-
-DAYS = {
-    "--since 2026-11-19 --until 2026-11-20": "Since 2026-11-19 until 2026-11-20: ",
-    "--since 2026-11-20 --until 2026-11-20T14:05": "Since 2026-11-20 until 2026-11-20 14:05: ",
-    "--since 2026-11-20": "Since 2026-11-20: ",
-    "--since 2026-11-22 --until 2026-11-22": "On 2026-11-22: no sessions\n",
-}
-
-
-def test_a_summary_names_its_days(told: Any, index: VaultIndex, capsys: pytest.CaptureFixture[str]) -> None:
-    for days, said in DAYS.items():
-        assert told("sessions", "--summary", *days.split(), "--human").startswith(said)
-    assert main(["sessions", "--since", "nonsense", "--home", str(index.home.data_dir)]) == 2
-    assert "nonsense" in capsys.readouterr().err

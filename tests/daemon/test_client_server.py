@@ -4,8 +4,6 @@ import json
 import os
 import socket
 import stat
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -204,23 +202,6 @@ def test_one_client_too_many_is_told_so(path: Path, serve: Serve) -> None:
     until(lambda: ping(path))
 
 
-def test_a_client_without_a_thread_is_told_and_others_are_served(
-    path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    start = threading.Thread.start
-
-    def refuse(thread: threading.Thread) -> None:
-        if thread.name == "client":
-            raise RuntimeError("can't start new thread")
-        start(thread)
-
-    with monkeypatch.context() as small:
-        small.setattr(threading.Thread, "start", refuse)
-        assert say(path)[0]["error"]["code"] == "busy"
-    assert server.is_alive()
-    assert ping(path)
-
-
 # --- requests that are none ------------------------------------------------------------------------------------------
 
 
@@ -381,10 +362,3 @@ def test_a_daemon_of_another_protocol_is_named(path: Path, serve: Serve) -> None
     serve(refuse)
     with pytest.raises(OtherProtocol, match="protocol 2"):
         ping(path)
-
-
-def test_the_client_imports_nothing_heavy() -> None:
-    code = "import sys; before = {*sys.modules}; import vault_index.daemon.client; print(*{*sys.modules} - before)"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    heavy = {"dataclasses", "vault_index.api.index", "vault_index.models", "logging", "watchdog", "apsw", "pathlib"}
-    assert heavy & {*out} == set()

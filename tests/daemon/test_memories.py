@@ -4,17 +4,14 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import opened, write
 from tests.embeddings.replies import Reply, Request
 from tests.embeddings.server import EmbeddingServer
 from tests.sources.opencode.stores import Client
 from tests.waiting import PATIENCE, until
 from tests.world import World, opened_world
-from vault_index.cancel import CancelToken
 from vault_index.errors import UsageError
 
 HOUSEKEEPING = '[memory]\nauto_prune = true\narchive_after = "2 years"\n'
@@ -108,18 +105,3 @@ def test_vectors_of_a_server_follow_a_memory_in_the_background(world: World) -> 
         until(lambda: any("[animals]" in text for text in server.texts))
         until(lambda: world.ask("file_status", ref=stored["path"])["pending"] == 0)
         assert world.ask("search", query="buffalo")["degraded"] == []
-
-
-def test_an_interrupted_sync_says_what_it_did_and_goes_on_from_there(tmp_path: Path) -> None:
-    token = CancelToken()
-
-    def leave(stage: str, done: int, total: int) -> None:
-        if done == 2:
-            token.cancel()
-
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", {f"{number}.md": f"Note {number}." for number in range(5)})
-        report = index.sync(progress=leave, cancel=token)
-        assert (report.added, report.finished) == (2, False)
-        rest = index.sync()
-        assert (rest.added, rest.unchanged, rest.finished) == (3, 2, True)

@@ -29,12 +29,9 @@ Start = Callable[..., Watched]
 
 
 @pytest.fixture
-def client(tmp_path: Path) -> Iterator[Client]:
-    (tmp_path / "opencode").mkdir()
-    client = Client(tmp_path / "opencode/opencode.db")
+def client(client: Client) -> Client:
     client.session()
-    yield client
-    client.close()
+    return client
 
 
 @pytest.fixture
