@@ -139,14 +139,11 @@ def test_a_malformed_call_is_a_tool_error(each: Session) -> None:
     [
         ("memory_search", {"query": "x", "mode": "magic"}, "one of hybrid, text, vector"),
         ("memory_store", {"content": "x", "narrative": "y"}, "both are given"),
-        ("memory_store", {"content": "The key is ghp_" + "a1B2" * 9, "title": "Key"}, "looks like a GitHub token"),
         ("memory_search", {"query": "x", "source": "elsewhere"}, "no source 'elsewhere'"),
         ("memory_search", {"query": "x", "cursor": "page two"}, "is no cursor"),
         ("memory_search", {"query": "x " * 20_000}, "40,000 characters"),
         ("memory_get", {"cursor": " || "}, "a reference is empty"),
         ("memory_list", {"after": "someday"}, "someday"),
-        ("memory_get", {"ref": "no such note"}, "nothing is called"),
-        ("memory_forget", {}, "there is no tool"),
     ],
 )
 def test_an_error_says_what_is_wrong(client: Session, tool: str, arguments: dict[str, Any], told: str) -> None:
@@ -161,13 +158,6 @@ def test_of_several_references_the_bad_ones_are_named_beside_the_good_one(client
     assert "leads out of the vault" in answer["shown"]
     assert "nothing is called" in client.error("memory_get", ref=["no such note", "nor this"])
     assert "empty" in client.error("memory_get", ref=[" "])
-
-
-def test_a_number_that_no_database_has_means_all(client: Session) -> None:
-    calls: dict[str, dict[str, str]] = {"memory_list": {}, "memory_search": {"query": "barometer"}}
-    for tool, query in calls.items():
-        assert client.call(tool, **query, limit=10**30, max_tokens=10**30)["results"]
-        assert client.call(tool, **query, offset=10**30)["results"] == []
 
 
 def test_a_list_is_read_page_by_page_within_the_budget(client: Session) -> None:

@@ -82,28 +82,19 @@ def wait_for_next(page: Page, before: str) -> None:
     expect(page.locator(f'article[data-id="{before}"]')).to_have_count(0)
 
 
-def decide(page: Page, action: str, *, by: str = "key") -> None:
-    """Choose an action and confirm what it asks."""
+def decide(page: Page, action: str) -> None:
+    """Choose an action by its key and confirm what it asks."""
     ready(page)
     if action == "edit":
         text_is_drawn(page)
-    if by == "key":
-        page.keyboard.press(KEYS[action])
-    else:
-        page.get_by_role("article").get_by_role("button", name=action.capitalize()).click()
+    page.keyboard.press(KEYS[action])
     if action == "merge":
         page.wait_for_selector("dialog .diff")
-        if by == "key":
-            page.keyboard.press("Enter")
-        else:
-            page.locator("dialog").get_by_role("button", name="Merge").click()
+        page.keyboard.press("Enter")
     if action == "edit":
         add_text(page, "A person wrote this.\n")
         page.wait_for_selector(".review-edit ins, .review-edit .differs")
-        if by == "key":
-            page.keyboard.press("Control+Enter")
-        else:
-            page.get_by_role("button", name="Save").click()
+        page.keyboard.press("Control+Enter")
 
 
 def add_text(page: Page, text: str) -> None:

@@ -126,15 +126,6 @@ def test_history_undo_keeps_what_was_written_since(reader: Reader, desk: Desk, f
     assert file.read_text("utf-8") == theirs
 
 
-def test_history_reloads_for_a_change_among_others(reader: Reader, file: Path) -> None:
-    page = opened(reader)
-    tell = """changes => dispatchEvent(new CustomEvent("vault-index:changed", {
-        detail: { event: "changes", data: { changes } } }))"""
-    with page.expect_request("**/api/history"):
-        for path in ("other.md", PATH, "another.md"):
-            page.evaluate(tell, [{"source": "vault", "path": path, "change": "changed"}])
-
-
 def test_history_of_a_note_is_refused_for_good(reader: Reader) -> None:
     page = reader.open("#/history/vault/wal.md")
     expect(page.get_by_role("alert")).to_contain_text("wal.md is no memory")

@@ -11,10 +11,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Error as PlaywrightError, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.page_real.browser import Reader, shown
-from tests.page_real.hostile import SESSION_WORDS, Hostile, memories, notes, session, written
+from tests.page_real.hostile import SESSION_WORDS, Hostile, memories, notes, session, write_all
 from tests.world import World, opened_world
 
 CANARY = """(() => {
@@ -122,8 +122,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, outside: Outside) -> Iterato
     folder = tmp_path_factory.mktemp("hostile")
     more = f'[memory]\ndir = "memory"\n[sessions.claude-code]\nenabled = true\ndata = "{folder / "claude"}"\n'
     with opened_world(folder, more + "[serve]\nrate = 100000\n") as made:
-        for _ in written(made.vault, outside.place):
-            pass
+        write_all(made.vault, outside.place)
         told = session()
         told.home = folder / "claude"
         told.write()
@@ -333,28 +332,3 @@ def test_made_up_address_runs_nothing_and_changes_nobody(opened: Page, module_re
     assert token
     assert misses == {}
     assert outside.came == 0
-
-
-def test_canary_sees_each_kind_of_attack(opened: Page, module_reader: Reader) -> None:
-    opened.goto(f"{module_reader.origin}/")
-    opened.wait_for_selector(".side nav")
-    opened.evaluate("""() => {
-      window.__hit = 1;
-      alert("x");
-      const add = (name, attributes) => {
-        const made = document.createElement(name);
-        for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-        document.querySelector("main").append(made);
-      };
-      add("iframe", {});
-      add("a", { href: "javascript:x" });
-      add("p", { style: "background: url(x)" });
-      add("img", { src: "https://127.0.0.1:1/x.png" });
-    }""")
-    settled(opened)
-    found = opened.evaluate(LOOK)
-    for said in ("ran", "called alert", "made <iframe>", "style=", "href=javascript:x", "img https://", "policy: img"):
-        assert any(said in one for one in found), (said, found)
-    with pytest.raises(PlaywrightError, match="TrustedScript"):  # the browser refuses it too
-        opened.evaluate("() => document.body.setAttribute('onclick', 'window.__hit = 1')")
-    assert any("img" in fault for fault in module_reader.faults), module_reader.faults

@@ -70,18 +70,6 @@ def test_token_is_created_and_revoked_by_keys_and_shows_its_folder_only(reader: 
     assert found(reader, secret) == ["401"]
 
 
-def test_token_is_created_by_mouse(tokens: Page) -> None:
-    tokens.get_by_role("button", name="Make a token").click()
-    tokens.get_by_label("Name").fill("writer")
-    tokens.get_by_text("read, and write memories").click()
-    tokens.get_by_role("button", name="vault", exact=True).click()
-    tokens.get_by_role("button", name="until revoked").click()
-    tokens.get_by_role("button", name="Make it").click()
-    tokens.get_by_role("button", name="Done").click()
-    for text in ("reads and writes", "Sees vault.", "good until it is revoked"):
-        expect(row(tokens, "writer")).to_contain_text(text)
-
-
 def test_token_refusal_is_shown_at_its_field(tokens: Page) -> None:
     field, fault = tokens.get_by_label("Folders, one a line"), "no folder of a vault"
     tokens.get_by_role("button", name="Make a token").click()

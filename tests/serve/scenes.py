@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -348,8 +349,6 @@ class _Maker:
 
 
 def _iso(time: int) -> str:
-    from datetime import UTC, datetime
-
     return datetime.fromtimestamp(time, UTC).isoformat().replace("+00:00", ".000Z")
 
 

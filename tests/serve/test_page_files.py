@@ -144,8 +144,8 @@ def test_no_path_leads_out_of_the_vault(target: Target) -> None:
 
 
 def test_what_is_no_vault_has_no_images(target: Target) -> None:
-    for source in ("", ".", "..", "%2e%2e", "vaul", "VAULT", "vault%2f..", "vault%00", "*", "claude-code", "vault:"):
-        for path in ("good.png", "outside.png", "home/home.png", "vault/good.png"):
+    for source in ("", ".", "%2e%2e", "vaul", "VAULT", "vault%2f..", "vault%00", "*", "claude-code", "vault:"):
+        for path in ("good.png", "outside.png"):
             assert is_refused(image(target, f"{source}/{path}")), (source, path)
 
 

@@ -1,14 +1,11 @@
 """Tokens as the page lists, makes and revokes them: as strictly as the commands do."""
 
-import os
 import time
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.waiting import until
 from tests.world import World
 from vault_index.access import Tokens
 from vault_index.callers import Caller, Scope
@@ -18,11 +15,7 @@ from vault_index.page.tokens import list_tokens
 ME = Caller("page-1", writes=True, owner=True)
 
 
-def answer(world: World, params: dict[str, Any]) -> dict[str, Any]:
-    def reload() -> None:
-        with suppress(ConnectionError):  # no daemon
-            world.ask("reload")
-
+def answer(world: World, params: dict[str, Any], reload: Callable[[], object] = lambda: None) -> dict[str, Any]:
     return list_tokens(world.home, ME, params, reload=reload)
 
 
@@ -105,11 +98,9 @@ def test_doubtful_token_is_made_with_a_warning(new_world: World) -> None:
     assert [one.split(":")[0] for one in made["doubts"]] == ["There is no folder werk yet", "It can store nothing"]
 
 
-def test_isolated_index_comes_and_goes_with_the_token(world: World) -> None:
-    def parts() -> list[str]:
-        return [name for part in world.ask("status")["daemon"].get("isolated", ()) for name in part["tokens"]]
-
-    answer(world, asked(sources=["vault"], isolated=True))
-    until(lambda: parts() == ["ci"])
-    answer(world, {"revoke": "ci"})
-    until(lambda: parts() == [] and not os.listdir(Path(world.home.isolated_dir)))
+def test_daemon_reloads_for_isolated_tokens_alone(new_world: World) -> None:
+    asked_for: list[bool] = []
+    for isolated in (True, False):
+        for params in (asked(sources=["vault"], isolated=isolated), {"revoke": "ci"}):
+            answer(new_world, params, lambda isolated=isolated: asked_for.append(isolated))  # type: ignore[misc]
+    assert asked_for == [True, True]
