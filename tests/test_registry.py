@@ -10,9 +10,8 @@ from vault_index.version import PROGRAMS, __version__
 
 ROOT = Path(__file__).parents[1]
 OURS = {DISTRIBUTION, f"{DISTRIBUTION}[multilingual]", MULTILINGUAL_DISTRIBUTION}
-INSTALL = re.compile(
-    r"\b(?:(?:pip|pip3) install|pipx (?:install|inject|upgrade|run)|uv tool (?:install|upgrade)|uvx)((?: +[^\s`&|;#]+)+)"
-)
+TOOLS = r"pip3? install|pipx (?:install|inject|upgrade|run)|uv tool (?:install|upgrade)|uvx"
+INSTALL = re.compile(rf"\b(?:{TOOLS})((?: +[^\s`&|;#]+)+)")
 
 
 def test_the_registry_is_told_of_this_version() -> None:
