@@ -228,11 +228,12 @@ class Runtime:
     def searcher(self, connections: Connections) -> Searcher:
         from vault_index.query.search import Searcher
 
+        limited = self.scope is not None and not self.scope.whole
         return Searcher(
             connections.reader,
             connections.state,
             self.by_name,
-            partial(self.embedders.embed_query, connections.state, self.moments),
+            partial(self.embedders.embed_query, connections.state, self.moments, connections.reader, limited),
             self.config.ranking,
             partial(self.pending, connections.reader) if self.hides else None,
         )

@@ -18,6 +18,8 @@ from vault_index.config.edit import set_value
 from vault_index.results.search import SearchResult
 
 NOTES = {"oak.md": "# Oak\n\nThe oak is described here.\n", "private/elm.md": "The elm is described here.\n"}
+PUBLIC = "/srv/public"
+"""A folder in which queries are typed that may leave."""
 TOKEN = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 Edit = Callable[[str], str]
 
@@ -36,7 +38,7 @@ def index(tmp_path: Path, server: EmbeddingServer) -> Iterator[VaultIndex]:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The home directory of the user, with some repositories and links."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    for root in ("clients/secret", "mono", "repository"):
+    for root in ("clients/secret", "clients/acme/my-app", "mono", "repository"):
         (tmp_path / root / ".git").mkdir(parents=True)
     (tmp_path / "work").symlink_to(tmp_path / "clients")
     (tmp_path / "linked").symlink_to(tmp_path / "repository")
@@ -83,6 +85,8 @@ ASKING = [
     ("secret", "~/clients/secret/src"),
     ("~/work", "~/clients"),
     ("~/clients", "~/work"),
+    ("~/clients", "My App"),
+    ("my_app", "#project/My-App"),
 ]
 """A value of `local_only`, and a project that it keeps."""
 
@@ -132,8 +136,10 @@ def test_query_asked_in_a_private_folder_is_not_sent(
 
 
 def test_query_names_a_private_project_or_folder_as_the_reason(index: VaultIndex, server: EmbeddingServer) -> None:
+    assert not stayed(index.search("the oak"), server)
     keep(index)
-    assert not stayed(index.search("the oak"), server)  # a person asks, from no folder
+    assert stayed(index.search("the oak"), server)  # nobody knows where it was typed
+    assert not stayed(index.search("the oak", directory=PUBLIC), server)
     keep(index, "/srv/secret")
     for project, directory in (("secret", "/srv/public"), ("public", "/srv/secret"), (None, "/srv/secret")):
         assert index.recall("the oak", project=project, directory=directory).degraded
@@ -158,7 +164,11 @@ def test_query_asked_in_a_folder_of_sessions_is_not_sent_where_all_are_private(
 # --- queries: what is asked for --------------------------------------------------------------------------------
 
 
-def test_query_for_a_private_project_is_not_sent(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_query_for_a_private_project_is_not_sent(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
+    public = {"z.md": "---\nproject: public\n---\nThe oak of all.\n"}
+    write(home / "vault", {**public, "80-memory/a.md": "---\nsession: ses_here\nproject: x\n---\nThe oak.\n"})
+    index.sync()
+    server.requests.clear()
     misses = []
     for kept, query in (
         (("secret",), "project:secret oak"),
@@ -169,11 +179,19 @@ def test_query_for_a_private_project_is_not_sent(index: VaultIndex, server: Embe
         (("My Secret",), "tag:project/my-secret oak"),
         (("secret",), "session:ses_unknown oak"),
         ((), "project:anything oak"),
+        (("~/clients",), 'project:"My App" oak'),
+        (("~/clients",), "tag:project/my_app/notes oak"),
+        (("~/clients",), "[Project:My-App] oak"),
+        (("~/clients",), "[session:ses_unknown] oak"),
+        (("x", "~/clients"), "session:SES_H oak"),
+        (("public",), "source:vault title:z oak"),
     ):
         keep(index, *kept)
-        if not stayed(index.search(query), server):
+        if not stayed(index.search(query, directory=PUBLIC), server):
             misses.append((kept, query))
     assert misses == []
+    keep(index, "~/clients")
+    assert not stayed(index.search("project:Public oak", directory=PUBLIC), server)
 
 
 @pytest.mark.parametrize(
@@ -185,13 +203,21 @@ def test_query_for_a_private_project_is_not_sent(index: VaultIndex, server: Embe
         ("true", "source:vault elm", True),
         ("true", "elm", True),
         ('["private/"]', "source:vault elm", False),
+        ('["private/"]', "path:PRIVATE elm", True),
+        ('["private/"]', "path:./private//elm elm", True),
+        ('["private/"]', "path:*/elm.md elm", True),
+        ('["private/"]', "file:elm.md elm", True),
+        ('["private/"]', "path:nowhere elm", True),
+        ('["private/"]', "path:oak.md elm", False),
+        ('["private/**"]', "path:private elm", True),
     ],
 )
 def test_query_within_a_private_place_is_not_sent(
     index: VaultIndex, server: EmbeddingServer, setting: str, query: str, stays: bool
 ) -> None:
     set_value(index.home, "local_only", setting, source="vault")
-    assert stayed(index.search(query), server) is stays
+    assert stayed(index.search(query, directory=PUBLIC), server) is stays
+    assert stayed(index.search("elm", directory=str(index._runtime.config.sources[0].path / "private")), server)
 
 
 def test_query_is_judged_again_before_a_retry(index: VaultIndex, server: EmbeddingServer) -> None:
@@ -202,7 +228,7 @@ def test_query_is_judged_again_before_a_retry(index: VaultIndex, server: Embeddi
         return server_error(request, reply)
 
     server.fail_next(unavailable)
-    assert index.search("project:secret oak").degraded
+    assert index.search("project:secret oak", directory=PUBLIC).degraded
     assert len(server.requests) == 1
 
 
@@ -258,7 +284,7 @@ def test_query_is_sent_as_typed_not_as_corrected(index: VaultIndex, server: Embe
     set_value(index.home, "local_only", '["private/"]', source="vault")
     write(tmp_path / "vault", {"private/cure.md": "The patient takes zolpidemorin.\n"})
     index.sync()
-    result = index.search("zolpidemorim")
+    result = index.search("zolpidemorim", directory=PUBLIC)
     assert result.results[0].path == "private/cure.md"
     assert server.texts == ["zolpidemorim"]
 
@@ -329,6 +355,10 @@ PROJECTS = [
     ("repository", "{home}/repository/src"),
     ("linked", "{home}/linked"),
     ("repository", "{home}/linked"),
+    ("~/clients", "My-App"),
+    ("~/clients", "my app"),
+    ("~/clients", "[[My-App]]"),
+    ("my_app", "Project/My App"),
 ]
 
 
@@ -391,8 +421,11 @@ def test_note_of_a_private_or_impossible_project_is_not_sent(
 ) -> None:
     fronts = (
         "project: secret", "project: [a, secret]", "tags: [project/secret]", r'project: "/srv/\0"', r'project: "~\0"',
+        "Project: Secret", "project: {name: secret}", "TAGS: project/SECRET", "tags: project/secret/api",
     )  # fmt: skip
     keep(index, "secret")
+    texts = ("WAL of #project/Secret", "WAL\n\nProject:: [[Secret]]")
+    write(tmp_path / "vault", {f"text {n}.md": f"{text}\n" for n, text in enumerate(texts)})
     write(tmp_path / "vault", {f"{n}.md": f"---\n{front}\n---\nWAL {n}.\n" for n, front in enumerate(fronts)})
     write(tmp_path / "vault", {"b.md": "---\nproject: b\n---\nWAL, too.\n"})
     index.sync()

@@ -301,14 +301,14 @@ def test_texts_that_stay_local_are_not_pending(index: VaultIndex, server: Embedd
     set_value(index.home, "sources.vault.local_only", '["private/", "80-memory/"]')
     index._runtime.reload()
     assert index.sync().embedded == 4
-    assert index.search("elm").degraded == ()
+    assert index.search("elm", directory="/srv").degraded == ()
     assert index.add("Herons nest in the reeds.").degraded == ()
     shutil.rmtree(tmp_path / "vault/private")
     write(tmp_path / "vault", {"new.md": "Owls hunt at night.\n"})
     server.fail_always(unauthorized)
     assert (index.sync().pending, index.file_status("new.md").pending) == (1, 1)
     server.fail_always(None)
-    assert index.search("elm").degraded == ("vector: pending for 1 of 6 passages",)
+    assert index.search("elm", directory="/srv").degraded == ("vector: pending for 1 of 6 passages",)
 
 
 def test_few_pending_texts_are_named_when_the_answer_is_unsure(

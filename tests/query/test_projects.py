@@ -4,12 +4,27 @@ from pathlib import Path
 
 import pytest
 
+from vault_index.markdown.normalize import project_form
 from vault_index.query.projects import project_of
 
 
 def test_a_name() -> None:
     project = project_of("My API")
     assert (project.names, project.tags, project.folders) == (("My API",), ("project/my-api",), ())
+
+
+def test_project_form_is_the_same_for_every_spelling() -> None:
+    spellings = (
+        "My-App",
+        " my app",
+        "my_app",
+        "[[My-App]]",
+        "[[notes/My-App|The app]]",
+        "#project/my-app",
+        "MY\u2011APP",
+    )
+    assert {project_form(one) for one in spellings} == {"my-app"}
+    assert project_form("/srv/My App") == "/srv/my-app"
 
 
 def test_project_of_a_folder_is_its_git_worktree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,9 +88,9 @@ class VaultIndex(Memories):
         `per_document` (passages of one document, from 1; 3), `fuzzy` (words that no text holds are read as words that
         are spelled alike), `threshold` (how alike, from 0.5 to 1; 0.7). `mode` is `hybrid` by default. `as_of` asks as
         on that day: later documents are left out, memories that expired since are not. With `explain` each hit tells
-        its scores, and the answer how the query was read. `all` has texts show hits that are `weak`. `directory`: where
-        it is asked. `exclude_session`: ids of sessions that ask and are told nothing of themselves; `current`: any
-        there of late. Raises UsageError.
+        its scores, and the answer how the query was read. `all` has texts show hits that are `weak`. `directory`: the
+        folder it is typed in; without one, no server is asked while something is `local_only`. `exclude_session`: ids
+        of sessions that ask and are told nothing of themselves; `current`: any there of late. Raises UsageError.
         """
         given = locals()
         with self._runtime.pool.lend() as connections:

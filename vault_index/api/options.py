@@ -15,6 +15,7 @@ from vault_index.fields import FIELDS, FILTERS, Declared, Filters
 from vault_index.models import Origin
 
 if TYPE_CHECKING:  # `list` is not to import what searches
+    from vault_index.callers import Scope
     from vault_index.query.recall import RecallOptions
     from vault_index.query.search import SearchOptions
     from vault_index.runtime import Runtime
@@ -158,7 +159,7 @@ def search_options(runtime: Runtime, given: Mapping[str, Any]) -> SearchOptions:
         as_of=parse_day(day) if day else None,
         explain=given.get("explain", False),
         all=given.get("all", False),
-        origins=partial(_origins_of, given["directory"]),
+        origins=partial(_origins_of, runtime.scope, given["directory"], sessions=names(given.get("exclude_session"))),
         **_asking(names(given.get("exclude_session")), given["directory"]),
     )
 
@@ -170,7 +171,6 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
     from vault_index.markdown.recalled import is_token
     from vault_index.query.projects import project_of
     from vault_index.query.recall import RecallOptions
-    from vault_index.query.search import CURRENT
 
     token, project, sessions = given["token"], given["project"], names(given["session"])
     if token is not None and not is_token(token):
@@ -182,9 +182,7 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
         token=token or token_hex(8),
         sources=runtime.source_names(names(given["source"])),
         now=time.time(),
-        origins=partial(
-            _origins_of, given["directory"], project, next((one for one in sessions if one != CURRENT), "")
-        ),
+        origins=partial(_origins_of, runtime.scope, given["directory"], project, sessions),
         **_asking(sessions, given["directory"]),
     )
 
@@ -201,11 +199,19 @@ def _asking(sessions: tuple[str, ...], directory: Names) -> dict[str, Any]:
     return {"asking": sessions, "folders": tuple(places - {"/"})}  # where a client was started that works nowhere
 
 
-def _origins_of(directory: Names, project: str | None = None, session: str = "") -> tuple[Origin, ...]:
-    """Who asks: for a project, and from the folders of others."""
+def _origins_of(
+    scope: Scope | None, directory: Names, project: str | None = None, sessions: Sequence[str] = ()
+) -> tuple[Origin, ...]:
+    """Where a query is typed: for a project, in folders and sessions, or with a token for a part of the index."""
     from vault_index.query.projects import origin_of
+    from vault_index.query.search import CURRENT
 
-    return (origin_of(project, session), *(origin_of(os.path.join(one, "")) for one in whole(directory)))
+    named = origin_of(project)
+    folders = (*named.folders, *(os.path.abspath(os.path.expanduser(one)) for one in whole(directory)))
+    asking = [one for one in sessions if one != CURRENT] or [""]
+    known = [named, *(Origin(folders=folders, session=one) for one in asking)]
+    by_token = [Origin(), *(Origin((one,)) for one in scope.projects)] if scope is not None else []
+    return (*(one for one in known if one != Origin()), *by_token)
 
 
 def memory_fields(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from vault_index.health.environment import (
     watch_problems,
 )
 from vault_index.health.status import index_status
-from vault_index.models import Progress, no_progress
+from vault_index.models import Origin, Progress, no_progress
 from vault_index.query.search import SearchOptions
 from vault_index.query.selftest import DEPTH, self_test
 from vault_index.results.base import Problem
@@ -106,7 +106,14 @@ def _recall(runtime: Runtime) -> RecallReport:
 def _self_test(runtime: Runtime) -> RecallReport:
     settings = runtime.config.search
     match: Literal["any", "all"] = "all" if settings.match == "all" else "any"
-    options = SearchOptions(DEPTH, match=match, per_document=1, fuzzy=settings.fuzzy, threshold=settings.threshold)
+    options = SearchOptions(
+        DEPTH,
+        match=match,
+        per_document=1,
+        fuzzy=settings.fuzzy,
+        threshold=settings.threshold,
+        origins=lambda: (Origin(),),  # names of documents that may leave
+    )
     with runtime.pool.lend() as connections:
         reader, searcher = connections.reader, runtime.searcher(connections)
         space = serving_space(reader)

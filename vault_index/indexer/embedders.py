@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_index.config import EmbeddingConfig
 from vault_index.errors import EmbedderRefused, VaultIndexError
 from vault_index.models import Filters, QueryOrigins, Vector, VectorSpace
 from vault_index.store.records import SpaceRow
+from vault_index.store.spaces import document_states
 from vault_index.store.state import State
 
 if TYPE_CHECKING:  # spares a question by words the import of the embeddings
     from vault_index.embeddings import Embedder
     from vault_index.indexer.outbound import Now
+    from vault_index.store.reader import IndexReader
 
 _LONGEST_QUESTION = 4000
 """Characters: about as many as the largest passage has. Each further thousand costs the local model 60 ms."""
@@ -49,16 +52,25 @@ class Embedders:
                 self._for_space(space.space).prepare()
 
     def embed_query(
-        self, state: State, now: Now, space: SpaceRow, text: str, origins: QueryOrigins, filters: Filters
+        self,
+        state: State,
+        now: Now,
+        reader: IndexReader,
+        limited: bool,
+        space: SpaceRow,
+        text: str,
+        origins: QueryOrigins,
+        filters: Filters,
     ) -> Vector:
         """The vector of a question in `space`, which may be of a model that is being replaced; of a long one, of its
-        beginning."""
+        beginning. `limited`: whether `reader` shows only a part of the index."""
         embedder = self._for_space(space.space)
         if not embedder.remote:
             return embedder.embed_query(text[:_LONGEST_QUESTION])
-        from vault_index.indexer.outbound import Outbound  # late: it is slow to import, and nothing leaves
+        from vault_index.indexer.outbound import Outbound, Question  # late: slow to import, and nothing leaves
 
-        return Outbound(embedder, state, now).embed_query(text, _LONGEST_QUESTION, origins, filters)
+        question = Question(origins, filters, partial(document_states, reader), limited)
+        return Outbound(embedder, state, now).embed_query(text, _LONGEST_QUESTION, question)
 
     def release(self, unused: float) -> bool:
         """Free the memory of models that were not used for `unused` seconds. Returns whether any was freed."""

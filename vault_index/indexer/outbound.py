@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache as cached, partial
+from posixpath import normpath
 from typing import Any, Literal, NamedTuple
 
 from vault_index import tokens
@@ -21,25 +22,41 @@ from vault_index.disk import is_under
 from vault_index.embeddings import Embedder
 from vault_index.embeddings.access import endpoint
 from vault_index.errors import EmbedderRefused, VaultIndexError
-from vault_index.markdown.frontmatter import plain_text, string_list
+from vault_index.fields import scalars
+from vault_index.markdown.frontmatter import string_list
+from vault_index.markdown.normalize import normalize_tag, project_form
 from vault_index.models import FileStamp, Filters, Origin, QueryOrigins, Vector, VectorSpace, as_indexed
 from vault_index.secrets.find import drop_private, redact
-from vault_index.sources.sessions.privacy import Privacy
+from vault_index.sources.sessions.privacy import PrivateScope
 from vault_index.sources.source import Source
 from vault_index.store.records import DocumentState, PendingChunk
 from vault_index.store.state import State
 from vault_index.times import local_day
 
 _MANY = 1000
-"""Documents of a source of which it is cheaper to look at all there are."""
+"""Documents of a source from which on one scan of everything is cheaper than a look at each."""
+_FOUND, _SAMPLE = 20_000, 200
+"""Documents that the filters of a query let through: the most that are fetched, and how many of them are judged."""
+_FOLDERS = 500
+"""The most folders of these documents that are judged; a query for more stays."""
 _QUERIES = "(queries)"
 _IN_TAGS = "project/"
-_NOBODY = Origin()
 _SESSION = re.compile(r"ses_\w+|agent-[0-9a-f]+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 """What the clients call a session."""
 
 Origins = Mapping[str | tuple[str, str], Sequence[Origin]]
 """Where memories and mirrored sessions are from, as it was when they were written: by uid, and by source and path."""
+
+
+class Question(NamedTuple):
+    """Where a query was typed, and what it asks for."""
+
+    origins: QueryOrigins
+    filters: Filters
+    found: Callable[[Filters, int], Sequence[DocumentState]]
+    """Returns the documents, up to a number, that filters let through and the caller may see."""
+    limited: bool = False
+    """Whether the caller may see only a part of the index."""
 
 
 class Sorted(NamedTuple):
@@ -56,8 +73,8 @@ class Moment:
         self.daily_token_limit = config.embedding.daily_token_limit
         self._config = config
         self._origins = origins
-        self._sources = {source.config.name: source for source in sources}
-        self._sessions = Privacy(config)
+        self._scope = PrivateScope(config, sources)
+        self._sources = self._scope.sources
         vault, folder = config.memory_source(), config.sessions.mirror.strip("/")
         self._mirror = (vault.name if vault and folder else None, folder)
         self._counted: dict[int, tuple[DocumentState, bool | None]] = {}
@@ -66,9 +83,9 @@ class Moment:
         """Which of these documents may leave now, and which the settings keep."""
         kept: set[int] = set()
         free: dict[str, list[DocumentState]] = {}
-        origins = cached(self._origins)
+        keeps = self._judge()
         for document in documents:
-            verdict = self._keeps(document, origins)
+            verdict = keeps(document)
             if verdict:
                 kept.add(document.id)
             elif verdict is False:
@@ -91,13 +108,13 @@ class Moment:
     def staying(self, lacking: Callable[[], Mapping[DocumentState, int]]) -> dict[int, int]:
         """Of these documents with numbers of chunks the ones that the settings keep, by id. For counting: what was told
         of a document is told again as long as it and the settings stay as they are."""
-        if not (self._sessions.wanted or any(one.config.local_only for one in self._sources.values())):
+        if self._scope.empty:
             return {}
-        found, origins = {}, cached(self._origins)
+        found, keeps = {}, self._judge()
         for document, chunks in lacking().items():
             known = self._counted.get(document.id)
             if known is None or known[0] != document or known[1] is None:
-                known = self._counted[document.id] = document, self._keeps(document, origins)
+                known = self._counted[document.id] = document, keeps(document)
             if known[1]:
                 found[document.id] = chunks
         return found
@@ -105,31 +122,40 @@ class Moment:
     def private(self, documents: Iterable[DocumentState]) -> dict[DocumentState, Literal["local_only", "excluded"]]:
         """Those of the documents that the settings keep, or leave out though they are there."""
         found: dict[DocumentState, Literal["local_only", "excluded"]] = {}
-        origins = cached(self._origins)
+        keeps = self._judge()
         for document in documents:
-            if self._keeps(document, origins):
+            if keeps(document):
                 found[document] = "local_only"
             elif self._left_out(document):
                 found[document] = "excluded"
         return found
 
-    def keeps_query(self, origins: QueryOrigins, filters: Filters) -> bool:
-        """Whether a query stays home: because of who asks, or of what it asks for. VaultIndexError where that is not
+    def keeps_query(self, question: Question) -> bool:
+        """Whether a query is private: by where it was typed, or by what it asks for. VaultIndexError where that is not
         known."""
-        named = [self._sources.get(name) for name in filters.sources]
-        every = [one for name, one in self._sources.items() if name not in self._sessions.untold]
-        asked = [source for source in named or every if source is not None]
-        if len(asked) < len(named) or all(source.config.local_only is True for source in asked):
+        if self._scope.empty:
+            return False
+        typed = question.origins()
+        return not typed or any(map(self._scope.keeps, typed)) or self._asks_for_private(question)
+
+    def _asks_for_private(self, question: Question) -> bool:
+        """Whether a query names what is private, or could only find private documents."""
+        filters, scope, keeps = question.filters, self._scope, self._judge()
+        sources = map(scope.is_private_source, filters.sources or self._sources.keys() - scope.untold)
+        paths = (normpath(path).strip("/.") for path in filters.paths)
+        if (any if filters.sources else all)(sources) or any(map(scope.keeps, _named_by(filters))):
             return True
-        if any(source.config.local_only is True for source in named if source is not None):
+        if any(scope.keeps_path(path, filters.sources) for path in paths):
             return True
-        if any(source.stays_home(path.strip("/") + "/") for path in filters.paths for source in asked):
+        at_paths = question.found(Filters(paths=filters.paths), _FOUND) if filters.paths else ()
+        folders = {(one.source, one.path.rpartition("/")[0]) for one in at_paths}
+        of_sessions = question.found(Filters(sessions=filters.sessions), _FOUND) if filters.sessions else ()
+        if len(folders) > _FOLDERS or any(scope.keeps_path(folder, [name]) for name, folder in folders):
             return True
-        tags = _projects_in((*filters.tags, *filters.any_tags))
-        meant = (_asker((*filters.projects, *tags)), *(Origin(session=one) for one in filters.sessions))
-        who, *places = origins() or (_NOBODY,)
-        return self._sessions.wanted and (
-            self._keeps_any((who, *meant)) or any(map(self._sessions.keeps_place, places))
+        limited = question.limited or filters != Filters()
+        found = question.found(filters, _FOUND) if limited else ()
+        return any(keeps(one) is not False for one in of_sessions) or (
+            limited and all(keeps(one) is not False for one in found[:: len(found) // _SAMPLE + 1])
         )
 
     def check_receiver(self, space: VectorSpace, *, of_query: bool = False) -> None:
@@ -145,68 +171,78 @@ class Moment:
                 "run `vault-index embed` again, which takes the new one",
             )
 
-    def _keeps(self, document: DocumentState, origins: Callable[[], Origins]) -> bool | None:
-        """None where nobody can tell."""
-        source = self._sources.get(document.source)
-        if source is None:
-            return None
-        try:
-            return source.stays_home(document.path) or self._keeps_origin(document, origins)
-        except VaultIndexError:
-            return None
+    def _judge(self) -> Callable[[DocumentState], bool | None]:
+        """A function that says whether the settings keep a document, and None where nobody can tell. Use it at once: it
+        remembers what it finds out about origins."""
+        recorded, keeps = cached(self._origins), cached(self._scope.keeps)
 
-    def _keeps_origin(self, document: DocumentState, origins: Callable[[], Origins]) -> bool:
-        """Whether a file is from a project that stays home: by what it says and by what it said when it was written. In
-        the folder of the sessions, one of which nobody knows the session counts as such."""
-        if document.source in self._sessions.sources or not self._sessions.wanted:
-            return False
-        known = origins()
+        def judge(document: DocumentState) -> bool | None:
+            source = self._sources.get(document.source)
+            try:
+                if source is None or source.stays_home(document.path):
+                    return None if source is None else True
+                return not self._scope.empty and any(map(keeps, self._origins_of(document, recorded())))
+            except VaultIndexError:
+                return None
+
+        return judge
+
+    def _origins_of(self, document: DocumentState, known: Origins) -> Sequence[Origin]:
+        """Where a document is from: by what it says, and by what was recorded when it was written."""
+        said = _said_in(json.loads(document.origin) if document.origin else {}, document.tags.split())
+        if document.source in self._scope.clients:
+            return [said]
         recorded = (*known.get(document.uid, ()), *known.get((document.source, document.path), ()))
-        said = _said_in(json.loads(document.origin) if document.origin else {})
         vault, folder = self._mirror
         if document.source == vault and is_under(folder, document.path):
-            if not recorded and not self._sessions.knows(said.session):
-                return True
+            if not recorded and not self._scope.knows(said.session):
+                return [Origin(session=said.session or "-")]  # an unknown one is private
         elif not is_under(self._config.memory.dir, document.path):  # a note may use these keys for what it likes
             session = said.session if _SESSION.fullmatch(said.session) else ""
-            said = said._replace(projects=() if self._sessions.every else said.projects, session=session)
-        told = any(one.folders and set(said.projects) <= {*one.projects} and not said.folders for one in recorded)
-        return self._keeps_any(recorded if told else (said, *recorded))
+            said = said._replace(projects=() if self._scope.every else said.projects, session=session)
+        # What a project is called says no more where its folder was recorded.
+        placed = {form for one in recorded if one.folders for form in map(project_form, one.projects)}
+        told = bool(placed) and placed.issuperset(map(project_form, said.projects)) and not said.folders
+        return recorded if told else (said, *recorded)
 
     def _left_out(self, document: DocumentState) -> bool:
-        sessions = self._sessions.sources.get(document.source)
-        source = sessions or self._sources.get(document.source)
+        client = self._scope.clients.get(document.source)
+        source = client or self._sources.get(document.source)
         if source is None:
             return False
         try:
             if source.look(document.path) is not None:
                 return False
-            if sessions is not None:
-                return sessions.knows(document.path.rpartition("/")[2].removesuffix(".md"))
+            if client is not None:
+                return client.knows(document.path.rpartition("/")[2].removesuffix(".md"))
             return os.path.lexists(source.config.path / document.path)
         except VaultIndexError:
             return False
 
-    def _keeps_any(self, origins: Iterable[Origin]) -> bool:
-        return any(self._sessions.keeps(one) for one in origins if one != _NOBODY)
+
+def _said_in(front: Mapping[str, Any], tags: Iterable[str]) -> Origin:
+    """The projects, the folder and the session that a frontmatter or fields in the text name."""
+    said: dict[str, list[str]] = {}
+    for key, value in front.items():
+        said.setdefault(key.strip().rstrip(":").casefold(), []).extend(scalars(value))
+    listed = said.get("project", [])
+    written = [part for key in ("tags", "tag") for one in said.get(key, ()) for part in string_list(one)]
+    tags = (*tags, *map(normalize_tag, written))
+    projects = [*listed, *(part for one in listed for part in string_list(one)), *_projects_in(tags)]
+    return Origin(tuple(projects), tuple(said.get("directory", ())), next(iter(said.get("session", ())), ""))
 
 
-def _said_in(front: Mapping[str, Any]) -> Origin:
-    """The project and the session that a frontmatter names."""
-    tags = _projects_in(string_list(front.get("tags", front.get("tag")), split_spaces=True))
-    said = _asker((*string_list(front.get("project")), *tags))
-    folders = (*said.folders, *filter(None, [plain_text(front.get("directory"))]))
-    return Origin(said.projects, folders, plain_text(front.get("session")) or "")
-
-
-def _asker(projects: Sequence[str]) -> Origin:
-    """A project may be named by its folder."""
-    return Origin(tuple(projects), tuple(one for one in projects if one[:1] in ("~", "/")))
+def _named_by(filters: Filters) -> list[Origin]:
+    """The projects, folders and sessions that filters name by their value."""
+    projects = (*filters.projects, *_projects_in((*filters.tags, *filters.any_tags)))
+    said = (_said_in({key: (value or "").strip("[]")}, ()) for key, value in filters.properties)
+    return [*(Origin((name,)) for name in projects), *(one for one in said if one != Origin())]
 
 
 def _projects_in(tags: Iterable[str]) -> list[str]:
-    plain = [tag.lstrip("#") for tag in tags]
-    return [tag.removeprefix(_IN_TAGS) for tag in plain if tag.startswith(_IN_TAGS)]
+    """The projects that tags name: of `project/a/b` both `a/b` and `a`."""
+    named = [tag.partition(_IN_TAGS)[2].split("/") for tag in tags if tag.startswith(_IN_TAGS)]
+    return ["/".join(parts[:length]) for parts in named for length in range(len(parts), 0, -1)]
 
 
 Now = Callable[[], Moment]
@@ -251,7 +287,7 @@ class Outbound:
             return {chunk.embed_key: vector for chunk, vector in zip(chunks, vectors, strict=True)}
         return {}
 
-    def embed_query(self, text: str, longest: int, origins: QueryOrigins, filters: Filters) -> Vector:
+    def embed_query(self, text: str, longest: int, question: Question) -> Vector:
         """The vector of a query, of a long one of its beginning. Raises EmbedderError, also where it stays home."""
         text = redact(drop_private(text))[0].strip()[:longest]
         if not text:
@@ -261,13 +297,13 @@ class Outbound:
             moment = self._moment()
             moment.check_receiver(self._embedder.space, of_query=True)
             try:
-                stays = moment.keeps_query(origins, filters)
+                stays = moment.keeps_query(question)
             except VaultIndexError as error:
                 raise EmbedderRefused(f"the query was not sent: {error.message}", error.hint) from error
             if stays:
                 raise EmbedderRefused(
                     "the query was not sent: local_only keeps it on this machine",
-                    "it is answered by keywords; the local model would answer by meaning, too",
+                    "it is answered by keywords; give `directory`, the folder it is typed in, if that is not private",
                 )
             return moment
 

@@ -4,10 +4,15 @@ import json
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 _FENCE = "---"
 _PROJECT = re.compile(r"^project:\s*")
 _SPACES = re.compile(r"\s+")
+_GAPS = re.compile(r"[\s_\-\u2010-\u2015\u2212]+")
+_INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
+_IN_TAG = re.compile(r"(?:#\s*|project[:/]\s*)+")
+_LINKED = re.compile(r"\[\[([^\[\]|#]*)")
 
 
 def split_lines(text: str) -> list[str]:
@@ -40,6 +45,18 @@ def normalize_tag(text: str) -> str:
     tag = _PROJECT.sub("project/", tag.strip().lstrip("# \t").strip())
     parts = (part.strip() for part in tag.split("/"))
     return _SPACES.sub("-", "/".join(part for part in parts if part).strip("/# \t\n"))
+
+
+@lru_cache(4096)
+def project_form(name: str) -> str:
+    """Return the form in which names of projects are compared: lower case, with one hyphen for blanks, hyphens and
+    underscores. A tag (`#project/x`) counts as its project, a link as the name of its note; a folder keeps its path."""
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    text = _INVISIBLE.sub("", text).strip()
+    if link := _LINKED.match(text):
+        text = link[1].strip().rpartition("/")[2].removesuffix(".md")
+    text = text[tag.end() :] if (tag := _IN_TAG.match(text)) else text
+    return "/".join(_GAPS.sub("-", part).strip("-") for part in text.split("/"))
 
 
 def identity(title: str, subtitle: str, facts: Sequence[str], body: str) -> bytes:

@@ -13,7 +13,7 @@ from vault_index.disk import file_in
 from vault_index.errors import UsageError
 from vault_index.fields import Filters
 from vault_index.markdown.frontmatter import plain_text, read_frontmatter
-from vault_index.markdown.normalize import split_lines
+from vault_index.markdown.normalize import project_form, split_lines
 from vault_index.query.language.filters import parse_time
 from vault_index.results.memories import MemoryOutcome, MemoryOutcomes, Outcome
 from vault_index.results.review import ReviewedMemory, ReviewItem
@@ -193,7 +193,7 @@ def waiting_sessions(runtime: Runtime, filters: Filters, shown: int) -> list[Rev
         text = source.kept.held(path) if source.kept else ""
         front, body = read_frontmatter(split_lines(text)).values, text.partition("\n---\n")[2].strip()
         told = {key: plain_text(front.get(key)) for key in ("title", "project", "created", "updated")}
-        if filters.projects and told["project"] not in filters.projects:
+        if filters.projects and project_form(told["project"] or "") not in map(project_form, filters.projects):
             continue
         id_ = session_in(path)
         session = ReviewedMemory(

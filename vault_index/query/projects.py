@@ -3,7 +3,7 @@
 import os
 
 from vault_index.disk import worktree_of
-from vault_index.markdown.normalize import normalize_tag
+from vault_index.markdown.normalize import normalize_tag, project_form
 from vault_index.models import Origin
 from vault_index.store.documents import Project
 
@@ -25,13 +25,14 @@ def project_of(named: str) -> Project:
     return Project(tuple(filter(None, (name, *folders, *short))), _tags(name), folders)
 
 
-def origin_of(project: str | None, session: str = "") -> Origin:
-    """Who asks for a project. Of a folder its own place counts beside that of its project: either may be private."""
+def origin_of(project: str | None) -> Origin:
+    """The origin of what is said for a project. Of a folder its own place counts beside that of its project: either
+    may be private."""
     if not project:
-        return Origin(session=session)
+        return Origin()
     named = project_of(project)
     folder = (os.path.abspath(os.path.expanduser(project)),) if is_folder(project) else ()
-    return Origin(named.names, (*folder, *named.folders), session)
+    return Origin(named.names, (*folder, *named.folders))
 
 
 def is_folder(named: str) -> bool:
@@ -40,5 +41,5 @@ def is_folder(named: str) -> bool:
 
 
 def _tags(name: str) -> tuple[str, ...]:
-    tag = normalize_tag(f"project/{name}")
-    return (tag,) if tag != "project" else ()
+    tags = dict.fromkeys(normalize_tag(f"project/{one}") for one in (name, project_form(name)))
+    return tuple(tag for tag in tags if tag != "project")

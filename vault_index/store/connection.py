@@ -24,6 +24,7 @@ from vault_index.errors import (
     StateDamagedError,
     VaultIndexError,
 )
+from vault_index.markdown.normalize import project_form
 from vault_index.store import text_blocks
 
 Name = Literal["index", "cache", "state"]
@@ -247,6 +248,8 @@ def connect(path: Path, name: Name, *, writable: bool, carry: Carry | None = Non
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             connection.create_scalar_function("fold", _fold, 1, deterministic=True)
+            form = lambda *names: None if names[0] is None else project_form(str(names[0]))  # noqa: E731
+            connection.create_scalar_function("project_form", form, 1, deterministic=True)
             connection.create_scalar_function("nfc", _nfc, 1, deterministic=True)
             text_blocks.add_functions(connection)
             _prepare(connection, path, name, writable, carry)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from vault_index.models import Filters, Link
 from vault_index.store.connection import ANY_OF, Database, any_of
-from vault_index.store.filters import document_condition, marks, tagged
+from vault_index.store.filters import document_condition, marks, of_project, tagged
 from vault_index.store.records import CHUNK, DOCUMENT, ChunkRecord, StoredDocument, chunk_records
 from vault_index.store.text_blocks import TEXT
 
@@ -234,12 +234,13 @@ def memories_of(
     Those of the inbox are asked for apart."""
     lasting, lasting_values = _lasting()
     about, tags = tagged(project.tags)
+    named, names = of_project(project.names)
     where, values = _within(sources)
     rows = db.execute(
         f"SELECT document.id, {lasting} AS lasting FROM document WHERE {_holds(unreviewed)}"
-        f" AND (document.project COLLATE NOCASE IN ({marks(project.names)}) OR {about}){where}"
+        f" AND ({named} OR {about}){where}"
         f" ORDER BY lasting DESC, {_SUREST_FIRST} LIMIT ?",
-        (*lasting_values, now, now, now, *project.names, *tags, *values, limit),
+        (*lasting_values, now, now, now, *names, *tags, *values, limit),
     )
     return [(document_id, bool(lasts)) for document_id, lasts in rows]
 
@@ -262,10 +263,10 @@ def memories_of_all(
 def unreviewed_elsewhere(db: Database, project: Project | None) -> list[int]:
     """Memories of the inbox that are not of this project or, without one, are of any."""
     own, tags = tagged(project.tags if project else ("project",))
-    named = f"project COLLATE NOCASE IN ({marks(project.names)})" if project else "project IS NOT NULL"
+    named, names = of_project(project.names) if project else ("project IS NOT NULL", ())
     rows = db.execute(
         f"SELECT id FROM document WHERE unreviewed > 0 AND (coalesce({named}, false) OR {own}) IS ?",
-        (*(project.names if project else ()), *tags, project is None),
+        (*names, *tags, project is None),
     )
     return [document_id for (document_id,) in rows]
 
@@ -280,14 +281,13 @@ def count_unreviewed(db: Database, now: float, sources: Sequence[str] = ()) -> i
 
 def sessions_of(db: Database, project: Project, sources: Sequence[str], limit: int) -> list[int]:
     """Sessions of a project, newest first, without those that another session began for a part of its work."""
-    of_project, places = held_in(project.folders)
-    of_project = of_project or f"document.project COLLATE NOCASE IN ({marks(project.names)})"
+    named, names = held_in(project.folders) if project.folders else of_project(project.names)
     where, values = _within(sources)
     rows = db.execute(
-        f"SELECT document.id FROM document WHERE document.kind = 'session' AND ({of_project})"
+        f"SELECT document.id FROM document WHERE document.kind = 'session' AND ({named})"
         f" AND json_extract(document.frontmatter, '$.parent') IS NULL{where}"
         " ORDER BY document.updated DESC, document.source, document.path LIMIT ?",
-        (*(places or project.names), *values, limit),
+        (*names, *values, limit),
     )
     return [document_id for (document_id,) in rows]
 

@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import TypeVar
 
 from vault_index.fields import FILTERS, Filters, State
+from vault_index.markdown.normalize import project_form
 
 _Condition = tuple[str, Sequence[object]]
 _T = TypeVar("_T")
@@ -47,7 +48,9 @@ def _conditions(filters: Filters) -> Iterator[_Condition]:
         yield tagged(filters.any_tags)
     for declared in FILTERS.values():
         wanted = getattr(filters, declared.field)
-        if wanted and declared.column:
+        if wanted and declared.name == "project":
+            yield of_project(wanted)
+        elif wanted and declared.column:
             yield f"document.{declared.column} COLLATE NOCASE IN ({marks(wanted)})", wanted
         elif wanted and declared.frontmatter:
             yield _has_value(declared.frontmatter, wanted)
@@ -72,6 +75,11 @@ def _any(condition: Callable[[_T], _Condition], wanted: Iterable[_T]) -> Iterato
     conditions = [condition(value) for value in wanted]
     if conditions:
         yield f"({' OR '.join(sql for sql, _ in conditions)})", [value for _, values in conditions for value in values]
+
+
+def of_project(names: Sequence[str]) -> _Condition:
+    """Whether the frontmatter of a document names one of these projects, in whatever spelling."""
+    return f"project_form(document.project) IN ({marks(names)})", [project_form(name) for name in names]
 
 
 def tagged(tags: Sequence[str]) -> _Condition:

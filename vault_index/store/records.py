@@ -115,6 +115,8 @@ class DocumentState(NamedTuple):
     inode: int
     origin: str
     """The frontmatter as JSON, where it names a project, a directory or a session; else empty."""
+    tags: str = ""
+    """Those that begin with `project/`, with blanks between them."""
 
     @property
     def stamp(self) -> FileStamp:

@@ -13,9 +13,10 @@ from typing import Any
 
 import apsw
 
-from vault_index.fields import OF_MEMORIES
+from vault_index.fields import OF_MEMORIES, Filters
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
+from vault_index.store.filters import document_condition
 from vault_index.store.records import DocumentState, PendingChunk, SpaceRow
 from vault_index.store.text_blocks import CONTEXT, TEXT
 from vault_index.store.ties import Candidates, best, chunks_in_order
@@ -36,9 +37,11 @@ _KEY = re.compile(rf"\A- (?:{'|'.join(OF_MEMORIES)}): ")
 _SPACE = ", ".join(VectorSpace._fields)
 _STATE = (
     "document.id, document.uid, document.source, document.path, document.size, document.mtime_ns, document.ctime_ns,"
-    " document.inode, CASE WHEN instr(document.frontmatter, '\"directory\"')"
-    " OR instr(document.frontmatter, '\"session\"')"
-    " OR instr(document.frontmatter, 'project') THEN document.frontmatter ELSE '' END"
+    " document.inode, CASE WHEN instr(lower(document.frontmatter), 'directory')"
+    " OR instr(lower(document.frontmatter), 'session')"
+    " OR instr(lower(document.frontmatter), 'project') THEN document.frontmatter ELSE '' END,"
+    " coalesce((SELECT group_concat(tag.tag, ' ') FROM tag WHERE tag.document_id = document.id"
+    " AND tag.tag >= 'project/' AND tag.tag < 'project0'), '')"
 )
 
 
@@ -322,8 +325,11 @@ def lacking_documents(db: Database, space_id: int | None) -> dict[DocumentState,
     return {DocumentState._make(row[1:]): row[0] for row in rows}
 
 
-def document_states(db: Database) -> list[DocumentState]:
-    return [DocumentState._make(row) for row in db.execute(f"SELECT {_STATE} FROM document")]
+def document_states(db: Database, filters: Filters | None = None, most: int = -1) -> list[DocumentState]:
+    """The documents that filters let through, at most so many; all by default."""
+    condition, values = document_condition(filters or Filters())
+    sql = f"SELECT {_STATE} FROM document WHERE {condition or 'true'} LIMIT ?"
+    return [DocumentState._make(row) for row in db.execute(sql, (*values, most))]
 
 
 def _lacked_by(space_id: int | None) -> tuple[str, str, tuple[int, ...]]:

@@ -20,6 +20,7 @@ from vault_index.sources.sessions import sweeps
 from vault_index.sources.sessions.client import Verdict
 from vault_index.sources.sessions.kept import Kept
 from vault_index.sources.sessions.model import Listed, Session
+from vault_index.sources.sessions.privacy import PrivateScope
 from vault_index.sources.sessions.source import SessionSource
 
 HERON, EGRET, STORK = "0199-heron", "0199-egret", "0199-stork"
@@ -228,8 +229,9 @@ def test_what_is_left_out_or_stays_home_does_when_its_client_has_it_no_more(home
     set_value(home, "sessions.codex.local_only", "/home/user")
     source = SessionSource(load_config(home), "codex")
     assert source.stays_home(f"api/{HERON}.md")
-    assert source.keeps(Origin(session=HERON))
-    assert source.keeps(Origin(projects=("api",)))
+    scope = PrivateScope(load_config(home))
+    assert scope.keeps(Origin(session=HERON))
+    assert scope.keeps(Origin(projects=("api",)))
     set_value(home, "sessions.codex.local_only", "/home/other")
     source = SessionSource(load_config(home), "codex")
     assert not source.stays_home(f"api/{HERON}.md")

@@ -11,7 +11,7 @@ from vault_index.config import Config, Home, load_config
 from vault_index.config.edit import set_value
 from vault_index.models import Origin
 from vault_index.sources.sessions import clients
-from vault_index.sources.sessions.privacy import Privacy
+from vault_index.sources.sessions.privacy import PrivateScope
 from vault_index.sources.sessions.source import SessionSource
 
 ID = "0199a213-81c0-7800-8aa1-bbab2a035a53"
@@ -78,11 +78,11 @@ def test_what_nobody_was_told_of_stays_here(home: Home, talks: Path, told: bool)
     set_value(home, "sessions.mirror", "talks")
     source = SessionSource(load_config(home), "codex")
     assert source.stays_home(f"api/{ID}.md") is not told
-    privacy = Privacy(load_config(home))
-    assert privacy.wanted is not told
+    privacy = PrivateScope(load_config(home))
+    assert privacy.empty is told
     assert privacy.keeps(Origin(session=ID)) is not told
     assert not privacy.keeps(Origin(("api",), ("/home/user/api",)))
-    assert not privacy.keeps_place(Origin(folders=("/home/user/api",)))
+    assert not privacy.keeps(Origin(folders=("/home/user/api",)))
     with opened(home):
         assert len(list((home.data_dir.parent / "vault").glob("talks/*.md"))) == told
 
@@ -95,7 +95,7 @@ GONE = Origin(session="0199-gone")
     [
         ({"codex": "true"}, [(Origin(session=ID), True), (Origin(session="ses_a"), False), (GONE, True)]),
         ({"opencode": "true"}, [(Origin(session=ID), False), (Origin(session="ses_a"), True)]),
-        ({"codex": "other", "opencode": "api"}, [(Origin(session=ID), False), (Origin(("api",), session=ID), True)]),
+        ({"codex": "other", "opencode": "api"}, [(Origin(session=ID), True), (Origin(("other",), session=ID), True)]),
         ({"codex": "api"}, [(Origin(session=ID), True)]),
     ],
 )
@@ -107,8 +107,8 @@ def test_privacy_follows_the_settings_of_the_session_s_client(
     set_value(home, "sessions.codex.enabled", "true")
     for name, value in local.items():
         set_value(home, f"sessions.{name}.local_only", value)
-    privacy = Privacy(load_config(home))
-    assert [privacy.keeps(asker) for asker, _ in origins] == [kept for _, kept in origins]
+    privacy = PrivateScope(load_config(home))
+    assert [privacy.keeps(origin) for origin, _ in origins] == [kept for _, kept in origins]
 
 
 def test_all_clients_are_written_into_one_folder(home: Home, talks: Path, client: Client) -> None:

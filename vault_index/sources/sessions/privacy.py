@@ -1,65 +1,114 @@
-"""What was said in sessions, or written in them, and stays home, whichever client they are of."""
+"""What the settings keep on this machine, as one value that judges every origin."""
 
-from collections.abc import Collection
-from functools import cached_property
+from collections.abc import Iterable
+from itertools import chain
 
 from vault_index.config import Config
+from vault_index.disk import is_under, worktree_of
 from vault_index.errors import VaultIndexError
 from vault_index.models import Origin
+from vault_index.sources.sessions.projects import Projects, forms_of, is_place, with_targets
 from vault_index.sources.sessions.source import SessionSource
+from vault_index.sources.source import Source
+
+_ANY_NOTE = "-.md"
+"""The name of a note that might lie in a folder."""
 
 
-class Privacy:
-    """Every client counts, also one whose sessions are not indexed: memories may have been written in them."""
+class PrivateScope:
+    """Folders of vaults, whole sources, projects, and sessions of clients. Every method raises VaultIndexError where it
+    cannot tell.
 
-    def __init__(self, config: Config) -> None:
-        self.sources = {name: SessionSource(config, name) for name in config.clients}
-        # Of a client that nobody was told of, its own sessions stay, and what is asked in them.
-        self._told = [one for one in self.sources.values() if one.told and one.config.local_only]
-        self._untold = [one for one in self.sources.values() if not one.told]
+    A project is private whichever client names it. Every client counts, also one whose sessions are not indexed:
+    memories may have been written in them. If neither `init` nor a section named a client, its sessions are private.
+    """
 
-    @property
-    def untold(self) -> Collection[str]:
-        return {one.config.name for one in self._untold}
+    def __init__(self, config: Config, sources: Iterable[Source] = ()) -> None:
+        self.sources = {source.config.name: source for source in sources}
+        self.clients = {name: SessionSource(config, name) for name in config.clients}
+        self._vaults = [source for name, source in self.sources.items() if name not in self.clients]
+        limited = [one.config.local_only for one in self.clients.values() if one.told]
+        self.every = True in limited
+        """Whether all sessions of a client that the settings name are private."""
+        self._projects = Projects([*chain.from_iterable(one for one in limited if isinstance(one, tuple))])
+        vaults = any(source.config.local_only for source in self._vaults)
+        self.untold = {name for name, one in self.clients.items() if not one.told}
+        untold = any(not self.clients[name].missing() for name in self.untold)
+        self.empty = not (self.every or self._projects or vaults or untold)
+        """Whether nothing is private."""
 
-    @property
-    def every(self) -> bool:
-        """Whether all sessions of some client are to stay."""
-        return any(one.config.local_only is True for one in self._told)
+    def is_private_source(self, name: str) -> bool:
+        """Whether a source is private as a whole; one that is not set up counts as such."""
+        source = self.sources.get(name)
+        return source is None or source.config.local_only is True
 
-    @cached_property
-    def wanted(self) -> bool:
-        """Whether anything of sessions is to stay."""
-        return bool(self._told) or not all(one.missing() for one in self._untold)
+    def keeps_path(self, path: str, sources: Iterable[str] = ()) -> bool:
+        """Whether a path is a private document, or a folder in which every note is private."""
+        sources = tuple(sources)
+        return any(
+            source.stays_home(path) or source.stays_home(f"{path}/{_ANY_NOTE}".lstrip("/"))
+            for source in self._vaults
+            if not sources or source.config.name in sources
+        )
 
     def knows(self, session: str) -> bool:
-        """Whether a session is there. VaultIndexError where that is not known."""
+        """Whether a session is there."""
         return self._owner(session) is not None
 
     def keeps(self, origin: Origin) -> bool:
-        """Whether words of these projects, folders or this session stay home. VaultIndexError where that is not known.
+        """Whether a text from these projects, these folders or this session is private.
 
-        Of whom a session is known, that one's settings decide; the others have their say about project and folder.
-        """
+        A session is judged by the settings of its client, and by where it was held. A project of which only the name is
+        known may be any that is called so. An unknown session is private, unless a project or folder tells."""
         owner = self._owner(origin.session)
-        if owner is not None and not owner.told:
+        session = owner.session(origin.session) if owner else None
+        if owner is not None and session is not None and owner.keeps(session):
             return True
-        elsewhere = origin._replace(session="")
+        if owner is None and self.every and (origin.projects or origin.session or self._held_in(origin.folders)):
+            return True
+        places = (session.directory, session.worktree) if session is not None else ()
+        named = (*origin.projects, session.project) if session is not None else origin.projects
+        folders = with_targets(filter(None, (*origin.folders, *places, *filter(is_place, named))))
+        names = {*named, *folders, *map(worktree_of, folders)}
+        if self._projects.covers("", *folders) or any(map(self._projects.covers, names)):
+            return True
+        if session is not None or folders:
+            return any(map(self._in_private_folder, folders))
+        known = origin.session == "" or (bool(names) and self._projects.by_name)
+        return not known or any(map(self._projects.may_cover, names)) or self._is_of_private_session(names)
+
+    def _in_private_folder(self, folder: str) -> bool:
+        """Whether a folder is a private one of a vault."""
+        inside = ((source, source.relative(folder)) for source in self._vaults)
+        return any(path is not None and self.keeps_path(path, [source.config.name]) for source, path in inside)
+
+    def _held_in(self, folders: Iterable[str]) -> bool:
+        """Whether sessions were held in these folders, of a client all of whose sessions are private."""
+        wanted = with_targets(folders)
         return any(
-            one.keeps(origin)
-            if owner in (None, one)
-            else one.config.local_only is not True and elsewhere != Origin() and one.keeps(elsewhere)
-            for one in self._told
+            is_under(place, folder)
+            for client in self.clients.values()
+            if wanted and client.told and client.config.local_only is True
+            for session in client.sessions()
+            for place in (session.directory, session.worktree)
+            if place not in ("", "/")
+            for folder in wanted
         )
 
-    def keeps_place(self, place: Origin) -> bool:
-        """Whether what is asked in a folder stays home. VaultIndexError where that is not known."""
-        return any(one.keeps_place(place) for one in self._told)
+    def _is_of_private_session(self, names: Iterable[str]) -> bool:
+        """Whether a project has one of these names in which a private session was held."""
+        forms = {form for name in names for form in forms_of(name)}
+        return any(
+            forms & forms_of(session.project) and client.keeps(session)
+            for client in self.clients.values()
+            if forms and client.told and client.config.local_only
+            for session in client.sessions()
+        )
 
     def _owner(self, session: str) -> SessionSource | None:
-        """The first that knows a session. What one cannot tell is raised where no other does."""
+        """The first client that has a session. What one cannot tell is raised where no other has it."""
         unknown: VaultIndexError | None = None
-        for one in self.sources.values():
+        for one in self.clients.values():
             try:
                 if session and one.knows(session):
                     return one

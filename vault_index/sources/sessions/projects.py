@@ -3,12 +3,15 @@
 import os
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import cache
+from glob import iglob
 from typing import TYPE_CHECKING
 
-from vault_index.disk import is_under
+from vault_index.disk import is_under, name_of
 from vault_index.errors import NotFoundError
+from vault_index.markdown.normalize import project_form
 
 if TYPE_CHECKING:
     from vault_index.sources.sessions.model import Session
@@ -21,8 +24,8 @@ class Projects:
     """Patterns: the name of a project (`api`, `client-*`), or a folder, with everything in it (`~/clients/secret`)."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        self._names = [pattern for pattern in patterns if "/" not in pattern and not pattern.startswith("~")]
-        given = [os.path.expanduser(pattern).rstrip("/") or "/" for pattern in patterns if pattern not in self._names]
+        self._names = [project_form(pattern) for pattern in patterns if not is_place(pattern)]
+        given = [os.path.expanduser(pattern).rstrip("/") or "/" for pattern in patterns if is_place(pattern)]
         self._folders = list(dict.fromkeys((*given, *map(os.path.realpath, given))))
 
     def __bool__(self) -> bool:
@@ -30,7 +33,7 @@ class Projects:
 
     def covers(self, project: str, *held_in: str) -> bool:
         """A project by its name, or by one of the folders its session was held in."""
-        return any(fnmatchcase(project, name) for name in self._names) or any(
+        return any(fnmatchcase(form, name) for name in self._names for form in forms_of(project)) or any(
             is_under(pattern, folder) or fnmatchcase(folder, pattern)
             for pattern in self._folders
             for folder in held_in
@@ -38,10 +41,16 @@ class Projects:
         )
 
     def may_cover(self, project: str) -> bool:
-        """A project of which nothing but its name is known: it may be the folder of a pattern, or one in it."""
-        return self.covers(project) or any(
-            fnmatchcase(project, os.path.basename(folder)) or os.path.lexists(f"{folder}/{project}")
-            for folder in self._folders
+        """A project of which nothing but its name is known: it may be the folder of a pattern, lie in one, or be a
+        repository in a folder of that."""
+        forms = forms_of(project)
+        folders = {folder for pattern in self._folders for folder in (pattern, *iglob(pattern))}
+        inside = [path for folder in folders for path in _inside(folder)]
+        names = [project_form(os.path.basename(path)) for path in (*folders, *inside)]
+        return any(fnmatchcase(form, name) for form in forms for name in names) or any(
+            project_form(os.path.basename(path)) in forms and os.path.lexists(f"{path}/.git")
+            for folder in inside
+            for path in _inside(folder)
         )
 
     @property
@@ -50,18 +59,30 @@ class Projects:
         return not self._folders
 
 
+def is_place(project: str) -> bool:
+    """Whether a project is given as a folder."""
+    return project.startswith(("/", "~"))
+
+
+def forms_of(project: str) -> set[str]:
+    """The forms of a project's name: as a whole, and without the folders before it."""
+    form = project_form(project)
+    return {form, project_form(name_of(form))} - {""}
+
+
+def _inside(folder: str) -> list[str]:
+    with suppress(OSError):
+        return [f"{folder}/{name}" for name in os.listdir(folder)]
+    return []
+
+
 def with_targets(folders: Iterable[str]) -> set[str]:
     """Folders, and what they are links to. NotFoundError for what names none."""
     try:
-        plain = [os.path.expanduser(folder) for folder in folders]
+        plain = [os.path.normpath(os.path.expanduser(folder)) for folder in folders]
         return {*plain, *map(os.path.realpath, plain)}
     except ValueError as error:
         raise NotFoundError("a project is named by a folder that cannot be", "change its `project`") from error
-
-
-def alike(name: str) -> str:
-    """Equal for names that one tag stands for."""
-    return name.casefold().replace(" ", "-")
 
 
 def path_of(session: "Session") -> str:

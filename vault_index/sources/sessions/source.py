@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from vault_index.config import Config, SourceConfig
 from vault_index.config.schema import CLIENTS
-from vault_index.disk import is_under, name_of, real_path, worktree_of
+from vault_index.disk import is_under, real_path
 from vault_index.errors import NotFoundError, VaultIndexError
-from vault_index.models import KEPT, DocumentRef, Fault, FileStamp, Origin, RawDocument
+from vault_index.models import KEPT, DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.results.base import Problem
 from vault_index.sources.sessions.clients import folder_of, open_client
-from vault_index.sources.sessions.projects import Projects, alike, path_of, redacted, session_in, with_targets
+from vault_index.sources.sessions.projects import Projects, path_of, redacted, session_in, with_targets
 from vault_index.sources.source import YET, Scan
 
 if TYPE_CHECKING:  # a question that is not about sessions needs none of what reads them
@@ -34,7 +34,6 @@ RENDERED = 4
 _NAMED_FAULTS = 10
 _UNKNOWN = FileStamp(-1, -1, -1)  # a database that is locked: nobody knows, and so it may have changed
 # Compiled when they are needed first.
-_LINK = r"\[\[|\]\]|\|"
 _ID = r"[A-Za-z0-9_-]+"
 
 
@@ -50,9 +49,7 @@ class SessionSource:
         self._set = bool(given.data)
         self._include = frozenset(given.include)
         self._exclude = Projects(given.exclude)
-        local = given.local_only if isinstance(given.local_only, tuple) else ()
-        self._local = Projects(local)
-        self._local_alike = Projects([alike(pattern) for pattern in local if "/" not in pattern])
+        self._local = Projects(given.local_only if isinstance(given.local_only, tuple) else ())
         self._keep = config.sessions.keep
         self.keep_days = config.sessions.keep_days
         folder = folder_of(name, given.data)
@@ -226,55 +223,29 @@ class SessionSource:
         if self.config.local_only is True:
             return True
         listed = self._listed(path) if self.config.local_only else None
-        return listed is not None and self._keeps(listed.session)
+        return listed is not None and self.keeps(listed.session)
+
+    def session(self, id_: str) -> Session | None:
+        """A session as its client has it, or else as it was kept. VaultIndexError where that is not known."""
+        listed = self._session(id_)
+        return listed.session if listed is not None else None
 
     def knows(self, session: str) -> bool:
         """Whether a session is there. VaultIndexError where that is not known."""
-        return self._session(session) is not None
+        return self.session(session) is not None
 
-    def keeps(self, origin: Origin) -> bool:
-        """Whether words of these projects, folders or this session stay home. VaultIndexError where that is not known.
+    def sessions(self) -> Iterator[Session]:
+        """All of them. VaultIndexError where they are not known."""
+        return (listed.session for listed in self._sessions())
 
-        A session that is gone counts as one that stays, unless its project tells. A project that is only named may be
-        any that is called so, for a tag and `project:` in any case; one that is given as a folder is called as that
-        folder, and as the worktree it lies in.
-        """
-        if self.config.local_only is True:
-            return True
-        given = [project for project in origin.projects if project[:1] in ("/", "~")]
-        folders = with_targets((*origin.folders, *given))
-        named = with_targets(given if origin.projects else origin.folders)
-        links = [part for project in origin.projects for part in re.split(_LINK, project)]
-        names = map(name_of, (*links, *named, *map(worktree_of, named)))
-        projects = {*origin.projects, *filter(None, names)}
-        covered = (self._local.covers(one) or self._local_alike.covers(alike(one)) for one in projects)
-        if self._local.covers("", *folders) or any(covered):
-            return True
-        listed = self._session(origin.session)
-        if listed is not None or folders:
-            return listed is not None and self._keeps(listed.session)
-        return (
-            any(map(self._local.may_cover, projects))
-            or any(
-                one.session.project in projects and self._keeps(one.session)
-                for one in (self._sessions() if projects else ())
-            )
-            or (bool(origin.session) and not (projects and self._local.by_name))
-        )
+    def keeps(self, session: Session) -> bool:
+        """Whether a session stays home. Of a kept one it may not be known where the folder of its project was."""
+        from vault_index.sources.sessions.kept import hides_its_place
 
-    def keeps_place(self, place: Origin) -> bool:
-        """Whether what is asked in a folder stays home. Where every session does, these are the folders that sessions
-        were held in: elsewhere a person asks. VaultIndexError where that is not known."""
-        return (
-            any(
-                is_under(held_in, folder)
-                for one in self._sessions()
-                for held_in in (one.session.directory, one.session.worktree)
-                if held_in not in ("", "/")
-                for folder in (*place.folders, *map(os.path.realpath, place.folders))
-            )
-            if self.config.local_only is True
-            else self.keeps(place)
+        folders = filter(None, (session.directory, session.worktree))
+        return self.config.local_only is True or (
+            bool(self.config.local_only)
+            and (hides_its_place(session) or self._local.covers(session.project, *with_targets(folders)))
         )
 
     def link(self, path: str) -> str:
@@ -359,15 +330,6 @@ class SessionSource:
             both = (stamp.ctime_ns, origin.session.id, *origin.stamp[:2])
             stamp = stamp._replace(ctime_ns=zlib.crc32(repr(both).encode()))
         return DocumentRef(self._name, path_of(listed.session), stamp)
-
-    def _keeps(self, session: Session) -> bool:
-        folders = filter(None, (session.directory, session.worktree))
-        from vault_index.sources.sessions.kept import hides_its_place
-
-        # Of a kept one it may not be known where the folder of its project was.
-        return self._local.covers(session.project, *with_targets(folders)) or (
-            bool(self.config.local_only) and hides_its_place(session)
-        )
 
     def _origin(self, listed: Listed) -> Listed | None:
         """What a session may have been forked from: what it says itself, else an older one that begins with the same
