@@ -52,3 +52,30 @@ def test_a_running_program_that_reads_its_settings_again_answers_so_too(tmp_path
     assert paths_found(removed, "herons wade", limit=100) == ["a.md"]
     removed.sync()
     assert removed.stats().documents == 1
+
+
+def test_words_of_deleted_notes_leave_the_files_when_the_daemon_rests(tmp_path: Path) -> None:
+    words = [b"xylotitle", b"qytagword", b"wyfieldword", b"vybodyword"]
+
+    def left() -> list[bytes]:
+        said = b"".join(file.read_bytes().lower() for file in (tmp_path / "home").rglob("*.db*"))
+        return [word for word in words if word in said]
+
+    note = "---\ntags: [qytagword]\nkey: wyfieldword\n---\nThe vybodyword.\n"
+    write(tmp_path / "vault", {"gone/Xylotitle.md": note, "a.md": "Herons.\n"})
+    with opened(tmp_path) as index:
+        index.sync()
+        assert left() == words
+        (tmp_path / "vault/gone/Xylotitle.md").unlink()
+        index.sync([tmp_path / "vault/gone"])
+        assert left() == words  # deleted rows of the full-text tables
+        index._runtime.shrink()  # what the daemon calls after a while without work
+        assert left() == []
+        assert paths_found(index, "herons") == ["a.md"]
+        write(tmp_path / "vault", {"gone/Xylotitle.md": note})
+        index.sync()
+        (tmp_path / "vault/gone/Xylotitle.md").unlink()
+        for last, expected in ((float("inf"), words), (0.0, [])):  # a moment ago, and long ago
+            index._runtime.write._open_writer()._clean_after = last
+            index.sync()
+            assert left() == expected

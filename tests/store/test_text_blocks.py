@@ -42,14 +42,3 @@ def test_chunks_that_say_the_same_are_found_by_their_texts(writer: IndexWriter, 
     ids = [chunk_id for chunk_id, _ in reader.text_candidates('"same" OR "else" OR "long"', 10, Filters())]
     assert len(ids) == 4
     assert sorted(chunk.document.path for chunk in reader.same_texts(ids, {"same"})) == ["a.md", "b.md"]
-
-
-def test_free_pages_are_given_back(writer: IndexWriter) -> None:
-    writer.execute("INSERT INTO text_block (body) VALUES (zeroblob(3000000))")
-    pages = writer.value("PRAGMA page_count")
-    writer.give_back()
-    assert writer.value("PRAGMA page_count") == pages
-    writer.execute("DELETE FROM text_block")
-    assert writer.value("PRAGMA page_count") == pages
-    writer.give_back()
-    assert writer.value("PRAGMA page_count") < pages / 2

@@ -4,7 +4,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,7 +66,10 @@ class WriteSide:
         self._folders = FolderTimes()
 
     def shrink(self) -> None:
-        """Give back what only work needs: logs on the disk, pages in memory."""
+        """Take deleted documents out of the file, and give back what only work needs: logs on the disk, pages in
+        memory."""
+        if self._writer is not None:
+            self._writer.clean(self._held("clean"))
         for part in (self._writer, self._cache, self._state):
             if part is not None:
                 part.shrink()
@@ -113,7 +116,7 @@ class WriteSide:
             if report.finished and not dry_run:
                 write_meta(self._open_writer(), SYNCED_AT, str(time.time()))
                 if places is None:
-                    self._open_writer().give_back()
+                    self._open_writer().clean(nullcontext())
             return report
 
         with self._held("sync"):

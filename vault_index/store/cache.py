@@ -53,8 +53,7 @@ class Cache(Database):
             )
 
     def drop_embeddings(self, keys: Iterable[bytes]) -> None:
-        """Forget the vectors of these keys in every space, and overwrite their bytes."""
-        self.connection.pragma("secure_delete", True)
+        """Forget the vectors of these keys in every space."""
         with self.transaction():
             self.execute_many(
                 "DELETE FROM embedding WHERE space_id IN (SELECT id FROM space) AND key = ?",

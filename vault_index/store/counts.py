@@ -15,6 +15,9 @@ KEPT_HOME = "kept_home"
 SYNCED_AT = "synced_at"
 """The key of the time of the last sync, in seconds since the epoch."""
 
+UNCLEAN = "unclean"
+"""The key that stands while words of deleted documents are still in the file (`IndexWriter.clean`)."""
+
 NUMBERING = "numbering"
 """With the name of a source, the key of what named the mounts whose inodes its rows know; empty where inodes last."""
 

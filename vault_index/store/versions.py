@@ -160,7 +160,6 @@ class Versions:
     def forget(self, uid: str, source: str = "", path: str = "") -> None:
         """Forget what a memory said, and what the journal keeps of it; with a path, of that file alone."""
         with self._state.transaction() as database:
-            database.connection.pragma("secure_delete", True)
             rows = [row for row in _versions(database, uid) if not path or (row.source, row.path) == (source, path)]
             paths = any_of({name for row in rows for name in (row.path, row.moved_from)} - {""})
             digests = any_of({row.digest.hex() for row in rows} - {""})

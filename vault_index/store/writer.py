@@ -2,20 +2,25 @@
 
 import json
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from vault_index.errors import VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp, Link, Vector
 from vault_index.store import document_names, spaces, vocabulary
 from vault_index.store.chunk_terms import COLUMNS, carry_rows, terms_hash
 from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0, recreate_tables, translated
-from vault_index.store.counts import NUMBERING, write_meta
+from vault_index.store.counts import NUMBERING, UNCLEAN, read_meta, write_meta
 from vault_index.store.records import DocumentColumns, column_names
 from vault_index.store.text_blocks import TEXT, in_blocks
 
+_CLEANING_SHARE = 0.01
+"""Of the time, at most: to clean an index of a gigabyte takes many seconds."""
 _PHRASES = 100
 """Looked for at once."""
 _BLOCKS = "SELECT DISTINCT block_id FROM chunk WHERE document_id = ?"
@@ -94,6 +99,7 @@ class IndexWriter(Database):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "index", writable=True, carry=carry_rows)
+        self._clean_after = 0.0
         self.vectors_work = load_vec0(self.connection)
         if not self.vectors_work:
             spaces.forget_spaces(self)
@@ -171,6 +177,7 @@ class IndexWriter(Database):
             _remove_lists(self, document_id)
             self.execute("DELETE FROM document WHERE id = ?", (document_id,))
             _put_faults(self, source, path, ())
+            write_meta(self, UNCLEAN, "")
 
     def put_faults(self, source: str, path: str, faults: Sequence[Fault]) -> None:
         """Replace what is known to be wrong with one file that has no document, or has one that cannot be read again.
@@ -249,6 +256,16 @@ class IndexWriter(Database):
 
         return write_codes(self)
 
+    def clean(self, lock: AbstractContextManager[object]) -> None:
+        """Purge the file, with this lock held, if a document was deleted since the last time. Where the disk has no
+        room for that, and soon after the last time, all stays as it is."""
+        started = time.monotonic()
+        if started >= self._clean_after and read_meta(self, UNCLEAN) is not None:
+            with suppress(VaultIndexError), lock:
+                self.purge()
+            now = time.monotonic()
+            self._clean_after = now + (now - started) / _CLEANING_SHARE
+
     def purge(self) -> None:
         """Take what was deleted out of the file, which takes as long as to write it anew: FTS5 keeps words until all of
         a table is merged, and SQLite keeps pages."""
@@ -257,6 +274,7 @@ class IndexWriter(Database):
         while self.code_vectors(least=1):
             pass
         self.execute("VACUUM")
+        self.execute("DELETE FROM meta WHERE key = ?", (UNCLEAN,))
         self.checkpoint()
 
     def remove_everything(self) -> None:
