@@ -30,11 +30,13 @@ def test_tree_names_truncated_and_lost_files_and_reads_the_rest_by_time(tmp_path
     }
     problems: list[str] = []
     store = tree(tmp_path, {**FILES, **broken})
+    (tmp_path / "part/msg_2/prt_3.json").symlink_to("/dev/zero")
     found = messages(store, "ses_1", problems)
     assert [message.id for message in found] == ["msg_1", "msg_2", "msg_0"]
     texts = [part.text for message in found for part in message.parts if isinstance(part, Text)]
     assert texts == ["Frage", "Antwort 🙂", "Ende"]
     assert sorted(problem.partition(" cannot be read (")[0] for problem in problems) == [
+        str(tmp_path / "part/msg_2/prt_3.json"),
         str(tmp_path / "session/p1/ses_2.json"),
         "message msg_3",
         "part prt_2 of message msg_2",

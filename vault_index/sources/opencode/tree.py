@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from vault_index.errors import VaultIndexError
 from vault_index.sources.opencode.entries import read_revert
 from vault_index.sources.opencode.model import Held, RawMessage, RawPart, stamp_of
+from vault_index.sources.reading import read_regular
+from vault_index.sources.sessions.client_database import LARGEST_VALUE
 from vault_index.sources.sessions.model import Listed, Session
 from vault_index.sources.sessions.values import Json, millis_of, object_of, read_object, text_of
 
@@ -120,9 +123,9 @@ def _read(file: Path, problems: list[str]) -> Json | None:
 
 def _bytes(file: Path, problems: list[str]) -> bytes | None:
     try:
-        return file.read_bytes()
+        return read_regular(str(file), LARGEST_VALUE)[0]
     except FileNotFoundError:
         return None  # deleted since its folder was read
-    except OSError as error:
-        problems.append(f"{file} cannot be read ({error.strerror})")
+    except (OSError, VaultIndexError) as error:
+        problems.append(f"{file} cannot be read ({getattr(error, 'strerror', error)})")
         return None
