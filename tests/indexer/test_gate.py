@@ -1,6 +1,7 @@
 """The privacy gate of queries, memories and sessions: what `local_only` keeps is judged when it would leave."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,11 @@ from tests.indexer.test_sessions import open_index
 from tests.indexer.test_vectors import server as server, use
 from tests.sources.opencode.stores import Client
 from vault_index import VaultIndex
-from vault_index.api.json_api import call
+from vault_index.api.json_api import call, dispatch
+from vault_index.callers import Scope
 from vault_index.config.edit import set_value
+from vault_index.mcp_server.toolbox import Toolbox
+from vault_index.mcp_server.tools import TOOLS
 from vault_index.results.search import SearchResult
 
 NOTES = {"oak.md": "# Oak\n\nThe oak is described here.\n", "private/elm.md": "The elm is described here.\n"}
@@ -115,6 +119,7 @@ def test_query_of_a_private_session_is_not_sent(
         index.recall("the heron", session="ses_s")
         assert bool(server.texts) is leaves
         server.requests.clear()
+        assert stayed(index.search("heron", directory=PUBLIC, exclude_session="ses_s"), server) is not leaves
         index.recall("the heron", session="ses_nobody_knows")
         assert server.texts == []
 
@@ -218,6 +223,28 @@ def test_query_within_a_private_place_is_not_sent(
     set_value(index.home, "local_only", setting, source="vault")
     assert stayed(index.search(query, directory=PUBLIC), server) is stays
     assert stayed(index.search("elm", directory=str(index._runtime.config.sources[0].path / "private")), server)
+
+
+@pytest.mark.parametrize(
+    ("scope", "stays"),
+    [
+        (Scope(), False),
+        (Scope(folders=("private",)), True),
+        (Scope(folders=("private", "public")), False),
+        (Scope(projects=("Secret",)), True),
+        (Scope(projects=("public",)), False),
+    ],
+)
+def test_query_with_a_token_for_private_text_is_not_sent(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path, scope: Scope, stays: bool
+) -> None:
+    write(tmp_path / "vault", {"public/a.md": "---\nproject: public\n---\nAn elm.\n"})
+    write(tmp_path / "vault", {"secret.md": "---\nproject: secret\n---\nAn elm.\n"})
+    keep(index, "secret")
+    set_value(index.home, "local_only", '["private/"]', source="vault")
+    index.sync()
+    server.requests.clear()
+    assert stayed(VaultIndex(index._runtime.within(scope)).search("elm"), server) is stays
 
 
 def test_query_is_judged_again_before_a_retry(index: VaultIndex, server: EmbeddingServer) -> None:
@@ -390,6 +417,30 @@ def test_memory_of_a_private_project_is_not_sent_however_that_is_written(
     keep(index, "nothing")
     index.embed()
     assert all(sent(server, f"WAL {number}:") for number in range(len(PROJECTS)))
+
+
+def test_memory_typed_in_a_private_folder_is_not_sent(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
+    inside, public = str(home / "clients/acme"), str(home / "public")
+    keep(index, "~/clients")
+    write(home / "clients/notes", {"i.md": "---\ntype: note\n---\nWAL imported.\n"})
+    kept = [
+        index.add("WAL added.", directory=inside).path,
+        index.add("WAL for a public project.", project="public", directory=[public, inside]).path,
+        index.capture("*Remember*: WAL captured.", directory=inside).results[0].path,
+        index.import_(home / "clients/notes").results[0].path,
+        index.add("Before WAL.", directory=public).path,
+        index.add("Said twice.", directory=public).path,
+    ]
+    toolbox = Toolbox(TOOLS, partial(dispatch, index))
+    toolbox.call("memory_store", {"content": "WAL by an agent."}, folders=[inside])
+    index.update(kept[-2], content="WAL updated.", directory=inside)
+    index.add("Said twice.", tags="wal", directory=inside)
+    index.add("WAL in public.", directory=public)
+    server.requests.clear()
+    index.embed(rebuild=True)
+    assert {text.partition(".")[0].partition("\n")[0] for text in sent(server, "WAL")} == {"WAL in public"}
+    assert sent(server, "Said twice") == []
+    assert sent(server, "oak")
 
 
 def test_memory_of_another_project_is_sent(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:

@@ -159,7 +159,7 @@ def search_options(runtime: Runtime, given: Mapping[str, Any]) -> SearchOptions:
         as_of=parse_day(day) if day else None,
         explain=given.get("explain", False),
         all=given.get("all", False),
-        origins=partial(_origins_of, runtime.scope, given["directory"], sessions=names(given.get("exclude_session"))),
+        origins=partial(origins_of, runtime.scope, given["directory"], sessions=names(given.get("exclude_session"))),
         **_asking(names(given.get("exclude_session")), given["directory"]),
     )
 
@@ -182,7 +182,7 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
         token=token or token_hex(8),
         sources=runtime.source_names(names(given["source"])),
         now=time.time(),
-        origins=partial(_origins_of, runtime.scope, given["directory"], project, sessions),
+        origins=partial(origins_of, runtime.scope, given["directory"], project, sessions),
         **_asking(sessions, given["directory"]),
     )
 
@@ -199,7 +199,7 @@ def _asking(sessions: tuple[str, ...], directory: Names) -> dict[str, Any]:
     return {"asking": sessions, "folders": tuple(places - {"/"})}  # where a client was started that works nowhere
 
 
-def _origins_of(
+def origins_of(
     scope: Scope | None, directory: Names, project: str | None = None, sessions: Sequence[str] = ()
 ) -> tuple[Origin, ...]:
     """Where a query is typed: for a project, in folders and sessions, or with a token for a part of the index."""

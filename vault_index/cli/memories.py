@@ -3,6 +3,7 @@
 import os
 import stat
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from vault_index.cli.arguments import (
@@ -19,6 +20,7 @@ from vault_index.cli.arguments import (
 )
 from vault_index.cli.client import ask, ask_of_several, call, call_with_progress, home_of, with_source
 from vault_index.cli.present import remark, show, write
+from vault_index.config.home import working_directory
 from vault_index.errors import NotFoundError, UsageError
 
 _STDIO = "-"
@@ -42,10 +44,10 @@ _FORCE = flag("--force", "store it even where it looks like a credential")
     "the top of the text says what the options do not. Also called store.",
 )
 def run_add(options: Options, args: dict[str, Any]) -> None:
-    text = given_text(args)
+    places, text = _typed_in(args), given_text(args)
     if text is None and "title" not in args:
         raise UsageError("what shall be remembered?", 'give it as words: vault-index add "…", or pipe it in')
-    ask(options, "add", {**args, "text": text or ""})
+    ask(options, "add", {**args, "text": text or "", "directory": places})
 
 
 @takes(
@@ -65,6 +67,7 @@ def run_add(options: Options, args: dict[str, Any]) -> None:
     "Exit code 5 when the file changed meanwhile: it stays, and the new text is kept beside it.",
 )
 def run_update(options: Options, args: dict[str, Any]) -> None:
+    places = _typed_in(args)
     words, content, file = args.pop("text", None), args.pop("content", None), args.pop("file", None)
     if sum(one is not None for one in (words or None, content, file)) > 1:
         raise UsageError("the text is given twice", "give it as words, as --content or as --file")
@@ -75,7 +78,7 @@ def run_update(options: Options, args: dict[str, Any]) -> None:
         content = _stdin_text()
     elif file is not None:
         content = _read_text(file)
-    ask(options, "update", args if content is None else {**args, "content": content})
+    ask(options, "update", {**args, "directory": places, **({} if content is None else {"content": content})})
 
 
 @takes(
@@ -92,7 +95,7 @@ def run_update(options: Options, args: dict[str, Any]) -> None:
     "or the next one. Tags and expiry are inferred from its words; what is known already is not stored twice.",
 )
 def run_capture(options: Options, args: dict[str, Any]) -> int:
-    text = given_text(args)
+    args["directory"], text = _typed_in(args), given_text(args)
     if text is None:
         raise UsageError("what shall be looked through?", "name a file, or pipe the text in")
     if "dry_run" in args:
@@ -260,6 +263,13 @@ def run_import(options: Options, args: dict[str, Any]) -> int:
 
 
 # --- texts that are given as words, in a file, or on stdin ----------------------------------------------------------
+
+
+def _typed_in(args: Mapping[str, Any]) -> list[str]:
+    """The folder a command runs in, and that of the file with its text: either may be private."""
+    file = args.get("file")
+    here = working_directory()
+    return [here, os.path.dirname(os.path.join(here, file))] if file and file != _STDIO else [here]
 
 
 def given_text(args: dict[str, Any]) -> str | None:

@@ -152,11 +152,13 @@ class Moment:
         of_sessions = question.found(Filters(sessions=filters.sessions), _FOUND) if filters.sessions else ()
         if len(folders) > _FOLDERS or any(scope.keeps_path(folder, [name]) for name, folder in folders):
             return True
-        limited = question.limited or filters != Filters()
-        found = question.found(filters, _FOUND) if limited else ()
-        return any(keeps(one) is not False for one in of_sessions) or (
-            limited and all(keeps(one) is not False for one in found[:: len(found) // _SAMPLE + 1])
-        )
+        if any(keeps(one) is not False for one in of_sessions):
+            return True
+        for most in (_SAMPLE, _FOUND) if question.limited or filters != Filters() else ():
+            found = question.found(filters, most)
+            if any(keeps(one) is False for one in found[:: len(found) // _SAMPLE + 1]):
+                return False
+        return question.limited or filters != Filters()
 
     def check_receiver(self, space: VectorSpace, *, of_query: bool = False) -> None:
         """Raises EmbedderRefused where the settings no longer name the server and the model that texts are for. A query

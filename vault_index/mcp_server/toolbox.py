@@ -110,10 +110,8 @@ class Toolbox:
         self, tool: Tool, given: Mapping[str, Any], client: str, folders: Sequence[str], more: Mapping[str, Any]
     ) -> Page:
         args = tool.checked(given)
-        if folders and (tool.method in ("search", "recall") or "query" in args):
-            args["directory"] = list(folders)
-            # A client of MCP does not say which session asks.
-            args["session" if tool.method == "recall" else "exclude_session"] = more.get("session") or "current"
+        if folders:
+            args |= _typed_in(tool.method, list(folders), more.get("session"), asks="query" in args)
         if tool.method == "recall":
             args = {**more, **args}
         if "ref" in args:
@@ -262,6 +260,14 @@ def answer_tool(ask: Ask, params: Mapping[str, Any]) -> str:
     client, directory, session = (str(params.get(key) or "") for key in ("entered_by", "directory", "session"))
     more = {"project": directory or None, "session": session or None}
     return Toolbox(TOOLS, ask).call(name, given, client, [directory] if directory else [], **more).text
+
+
+def _typed_in(method: str, folders: list[str], session: str | None, *, asks: bool) -> dict[str, Any]:
+    """The arguments that say where a call was typed. A client of MCP does not say in which session."""
+    if method in ("add", "update"):
+        return {"directory": folders}
+    asking = "session" if method == "recall" else "exclude_session"
+    return {"directory": folders, asking: session or "current"} if asks or method in ("search", "recall") else {}
 
 
 def _bare(ref: str) -> str:

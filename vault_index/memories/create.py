@@ -24,6 +24,7 @@ from vault_index.memories.file.fields import changes_of, read_fields, said_in
 from vault_index.memories.file.frontmatter_edit import KEYS, entry, with_changes
 from vault_index.memories.similar import similar_memories
 from vault_index.memories.store import MemoryStore, writing
+from vault_index.models import Origin
 from vault_index.results.memories import StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.secrets.find import find_secrets
@@ -39,6 +40,7 @@ def add_memory(
     path: str | None,
     force: bool,
     sources: Sequence[str],
+    typed_in: Sequence[Origin] = (),
 ) -> StoredMemory:
     now = datetime.now().astimezone()
     weak = check_given(text, given, runtime.config.memory, force=force)
@@ -49,7 +51,7 @@ def add_memory(
     new, supersedes = _from_file(file, given, now) if file.closing else new_memory(text, given, now)
     if runtime.hides and file.closing:  # whether something has this id is not told
         new = read_text(with_changes(new.text, {"id": str(uuid.uuid4())}))
-    with writing(runtime, "add", sources, now, who=client_of(given)) as memories:
+    with writing(runtime, "add", sources, now, who=client_of(given), typed_in=typed_in) as memories:
         replaced = replaced_by(memories, supersedes)
         stored = memories.store(replace(new, path=path or ""), replaced)
     return embedded(runtime, with_warnings(stored, weak), memories.home, replaced, news=True)

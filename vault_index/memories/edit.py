@@ -17,7 +17,7 @@ from vault_index.memories.file.fields import changes_of, read_fields
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.history import past_of
 from vault_index.memories.store import MemoryStore, marked_superseded, superseded_before, superseding, writing
-from vault_index.models import Filters
+from vault_index.models import Filters, Origin
 from vault_index.query.language.filters import parse_time
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, StoredMemory
 from vault_index.runtime import Runtime
@@ -43,6 +43,7 @@ def update_memory(
     force: bool,
     sources: Sequence[str],
     client: str = "",
+    typed_in: Sequence[Origin] = (),
 ) -> StoredMemory:
     now = datetime.now().astimezone()
     if content is None and (append or section is not None):
@@ -60,10 +61,12 @@ def update_memory(
     keys = changes_of(read_fields(given, now=now))
     keys.pop("supersedes", None)  # only the index knows whose ids those are
     more, fewer = (read_fields({"tags": tags or None}, now=now).get("tags", ()) for tags in (add_tags, remove_tags))
-    with writing(runtime, "update", sources, now, who=client or client_of(given)) as memories:
+    who = client or client_of(given)
+    with writing(runtime, "update", sources, now, who=who, typed_in=typed_in) as memories:
         document = memories.find(runtime.inside(ref), sources)
         replaced = replaced_by(memories, given.get("supersedes"))
         file = memories.read(document)
+        memories.record(document.path, document.uid, {"project": given.get("project")})
         text = _with_content(file.text, content, section, append=append)
         stored = with_warnings(_apply(memories, document, file, text, keys, more, fewer, replaced), weak)
     news = bool((content or "").strip() or given.get("title"))

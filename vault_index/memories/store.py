@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -39,13 +39,14 @@ def writing(
     *,
     who: str = "",
     dry_run: bool = False,
+    typed_in: Sequence[Origin] = (),
 ) -> Iterator["MemoryStore"]:
     """The memories under the write lock, with an index that knows their files as they are; it follows at the end.
 
     New ones go to the one source named, else to the vault of the setting, else to the first. Raises UsageError where
     that is none, NotFoundError where it is not mounted, BusyError when another process does not release the lock.
     What is written is one change of the journal, of the command `work`, on behalf of `who` or, where a token was shown,
-    of that. In a `dry_run` everything is done but writing.
+    of that. In a `dry_run` everything is done but writing. `typed_in` is recorded of what is stored or changed.
     """
     home = home_of_memories(runtime, sources)
     with ExitStack() as stack:
@@ -60,7 +61,13 @@ def writing(
         versions = None if dry_run else runtime.write.versions
         journal = Journal(versions=versions, work=work, who=runtime.who or who, undone=work == "undo")
         memories = MemoryStore(
-            runtime=runtime, connections=connections, home=home, now=now, journal=journal, dry_run=dry_run
+            runtime=runtime,
+            connections=connections,
+            home=home,
+            now=now,
+            journal=journal,
+            dry_run=dry_run,
+            typed_in=typed_in,
         )
         try:
             yield memories
@@ -104,6 +111,8 @@ class MemoryStore:
     journal: Journal
     folders: tuple[str, ...] = ()
     """Those of the project that new memories are from, where they are known."""
+    typed_in: Sequence[Origin] = ()
+    """Where what is written was typed, whatever project it is for."""
     dry_run: bool = False
     """Whether what is written is only remembered."""
     _files: dict[str, MemoryFiles] = field(default_factory=dict)
@@ -225,11 +234,16 @@ class MemoryStore:
                 f"{path} is there already, and says something else", f"change it: vault-index update {quote(path)}"
             ) from error
         self._unsynced.append(path)
-        projects, session = string_list(front.get("project")), str(front.get("session") or "")
-        if projects or session or self.folders:
-            self._origins.append((path, new.uid, Origin(tuple(projects), self.folders, session)))
+        self.record(path, new.uid, front)
         self.note(self.home, path)
         return path
+
+    def record(self, path: str, uid: str, front: Mapping[str, Any]) -> None:
+        """Remember where a text of a memory is from: by the project and session of its frontmatter, and where it was
+        typed. The next flush writes it down."""
+        session = str(front.get("session") or "")
+        named = Origin(tuple(string_list(front.get("project"))), self.folders, session)
+        self._origins += [(path, uid, one) for one in (named, *self.typed_in) if any(one)]
 
     def must_be_there(self, source: str) -> None:
         """NotFoundError for a vault that is gone: one that is empty, though the index knows of documents in it, is a
@@ -359,6 +373,7 @@ class MemoryStore:
         if new.path and self.files(self.home).resolve(new.path) != old.path:
             warnings.append(f"nothing was written to {new.path}: {old.path} says the same")
         text, marked = with_changes(old.text, changes), marked_superseded(replaced, old.uid)
+        self.record(old.path, old.uid, {})
         self.rewrite(old, text)
         self.replace_all(marked, f"{old.path} says the same, and stays")
         return StoredMemory(old.uid, old.path, False, duplicate_of=old.uid, warnings=tuple(warnings))

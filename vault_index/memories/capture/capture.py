@@ -12,6 +12,7 @@ from vault_index.memories.create import check_given, new_memory
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, planned, writing
+from vault_index.models import Origin
 from vault_index.query.projects import origin_of
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
@@ -30,6 +31,7 @@ def capture_memories(
     dry_run: bool,
     force: bool,
     sources: Sequence[str],
+    typed_in: Sequence[Origin] = (),
 ) -> MemoryOutcomes:
     """Store each; one that cannot be stored is reported with its line, and the others are stored. `mode` is as in the
     setting: `direct`, `inbox` or `off`. In the inbox, what nobody marked waits: it is found once it is accepted."""
@@ -42,7 +44,7 @@ def capture_memories(
     spoken = origin_of(project)
     origin = {"entered_by": entered_by, "project": next(iter(spoken.projects), None)}
     done, failed = [], []
-    with writing(runtime, "capture", sources, now, who=entered_by, dry_run=dry_run) as memories:
+    with writing(runtime, "capture", sources, now, who=entered_by, dry_run=dry_run, typed_in=typed_in) as memories:
         memories.folders = spoken.folders
         for captured in found:
             try:

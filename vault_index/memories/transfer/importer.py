@@ -1,5 +1,6 @@
 """`import`: which memories of a batch are new, which are here already, and what becomes of each."""
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from vault_index.memories.store import MemoryStore, identity_of, planned, writin
 from vault_index.memories.transfer.import_record import Batch, ImportRecord, assign_ids, in_order
 from vault_index.memories.transfer.json_records import compose, file_of, without_derived
 from vault_index.memories.transfer.reading import read_path
-from vault_index.models import Filters, Progress
+from vault_index.models import Filters, Origin, Progress
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
 from vault_index.store.documents import memories_by_identity
@@ -40,7 +41,8 @@ def import_memories(
 ) -> MemoryOutcomes:
     """Store the memories of a file or folder; with `embed` their vectors follow."""
     batch = read_path(Path(path).expanduser())
-    with writing(runtime, "import", sources, dry_run=dry_run) as memories:
+    typed_in = [Origin(folders=(os.path.abspath(os.path.expanduser(path)),))]
+    with writing(runtime, "import", sources, dry_run=dry_run, typed_in=typed_in) as memories:
         importer = Importer(memories=memories, force=force)
         outcomes = importer.run(batch, progress, cancel)
         memories.flush(progress)

@@ -13,10 +13,11 @@ export async function search(query: string, options: Params = {}): Promise<any> 
 
 /** Stores a memory; options as of `vault-index add`. The answer is that of `add --json`. */
 export async function store(text: string, options: Params = {}): Promise<any> {
-  return await ask("add", { entered_by: "opencode", ...options, text }, { within: WRITE_MS })
+  return await ask("add", { entered_by: "opencode", directory: process.cwd(), ...options, text }, { within: WRITE_MS })
 }
 
 /** The `*Remember*: …` of a text with their types, tags and dates; nothing is stored, unless `{ dry_run: false }`. */
 export async function extractRemember(text: string, options: Params = {}): Promise<any> {
-  return await ask("capture", { by: "opencode", dry_run: true, ...options, text }, { within: WRITE_MS })
+  const here = { by: "opencode", directory: process.cwd() }
+  return await ask("capture", { ...here, dry_run: true, ...options, text }, { within: WRITE_MS })
 }
