@@ -225,26 +225,20 @@ def test_query_within_a_private_place_is_not_sent(
     assert stayed(index.search("elm", directory=str(index._runtime.config.sources[0].path / "private")), server)
 
 
-@pytest.mark.parametrize(
-    ("scope", "stays"),
-    [
-        (Scope(), False),
-        (Scope(folders=("private",)), True),
-        (Scope(folders=("private", "public")), False),
-        (Scope(projects=("Secret",)), True),
-        (Scope(projects=("public",)), False),
-    ],
-)
 def test_query_with_a_token_for_private_text_is_not_sent(
-    index: VaultIndex, server: EmbeddingServer, tmp_path: Path, scope: Scope, stays: bool
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
-    write(tmp_path / "vault", {"public/a.md": "---\nproject: public\n---\nAn elm.\n"})
-    write(tmp_path / "vault", {"secret.md": "---\nproject: secret\n---\nAn elm.\n"})
+    secret, public = ({"x.md": f"---\nproject: {name}\n---\nAn elm.\n"} for name in ("secret", "public"))
+    write(tmp_path / "vault", secret)
+    write(tmp_path / "vault/public", public)
     keep(index, "secret")
     set_value(index.home, "local_only", '["private/"]', source="vault")
     index.sync()
     server.requests.clear()
-    assert stayed(VaultIndex(index._runtime.within(scope)).search("elm"), server) is stays
+    private = [Scope(folders=("private",)), Scope(projects=("Secret",))]
+    for scope in (*private, Scope(), Scope(folders=("private", "public")), Scope(projects=("public",))):
+        asked = VaultIndex(index._runtime.within(scope)).search(f"elm {len(server.requests)}")
+        assert stayed(asked, server) is (scope in private), scope
 
 
 def test_query_is_judged_again_before_a_retry(index: VaultIndex, server: EmbeddingServer) -> None:

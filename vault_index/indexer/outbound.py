@@ -142,17 +142,17 @@ class Moment:
         """Whether a query names what is private, or could only find private documents."""
         filters, scope, keeps = question.filters, self._scope, self._judge()
         sources = map(scope.is_private_source, filters.sources or self._sources.keys() - scope.untold)
-        paths = (normpath(path).strip("/.") for path in filters.paths)
-        if (any if filters.sources else all)(sources) or any(map(scope.keeps, _named_by(filters))):
-            return True
-        if any(scope.keeps_path(path, filters.sources) for path in paths):
-            return True
         at_paths = question.found(Filters(paths=filters.paths), _FOUND) if filters.paths else ()
-        folders = {(one.source, one.path.rpartition("/")[0]) for one in at_paths}
         of_sessions = question.found(Filters(sessions=filters.sessions), _FOUND) if filters.sessions else ()
-        if len(folders) > _FOLDERS or any(scope.keeps_path(folder, [name]) for name, folder in folders):
-            return True
-        if any(keeps(one) is not False for one in of_sessions):
+        folders = {(one.source, one.path.rpartition("/")[0]) for one in at_paths}
+        if (
+            (any if filters.sources else all)(sources)
+            or any(map(scope.keeps, _named_by(filters)))
+            or any(scope.keeps_path(normpath(path).strip("/."), filters.sources) for path in filters.paths)
+            or len(folders) > _FOLDERS
+            or any(scope.keeps_path(folder, [name]) for name, folder in folders)
+            or any(keeps(one) is not False for one in of_sessions)
+        ):
             return True
         for most in (_SAMPLE, _FOUND) if question.limited or filters != Filters() else ():
             found = question.found(filters, most)

@@ -79,7 +79,10 @@ def _any(condition: Callable[[_T], _Condition], wanted: Iterable[_T]) -> Iterato
 
 def of_project(names: Sequence[str]) -> _Condition:
     """Whether the frontmatter of a document names one of these projects, in whatever spelling."""
-    return f"project_form(document.project) IN ({marks(names)})", [project_form(name) for name in names]
+    forms, project = [project_form(name) for name in names], "document.project"
+    # Most names need no other form than lower case, which SQLite finds twenty times as fast.
+    spelled = f"({project} GLOB '*[^A-Za-z0-9.-]*' AND project_form({project}) IN ({marks(forms)}))"
+    return f"({project} COLLATE NOCASE IN ({marks(forms)}) OR {spelled})", [*forms, *forms]
 
 
 def tagged(tags: Sequence[str]) -> _Condition:

@@ -1,6 +1,6 @@
 """What the settings keep on this machine, as one value that judges every origin."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import chain
 
 from vault_index.config import Config
@@ -33,18 +33,16 @@ class PrivateScope:
         self._projects = Projects([*chain.from_iterable(one for one in limited if isinstance(one, tuple))])
         vaults = any(source.config.local_only for source in self._vaults)
         self.untold = {name for name, one in self.clients.items() if not one.told}
-        untold = any(not self.clients[name].missing() for name in self.untold)
-        self.empty = not (self.every or self._projects or vaults or untold)
+        found = any(not self.clients[name].missing() for name in self.untold)
+        self.empty = not (self.every or self._projects or vaults or found)
         """Whether nothing is private."""
 
     def is_private_source(self, name: str) -> bool:
         """Whether a source is private as a whole; one that is not set up counts as such."""
-        source = self.sources.get(name)
-        return source is None or source.config.local_only is True
+        return name not in self.sources or self.sources[name].config.local_only is True
 
-    def keeps_path(self, path: str, sources: Iterable[str] = ()) -> bool:
+    def keeps_path(self, path: str, sources: Collection[str] = ()) -> bool:
         """Whether a path is a private document, or a folder in which every note is private."""
-        sources = tuple(sources)
         return any(
             source.stays_home(path) or source.stays_home(f"{path}/{_ANY_NOTE}".lstrip("/"))
             for source in self._vaults
@@ -79,8 +77,10 @@ class PrivateScope:
 
     def _in_private_folder(self, folder: str) -> bool:
         """Whether a folder is a private one of a vault."""
-        inside = ((source, source.relative(folder)) for source in self._vaults)
-        return any(path is not None and self.keeps_path(path, [source.config.name]) for source, path in inside)
+        return any(
+            (path := source.relative(folder)) is not None and self.keeps_path(path, [source.config.name])
+            for source in self._vaults
+        )
 
     def _held_in(self, folders: Iterable[str]) -> bool:
         """Whether sessions were held in these folders, of a client all of whose sessions are private."""

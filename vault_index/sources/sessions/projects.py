@@ -66,8 +66,7 @@ def is_place(project: str) -> bool:
 
 def forms_of(project: str) -> set[str]:
     """The forms of a project's name: as a whole, and without the folders before it."""
-    form = project_form(project)
-    return {form, project_form(name_of(form))} - {""}
+    return {form := project_form(project), project_form(name_of(form))} - {""}
 
 
 def _inside(folder: str) -> list[str]:

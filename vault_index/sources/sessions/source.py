@@ -227,8 +227,7 @@ class SessionSource:
 
     def session(self, id_: str) -> Session | None:
         """A session as its client has it, or else as it was kept. VaultIndexError where that is not known."""
-        listed = self._session(id_)
-        return listed.session if listed is not None else None
+        return listed.session if (listed := self._session(id_)) is not None else None
 
     def knows(self, session: str) -> bool:
         """Whether a session is there. VaultIndexError where that is not known."""
