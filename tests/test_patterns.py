@@ -19,7 +19,6 @@ BOUNDED = {"markdown.words._EMPHASIS": "texts of at most 200 characters"}
 """What grows with the square of a text that is never long."""
 
 MADE_WHILE_RUNNING = {
-    "agents.edit": r'\s*\[\s*"?table"?\s*\.\s*"?name"?\s*[].]',
     "config.load": r'\s*"?key"?\s*[=.]',
     "memories.capture.markers": r"(?<!\w)(?:a b|a)(?!\w)",
     "memories.capture.statements": "",  # held by the module, as one of its tuple
@@ -36,7 +35,7 @@ MADE_WHILE_RUNNING = {
     "sources.rulebook": "",  # compiled to know whether it is one; RE2 runs it
 }
 """An example of each pattern that is put together from what is known only then, by the module that does it."""
-MATCHED = {"agents.edit", "config.load", "query.recall"}
+MATCHED = {"config.load", "query.recall"}
 """Those that are asked at one place, not searched for."""
 
 

@@ -1,12 +1,15 @@
 """One value of a file is changed, and every other byte of it stays."""
 
 import json
+import random
+import re
+from collections import Counter
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.agents.edit import read_json, read_toml, with_json, with_table, without_json, without_table
+from vault_index.agents.edit import read_json, read_toml, with_json, with_server, without_json, without_server
 from vault_index.errors import ConfigError
 
 SERVER = {"command": "vault-index", "args": ["mcp"]}
@@ -17,6 +20,40 @@ VALUES = st.recursive(
     max_leaves=8,
 )
 PATHS = st.lists(KEYS, min_size=1, max_size=3)
+
+SERVERS, STOP = ("mcpServers", "vault-index"), ("hooks", "Stop")
+OTHER, BELL, OURS = {"url": "http://x/*y*/"}, {"hooks": [{"command": "bell", "n": [1, -2.5]}]}, {"hooks": [SERVER]}
+CHANGES: list[tuple[tuple[str | int, ...], Any, dict[str, Any], dict[str, Any]]] = [
+    (SERVERS, SERVER, {}, {"mcpServers": {"vault-index": SERVER}}),
+    (SERVERS, SERVER, {"mcpServers": {"x": OTHER}}, {"mcpServers": {"x": OTHER, "vault-index": SERVER}}),
+    ((*STOP, 0), OURS, {"hooks": {"End": []}}, {"hooks": {"End": [], "Stop": [OURS]}}),
+    ((*STOP, 1), OURS, {"hooks": {"Stop": [BELL]}}, {"hooks": {"Stop": [BELL, OURS]}}),
+]
+"""Where our entry goes, the entry, and the settings without it and with it."""
+REST = {"a": '// "', "b": [[], {"c": None}]}
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}:,]|[^][{}:,\s]+')
+COMMENT = re.compile(r"// } , \{ \d[ \t]*\n|/\* ] , \d \*/")
+GAPS = ("", "", "", " ", "\n", "\n\t", "// } , { 1\n", "// } , { 2\n", "/* ] , 3 */")
+
+
+def commented(data: object, rng: random.Random) -> str:
+    """JSON with comments, blanks and trailing commas wherever they may be."""
+    text = before = ""
+    for token in TOKEN.findall(json.dumps(data)):
+        comma = "," if token in ("]", "}") and before not in ("[", "{") and rng.random() < 0.3 else ""
+        text += comma + rng.choice(GAPS) + token + rng.choice(GAPS)
+        before = token
+    return text
+
+
+def plain(text: str) -> Any:
+    """The data of such a text, read in another way."""
+    return json.loads(re.sub(r",(?=\s*[]}])", "", COMMENT.sub("", text)))
+
+
+def shuffled(table: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    return dict(rng.sample(list(table.items()), len(table)))
+
 
 COMMENTED = """{
 \t// my settings
@@ -67,13 +104,24 @@ def test_comments_and_trailing_commas_stay(text: str) -> None:
     assert without_json(server, ("mcpServers", "vault-index")) == text
 
 
-def test_a_file_that_is_not_there_yet_is_an_empty_object() -> None:
+@pytest.mark.parametrize(("path", "entry", "without", "full"), CHANGES)
+def test_no_commented_file_is_destroyed(
+    path: tuple[str | int, ...], entry: object, without: dict[str, Any], full: dict[str, Any]
+) -> None:
+    for seed in range(75):
+        rng = random.Random(seed)
+        text = commented(shuffled(REST | {name: shuffled(table, rng) for name, table in full.items()}, rng), rng)
+        comments = Counter(map(str.rstrip, COMMENT.findall(text)))
+        for wanted in (without, full, without):  # first out of where somebody put it, then out of where we did
+            text = without_json(text, path) if wanted is without else with_json(text, path, entry)
+            assert plain(text) == read_json(text) == REST | wanted, seed
+            assert Counter(map(str.rstrip, COMMENT.findall(text))) == comments, seed
+
+
+def test_a_file_that_is_not_there_yet_is_an_empty_object_and_one_line_stays_one() -> None:
     text = with_json("", ("mcpServers", "vault-index"), SERVER)
     assert text.startswith('{\n  "mcpServers": {\n    "vault-index"')
     assert without_json(text, ("mcpServers", "vault-index")) == "{}\n"
-
-
-def test_of_one_line_one_line_is_made() -> None:
     assert with_json('{"a": [1]}', ("a", 1), 2) == '{"a": [1, 2]}'
 
 
@@ -93,8 +141,8 @@ def test_of_one_line_one_line_is_made() -> None:
         "/*",
     ],
 )
-def test_what_is_no_json_is_refused_with_its_line(text: str) -> None:
-    with pytest.raises(ConfigError, match="this is no JSON"):
+def test_invalid_json_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"this is not|no safe way"):
         with_json("\n" + text, ("a",), 1)
 
 
@@ -113,12 +161,12 @@ x = 1
 
 @pytest.mark.parametrize("text", ["", TOML, TOML.replace("\n", "\r\n"), "x = 1\n", "[a]\n\n\n"])
 def test_a_table_comes_to_the_end_and_goes_to_the_byte(text: str) -> None:
-    changed = with_table(text, "mcp_servers", "vault-index", SERVER)
+    changed = with_server(text, SERVER)
     assert changed.startswith(text)
     assert read_toml(changed)["mcp_servers"]["vault-index"] == SERVER
-    assert without_table(changed, "mcp_servers", "vault-index") == text
+    assert without_server(changed) == text
     more = changed + '\n# theirs\n[hooks.state."x"]\ntrusted_hash = "y"\n'
-    kept = without_table(more, "mcp_servers", "vault-index")
+    kept = without_server(more)
     assert kept.startswith(text)
     assert kept.endswith('\n# theirs\n[hooks.state."x"]\ntrusted_hash = "y"\n')
 
@@ -127,19 +175,26 @@ def test_a_table_is_changed_in_its_place_with_what_else_it_says() -> None:
     text = (
         '[mcp_servers."vault-index"] # ours\ncommand = "old"\nargs = ["mcp"]\nstartup_timeout_sec = 9\n\n[ui]\nx = 1\n'
     )
-    changed = with_table(text, "mcp_servers", "vault-index", SERVER)
+    changed = with_server(text, SERVER)
     assert changed == text.replace('"old"', '"vault-index"')
-    assert without_table(changed, "mcp_servers", "vault-index") == "\n[ui]\nx = 1\n"
+    assert without_server(changed) == "# ours\n\n[ui]\nx = 1\n"
 
 
 @pytest.mark.parametrize(
-    "text", ["mcp_servers = { other = { command = 'y' } }\n", "mcp_servers = 3\n", "x = [\n", "x = 1\nx = 2\n"]
+    "text",
+    [
+        "mcp_servers = { other = { command = 'y' } }\n",
+        "mcp_servers = { vault-index = { command = 'y' } }\n",
+        "mcp_servers = 3\n",
+        "x = [\n",
+        "x = 1\nx = 2\n",
+        'mcp_servers.vault-index.command = "x"\ny = """\n[mcp_servers.vault-index]\nz = 1\n"""\n',
+    ],
 )
-def test_a_file_that_is_not_understood_stays_as_it_is(text: str) -> None:
-    with pytest.raises(ConfigError):
-        with_table(text, "mcp_servers", "vault-index", SERVER)
-
-
-def test_an_inline_table_of_ours_is_left_to_its_owner() -> None:
-    with pytest.raises(ConfigError, match="not understood"):
-        without_table("mcp_servers = { vault-index = { command = 'y' } }\n", "mcp_servers", "vault-index")
+def test_toml_that_cannot_be_changed_safely_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError) as adding:
+        with_server(text, SERVER)
+    assert re.search("by hand|correct the file", adding.value.hint)
+    if "vault-index" in text:
+        with pytest.raises(ConfigError, match="no safe way"):
+            without_server(text)

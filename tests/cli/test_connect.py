@@ -1,6 +1,7 @@
 """`agent` through the command line: clients' own files, and the command that their hooks call."""
 
 import json
+import os
 import shlex
 import socket
 import subprocess
@@ -87,6 +88,11 @@ def test_the_hooks_and_the_server_know_their_home(home: Path, user: Path) -> Non
     assert hooks["Stop"][0]["hooks"][0]["command"] == "bell"
     words = shlex.split(hooks["Stop"][1]["hooks"][0]["command"])
     assert words[-7:] == ["--home", str(home), "agent", "hook", "claude-code", "||", "true"]
+    hooks["SessionStart"][0]["matcher"] = "startup"
+    (user / ".claude/settings.json").write_text(json.dumps({"hooks": hooks}))
+    assert main(["agent", "uninstall", "claude-code"]) == 0
+    hooks = json.loads((user / ".claude/settings.json").read_text())["hooks"]
+    assert hooks == {"Stop": [{"hooks": [{"type": "command", "command": "bell"}]}]}  # no group without hooks
 
 
 @pytest.mark.parametrize("client", WIRED)
@@ -124,12 +130,13 @@ def test_what_is_missing_is_put_back_and_what_is_there_twice_goes(
 
 
 UNREADABLE = [
-    (".gemini/settings.json", b'{"a": }', "no JSON: see line 1"),
-    (".gemini/settings.json", b'{"hooks": {"AfterAgent": {}}}', "not as it should be"),
-    (".gemini/settings.json", b'{"mcpServers": {"vault-index": {"command": "theirs"}}}', "another server"),
+    (".gemini/settings.json", b'{"a": }', "not valid JSON"),
+    (".gemini/settings.json", b'{"hooks": {"AfterAgent": {}}}', "hooks.AfterAgent has an unexpected value"),
+    (".gemini/settings.json", b'{"hooks": {"AfterAgent": 5}}', "hooks.AfterAgent has an unexpected value"),
+    (".gemini/settings.json", b'{"mcpServers": {"vault-index": {"command": "theirs", "args": 5}}}', "another server"),
     (".gemini/settings.json", b'{"a": "\xff"}', "not UTF-8"),
-    (".codex/config.toml", b"a = [", "no TOML"),
-    (".codex/config.toml", b"mcp_servers = {}", "not understood"),
+    (".codex/config.toml", b"a = [", "not valid TOML"),
+    (".codex/config.toml", b"mcp_servers = {}", "no safe way"),
 ]
 
 
@@ -143,16 +150,24 @@ def test_what_cannot_be_read_is_named_and_left_alone(user: Path, capsys: pytest.
         assert (message in err, str(user / name) in err, "hint: " in err) == (True, True, True), message
         assert {path: path.read_bytes() for path in user.rglob("*") if path.is_file()} == kept
         assert states(capsys, client)[0] == "unreadable"
+    os.mkfifo(".mcp.json")
+    assert states(capsys, "claude-code")[1] == "unreadable"
 
 
-def test_a_link_stays_a_link_and_permissions_stay(user: Path, tmp_path: Path) -> None:
+def test_a_link_and_permissions_stay_and_a_backup_is_kept(
+    home: Path, user: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file, kept = user / ".gemini/settings.json", tmp_path / "dotfiles.json"
-    file.rename(kept)
+    file.unlink()
+    kept.write_text("{}")
     kept.chmod(0o640)
     file.symlink_to(kept)
-    assert main(["agent", "install", "gemini"]) == 0
-    assert file.is_symlink()
+    [copy] = answer(capsys, "agent", "install", "gemini")["backups"]
+    assert Path(copy).read_text() == "{}"
+    assert Path(copy).stat().st_mode & 0o777 == 0o600
     assert "vault-index" in kept.read_text()
+    assert main(["agent", "uninstall", "gemini"]) == 0
+    assert (file.readlink(), kept.read_text()) == (kept, "{}")
     assert kept.stat().st_mode & 0o777 == 0o640
 
 

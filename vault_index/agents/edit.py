@@ -1,269 +1,273 @@
-"""Changes one value in a JSON or TOML file that people keep by hand, and not a byte beside it.
+"""Change one value in a JSON or TOML file that people edit by hand, and nothing beside it.
 
-JSON is read with the comments and trailing commas that the clients allow; a value is found with the place it has in the
-text, and only that is written anew.
+A change is returned only if the new text, when read again, holds the old data with that one value changed, and if it
+has every comment of the old text. JSON may have comments and trailing commas, as the clients allow.
+
+The clients' own commands (`claude mcp add` …) are not used: they take 0.3 to 11 seconds, cannot show a change before
+they make it, know no hooks, and reformat what they touch; `codex mcp add` deletes comments of other servers. tomlkit
+changes our own table only: when it adds or removes one, it can lose comments that follow, or mix line ends.
 """
 
 import json
 import re
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import reduce
+from typing import Any, NamedTuple
 
 from vault_index.errors import ConfigError
 
 Key = str | int
-"""Of a member of an object, or of an array; the length of an array for one that is to be added."""
+"""The name of a member of an object, or the index of one of an array (the length of the array to append)."""
 
-_TOKEN = re.compile(
-    r"(?P<skipped>[\s\ufeff]+|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)"
-    r'|(?P<value>"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*"|[-+\w.]+)|(?P<mark>[][{}:,])'
+_JSON_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"?|(\A\ufeff|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?)', re.DOTALL)
+"""A string, or a comment (group 1)."""
+_TRAILING_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"?|(,)(?=\s*[]}])', re.DOTALL)
+"""A string, or a trailing comma (group 1) of JSON without comments."""
+_JSON_MEMBER = re.compile(r'\s*(?P<comma>,?)\s*(?P<begin>)(?:(?P<name>"(?:[^"\\]|\\.)*")\s*:\s*)?', re.DOTALL)
+"""What stands between two values."""
+_TOML_COMMENT = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*(?:""")?|"(?:[^"\\\n]|\\.)*"?'
+    r"|'''(?:[^']|'(?!''))*(?:''')?|'[^'\n]*'?|(#[^\n]*)",
+    re.DOTALL,
 )
-_INDENT = "  "
-_HINT = "mend it first, or put in by hand what --print shows"
+_TOML_SERVER = re.compile(
+    r"""(?:^[ \t]*\r?\n)?^[ \t]*\[[ \t]*["']?mcp_servers["']?[ \t]*\.[ \t]*["']?vault-index["']?[ \t]*[].].*(?:\n|\Z)"""
+    r"""(?:(?:[ \t]*(?:#[^\r\n]*)?\r?\n)*[ \t]*[^\s#[].*(?:\n|\Z))*""",
+    re.MULTILINE,
+)
+"""Our table or one inside it, with a blank line before it. Comments behind its last key belong to what follows."""
+_EMPTY = "\ufeff \t\r\n"
+_CORRECT = "correct the file, then run the same command again"
 
 
-@dataclass(slots=True, eq=False)
-class _Node:
-    """A value and where it stands; of a member of an object, `begin` is where its name begins."""
+class _Container(NamedTuple):
+    """Where an object or array is in a text."""
 
-    value: Any
     start: int
-    end: int
-    begin: int = -1
-    comma: int = -1
-    """Where the comma behind it is; -1 without one."""
-    key: Key = ""
-    members: list["_Node"] = field(default_factory=list)
-    rest: int = 0
-    """Where the last thing in an object or array ends, be it a comment or a comma."""
+    close: int
+    members: list[tuple[Key, int, int, int]]
+    """Each with its key, where it begins (its name, if it has one), and where its value starts and ends."""
+    commas: list[int]
+    """Before each member, and behind the last one; -1 without one."""
 
 
-def read_json(text: str) -> Any:
-    """The value of a text; an empty one is an empty object. ConfigError where it is no JSON."""
-    return _Reader(text).whole().value if text.strip("\ufeff \t\r\n") else {}
+def read_json(text: str) -> dict[str, Any]:
+    """Return the object in a text; an empty text is an empty object. Raises ConfigError."""
+    try:
+        value = json.loads(_without_comments(text)[1]) if text.strip(_EMPTY) else {}
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"this is not valid JSON: {error}", _CORRECT) from error
+    if not isinstance(value, dict):
+        raise ConfigError("this is not a JSON object", _CORRECT)
+    return value
 
 
 def with_json(text: str, path: Sequence[Key], value: Any) -> str:
-    """The text with a value at a path, in the place of the one that is there or else as the last of its object or
-    array; what is missing on the way is made."""
-    text = text if text.strip("\ufeff \t\r\n") else "{}\n"
-    root = node = _Reader(text).whole()
-    for depth, key in enumerate(path):
-        found = _member(node, key)
-        if found is None:
-            for missing in reversed(path[depth + 1 :]):
-                value = {missing: value} if isinstance(missing, str) else [value]
-            return _added(text, root, node, key, value)
-        node = found
-    return text[: node.start] + _written(text, root, value, _indent_of(text, node.start)) + text[node.end :]
+    """Return the text with a value at a path: in place of the one that is there, else as the last member of its object
+    or array. What is missing on the way is created."""
+    hint = f"set {_name(path)} by hand to {json.dumps(value, ensure_ascii=False)}"
+    wanted, text = read_json(text), text if text.strip(_EMPTY) else "{}\n"
+    found = _containers(text, path, hint)
+    parent, index = found[-1]
+    depth = len(found) - 1
+    data: Any = reduce(_item, path[:depth], wanted)
+    if index < 0:
+        for key in reversed(path[depth:]):
+            value = {key: value} if isinstance(key, str) else [value]
+        data.update(value) if isinstance(value, dict) else data.extend(value)
+        candidates = [_added(text, parent, value)]
+    else:
+        data[path[depth]] = value
+        _, begin, start, end = parent.members[index]
+        new = _written(text, value, _indent_of(text, begin))
+        kept = _comments_in(_JSON_COMMENT, text[start:end])
+        candidates = [_spliced(text, (start, end, new)), _spliced(text, (start, end, new + kept))]
+    return _checked(text, candidates, wanted, read_json, _JSON_COMMENT, hint)
 
 
 def without_json(text: str, path: Sequence[Key]) -> str:
-    """The text without the value at a path, nor the objects and arrays that would be empty then."""
-    nodes = [_Reader(text).whole()]
-    for key in path:
-        found = _member(nodes[-1], key)
-        if found is None:
-            return text
-        nodes.append(found)
-    while len(nodes) > 2 and len(nodes[-2].members) == 1:
-        nodes.pop()
-    parent, node = nodes[-2:]
-    place = parent.members.index(node)
-    before = parent.members[place - 1] if place else None
-    if before and node.comma < 0:  # the last one: the comma before it goes
-        begin = _end_before(text, before.comma + 1, node.begin)
-        return text[: before.comma] + text[before.comma + 1 : begin] + text[node.end :]
-    end = node.end if node.comma < 0 else node.comma + 1
-    if (
-        len(parent.members) == 1
-        and not text[parent.start + 1 : node.begin].strip()
-        and not text[end : parent.end - 1].strip()
-    ):
-        return text[: parent.start + 1] + text[parent.end - 1 :]
-    begin = _end_before(text, before.comma + 1 if before else parent.start + 1, node.begin)
-    return text[:begin] + text[end:]
-
-
-def _end_before(text: str, low: int, high: int) -> int:
-    """Where what stands between two places ends: a comment, or nothing."""
-    return low + len(text[low:high].rstrip())
-
-
-def _member(node: _Node, key: Key) -> _Node | None:
-    if not isinstance(node.value, dict if isinstance(key, str) else list):
-        raise ConfigError(f"{node.key!r} is not as it should be: {str(node.value)[:60]}", _HINT)
-    # Of two with one name the last one counts.
-    return next((member for member in reversed(node.members) if member.key == key), None)
-
-
-def _added(text: str, root: _Node, parent: _Node, key: Key, value: Any) -> str:
-    last = parent.members[-1] if parent.members else None
-    name = f"{json.dumps(key, ensure_ascii=False)}: " if isinstance(key, str) else ""
-    if last and "\n" not in text[parent.start : last.begin]:  # all on one line
-        written = f" {name}{json.dumps(value, ensure_ascii=False)}"
-        return (
-            text[: last.end] + "," + written + text[last.end :]
-            if last.comma < 0
-            else (text[: last.comma + 1] + written + "," + text[last.comma + 1 :])
-        )
-    line = "\r\n" if "\r\n" in text else "\n"
-    outer = _indent_of(text, parent.start)
-    indent = _indent_of(text, last.begin) if last else outer + _step(text, root)
-    written = f"{line}{indent}{name}{_written(text, root, value, indent)}"
-    if last is None:
-        closed = "" if "\n" in text[parent.rest : parent.end - 1] else f"{line}{outer}"
-        return text[: parent.rest] + written + closed + text[parent.rest :]
-    if last.comma >= 0:  # so has every other one
-        return text[: parent.rest] + written + "," + text[parent.rest :]
-    return text[: last.end] + "," + text[last.end : parent.rest] + written + text[parent.rest :]
-
-
-def _written(text: str, root: _Node, value: Any, indent: str) -> str:
-    line = "\r\n" if "\r\n" in text else "\n"
-    return json.dumps(value, indent=_step(text, root), ensure_ascii=False).replace("\n", line + indent)
-
-
-def _step(text: str, root: _Node) -> str:
-    first = root.members[0].begin if root.members else 0
-    return (_indent_of(text, first) if "\n" in text[root.start : first] else "") or _INDENT
-
-
-def _indent_of(text: str, place: int) -> str:
-    """Of the line that a place stands in."""
-    begin = text.rfind("\n", 0, place) + 1
-    return text[begin : begin + len(text[begin:place]) - len(text[begin:place].lstrip(" \t"))]
-
-
-class _Reader:
-    def __init__(self, text: str) -> None:
-        self._text, self._at = text, 0
-
-    def whole(self) -> _Node:
-        try:
-            node = self._value(self._next())
-            while self._at < len(self._text):
-                token = _TOKEN.match(self._text, self._at)
-                if token is None or token["skipped"] is None:
-                    raise ValueError
-                self._at = token.end()
-        except (ValueError, RecursionError) as error:
-            line = self._text.count("\n", 0, self._at) + 1
-            raise ConfigError(f"this is no JSON: see line {line}", _HINT) from error
-        if not isinstance(node.value, dict):
-            raise ConfigError("this is no JSON object", _HINT)
-        return node
-
-    def _next(self) -> re.Match[str]:
-        """The next token, comments left out. ValueError where there is none."""
-        while token := _TOKEN.match(self._text, self._at):
-            self._at = token.end()
-            if token["skipped"] is None:
-                return token
-        raise ValueError
-
-    def _value(self, token: re.Match[str]) -> _Node:
-        start = token.start()
-        if token["value"] is not None:
-            return _Node(json.loads(token[0]), start, token.end(), start)
-        if token[0] not in ("{", "["):
-            raise ValueError
-        node = _Node({} if token[0] == "{" else [], start, 0, start)
-        close, token = ("}" if token[0] == "{" else "]"), self._next()
-        while token[0] != close:
-            self._add(node, token)
-            token = self._next()
-            if token[0] == ",":
-                node.members[-1].comma, token = token.start(), self._next()
-            elif token[0] != close:
-                raise ValueError
-        node.rest, node.end = _end_before(self._text, start + 1, token.start()), token.end()
-        return node
-
-    def _add(self, node: _Node, token: re.Match[str]) -> None:
-        if isinstance(node.value, list):
-            member = self._value(token)
-            member.key = len(node.value)
-            node.value.append(member.value)
-        else:
-            if not token[0].startswith('"') or self._next()[0] != ":":
-                raise ValueError
-            member = self._value(self._next())
-            member.key, member.begin = json.loads(token[0]), token.start()
-            node.value[member.key] = member.value
-        node.members.append(member)
-
-
-# --- TOML ----------------------------------------------------------------------------------------------------------
+    """Return the text without the value at a path, nor the objects and arrays that would be empty then."""
+    hint, wanted = f"delete {_name(path)} by hand", read_json(text)
+    found = _containers(text, path, hint) if wanted else []
+    if len(found) < len(path) or found[-1][1] < 0:
+        return text
+    while len(found) > 1 and len(found[-1][0].members) == 1:
+        found.pop()
+    parent, index = found[-1]
+    depth = len(found) - 1
+    del reduce(_item, path[:depth], wanted)[path[depth]]  # type: ignore[arg-type]
+    _, begin, _, end = parent.members[index]
+    comma = max(parent.commas[index : index + 2])  # the one behind it, or else the one before
+    commas = [(comma, comma + 1, "")] if comma >= 0 else []
+    blank, kept = len(text[:begin].rstrip()), _comments_in(_JSON_COMMENT, text[begin:end])
+    candidates = (
+        _spliced(text, (blank, end, ""), *commas)
+        if len(parent.members) > 1
+        else _spliced(text, (blank, parent.close, "")),
+        _spliced(text, (begin, end, kept), *commas),  # where the first one loses a comment, or makes one longer
+    )
+    return _checked(text, candidates, wanted, read_json, _JSON_COMMENT, hint)
 
 
 def read_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a text, and always the one of the servers. Raises ConfigError."""
     try:
-        return tomllib.loads(text.replace("\r\n", "\n").removeprefix("\ufeff"))
+        data = tomllib.loads(text.replace("\r\n", "\n").removeprefix("\ufeff"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(f"this is no TOML: {error}", _HINT) from error
+        raise ConfigError(f"this is not valid TOML: {error}", _CORRECT) from error
+    if not isinstance(data.setdefault("mcp_servers", {}), dict):
+        raise ConfigError("mcp_servers is not a table", _CORRECT)
+    return data
 
 
-def with_table(text: str, table: str, name: str, value: dict[str, Any]) -> str:
-    """The text with `[table.name]`: changed in its place, or else at its end."""
-    data = read_toml(text)
-    known = data.setdefault(table, {})
-    if not isinstance(known, dict):
-        raise ConfigError(f"{table} is no table", _HINT)
-    if name in known:
-        import tomlkit
-
-        document = tomlkit.parse(text)
-        document[table][name].update(value)
-        changed = tomlkit.dumps(document)
+def with_server(text: str, value: dict[str, Any]) -> str:
+    """Return TOML with `[mcp_servers.vault-index]`: changed in its place, else added at the end."""
+    wanted = read_toml(text)
+    servers = wanted["mcp_servers"]
+    if "vault-index" in servers:
+        changed = _TOML_SERVER.sub(lambda block: _updated(block[0], value), text, 1)
     else:
-        line = "\r\n" if "\r\n" in text else "\n"
-        gap = (line if not text.endswith("\n") else "") + line if text else ""
-        lines = [f"[{table}.{name}]", *(f"{key} = {json.dumps(one, ensure_ascii=False)}" for key, one in value.items())]
-        changed = text + gap + "".join(one + line for one in lines)
-    known[name] = {**known.get(name, {}), **value}
-    return _as_meant(changed, data, table)
+        line = _line_of(text)
+        gap = ("" if text.endswith("\n") else line) + line if text else ""
+        lines = [f"{key} = {json.dumps(part, ensure_ascii=False)}" for key, part in value.items()]
+        changed = text + gap + line.join(["[mcp_servers.vault-index]", *lines, ""])
+    servers["vault-index"] = {**servers.get("vault-index", {}), **value}
+    hint = f"set mcp_servers.vault-index by hand to {json.dumps(value, ensure_ascii=False)}"
+    return _checked(text, [changed], wanted, read_toml, _TOML_COMMENT, hint)
 
 
-def without_table(text: str, table: str, name: str) -> str:
-    """The text without `[table.name]` and the tables in it."""
-    data = read_toml(text)
-    if name not in data.get(table, {}):
+def without_server(text: str) -> str:
+    """Return TOML without `[mcp_servers.vault-index]` and the tables in it."""
+    wanted = read_toml(text)
+    if wanted["mcp_servers"].pop("vault-index", None) is None:
         return text
-    del data[table][name]
-    if not data[table]:
-        del data[table]
-    head = re.compile(rf'\s*\[\s*"?{re.escape(table)}"?\s*\.\s*"?{re.escape(name)}"?\s*[].]')
-    kept: list[str] = []
-    waiting: list[str] = []
-    inside = False
-    for line in text.splitlines(keepends=True):
-        if head.match(line):
-            inside, waiting = True, []
-            while kept and not kept[-1].strip():
-                waiting.append(kept.pop())
-            kept += waiting[1:]
-            waiting = []
-        elif inside and line.lstrip().startswith("["):
-            inside = False
-            kept += waiting
-        if not inside:
-            kept.append(line)
-        elif not line.strip() or line.lstrip().startswith("#"):
-            waiting.append(line)  # they belong to what follows
-        else:
-            waiting = []
-    return _as_meant("".join([*kept, *(waiting if inside else ())]), data, table)
+    kept = _TOML_SERVER.sub(lambda block: _comments_in(_TOML_COMMENT, block[0]), text)
+    candidates = (_TOML_SERVER.sub("", text), kept)
+    return _checked(text, candidates, wanted, read_toml, _TOML_COMMENT, "delete mcp_servers.vault-index by hand")
 
 
-def _as_meant(text: str, data: dict[str, Any], table: str) -> str:
-    """The text, if it says what it should: TOML has many ways to write a table."""
-    try:
-        said = read_toml(text)
-    except ConfigError:
-        said = {}
-    if said.get(table, {}) != data.get(table, {}) or {**said, table: 0} != {**data, table: 0}:
-        raise ConfigError(f"{table} is written in a way that is not understood", "change it by hand: see --print")
+# --- inside --------------------------------------------------------------------------------------------------------
+
+
+def _checked(
+    text: str,
+    candidates: Iterable[str],
+    wanted: dict[str, Any],
+    read: Callable[[str], dict[str, Any]],
+    pattern: re.Pattern[str],
+    hint: str,
+) -> str:
+    """Return the first candidate that holds the wanted data and all comments of the text. ConfigError without one."""
+    comments = _comments(pattern, text)
+    for candidate in candidates:
+        with suppress(ConfigError):
+            if read(candidate) == wanted and _comments(pattern, candidate) == comments:
+                return candidate
+    raise ConfigError("there is no safe way to change this file", hint)
+
+
+def _comments(pattern: re.Pattern[str], text: str) -> list[str]:
+    return [match[1].rstrip() for match in pattern.finditer(text) if match[1]]
+
+
+def _comments_in(pattern: re.Pattern[str], text: str) -> str:
+    """The comments of a text that goes, so that they can stay."""
+    return "".join(each if each.startswith("/*") else f"{each}\n" for each in _comments(pattern, text))
+
+
+def _item(data: Any, key: Key) -> Any:
+    return data[key]
+
+
+def _name(path: Sequence[Key]) -> str:
+    return ".".join(map(str, path))
+
+
+def _without_comments(text: str) -> tuple[str, str]:
+    """JSON of the same length with blanks for its comments, and without its trailing commas, too."""
+    spaced = _JSON_COMMENT.sub(_blank, text)
+    return spaced, _TRAILING_COMMA.sub(_blank, spaced)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", match[0]) if match[1] else match[0]
+
+
+def _containers(text: str, path: Sequence[Key], hint: str) -> list[tuple[_Container, int]]:
+    """The objects and arrays that the keys of a path are in, as far as they are there, and which member each key is: of
+    several with one name the last, which is the one that counts; -1 for one that is missing."""
+    spaced, plain = _without_comments(text)
+    start, found = len(plain) - len(plain.lstrip()), []
+    for depth, key in enumerate(path):
+        if plain[start] != ("{" if isinstance(key, str) else "["):
+            raise ConfigError(f"{_name(path[:depth])} has an unexpected value", hint)
+        container = _container(spaced, plain, start)
+        index = max((index for index, member in enumerate(container.members) if member[0] == key), default=-1)
+        found.append((container, index))
+        if index < 0:
+            break
+        start = container.members[index][2]
+    return found
+
+
+def _container(spaced: str, plain: str, start: int) -> _Container:
+    members: list[tuple[Key, int, int, int]] = []
+    commas: list[int] = []
+    at = start + 1
+    while gap := _JSON_MEMBER.match(spaced, at):
+        commas.append(gap.start("comma") if gap["comma"] else -1)
+        if spaced[gap.end()] in "]}":
+            break
+        key = json.loads(gap["name"]) if gap["name"] else len(members)
+        at = json.JSONDecoder().raw_decode(plain, gap.end())[1]
+        members.append((key, gap.start("begin"), gap.end(), at))
+    return _Container(start, gap.end() if gap else at, members, commas)
+
+
+def _spliced(text: str, *edits: tuple[int, int, str]) -> str:
+    """The text with other text from a start to an end."""
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
     return text
+
+
+def _added(text: str, parent: _Container, more: dict[str, Any] | list[Any]) -> str:
+    """The text with the one member of `more` as the last of an object or array."""
+    _, begin, _, end = parent.members[-1] if parent.members else ("", 0, 0, 0)
+    if parent.members and "\n" not in text[parent.start : begin]:  # all on one line
+        return _spliced(text, (end, end, f", {json.dumps(more, ensure_ascii=False)[1:-1]}"))
+    inner = _written(text, more, _indent_of(text, parent.start))[1:-1]
+    new, rest = inner.rstrip(), len(text[: parent.close].rstrip())
+    if not parent.members:
+        return _spliced(text, (rest, rest, new if "\n" in text[rest : parent.close] else inner))
+    if parent.commas[-1] >= 0:
+        return _spliced(text, (rest, rest, f"{new},"))
+    return _spliced(text, (end, rest, f",{text[end:rest]}{new}"))
+
+
+def _written(text: str, value: Any, indent: str) -> str:
+    """JSON on several lines, indented as the first member of the text that has a line of its own."""
+    step = re.search(r'\n([ \t]+)"', text)
+    new = json.dumps(value, indent=step[1] if step else "  ", ensure_ascii=False)
+    return new.replace("\n", _line_of(text) + indent)
+
+
+def _indent_of(text: str, at: int) -> str:
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _line_of(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _updated(block: str, value: dict[str, Any]) -> str:
+    import tomlkit
+
+    with suppress(tomlkit.exceptions.TOMLKitError):  # the block is part of something else, and stays
+        document: Any = tomlkit.parse(block)
+        document["mcp_servers"]["vault-index"].update(value)
+        block = tomlkit.dumps(document)
+    return block

@@ -1,32 +1,26 @@
-"""Puts our server and our hooks into the configuration of a client, and takes them out again; all else in these files
-stays as it is."""
+"""Put our server and our hooks into the configuration of a client, and take them out again; nothing else in these
+files changes."""
 
 import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from vault_index import disk
 from vault_index.agents.clients import SERVER, WIRED, Wiring, entry
-from vault_index.agents.edit import (
-    read_json,
-    read_toml,
-    with_json,
-    with_table,
-    without_json,
-    without_table,
-)
+from vault_index.agents.edit import read_json, read_toml, with_json, with_server, without_json, without_server
+from vault_index.config.home import private_folder
 from vault_index.errors import ConfigError, ConflictError, UsageError, VaultIndexError
 from vault_index.markdown.recalled import own_run
 from vault_index.sources.sessions.clients import folder_of
 
 _PROGRAM, _HOOK = re.compile(r"(?:vault[-_]index|vx)\b"), " agent hook "
-_EMPTY = "{}"
+_LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +43,7 @@ class Target:
 
 @dataclass(slots=True)
 class Plan:
-    """What files are to say: a text by path, None for one that goes. Nothing is written before `carry_out`."""
+    """The new texts of files, None for one to delete. Nothing is written before `carry_out`."""
 
     before: dict[Path, str | None] = field(default_factory=dict)
     after: dict[Path, str | None] = field(default_factory=dict)
@@ -59,24 +53,38 @@ class Plan:
             self.before[path] = self.after[path] = _read(path)
         return self.after[path] or ""
 
+    def data(self, path: Path) -> dict[str, Any]:
+        """What a file holds by now. ConfigError where that cannot be read."""
+        text = self.text(path)
+        with _naming(path):
+            return read_toml(text) if path.suffix == ".toml" else read_json(text)
+
+    def change(self, path: Path, edit: Callable[..., str], *args: Any) -> None:
+        text = self.text(path)
+        with _naming(path):
+            self.after[path] = edit(text, *args)
+
     @property
     def changed(self) -> list[Path]:
         return [path for path, text in self.after.items() if text != self.before[path]]
 
-    def carry_out(self) -> None:
-        """ConflictError where a file changed since it was read."""
+    def carry_out(self, backups: Path) -> list[Path]:
+        """Write the files, and return the copies of those that were there. A link is followed. ConflictError where a
+        file changed since it was read."""
+        copies = []
         for path in self.changed:
-            text, place = self.after[path], Path(disk.real_path(str(path)))
+            before, after, real = self.before[path], self.after[path], Path(disk.real_path(str(path)))
             with _naming(path):
-                disk.make_folder(folder := str(place.parent))
-                like = place.stat() if place.exists() else None
-                with disk.draft(folder, (text or "").encode(), like, mode=0o600) as draft:
-                    if _read(path) != self.before[path]:
+                if before is not None:
+                    copies.append(private_folder(backups) / str(path).replace("/", "%")[-_LONGEST_NAME:])
+                    disk.replace(str(copies[-1]), before.encode(), mode=0o600)
+                disk.make_folder(folder := str(real.parent))
+                like = real.stat() if real.exists() else None
+                with disk.draft(folder, (after or "").encode(), like, mode=0o600) as draft:
+                    if _read(path) != before:
                         raise ConflictError(f"{path} was changed meanwhile", "run the same command again")
-                    if text is None:
-                        place.unlink()
-                    else:
-                        os.replace(draft, place)
+                    real.unlink() if after is None else os.replace(draft, real)
+        return copies
 
 
 def target_of(client: str, project: Path | None = None) -> Target:
@@ -94,31 +102,22 @@ def target_of(client: str, project: Path | None = None) -> Target:
 
 
 def installing(target: Target, program: Sequence[str]) -> Plan:
-    """ConfigError for a file that cannot be read, ConflictError for a server of our name that is not ours."""
+    """ConfigError for a file that cannot be changed safely, ConflictError for a server of our name that is not ours."""
     plan = Plan()
-    with _About(target.server):
-        _put_server(plan, target, program)
-    with _About(target.hooks):
-        _put_hooks(plan, target, program)
+    _put_server(plan, target, program)
+    _put_hooks(plan, target, program)
     return plan
 
 
 def uninstalling(target: Target) -> Plan:
     plan = Plan()
-    with _About(target.server):
-        known = _server(plan, target)
-        if known is not None and _is_ours(known):
-            text = plan.text(target.server)
-            plan.after[target.server] = (
-                without_table(text, "mcp_servers", SERVER)
-                if target.server.suffix == ".toml"
-                else without_json(text, ("mcpServers", SERVER))
-            )
-    with _About(target.hooks):
-        for _, place, _ in reversed(_our_hooks(read_json(plan.text(target.hooks)))):
-            plan.after[target.hooks] = without_json(plan.text(target.hooks), place)
-    for path in plan.changed:  # what is left of one that we began
-        if plan.text(path).strip() in ("", _EMPTY):
+    if _is_ours(_server(plan, target)):
+        toml = target.server.suffix == ".toml"
+        plan.change(target.server, *((without_server,) if toml else (without_json, ("mcpServers", SERVER))))
+    for path, _ in reversed(_our_hooks(plan, target)):
+        plan.change(target.hooks, _without_hook, path)
+    for path in plan.changed:  # what is left of a file that we began
+        if plan.text(path).strip() in ("", "{}") and not path.is_symlink():
             plan.after[path] = None
     return plan
 
@@ -152,17 +151,15 @@ def state_of(target: Target, program: Sequence[str]) -> dict[str, object]:
 def _put_server(plan: Plan, target: Target, program: Sequence[str]) -> None:
     known = _server(plan, target)
     if known is not None and not _is_ours(known):
-        raise ConflictError(f"there is another server {SERVER!r}: nothing was done", "rename it, or take it out")
-    words = [] if known is None else [str(word) for word in known.get("args") or ()]
+        raise ConflictError(
+            f"{target.server}: there is another server {SERVER!r}: nothing was done", "rename it, or take it out"
+        )
+    words = _words(known)
     flags = words[words.index("mcp") + 1 :] if "mcp" in words else []  # --read-only stays
     value = {**(known or {}), **entry(target.client, [*program, "mcp", *flags])}
     if value != known:
-        text = plan.text(target.server)
-        plan.after[target.server] = (
-            with_table(text, "mcp_servers", SERVER, value)
-            if target.server.suffix == ".toml"
-            else with_json(text, ("mcpServers", SERVER), value)
-        )
+        toml = target.server.suffix == ".toml"
+        plan.change(target.server, *((with_server,) if toml else (with_json, ("mcpServers", SERVER))), value)
 
 
 def _put_hooks(plan: Plan, target: Target, program: Sequence[str]) -> None:
@@ -170,73 +167,82 @@ def _put_hooks(plan: Plan, target: Target, program: Sequence[str]) -> None:
     # Whatever goes wrong: 2, the exit code of wrong options, would have the client refuse what the user said.
     hook = {"type": "command", "command": command, **target.wiring.hook}
     missing = list(target.wiring.events)
-    for event, path, known in reversed(_our_hooks(read_json(plan.text(target.hooks)))):
-        if event not in missing:  # of another version, or twice
-            plan.after[target.hooks] = without_json(plan.text(target.hooks), path)
+    for path, known in reversed(_our_hooks(plan, target)):
+        if path[1] not in missing:  # of another version, or twice
+            plan.change(target.hooks, _without_hook, path)
             continue
-        missing.remove(event)
+        missing.remove(str(path[1]))
         if known != hook:
-            plan.after[target.hooks] = with_json(plan.text(target.hooks), path, hook)
+            plan.change(target.hooks, with_json, path, hook)
     for event in missing:
-        groups = _table(_table(read_json(plan.text(target.hooks))).get("hooks")).get(event) or []
-        path = ("hooks", event, len(groups))
-        plan.after[target.hooks] = with_json(plan.text(target.hooks), path, {"hooks": [hook]})
+        groups = _list(_table(plan.data(target.hooks).get("hooks")).get(event))
+        plan.change(target.hooks, with_json, ("hooks", event, len(groups)), {"hooks": [hook]})
+
+
+def _without_hook(text: str, path: tuple[str | int, ...]) -> str:
+    """A group without hooks may not be: a client refuses the whole file for its sake."""
+    _, event, group = path[:3]
+    alone = len(read_json(text)["hooks"][event][group]["hooks"]) == 1
+    return without_json(text, path[:3] if alone else path)
 
 
 def _server(plan: Plan, target: Target) -> dict[str, Any] | None:
-    text, toml = plan.text(target.server), target.server.suffix == ".toml"
-    servers = _table(read_toml(text).get("mcp_servers") if toml else read_json(text).get("mcpServers"))
+    data = plan.data(target.server)
+    servers = _table(data.get("mcp_servers", data.get("mcpServers")))
     return _table(servers[SERVER]) if SERVER in servers else None
 
 
-def _is_ours(server: dict[str, Any]) -> bool:
-    words = [str(server.get("command", "")), *map(str, server.get("args") or ())]
-    return "mcp" in words and bool(own_run(" ".join([os.path.basename(words[0]), *words[1:]])))
+def _words(server: dict[str, Any] | None) -> list[str]:
+    """The command line of a server."""
+    return [str(word) for word in ((server or {}).get("command", ""), *_list((server or {}).get("args")))]
+
+
+def _is_ours(server: dict[str, Any] | None) -> bool:
+    program, *words = _words(server)
+    return "mcp" in words and bool(own_run(" ".join([os.path.basename(program), *words])))
 
 
 def _table(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-_Found = tuple[str, tuple[str | int, ...], dict[str, Any]]
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
-def _our_hooks(settings: Any) -> list[_Found]:
-    """The event, the path and the value of each hook of ours, in the order of the file."""
-    return list(_hooks_in(settings))
-
-
-def _hooks_in(settings: Any) -> Iterator[_Found]:
-    for event, groups in _table(settings.get("hooks")).items():
-        for place, group in enumerate(groups if isinstance(groups, list) else ()):
-            hooks = _table(group).get("hooks")
-            for number, hook in enumerate(hooks if isinstance(hooks, list) else ()):
-                program, ours, _ = str(hook.get("command") if isinstance(hook, dict) else "").partition(_HOOK)
+def _our_hooks(plan: Plan, target: Target) -> list[tuple[tuple[str | int, ...], dict[str, Any]]]:
+    """The path and the value of each hook of ours, in the order of the file."""
+    found: list[tuple[tuple[str | int, ...], dict[str, Any]]] = []
+    for event, groups in _table(plan.data(target.hooks).get("hooks")).items():
+        for place, group in enumerate(_list(groups)):
+            for number, hook in enumerate(_list(_table(group).get("hooks"))):
+                program, ours, _ = str(_table(hook).get("command")).partition(_HOOK)
                 if ours and _PROGRAM.search(program):
-                    yield event, ("hooks", event, place, "hooks", number), hook
+                    found.append((("hooks", event, place, "hooks", number), hook))
+    return found
 
 
 def _programs(target: Target) -> list[str]:
     """The program of each command of ours that a client starts."""
     plan = Plan()
-    with _About(target.server):
-        server = _server(plan, target)
-    with _About(target.hooks):
-        hooks = [hook for _, _, hook in _our_hooks(read_json(plan.text(target.hooks)))]
-    found = [str(server.get("command"))] if server is not None and _is_ours(server) else []
-    return [
-        *found,
-        *(next(iter(shlex.shlex(str(hook["command"]), posix=True, punctuation_chars=True)), "") for hook in hooks),
-    ]
+    server = _server(plan, target)
+    commands = [str(hook["command"]) for _, hook in _our_hooks(plan, target)]
+    return [*(_words(server)[:1] if _is_ours(server) else ()), *map(_first_word, commands)]
+
+
+def _first_word(command: str) -> str:
+    with suppress(ValueError):  # a quote is not closed
+        return next(iter(shlex.shlex(command, posix=True, punctuation_chars=True)), "")
+    return command
 
 
 def _is_trusted(target: Target) -> bool:
     """Whether Codex was told that it may run our hooks, as far as that can be seen: it also knows what they said."""
     plan = Plan()
-    known = _table(_table(read_toml(plan.text(folder_of("codex") / "config.toml")).get("hooks")).get("state"))
+    known = _table(_table(plan.data(folder_of("codex") / "config.toml").get("hooks")).get("state"))
     asked = [
-        f"{target.hooks}:{re.sub('(?<!^)(?=[A-Z])', '_', event).lower()}:{path[2]}:{path[4]}"
-        for event, path, _ in _our_hooks(read_json(plan.text(target.hooks)))
+        f"{target.hooks}:{re.sub('(?<!^)(?=[A-Z])', '_', str(path[1])).lower()}:{path[2]}:{path[4]}"
+        for path, _ in _our_hooks(plan, target)
     ]
     return all(key in known for key in asked)
 
@@ -245,25 +251,22 @@ def _read(path: Path) -> str | None:
     """None for a file that is not there."""
     if not os.path.lexists(path):
         return None
+    with _naming(path):
+        if not path.is_file():
+            raise ConfigError("this is not a file", "move it away first")
+        try:
+            return path.read_bytes().decode()
+        except UnicodeDecodeError as error:
+            raise ConfigError("this is not UTF-8", "save it as UTF-8 first") from error
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name the file in an error."""
     try:
-        with _naming(path), path.open(encoding="utf-8", newline="") as file:
-            return file.read()
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not UTF-8", "save it as UTF-8 first") from error
-
-
-def _naming(path: Path) -> AbstractContextManager[None]:
-    return disk.os_errors_as(f"{path}: nothing was done", "put in by hand what --print shows")
-
-
-class _About:
-    """Names the file in an error."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, VaultIndexError) and str(self._path) not in error.message:
-            raise type(error)(f"{self._path}: {error.message}", error.hint) from error
+        with disk.os_errors_as(f"{path}: nothing was done", "make it readable and writable, or see --print"):
+            yield
+    except VaultIndexError as error:
+        if str(path) in error.message:
+            raise
+        raise type(error)(f"{path}: {error.message}", error.hint) from error

@@ -173,14 +173,14 @@ def _target(args: dict[str, Any]) -> "Target":
 
 
 def _carry_out(options: Options, method: str, target: "Target", plan: "Plan", args: dict[str, Any]) -> None:
-    changed = plan.changed
     if "print" in args:
         write(_shown(plan))
         return
-    plan.carry_out()
-    told = "\n".join(f"changed: {path}" for path in changed) or f"nothing to change for {target.client}"
-    answer = {"client": target.client, "scope": target.scope, "changed": [str(path) for path in changed]}
-    show_value(options, method, answer, told)
+    changed = {"changed": [str(path) for path in plan.changed]}
+    changed["backups"] = [str(copy) for copy in plan.carry_out(home_of(options).data_dir / "backups")]
+    told = "\n".join(f"{what.removesuffix('s')}: {path}" for what, paths in changed.items() for path in paths)
+    answer = {"client": target.client, "scope": target.scope, **changed}
+    show_value(options, method, answer, told or f"nothing to change for {target.client}")
 
 
 def _shown(plan: "Plan") -> str:
