@@ -164,7 +164,7 @@ def test_a_link_and_permissions_stay_and_a_backup_is_kept(
     file.symlink_to(kept)
     [copy] = answer(capsys, "agent", "install", "gemini")["backups"]
     assert Path(copy).read_text() == "{}"
-    assert Path(copy).stat().st_mode & 0o777 == 0o600
+    assert [path.stat().st_mode & 0o777 for path in (Path(copy), Path(copy).parent)] == [0o600, 0o700]
     assert "vault-index" in kept.read_text()
     assert main(["agent", "uninstall", "gemini"]) == 0
     assert (file.readlink(), kept.read_text()) == (kept, "{}")

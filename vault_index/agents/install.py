@@ -68,15 +68,16 @@ class Plan:
     def changed(self) -> list[Path]:
         return [path for path, text in self.after.items() if text != self.before[path]]
 
-    def carry_out(self, backups: Path) -> list[Path]:
-        """Write the files, and return the copies of those that were there. A link is followed. ConflictError where a
+    def carry_out(self, data_dir: Path) -> list[Path]:
+        """Write the files, and return the copies of those that were there, in `data_dir`. A link is followed. ConflictError where a
         file changed since it was read."""
         copies = []
         for path in self.changed:
             before, after, real = self.before[path], self.after[path], Path(disk.real_path(str(path)))
             with _naming(path):
                 if before is not None:
-                    copies.append(private_folder(backups) / str(path).replace("/", "%")[-_LONGEST_NAME:])
+                    backups = private_folder(private_folder(data_dir) / "backups")
+                    copies.append(backups / str(path).replace("/", "%")[-_LONGEST_NAME:])
                     disk.replace(str(copies[-1]), before.encode(), mode=0o600)
                 disk.make_folder(folder := str(real.parent))
                 like = real.stat() if real.exists() else None

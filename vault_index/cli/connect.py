@@ -177,7 +177,7 @@ def _carry_out(options: Options, method: str, target: "Target", plan: "Plan", ar
         write(_shown(plan))
         return
     changed = {"changed": [str(path) for path in plan.changed]}
-    changed["backups"] = [str(copy) for copy in plan.carry_out(home_of(options).data_dir / "backups")]
+    changed["backups"] = [str(copy) for copy in plan.carry_out(home_of(options).data_dir)]
     told = "\n".join(f"{what.removesuffix('s')}: {path}" for what, paths in changed.items() for path in paths)
     answer = {"client": target.client, "scope": target.scope, **changed}
     show_value(options, method, answer, told or f"nothing to change for {target.client}")
