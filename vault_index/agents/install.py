@@ -69,8 +69,8 @@ class Plan:
         return [path for path, text in self.after.items() if text != self.before[path]]
 
     def carry_out(self, data_dir: Path) -> list[Path]:
-        """Write the files, and return the copies of those that were there, in `data_dir`. A link is followed. ConflictError where a
-        file changed since it was read."""
+        """Write the files, and return the copies of those that were there, in `data_dir`. A link is followed.
+        ConflictError where a file changed since it was read."""
         copies = []
         for path in self.changed:
             before, after, real = self.before[path], self.after[path], Path(disk.real_path(str(path)))
