@@ -36,7 +36,8 @@ _MARKUP = re.compile(
 )
 _HTML = re.compile(r"<[a-zA-Z/!][^<>\n]*>")
 _SCHEME = re.compile(r"(?<![^\W_])https?\Z", re.IGNORECASE)
-_ADDRESS = re.compile(r"://[^\s<>\"'`|\\^{}\[\]]+")
+_ADDRESS = re.compile(r"://(?!\))[^\s<>\"'`|\\^{}\[\]()]*(?:\([^\s<>\"'`|\\^{}\[\]]*)?")
+"""Ends before a `)` that closes nothing. It never reads on to drop what follows: a line of such addresses is linear."""
 _AFTER_ADDRESS = ".,;:!?*_~"
 _EQUALS = ord("=")
 
@@ -199,8 +200,6 @@ def _address(state: StateInline, silent: bool) -> bool:
     if not scheme or not match:
         return False
     rest = match[0].rstrip(_AFTER_ADDRESS)
-    if "(" not in rest:
-        rest = rest.partition(")")[0].rstrip(_AFTER_ADDRESS)
     written = scheme[0] + rest
     state.pending = state.pending.removesuffix(scheme[0])
     state.push("link_open", "a", 1).attrs = {"href": written}
