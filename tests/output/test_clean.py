@@ -1,9 +1,13 @@
 """Text of notes is made harmless, and only what is harmful is touched."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.output.clean import clean, clean_line
+from tests.output import answers
+from vault_index.output import Format, render
+from vault_index.output.clean import clean, clean_line, visible
 
 
 @pytest.mark.parametrize(
@@ -18,6 +22,16 @@ from vault_index.output.clean import clean, clean_line
 )  # fmt: skip
 def test_clean(text: str, expected: str) -> None:
     assert clean(text) == expected
+
+
+def test_what_agents_read_hides_nothing() -> None:
+    hidden = "".join(chr(0xE0000 + ord(one)) for one in "send it")
+    text = f"a{hidden}\u200b\u202eb\ufe0f 👩\u200d👧"
+    assert visible(text) == "ab 👩\u200d👧"
+    for form in get_args(Format)[2:4]:
+        shown = render("get", answers.texts(answers.text(content=text, title=text)), form)
+        assert "ab 👩\u200d👧" in shown, form
+        assert hidden not in shown, form
 
 
 def test_a_line_stays_one() -> None:

@@ -15,6 +15,7 @@ from vault_index import VaultIndex
 from vault_index.access import Tokens
 from vault_index.api.methods import METHODS, WRITING
 from vault_index.serve import connections
+from vault_index.serve.page.drawing import draw
 
 SERVED = [name for name, method in METHODS.items() if method.served]
 WRITES = sorted(WRITING & set(SERVED))
@@ -336,6 +337,21 @@ def test_body_that_is_too_big_is_not_read(target: Target) -> None:
             assert reply.status == 413, (path, size, reply)
         chunks = (b"10000\r\n" + b" " * 0x10000 + b"\r\n") * 17
         assert target.first(head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks).status == 413
+
+
+def test_refusal_arrives_although_the_client_closes_and_nobody_reads_its_body(target: Target) -> None:
+    body = b" " * (8 << 20)
+    for name, status in (("reader", 413), ("", 401)):
+        for length in (f"Content-Length: {len(body)}\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n800000\r\n"):
+            head = target.head("POST /api/search HTTP/1.1", name, Connection="close", **JSON)
+            with target.connected() as connection:
+                connection.sendall(head + length.encode() + body + b"\r\n0\r\n\r\n")
+                assert [reply.status for reply in replies(read_all(connection))] == [status]
+
+
+def test_hostile_text_is_drawn_within_the_limit() -> None:
+    for text in ("http://a.b/)", "[", "*a", "|-|\n"):
+        assert draw([text * (200_000 // len(text))])[0].nodes[0][0] != "callout", text
 
 
 def test_compressed_body_is_not_unpacked(target: Target) -> None:

@@ -37,6 +37,7 @@ NEVER = {
     "html.svg": b"<!DOCTYPE html><html><script>1</script>" + SECRET,
     ".png": PNG + SECRET,
     ".obsidian/plugins/x.png": PNG + SECRET,
+    ".trash/x.png": PNG + SECRET,
     "app.js": SECRET,
     "doc.pdf": b"%PDF-1.7" + SECRET,
     "empty.png": b"",
@@ -48,13 +49,14 @@ LINKS = {
     "inside.png": "good.png", "folder-inside": "a", "escape.png": "{folder}/outside/outside.png",
     "self.png": "self.png", "away": "{folder}/outside", "up.png": "../outside.png", "twice.png": "away/outside.png",
     "dev.png": "/dev/zero", "home.png": "{folder}/home/home.png", "beside.png": "../vault-beside/x.png",
-    "proc.png": "/proc/self/environ",
+    "proc.png": "/proc/self/environ", "trash": ".trash", "trashed.png": ".trash/x.png", "trash-twice": "trash",
 }  # fmt: skip
 NO_FILES = [
-    *(path for path in LINKS if "inside" not in path), "away/outside.png", "folder.png", "folder.png/", "pipe.png",
-    "huge.png", "missing.png", "good.png/", "good.png/x.png", "a", "", "link.md", "good.png ", "good.png.",
+    *(path for path in LINKS if "inside" not in path), "away/outside.png", "trash/x.png", "trash-twice/x.png",
+    "folder.png", "folder.png/", "pipe.png", "huge.png", "missing.png", "good.png/", "good.png/x.png", "a", "",
+    "link.md", "good.png ", "good.png.",
 ]  # fmt: skip
-"""Links that lead out of the vault, what is no file, and what is too large."""
+"""Links that lead out of the vault or into a hidden folder, what is no file, and what is too large."""
 UPWARDS = [
     "../outside.png", "%2e%2e/outside.png", "..%2foutside.png", "%2e%2e%2foutside.png", "..%5coutside.png",
     "..\\outside.png", "a/../../outside.png", "a/..%2f..%2foutside.png", "./../outside.png", "%252e%252e/outside.png",

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from vault_index.errors import NotFoundError
+from vault_index.serve.page import drawing
+from vault_index.serve.page.drawing import draw
 from vault_index.serve.page.reading import read_document
 
 PLAIN = "\n\n".join(f"Paragraph {number}: " + "words " * 40 for number in range(1, 601))
@@ -16,6 +18,13 @@ BLOCKS = "\n\n".join(
 )
 ITEMS = "\n".join(f"{number}. item {number} " + "words " * 20 for number in range(1, 1501))
 ROWS = "| a | b |\n|---|---|\n" + "\n".join(f"| row {number} | {'words ' * 20}|" for number in range(1, 1501))
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Few tests draw in a process of its own, the others spare it."""
+    if "rows-long.md:290" not in request.node.name and "too_long" not in request.node.name:
+        monkeypatch.setattr(drawing, "_SHORT", 10_000_000)
 
 
 class Vault:
@@ -115,6 +124,12 @@ def test_a_link_is_looked_for_where_it_is_written(ref: str, path: str) -> None:
     assert found["document"]["path"] == path
     assert found["missing"] == ("Nowhere" if "Nowhere" in ref else None)
     assert found["named"] == ([2, 2] if "Heading" in ref else None)
+
+
+def test_what_takes_too_long_to_draw_is_shown_as_written() -> None:
+    [found] = draw([PLAIN], seconds=0)
+    assert found.nodes[0][0] == "callout"
+    assert "\n\n".join(said(node) for node in found.nodes[1:]) == PLAIN
 
 
 def test_a_link_that_leads_nowhere_says_so_as_it_is_written() -> None:

@@ -152,7 +152,7 @@ class WatchConfig:
 class MemoryConfig:
     """Where memories are kept: `[memory]`."""
 
-    dir: str = setting("80-memory", "The folder of the memories inside the vault.")
+    dir: str = setting("80-memory", "The folder of the memories inside the vault; not a hidden one.")
     vault: str = setting("", "The source new memories are written to; empty for the first one.")
     max_bytes: int = setting(10_240, "The longest text one memory may be given, in bytes.", low=1, high=1_048_576)
     auto_prune: bool = setting(False, "Whether the daemon moves expired memories to `.trash/` by itself.")

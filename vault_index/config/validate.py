@@ -57,8 +57,8 @@ def _check_values(config: Config) -> None:
         "for Ollama: http://localhost:11434/v1",
     )
     _refuse(
-        _leaves(folder),
-        f"memory.dir must be a folder inside the vault, not {folder!r}",
+        not _is_visible_folder(folder),
+        f"memory.dir must be a folder inside the vault that is not hidden, not {folder!r}",
         'the default is "80-memory"',
     )
     address_of(config.serve.listen)
@@ -82,10 +82,11 @@ def _check_values(config: Config) -> None:
         )
 
 
-def _leaves(text: str) -> bool:
-    """Whether a setting is no folder inside the vault."""
+def _is_visible_folder(text: str) -> bool:
+    """Whether a setting is a folder inside the vault, and below no hidden one."""
     folder = PurePosixPath(text)
-    return not folder.parts or folder.is_absolute() or ".." in folder.parts or "\\" in text
+    hidden = any(part.startswith(".") for part in folder.parts)
+    return bool(folder.parts) and not folder.is_absolute() and not hidden and "\\" not in text
 
 
 def _check_sessions(config: Config) -> None:
@@ -104,7 +105,7 @@ def _check_sessions(config: Config) -> None:
         )
     folder, memories = PurePosixPath(mirror), PurePosixPath(config.memory.dir)
     _refuse(
-        bool(mirror) and (_leaves(mirror) or any(part.startswith(".") for part in folder.parts)),
+        bool(mirror) and not _is_visible_folder(mirror),
         f"sessions.mirror must be a folder inside the vault that is not hidden, not {mirror!r}",
         'for example "sessions"',
     )

@@ -26,8 +26,8 @@ TOO_DEEP = "too_deep"
 FOOTNOTE = "footnote"
 _DEEPEST = 60
 """The level of a token below which blocks are text; a list takes two. The parser itself would lose the rest."""
-_CELLS = 200_000
-"""Tokens of cells beyond the length of a text: rows without cells are filled, so that 2 kB may make 65,000 cells."""
+_CELLS = 20_000
+"""Tokens of cells beyond twice the length of a text: rows without cells are filled; 2 kB could make 65,000 cells."""
 
 _DEFINITION = re.compile(r"\[\^([^\s\[\]^]{1,64})\]:")
 _MARKUP = re.compile(
@@ -135,10 +135,13 @@ def _too_deep(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    before = len(state.tokens)
-    if state.env.get("cells", 0) > len(state.src) + _CELLS or not table(state, start, end, silent):
+    """Of a table with more cells than there is room for, the first rows."""
+    before, used = len(state.tokens), state.env.get("cells", 0)
+    columns = state.src.count("|", state.bMarks[start], state.eMarks[start]) + 1
+    rows = (2 * len(state.src) + _CELLS - used) // (3 * columns)
+    if rows < 1 or not table(state, start, min(end, start + 2 + rows), silent):
         return False
-    state.env["cells"] = state.env.get("cells", 0) + len(state.tokens) - before
+    state.env["cells"] = used + len(state.tokens) - before
     return True
 
 

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from markdown_it.token import Token
 
-from vault_index.markdown.blocks import DOLLARS, MATH, VERBATIM
+from vault_index.markdown.blocks import DOLLARS, MATH, VERBATIM, plain_spans
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.markdown.grammar import FOOTNOTE, TOO_DEEP, blocks_of, inline_of
 from vault_index.markdown.normalize import split_lines
@@ -57,6 +57,15 @@ def tree(text: str, *, lines: tuple[int, int] | None = None) -> Rendered:
     written[:front] = [""] * front
     drawing = _Drawing(written, lines)
     return Rendered(drawing.draw(), drawing.outline)
+
+
+def plain_tree(text: str) -> Rendered:
+    """The paragraphs of a text as they are written, below a callout that says why: for what `tree` takes too long."""
+    lines = split_lines(mended(text))
+    told = {"kind": "warning", "title": "This text takes too long to draw: it is shown as written", "line": 1, "end": 1}
+    paragraphs = ((one.start, one.end) for one in plain_spans(lines)[0])
+    shown = (["p", {"line": start, "end": end}, "\n".join(lines[start - 1 : end])] for start, end in paragraphs)
+    return Rendered([["callout", told], *shown], [])
 
 
 class _Nodes:

@@ -5,6 +5,7 @@ answer has the form of the wire: the models of the SDK are used, and so made rea
 """
 
 import contextlib
+import json
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from vault_index.config.home import working_directory
 from vault_index.errors import ForbiddenError, NotFoundError, UsageError, VaultIndexError
+from vault_index.markdown.sanitize import without_invisible
 from vault_index.mcp_server import prompts, resources
 from vault_index.mcp_server.tools import offered
 from vault_index.output.clean import visible
@@ -197,13 +199,13 @@ def _called(asker: Asker, name: str, arguments: Mapping[str, Any], client: str, 
         shown = _toolbox(asker).call(name, arguments, client, folders)
     except Exception as error:  # noqa: BLE001 - one tool call; a defect must not end the server
         return _refused(_known(error))
-    return {"content": [_text(shown.text)], "structuredContent": shown.structured}
+    return {"content": [_text(shown.text)], "structuredContent": _without_invisible(shown.structured)}
 
 
 def _done(asker: Asker, work: "Callable[..., Answer]", *given: Any) -> Answer:
     """What is no tool fails with an error of the protocol, which has no place for a hint but its message."""
     try:
-        return work(_toolbox(asker), *given)
+        return _without_invisible(work(_toolbox(asker), *given))
     except Exception as error:
         known = _known(error)
         code = types.INVALID_PARAMS if isinstance(known, UsageError | NotFoundError) else types.INTERNAL_ERROR
@@ -219,6 +221,11 @@ def _refused(error: VaultIndexError) -> Answer:
     told = f"error: {error.message}" + (f"\nhint: {error.hint}" if error.hint else "")
     parts = {"code": error.code, "message": error.message, "hint": error.hint}
     return {"content": [_text(told)], "structuredContent": {"error": parts}, "isError": True}
+
+
+def _without_invisible(answer: Answer) -> Answer:
+    cleaned: Answer = json.loads(without_invisible(json.dumps(answer, ensure_ascii=False)))
+    return cleaned
 
 
 def _text(text: str) -> Answer:

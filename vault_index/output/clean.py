@@ -1,5 +1,7 @@
 """Text of notes made safe to show: no terminal control characters, no bidirectional overrides, no broken Unicode."""
 
+from vault_index.markdown.sanitize import without_invisible
+
 _VISIBLE = {code: 0x2400 + code for code in range(0x20)}  # the control pictures, U+2400 …
 _REPLACED = (
     0x7F,
@@ -15,8 +17,8 @@ _WITHOUT_LINES = {code: sign for code, sign in _TABLE.items() if code not in (0x
 
 
 def visible(text: str) -> str:
-    """`text` with its lines and tabs as they are, for a reader that is no terminal."""
-    return text.replace("\r\n", "\n").translate(_WITHOUT_LINES)
+    """`text` with its lines and tabs as they are, for a reader that is no terminal: an agent or a program."""
+    return without_invisible(text.replace("\r\n", "\n")).translate(_WITHOUT_LINES)
 
 
 def clean(text: str) -> str:

@@ -73,17 +73,20 @@ def _images_below(vault: str) -> dict[str, list[str]]:
 
 
 def _read(vault: str, path: str) -> Image | None:
-    if not path or "\0" in path:
-        return None
+    """Wherever links lead, only what lies in the vault and below no hidden folder."""
     try:
-        with disk.file_in(vault, path) as (folder, name):
+        root = disk.real_path(vault)
+        path = os.path.relpath(disk.real_path(os.path.join(root, path)), root)
+        if any(part.startswith(".") for part in path.split(os.sep)):
+            return None
+        with disk.file_in(root, path) as (folder, name):
             descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
         with open(descriptor, "rb") as file:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_BYTES:
                 return None
             data = file.read(_MOST_BYTES)
-    except (OSError, VaultIndexError):
+    except (OSError, ValueError, VaultIndexError):  # ValueError: a name that no file can have
         return None
     kind = _kind(data, path)
     return Image(kind, data) if kind else None

@@ -6,7 +6,7 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from vault_index.access import Tokens
@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 
 HEADER_BYTES = 32_768
 BODY_SECONDS = 10.0
+_DROP_SECONDS = 2.0
+"""For the rest of a body that nobody reads, before the connection is closed."""
 _FAILED_LOGINS = 0.5, 20
 """A second, and at once, of one address. Who shows a token is let in all the same: it cannot be guessed."""
 _LOOK_SECONDS = 5.0
@@ -58,6 +60,14 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         began, status = time.monotonic(), 0
         more: Headers = []
+        headers = _headers(scope["headers"])
+        unread = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+
+        async def read() -> Any:
+            nonlocal unread
+            message = await receive()
+            unread = message.get("more_body", False)
+            return message
 
         async def answer(message: Any) -> None:
             nonlocal status
@@ -69,7 +79,7 @@ class Guard:
             await send(message)
 
         try:
-            await self._let_in(scope, receive, answer, more)
+            await self._let_in(scope, headers, read, answer, more)
         except Exception as error:  # noqa: BLE001 - one request must not end the connection
             if not isinstance(error, VaultIndexError):
                 log_event(log, logging.ERROR, "request failed", error=error_location(error))
@@ -77,12 +87,15 @@ class Guard:
             if status:  # of a long answer the end
                 await send({"type": "http.response.body", "body": b""})
             else:
+                if unread and headers.get("connection", "").lower() == "close" and "expect" not in headers:
+                    await _drop_body(receive)  # else the system resets the connection, and the answer may get lost
                 await send_error(answer, error)
         finally:
             self._log(scope, status, time.monotonic() - began)
 
-    async def _let_in(self, scope: Scope, receive: Receive, answer: Send, more: Headers) -> None:
-        headers = _headers(scope["headers"])
+    async def _let_in(
+        self, scope: Scope, headers: Mapping[str, str], receive: Receive, answer: Send, more: Headers
+    ) -> None:
         self._check_place(headers, more)
         method, path = scope["method"], scope["path"]
         if path == "/healthz":
@@ -211,6 +224,13 @@ async def read_body(headers: Mapping[str, str], receive: Receive, most: int) -> 
     except TimeoutError as error:
         close = [(b"connection", b"close")]
         raise Refusal("the body did not come in time", "send it at once", 408, close) from error
+
+
+async def _drop_body(receive: Receive) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DROP_SECONDS):
+            while (await receive()).get("more_body"):
+                pass
 
 
 def parse_json(body: bytes) -> Any:

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
+import anyio
 import anyio.to_thread
 
 from vault_index.callers import Caller
@@ -11,9 +12,12 @@ from vault_index.errors import ForbiddenError, UsageError
 from vault_index.mcp_server.backend import Backend
 from vault_index.serve.answers import Receive, Scope, Send, send_json
 from vault_index.serve.guard import not_allowed, parse_json
+from vault_index.serve.page.drawing import draw
 from vault_index.serve.page.reading import read_document
 
 _NAMES = ("about", "disk", "memories", "read", "sent", "tokens", "tree")
+_DRAWERS = 2
+"""Documents that are drawn at a time, in threads of their own: a slow one takes none from searches."""
 
 
 class Page:
@@ -21,6 +25,7 @@ class Page:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
+        self._drawers = anyio.CapacityLimiter(_DRAWERS)
 
     async def sign(self, code: str) -> dict[str, Any]:
         return await self._ask("sign_in", Caller(""), {"code": code})
@@ -42,7 +47,10 @@ class Page:
         if not isinstance(params, dict):
             raise UsageError("the body is no JSON object", "send an object with the parameters")
         own = {"read": self._read, "memories": self._memories, "tree": self._tree}.get(name)
-        answer = await anyio.to_thread.run_sync(own, caller, params) if own else await self._ask(name, caller, params)
+        if own:
+            answer = await anyio.to_thread.run_sync(own, caller, params, limiter=self._drawers)
+        else:
+            answer = await self._ask(name, caller, params)
         await send_json(send, 200, answer)
 
     async def _ask(self, name: str, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,18 +69,14 @@ class Page:
 
     def _memories(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
         """Whole files, as text and as trees."""
-        from vault_index.markdown.tree import tree  # late: only whoever reads needs a parser
-
         answer = self._backend.call("page/memories", params, caller)
-        for one in answer["results"]:
-            one["nodes"] = tree(one["text"]).nodes
+        for one, drawn in zip(answer["results"], draw([one["text"] for one in answer["results"]]), strict=True):
+            one["nodes"] = drawn.nodes
         return answer
 
     def _tree(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
         """A text that is in no file of a vault."""
-        from vault_index.markdown.tree import tree
-
-        return {"nodes": tree(str(params.get("text"))).nodes}
+        return {"nodes": draw([str(params.get("text"))])[0].nodes}
 
     def _read(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
         """A document, or a part of it, as `get` gives it and as a tree of what its markdown says."""

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from vault_index.errors import NotFoundError, UsageError
+from vault_index.serve.page.drawing import draw
 
 if TYPE_CHECKING:  # late: only whoever reads needs a parser
     from vault_index.markdown.tree import Rendered
@@ -88,9 +89,7 @@ def _find(get: Get, ref: str, source: str | None, origin: str) -> tuple[dict[str
 @lru_cache(maxsize=1)
 def _tree(text: str) -> "Rendered":
     """Kept for the next part of it."""
-    from vault_index.markdown.tree import tree
-
-    return tree(text)
+    return draw([text])[0]
 
 
 def _children(node: Block) -> list[Block]:

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,7 @@ _TYPES = {
     ".svg": b"image/svg+xml",
     ".webmanifest": b"application/manifest+json",
 }
+_GZIP = re.compile(rb"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
 HEADERS: Headers = [
     (b"cache-control", b"no-cache"),
     (
@@ -34,8 +36,9 @@ HEADERS: Headers = [
 class _File(NamedTuple):
     kind: bytes
     etag: bytes
+    data: bytes
     packed: bytes
-    """With gzip: there is no browser that does not take it."""
+    """With gzip, which every browser takes."""
 
 
 async def send_file(scope: Scope, send: Send) -> bool:
@@ -53,12 +56,13 @@ async def send_file(scope: Scope, send: Send) -> bool:
     scope["shown"] = path
     known = next((value for name, value in scope["headers"] if name == b"if-none-match"), b"")
     fresh = file.etag in (known, known.removeprefix(b"W/"))
-    body = b"" if fresh else file.packed
+    packs = any(name == b"accept-encoding" and _GZIP.search(value) for name, value in scope["headers"])
+    body = b"" if fresh else file.packed if packs else file.data
     told = [(b"content-type", file.kind), (b"etag", file.etag), (b"vary", b"accept-encoding"), *HEADERS]
     if path.endswith(".svg"):  # the icon, which browsers ask for again with every address
         told = [one for one in told if one[0] != b"cache-control"] + [(b"cache-control", b"max-age=86400")]
     if not fresh:
-        told += [(b"content-encoding", b"gzip"), (b"content-length", b"%d" % len(body))]
+        told += [(b"content-encoding", b"gzip")] * packs + [(b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": 304 if fresh else 200, "headers": told})
     await send({"type": "http.response.body", "body": body})
     return True
@@ -73,5 +77,5 @@ def _files() -> dict[str, _File]:
             data = path.read_bytes()
             etag = b'"' + hashlib.sha256(data).hexdigest()[:16].encode() + b'"'
             name = path.relative_to(_ROOT).as_posix()
-            found[name] = _File(_TYPES[path.suffix], etag, gzip.compress(data, mtime=0))
+            found[name] = _File(_TYPES[path.suffix], etag, data, gzip.compress(data, mtime=0))
     return found

@@ -1,0 +1,54 @@
+"""Draw markdown as trees without occupying `serve`: a long text goes to a process of its own, which has a deadline."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # late: only whoever reads needs a parser
+    from vault_index.markdown.tree import Rendered
+
+_SHORT = 16_000
+"""Characters of a request that are drawn here: the worst ones take 0.5 s, the start of a process takes 0.2 s."""
+_SECONDS, _CPU_SECONDS = 60.0, 10
+"""For all texts of a request, by the clock and of a processor. A table of one megabyte takes half of the latter."""
+_MEMORY = 400 << 20
+"""Bytes for the process; a usual note of one megabyte takes a quarter."""
+
+
+def draw(texts: Sequence[str], seconds: float = _SECONDS) -> list["Rendered"]:
+    """Return the tree of each text. If drawing them takes longer than `seconds`, they are drawn as paragraphs alone."""
+    from vault_index.markdown.tree import Rendered, plain_tree, tree
+
+    if sum(map(len, texts)) <= _SHORT:
+        return list(map(tree, texts))
+    try:
+        drawn = subprocess.run(
+            [sys.executable, "-P", "-m", __name__],  # -P: the current folder holds no modules of ours
+            input=json.dumps(texts).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            timeout=seconds,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return list(map(plain_tree, texts))
+    return [Rendered(*one) for one in json.loads(drawn.stdout)]
+
+
+def _main() -> None:
+    from vault_index.markdown.tree import tree
+
+    with suppress(OSError, ValueError):  # a system without this limit
+        resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS))
+        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+    json.dump(list(map(tree, json.load(sys.stdin))), sys.stdout)
+
+
+if __name__ == "__main__":
+    _main()
