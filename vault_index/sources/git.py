@@ -28,7 +28,7 @@ _MOST_OUTPUT = 64 << 20
 """Bytes of output read from git: a million files that were added fit."""
 _GIT = ("/bin/sh", "-c", 'ulimit -d 524288; exec git "$@" </dev/null 2>/dev/null', "git")
 """Runs git with at most 512 MiB of memory of its own: a tree that names another ten times, ten deep, would take all."""
-_WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+)", re.MULTILINE)
+_WORKTREE = re.compile(r"^[ \t]*worktree[ \t]*=[ \t]*(\S.*)", re.MULTILINE)
 
 
 class Commit(NamedTuple):
