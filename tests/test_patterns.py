@@ -30,6 +30,7 @@ MADE_WHILE_RUNNING = {
     "secrets.decoding": "",
     "secrets.placeholders": "",
     "secrets.places": "",
+    "secrets.tables": "",
     "secrets.tokens": "",
     "sources.ignore": r"a[^/][a-z]",
     "sources.rulebook": "",  # compiled to know whether it is one; RE2 runs it

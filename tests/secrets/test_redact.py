@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from tests.secrets.test_find import ASSIGNED, FORMS, GITHUB, block
+from tests.secrets.test_find import ASSIGNED, FORMS, GITHUB, TABLES, block
 from vault_index.secrets.find import drop_private, find_secrets, redact
 
 
@@ -44,6 +44,10 @@ def test_nothing_of_a_secret_is_left(secrets: list[tuple[str, str, str]], betwee
         ("a <privateer>b</privateer>", "a <privateer>b</privateer>"),
         ('a <private reason="pay > rank">b</private> c', "a  c"),
         ("a <private  id=7 >b</private> c", "a  c"),
+        ("a &lt;private&gt;b&lt;/private&gt; c", "a  c"),
+        ("a < private>\nb\n< /private >\nc", "a \nc"),
+        (r"a \u003cprivate\u003eb\u003c/private\u003e c", "a  c"),
+        ("a &amp;#60;private&amp;#62;b", "a "),
     ],
 )
 def test_what_is_private_is_dropped(text: str, left: str) -> None:
@@ -60,6 +64,29 @@ def test_what_stands_behind_an_escape_is_redacted_and_nothing_else() -> None:
     texts = [f"50% of it\n\nbefore {around} after\nlast \\x41" for around in ESCAPED]
     told = "[redacted: a GitHub token]"
     assert [text for text in texts if redact(text.replace("{}", GITHUB)) != (text.replace("{}", told), 1)] == []
+
+
+PIECES = {
+    "{c4}": "80" + "17", "{o}": "2YEECB4O", "{p}": "Qe7x^n" + "ACd", "{c}": "maple-" + "Lobster-16",
+    "{w}": "orchard ember " + "heron juniper", "{k}": "0X2pnzKq9Xuf" + "LwhIOFSIueOa",
+}  # fmt: skip
+
+
+def test_no_piece_is_left_in_any_context() -> None:
+    left = []
+    for context in TABLES["contexts"]:
+        text = context
+        for mark, secret in PIECES.items():
+            text = text.replace(mark, secret)
+        redacted, _ = redact(text)
+        left += [(mark, redacted) for mark, secret in PIECES.items() if mark in context and secret in redacted]
+    assert left == []
+
+
+def test_a_token_that_a_terminal_wrapped_is_redacted() -> None:
+    for width in (80, 100, 120, 132):
+        line = f"{'Authorization: Bearer '.rjust(width - 9)}{PIECES['{k}']}"
+        assert PIECES["{k}"][12:] not in redact(f"$ ls\n{line[:width]}\n{line[width:]}\nend")[0]
 
 
 def test_a_weak_password_is_called_so() -> None:

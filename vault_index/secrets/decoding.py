@@ -51,6 +51,8 @@ ESCAPES = (
 _BY_FIRST = [
     (first, [row for row in ESCAPES if row.first == first]) for first in dict.fromkeys(row.first for row in ESCAPES)
 ]
+# A full line of a terminal of a usual width, and the line that goes on with it.
+_WRAPPED = r"\n(?=([^\n]{79}(?:[^\n]{20}(?:[^\n]{20}(?:[^\n]{12})?)?)?[^\s|])\n[^\s|#>+-])"
 _GAP = "\n?\n"
 """Stands for lines without escapes: no credential reaches over it."""
 
@@ -105,6 +107,8 @@ def decoded(text: str) -> Decoded | None:
 
 def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
     """Where each begins and ends, and what it says; in the order of the table."""
+    for wrapped in compiled(_WRAPPED).finditer("\n" + text):
+        yield wrapped.end(1) - 1, wrapped.end(1), ""
     for first, rows in _BY_FIRST:
         here = first in text and [row for row in rows if not row.marks or any(mark in text for mark in row.marks)]
         if not here:

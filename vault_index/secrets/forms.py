@@ -263,6 +263,11 @@ ADDRESSES = (
         rf"((?:(?!://)[^{_NOT_IN_URLS}]){{1,200}}){_HOST}",
     ),
     Form(
+        "a one-time secret",
+        ("otpauth://",),
+        rf"otpauth://[^{_NOT_IN_URLS}]{{0,200}}?secret=([A-Za-z2-7]{{16,}})",
+    ),
+    Form(
         "a password in a URL",
         ("jdbc:oracle:",),
         rf"jdbc:oracle:\w{{1,9}}:[^/@\s]{{1,100}}/([^@{_NOT_IN_URLS}]{{1,200}})@",
