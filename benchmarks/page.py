@@ -128,20 +128,20 @@ class Typist:
     """A user's browser, signed in."""
 
     def __init__(self, browser: Any, port: int, code: str) -> None:
-        self._browser, self._origin = browser, f"http://127.0.0.1:{port}"
-        context = browser.new_context(viewport=_SIZE)
-        page = context.new_page()
+        self._origin = f"http://127.0.0.1:{port}"
+        self._context = browser.new_context(viewport=_SIZE)
+        page = self._context.new_page()
         page.goto(f"{self._origin}/#token={code}")
         page.wait_for_selector("#search")
-        self._signed_in = context.storage_state()
-        context.close()
+        page.close()
 
     def _opened(self) -> tuple[Any, list[int]]:
         """A page with nothing in its cache, and the bytes of every answer as they came."""
-        page = self._browser.new_context(viewport=_SIZE, storage_state=self._signed_in).new_page()
+        page = self._context.new_page()
         received: list[int] = []
         network = page.context.new_cdp_session(page)
         network.send("Network.enable")
+        network.send("Network.clearBrowserCache")
         network.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
         page.add_init_script(_WATCH)
         page.goto(f"{self._origin}/")
@@ -159,7 +159,7 @@ class Typist:
             whole.append(page.evaluate("window.seen.whole"))
             bytes_.append(sum(received))
             requests.append(len(received))
-            page.context.close()
+            page.close()
         yield "first load, until the search field is drawn, median", statistics.median(usable), "ms"
         yield "first load, until the search field is drawn, slowest", max(usable), "ms"
         yield "first load, until the whole page is drawn, median", statistics.median(whole), "ms"
@@ -208,7 +208,7 @@ class Typist:
         gaps = sorted(page.evaluate("window.seen.gaps"))
         yield "scrolling, frames, 95 %", gaps[int(len(gaps) * 0.95)], "ms"
         yield "scrolling, slowest frame", gaps[-1], "ms"
-        page.context.close()
+        page.close()
 
 
 def in_browser(port: int, code: str, wanted: Sequence[str], parts: Sequence[str]) -> Iterator[tuple[str, float, str]]:

@@ -57,9 +57,10 @@ class Tokens:
         tokens = (token for token in self._by_hash().values() if not token.once)
         return tuple(sorted(tokens, key=lambda token: token.caller.name))
 
-    def find(self, secret: str, now: float) -> Caller | None:
-        """Who shows this; None for a token that is unknown, revoked or expired."""
-        token = self._by_hash().get(_hash(secret))
+    def find(self, secret: str, now: float, place: str = "", run: str = "") -> Caller | None:
+        """Who shows this, or signed `run` with the page key of `place`; None for a token that is unknown, revoked or
+        expired."""
+        token = self._by_hash().get(_hash(secret)) or (self._signer(secret, place, run) if run else None)
         return None if token is None or token.once or token.expired(now) else token.caller
 
     def exchange(self, code: str, now: float, *, expires: float) -> tuple[str, str] | None:
@@ -104,6 +105,15 @@ class Tokens:
             self._write({key: token for key, token in tokens.items() if key != revoked})
         return tokens[revoked]
 
+    def _signer(self, proof: str, place: str, run: str) -> Token | None:
+        import hmac  # late: whoever asks needs none
+
+        for key, token in self._by_hash().items():
+            signed = _signed(_signed(key, place), run) if token.caller.owner else ""
+            if signed and hmac.compare_digest(signed.encode(), proof.encode()):
+                return token
+        return None
+
     # --- inside ------------------------------------------------------------------------------------------------
 
     def _by_hash(self) -> Mapping[str, Token]:
@@ -147,6 +157,18 @@ def _new_secret() -> str:
     import secrets  # late: whoever asks needs none
 
     return f"vx_{secrets.token_urlsafe(32)}"
+
+
+def page_key(secret: str, place: str) -> str:
+    """The key that a page at `place` keeps instead of its token. It signs what a run of `serve` asks for: whoever
+    listens there later gets a signature that the next run refuses."""
+    return _signed(_hash(secret), place)
+
+
+def _signed(key: str, text: str) -> str:
+    import hmac
+
+    return hmac.digest(bytes.fromhex(key), text.encode(), "sha256").hex()
 
 
 def _hash(secret: str) -> str:

@@ -1,5 +1,6 @@
 """Chromium at the page of a home: signing in, opening views, and what axe says about them."""
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -40,6 +41,24 @@ def started() -> Iterator[Browser]:
         browser.close()
 
 
+KEEP = """async (hex) => {
+  const bytes = new Uint8Array(hex.match(/../g).map((byte) => parseInt(byte, 16)));
+  const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  await new Promise((resolve, reject) => {
+    const opening = indexedDB.open("vault-index", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("keys");
+    opening.onerror = reject;
+    opening.onsuccess = () => {
+      const kept = opening.result.transaction("keys", "readwrite");
+      kept.objectStore("keys").put(key, "key");
+      kept.oncomplete = resolve;
+    };
+  });
+  localStorage.setItem("vault-index.signed-in", "1");
+}"""
+"""Signs a context in with the key of a page, as api.js keeps it."""
+
+
 class Reader:
     """Opens pages that are signed in at one home. `faults` collects what no page may ever do.
 
@@ -51,7 +70,7 @@ class Reader:
         self.origin = f"http://127.0.0.1:{served.port}"
         self.faults: list[str] = []
         self._contexts: list[BrowserContext] = []
-        self._signed_in: Any = None
+        self._key = ""
 
     def code(self) -> str:
         """Return the address that `vault-index open` prints: it signs in once."""
@@ -61,9 +80,15 @@ class Reader:
 
     def open(self, place: str = "#/", **options: Any) -> Page:
         """Return a page in a context of its own. All pages but those of `sign_in` share one token."""
-        if self._signed_in is None:
-            self._signed_in = self.sign_in().context.storage_state()
-        page = self.begun(self.new_context(storage_state=self._signed_in, **options), place)
+        if not self._key:
+            code = json.dumps({"code": self.code().partition("#token=")[2]}).encode()
+            self._key = self.served.ask("POST", "/signin", code, {"Content-Type": "application/json"}).json["key"]
+        context = self.new_context(**options)
+        keep = context.new_page()
+        keep.goto(f"{self.origin}/page/icon.svg")
+        keep.evaluate(KEEP, self._key)
+        keep.close()
+        page = self.begun(context, place)
         page.wait_for_selector(".side nav")
         return page
 

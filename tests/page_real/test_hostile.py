@@ -171,7 +171,7 @@ def page(opened: Page, module_reader: Reader, outside: Outside) -> Iterator[Page
     assert outside.came == 0
 
 
-TOKEN = 'localStorage.getItem("vault-index.token")'
+TOKEN = 'localStorage.getItem("vault-index.signed-in")'
 CHANGING = re.compile(r"/signin|/page/tokens \{.*\w|/api/(delete|decide|update|add|undo|revert) ")
 
 

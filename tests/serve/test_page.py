@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import hmac
 import json
 import os
 import re
@@ -17,7 +18,7 @@ import pytest
 
 from tests.waiting import PATIENCE
 from tests.world import Answered, Served, World, bearer
-from vault_index.access import Tokens
+from vault_index.access import Tokens, page_key
 from vault_index.callers import Caller, Scope
 from vault_index.cli import main
 from vault_index.serve.place import where_it_serves
@@ -54,6 +55,14 @@ def test_page_and_its_files_come_without_a_token(served: Served) -> None:
         assert (file.status, file.headers["x-content-type-options"]) == (200, "nosniff"), path
         etag = {"If-None-Match": file.headers["etag"]}
         assert (served.ask("GET", path, headers=etag).status, served.ask("HEAD", path).status) == (304, 200)
+
+
+def test_page_signs_for_one_run_and_port_instead_of_showing_its_token(world: World, served: Served) -> None:
+    answer = served.ask("POST", "/signin", sign_in_code(world), JSON).json
+    run, elsewhere = served.ask("GET", "/healthz").json["run"], page_key(answer["token"], str(served.port + 1))
+    for key, text, status in ((answer["key"], run, 200), (answer["key"], "0" * 64, 401), (elsewhere, run, 401)):
+        signed = hmac.digest(bytes.fromhex(key), text.encode(), "sha256").hex()
+        assert ask(served, "about", signed).status == status
 
 
 def test_file_that_the_page_does_not_have_is_not_found(served: Served, owner: str) -> None:

@@ -50,7 +50,7 @@ def test_code_signs_in_once(target: Target) -> None:
     given = code(target)
     reply = sign_in(target, given)
     assert reply.status == 200
-    assert set(reply.json) == {"token", "name", "expires"}
+    assert set(reply.json) == {"token", "name", "expires", "key"}
     assert reply.json["token"] != given
     assert reply.headers["cache-control"] == "no-store"
     assert "set-cookie" not in reply.headers

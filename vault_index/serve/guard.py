@@ -4,12 +4,13 @@ import asyncio
 import json
 import logging
 import re
+import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from vault_index.access import Tokens
+from vault_index.access import Tokens, page_key
 from vault_index.callers import Caller
 from vault_index.config.schema import ServeConfig
 from vault_index.daemon.log import error_location, log_event
@@ -56,6 +57,8 @@ class Guard:
         self._scheme = "https" if settings.certificate or settings.behind_proxy else "http"
         self._rates = Rates(settings.rate, 2 * settings.rate)
         self._failed = Rates(*_FAILED_LOGINS)
+        self._run = secrets.token_hex(32)
+        """What pages sign, instead of sending their token."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         began, status = time.monotonic(), 0
@@ -102,7 +105,7 @@ class Guard:
             if method not in ("GET", "HEAD"):
                 raise not_allowed("GET")
             scope["shown"] = path
-            await send_json(answer, 200, {"status": "ok"})
+            await send_json(answer, 200, {"status": "ok", "run": self._run})
             return
         scope["public"] = True
         if await send_file(scope, answer):
@@ -125,7 +128,7 @@ class Guard:
         answering = asyncio.ensure_future(self._app(scope, receive, answer))
         try:
             while not (await asyncio.wait((answering,), timeout=_LOOK_SECONDS))[0]:
-                if self._find(secret) != caller:
+                if self._find(secret, scope) != caller:
                     answering.cancel()
                     await asyncio.wait((answering,), timeout=1)
                     raise _unknown()
@@ -145,7 +148,7 @@ class Guard:
             self._count_failure(scope, headers)
             raise Refusal("this code signs nobody in (any more)", "open the page anew: vault-index open", 401)
         scope["known"] = made["name"]
-        await send_json(answer, 200, made)
+        await send_json(answer, 200, {**made, "key": page_key(made["token"], _place(scope))})
 
     def _check_place(self, headers: Mapping[str, str], more: Headers) -> None:
         """Whether somebody asks for this server, and no page of another. To `more` comes what is told to a browser.
@@ -168,7 +171,7 @@ class Guard:
             raise Refusal("pages of other servers may not ask", "add the page to serve.origins", 403)
 
     def _caller(self, secret: str, scope: Scope, headers: Mapping[str, str]) -> Caller:
-        caller = self._find(secret)
+        caller = self._find(secret, scope)
         if caller is not None:
             scope["known"] = caller.name
             return caller
@@ -180,9 +183,9 @@ class Guard:
         if seconds := self._failed.wait(self._address(scope, headers), time.monotonic()):
             raise _too_many("too many tried without a token that is known", seconds)
 
-    def _find(self, secret: str) -> Caller | None:
+    def _find(self, secret: str, scope: Scope) -> Caller | None:
         with _told_to_the_log():
-            return self._tokens.find(secret, time.time()) if secret else None
+            return self._tokens.find(secret, time.time(), _place(scope), self._run) if secret else None
 
     def _address(self, scope: Scope, headers: Mapping[str, str]) -> str:
         """Who asks; of a proxy, whom it saw itself: what stands before may be invented."""
@@ -231,6 +234,11 @@ async def _drop_body(receive: Receive) -> None:
         async with asyncio.timeout(_DROP_SECONDS):
             while (await receive()).get("more_body"):
                 pass
+
+
+def _place(scope: Scope) -> str:
+    """The port where this server listens, whatever the client or a proxy calls it."""
+    return str(scope["server"][1])
 
 
 def parse_json(body: bytes) -> Any:

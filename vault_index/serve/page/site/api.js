@@ -1,9 +1,15 @@
 /** What the page asks its server: the methods of the registry, and what the page has of its own. */
 
-const KEY = "vault-index.token";
+const SIGNED_IN = "vault-index.signed-in";
 const IMAGES = 60;
 
-let token = stored();
+/**
+ * The page keeps no token, but a key that no script can read, and sends what it signs for this run of the server. Whoever
+ * listens at this address later gets a signature that is worth nothing.
+ */
+let signedIn = Boolean(marked());
+let key = signedIn ? inStore("readonly", (store) => store.get("key")).catch(() => null) : Promise.resolve(null);
+let proof = null;
 let signedOut = () => {};
 
 /** What the server refused, or that it does not answer (`status` 0). */
@@ -17,61 +23,94 @@ export class ApiError extends Error {
 export const unreachable = () =>
   new ApiError(0, { code: "unreachable", message: "the server does not answer", hint: "start it: vault-index open" });
 
-function stored() {
+function marked() {
   try {
-    return localStorage.getItem(KEY) || "";
+    return localStorage.getItem(SIGNED_IN) || "";
   } catch {
     return "";
   }
 }
 
-function keep(value) {
-  token = value;
+async function keep(value) {
+  signedIn = Boolean(value);
+  key = Promise.resolve(value);
+  proof = null;
   try {
-    if (value) localStorage.setItem(KEY, value);
-    else localStorage.removeItem(KEY);
+    await inStore("readwrite", (store) => (value ? store.put(value, "key") : store.clear()));
+    if (value) localStorage.setItem(SIGNED_IN, String(Date.now()));
+    else localStorage.removeItem(SIGNED_IN);
   } catch {
     // good until the page is closed
   }
 }
 
-export const isSignedIn = () => Boolean(token);
+/** What a request to the store of this address answers. */
+function inStore(mode, act) {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open("vault-index", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("keys");
+    opening.onerror = () => reject(opening.error);
+    opening.onsuccess = () => {
+      const request = act(opening.result.transaction("keys", mode).objectStore("keys"));
+      request.onerror = () => reject(request.error);
+      request.onsuccess = () => resolve(request.result);
+    };
+  });
+}
 
-/** @param {() => void} told is called whenever the token is no longer one. */
+async function sign() {
+  const own = await key;
+  if (!own) return "";
+  const response = await fetch("/healthz", { credentials: "omit", redirect: "error", cache: "no-store" });
+  const { run } = await response.json();
+  const signed = await crypto.subtle.sign("HMAC", own, new TextEncoder().encode(run));
+  return Array.from(new Uint8Array(signed), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export const isSignedIn = () => signedIn;
+
+/** @param {() => void} told is called whenever this page is signed in no longer. */
 export function onSignedOut(told) {
   signedOut = told;
 }
 
 // Another page of this browser was signed in: what the address here names can be shown.
-addEventListener("storage", ({ key, newValue }) => key === KEY && newValue && !token && location.reload());
+addEventListener("storage", ({ key, newValue }) => key === SIGNED_IN && newValue && !signedIn && location.reload());
 
 export function signOut() {
-  keep("");
+  keep(null);
   signedOut();
 }
 
-/** Exchange the code of `vault-index open` for a token. */
+/** Exchange the code of `vault-index open` for a key. */
 export async function signIn(code) {
   const headers = { "Content-Type": "application/json" };
   const response = await send("/signin", { method: "POST", headers, body: JSON.stringify({ code }) });
   // One that is none leaves who is signed in signed in: any page may lead here with one.
   if (!response.ok) throw await refused(response, false);
-  keep((await response.json()).token);
+  const bytes = new Uint8Array((await response.json()).key.match(/../g).map((byte) => parseInt(byte, 16)));
+  await keep(await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]));
 }
 
-async function send(path, options) {
-  const headers = { ...options.headers };
-  if (token) headers.Authorization = `Bearer ${token}`;
+async function send(path, options, again = true) {
+  const used = (proof ||= sign());
   try {
-    return await fetch(path, { credentials: "omit", redirect: "error", cache: "no-store", ...options, headers });
+    const shown = await used;
+    const headers = shown ? { ...options.headers, Authorization: `Bearer ${shown}` } : options.headers;
+    const response = await fetch(path, { credentials: "omit", redirect: "error", cache: "no-store", ...options, headers });
+    if (response.status !== 401 || !shown || !again) return response;
   } catch (error) {
+    if (proof === used) proof = null;
     throw error.name === "AbortError" ? error : unreachable();
   }
+  // The server may have started anew since.
+  if (proof === used) proof = null;
+  return send(path, options, false);
 }
 
 async function refused(response, ends = true) {
   const said = await response.json().catch(() => ({}));
-  if (response.status === 401 && token && ends) signOut();
+  if (response.status === 401 && signedIn && ends) signOut();
   return new ApiError(response.status, said.error);
 }
 
@@ -135,7 +174,7 @@ export function listen(told) {
           if (event.data) told({ event: event.event, data: JSON.parse(event.data) });
         }
       } catch {
-        if (!token) return;
+        if (!signedIn) return;
         lost ||= !signal.aborted;
       }
       if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, 3000));
