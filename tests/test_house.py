@@ -11,9 +11,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 31_828
+STATEMENTS = 25_262
+"""Executable ones: without docstrings and imports."""
 MODULES = 295
-TEST_LINES = 47_950
+TEST_LINES = 45_000
 LINES = 400
 BEGINNINGS = ("TOML",)
 """What a message may begin with in upper case: names."""
@@ -33,13 +34,19 @@ ABOUT_DEADLINES = {"embeddings/test_openai.py"}
 def test_the_house_keeps_within_its_budget() -> None:
     texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
     modules = [path for path in texts if path.name != "__init__.py"]
-    statements = sum(isinstance(node, ast.stmt) for text in texts.values() for node in ast.walk(ast.parse(text)))
+    statements = sum(is_executable(node) for text in texts.values() for node in ast.walk(ast.parse(text)))
     too_long = [path.name for path, text in texts.items() if text.count("\n") > LINES]
     assert statements <= STATEMENTS
     assert len(modules) <= MODULES
     assert too_long == []
     tests = sum(path.read_text(encoding="utf-8").count("\n") for path in TESTS.rglob("*.py"))
     assert tests <= TEST_LINES
+
+
+def is_executable(node: ast.AST) -> bool:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        return False
+    return isinstance(node, ast.stmt) and not isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
