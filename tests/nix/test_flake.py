@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 SYSTEMS = {"x86_64-linux", "aarch64-linux", "x86_64-darwin", "aarch64-darwin"}
 TOOL = runpy.run_path(str(ROOT / "tools" / "build_nix_options.py"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-PROGRAM = "/nix/store/0-vault-index/bin/vault-index"
+PROGRAM = "/nix/store/0-vault-indexer/bin/vault-index"
 
 evaluate = cast(Callable[[str], Any], TOOL["evaluate"])
 
@@ -80,7 +80,7 @@ def test_apps_shells_and_checks_are_there() -> None:
     assert evaluate(f"{names} outputs.checks") == {system: ["package", "tests"] for system in SYSTEMS}
     shells = evaluate("builtins.mapAttrs (system: all: all.default.told) outputs.devShells")
     assert {system: told["inputsFrom"] for system, told in shells.items()} == {
-        system: ["/nix/store/0-vault-index"] for system in SYSTEMS
+        system: ["/nix/store/0-vault-indexer"] for system in SYSTEMS
     }
 
 

@@ -6,8 +6,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 DISTRIBUTION = "vault-indexer"
 MULTILINGUAL_DISTRIBUTION = "vault-indexer-multilingual"
@@ -42,7 +41,7 @@ def _clone() -> str | None:
     if record is None:
         return None if (copy.read_text("INSTALLER") or "").strip() in ("pip", "uv") else _ANY_CLONE
     url = urlsplit(str(json.loads(record).get("url", "")))
-    folder = url2pathname(url.path).rstrip("/")
+    folder = unquote(url.path).rstrip("/")
     return folder if url.scheme == "file" and Path(folder, "Makefile").is_file() else _ANY_CLONE
 
 
