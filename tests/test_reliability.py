@@ -1,10 +1,10 @@
-"""A small part of what benchmarks/histories.py, kills.py and private_histories.py attack, the same each time."""
+"""A small part of what benchmarks/histories.py and kills.py attack, the same each time."""
 
 from typing import Any
 
 import pytest
 
-from benchmarks import histories, kills, private_histories
+from benchmarks import histories, kills
 from benchmarks.attack import Attack, Story
 from tests.seeds import seeds
 from vault_index import VaultIndex
@@ -22,25 +22,12 @@ def test_a_history_ends_like_a_fresh_build(seed: int) -> None:
     assert story.counts["fresh builds"]
 
 
-@pytest.mark.parametrize("seed", seeds(10))
-def test_nothing_private_reaches_a_server(seed: int) -> None:
-    story = Attack(private_histories.tell)(seed)
-    assert found(story) == ""
-    assert story.counts["texts received"]
-
-
 @pytest.mark.skipif(not kills.can_trace(), reason="strace kills at system calls")
 @pytest.mark.parametrize("seed", seeds(4))
 def test_a_killed_command_loses_nothing(seed: int) -> None:
     story = Attack(kills.tell)(seed)
     assert found(story) == ""
     assert story.counts["killed"] + story.counts["not reached"] == 1
-
-
-def test_a_text_that_may_not_leave_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private_histories.Model, "may_leave", lambda _: set())
-    story = Attack(private_histories.tell)(1)
-    assert any(kind.startswith("note left by") for kind, _ in story.findings)
 
 
 def test_an_index_that_missed_a_change_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
