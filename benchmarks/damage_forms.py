@@ -12,7 +12,7 @@ import apsw
 from tests.api.vaults import paths_found, rows
 from vault_index import VaultIndex
 from vault_index.store.connection import load_vec0
-from vault_index.store.text_blocks import add_functions
+from vault_index.store.text_blocks import add_functions, pack
 
 Damage = Callable[[Path], None]
 
@@ -40,6 +40,7 @@ def _sql(name: str, *statements: str) -> Damage:
         connection = apsw.Connection(str(home / name))
         load_vec0(connection)
         add_functions(connection)
+        connection.create_scalar_function("pack", lambda *values: pack(str(values[0])), 1)
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
         connection.create_scalar_function("fold", lambda *values: values[0])
         connection.execute("PRAGMA writable_schema = on")

@@ -15,6 +15,7 @@
     │   └── TextTooLong      6               one request was too large; the caller splits it
     ├── IndexTooNewError     1  index_too_new
     ├── IndexCorruptError    1  index_corrupt
+    │   └── IndexTooOldError 1  index_too_old    an older version made it: the next sync builds it again
     ├── CacheDamagedError    1  cache_damaged
     └── StateDamagedError    1  state_damaged    nothing is sent, and no session read, before it is mended
 
@@ -114,6 +115,10 @@ class IndexTooNewError(VaultIndexError):
 
 class IndexCorruptError(VaultIndexError):
     code = "index_corrupt"
+
+
+class IndexTooOldError(IndexCorruptError):
+    code = "index_too_old"
 
 
 class CacheDamagedError(VaultIndexError):

@@ -70,7 +70,7 @@ def test_defect_in_sync_does_not_set_a_sound_index_aside(tmp_path: Path, monkeyp
     assert not list((tmp_path / "home").glob("*.damaged"))
 
 
-def test_rebuild_and_doctor_mend_an_index_whose_migration_fails(tmp_path: Path) -> None:
+def test_rebuild_and_doctor_replace_an_older_index(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", {"a.md": "Apples.\n"})
         index.sync()

@@ -18,7 +18,7 @@ from vault_index.health import environment
 from vault_index.health.environment import leftover_problems
 from vault_index.results.base import Problem
 from vault_index.store.connection import load_vec0
-from vault_index.store.text_blocks import add_functions
+from vault_index.store.text_blocks import add_functions, pack
 
 NOTES = {
     "a.md": "---\ntags: [red]\naliases: [fruit]\n---\n# Apple\n\nCrunchy, see [[b]].\n\n## Core\n\nSeeds inside.\n",
@@ -31,6 +31,7 @@ def hurt(index: VaultIndex, *statements: str) -> None:
     connection = apsw.Connection(str(index.home.index_db))
     load_vec0(connection)
     add_functions(connection)
+    connection.create_scalar_function("pack", lambda *values: pack(str(values[0])), 1)
     for statement in statements:
         connection.execute(statement)
     connection.close()

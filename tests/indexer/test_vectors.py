@@ -15,7 +15,7 @@ from vault_index.api import to_json
 from vault_index.cancel import CancelToken
 from vault_index.config.edit import set_value
 from vault_index.results.base import Problem
-from vault_index.store import spaces, writer
+from vault_index.store import writer
 
 NOTES = {
     f"{n:02}.md": f"# Note {n}\n\nThe {word} is described here.\n"
@@ -82,8 +82,7 @@ def test_vectors_come_back_from_the_cache_after_an_index_without_them(
     index.sync()
     index.close()
     with monkeypatch.context() as patch:
-        for module in (spaces, writer):
-            patch.setattr(module, "load_vec0", lambda connection: False)
+        patch.setattr(writer, "load_vec0", lambda connection: False)
         writer.IndexWriter(index.home.index_db).close()
     with VaultIndex.open(index.home) as again:
         assert (again.sync().pending, again.embed_status().vectors) == (0, 5)

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 
 from vault_index.cancel import CancelToken
 from vault_index.config import Config, Home
-from vault_index.errors import CacheDamagedError, EmbedderError, IndexCorruptError, StateDamagedError, VaultIndexError
+from vault_index.errors import (
+    CacheDamagedError,
+    EmbedderError,
+    IndexCorruptError,
+    IndexTooOldError,
+    StateDamagedError,
+    VaultIndexError,
+)
 from vault_index.indexer.embedders import Embedders
 from vault_index.indexer.folder_mtimes import FolderTimes
 from vault_index.indexer.reading import RowSettings
@@ -120,7 +127,7 @@ class WriteSide:
             return report
 
         with self._held("sync"):
-            report, repaired = self._repairing(text)
+            report, repaired = (text(), ()) if dry_run else self._repairing(text, whole=places is None)
         if dry_run:
             return report
         filled = (
@@ -151,8 +158,7 @@ class WriteSide:
 
         with self._held("embed"):
             self._cursors.clear()
-            if self._repairing(forget)[1]:  # they could not even be dropped
-                self._synchroniser(progress, CancelToken()).sync(self._sources)
+            self._repairing(forget)
         return self._fill(progress, CancelToken())
 
     def embed_step(self, renew: bool) -> EmbedReport:
@@ -189,10 +195,7 @@ class WriteSide:
 
     def refresh(self, places: Mapping[str, Sequence[str]], progress: Progress = no_progress) -> SyncReport:
         """Bring the text of these places up to date; the caller holds the lock."""
-        report, rebuilt = self._repairing(
-            lambda: self._synchroniser(progress, CancelToken()).sync(self._sources, places)
-        )
-        return self._synchroniser(no_progress, CancelToken()).sync(self._sources) if rebuilt else report
+        return self._repairing(lambda: self._synchroniser(progress, CancelToken()).sync(self._sources, places))[0]
 
     def purge(self, keys: set[bytes]) -> None:
         """Leave nothing of what was removed in the files, nor vectors that only these keys have; with the lock held."""
@@ -358,13 +361,19 @@ class WriteSide:
             return Problem(error.code, error.message, error.hint)
         return None
 
-    def _repairing(self, work: Callable[[], SyncReport]) -> tuple[SyncReport, tuple[Problem, ...]]:
-        """Do `work`; where index or cache turn out damaged, set them aside and do it again on new ones."""
+    def _repairing(
+        self, work: Callable[[], SyncReport], *, whole: bool = False
+    ) -> tuple[SyncReport, tuple[Problem, ...]]:
+        """Do `work`; where index or cache turn out damaged or too old, replace them and do it again on new ones. Unless
+        the work reads the `whole` of the sources, they are read after it: a new index lacks them."""
         problems: list[Problem] = []
         while True:
             try:
                 with damage_told(self._home.index_db):
-                    return work(), tuple(problems)
+                    report = work()
+                    if problems and not whole:
+                        report = self._synchroniser(no_progress, CancelToken()).sync(self._sources)
+                    return report, tuple(problems)
             except (IndexCorruptError, CacheDamagedError) as error:
                 if len(problems) == 2:
                     raise
@@ -373,23 +382,27 @@ class WriteSide:
 
     def renew_cache(self, error: VaultIndexError) -> Problem:
         """Set a damaged cache aside, and fill a new one from the index; the caller holds the lock."""
-        log.warning("cache damaged, filling it again: %s", error.message)
+        log.warning("filling a new cache: %s", error.message)
         self.close()
         kept = set_aside(self._home.cache_db)
         refill(self._open_cache(), self._home.index_db)
         return Problem(
             "cache_rebuilt",
             f"{error.message}; it was set aside as {kept.name}, and a new one was filled from the index",
-            "only what the index has no vector of is embedded again; delete the damaged file when you like",
+            "only what the index has no vector of is embedded again; delete that file when you like",
         )
 
     def _renew_index(self, error: VaultIndexError) -> Problem:
         kept = self._set_aside()
-        log.warning("index damaged, rebuilding: %s", error.message)
+        log.warning("building the index again: %s", error.message)
+        if isinstance(error, IndexTooOldError):
+            kept.unlink()
+            message = f"{error.message}; it was built again from your files, with the embeddings of cache.db"
+            return Problem("index_rebuilt", message, "nothing is lost, and nothing needs doing")
         return Problem(
             "index_rebuilt",
             f"{error.message}; it was set aside as {kept.name} and built anew from your files",
-            "nothing is lost; delete the damaged file when you like",
+            "nothing is lost; delete that file when you like",
         )
 
     def _set_aside(self) -> Path:

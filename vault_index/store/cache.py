@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
+from vault_index.errors import StateDamagedError
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import Database
-from vault_index.store.state import hand_over
+from vault_index.store.state import State
 from vault_index.vectors import size
 
 _VARIABLES = 500  # values in one IN (…)
@@ -24,7 +26,7 @@ class Cache(Database):
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, "cache", writable=True, carry=partial(hand_over, path.with_name("state.db")))
+        super().__init__(path, "cache", writable=True, begin=partial(_begin_state, path.with_name("state.db")))
         self.check_tables(_TABLES)
         self._space_ids: dict[VectorSpace, int] = {}
 
@@ -68,3 +70,9 @@ class Cache(Database):
                 self.execute(f"INSERT INTO space ({_SPACE}) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", values)
                 self._space_ids[space] = self.value(f"SELECT id FROM space WHERE ({_SPACE}) = (?, ?, ?, ?)", values)
         return self._space_ids[space]
+
+
+def _begin_state(path: Path, _: object) -> None:
+    """A state begins before the first cache: if there is a cache but no state, the state was lost."""
+    with suppress(StateDamagedError), closing(State(path)) as state:
+        state.check()

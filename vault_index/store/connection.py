@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import apsw
 
@@ -20,6 +20,7 @@ from vault_index.errors import (
     CacheDamagedError,
     IndexCorruptError,
     IndexTooNewError,
+    IndexTooOldError,
     NotSetUpError,
     StateDamagedError,
     VaultIndexError,
@@ -28,8 +29,12 @@ from vault_index.markdown.normalize import project_form
 from vault_index.store import text_blocks
 
 Name = Literal["index", "cache", "state"]
-Carry = Callable[[apsw.Connection, int], None]
-"""Does the part of a migration that is no SQL, at the end of its transaction; it gets the version before."""
+Begin = Callable[[apsw.Connection], object]
+"""Fills a new database, in the transaction that creates its tables."""
+
+DERIVED_VERSIONS: dict[str, int] = {"index": 11, "cache": 4}
+"""Schema versions (`PRAGMA user_version`) of what can be made again. An older file is not migrated but made again; that
+of `state.db` is the number of its migrations."""
 
 _SQL = Path(__file__).parent / "sql"
 BUSY_TIMEOUT_MS = 5000
@@ -48,10 +53,10 @@ class Database:
     tables: Mapping[str, str] = {"document": "document", "chunk": "chunk"}
     """What has the ids of all documents and of all chunks that this connection answers from, for `count(*)` and IN."""
 
-    def __init__(self, path: Path, name: Name, *, writable: bool = False, carry: Carry | None = None) -> None:
-        """Raises NotSetUpError (no such file, reader), IndexTooNewError, and what `damaged` gives."""
+    def __init__(self, path: Path, name: Name, *, writable: bool = False, begin: Begin | None = None) -> None:
+        """Raises what `connect` raises."""
         self.path = path
-        self.connection = connect(path, name, writable=writable, carry=carry)
+        self.connection = connect(path, name, writable=writable, begin=begin)
 
     def close(self) -> None:
         self.connection.close()
@@ -222,10 +227,11 @@ def load_vec0(connection: apsw.Connection) -> bool:
     return True
 
 
-def connect(path: Path, name: Name, *, writable: bool, carry: Carry | None = None) -> apsw.Connection:
-    """Open `path`, creating and migrating it when `writable`. Readers never wait for the writer.
+def connect(path: Path, name: Name, *, writable: bool, begin: Begin | None = None) -> apsw.Connection:
+    """Open `path`. When `writable`, create it, and migrate the state. Readers never wait for the writer.
 
-    Raises NotSetUpError (no such file, reader), IndexTooNewError, and what `damaged` gives.
+    Raises NotSetUpError (a reader finds no file or an older one), IndexTooOldError (a writer finds an older index),
+    CacheDamagedError (an older cache), IndexTooNewError, and what `damaged` gives.
     """
     if not writable and not path.exists():
         raise NotSetUpError("there is no index yet", "run `vault-index sync`")
@@ -244,7 +250,7 @@ def connect(path: Path, name: Name, *, writable: bool, carry: Carry | None = Non
             connection.create_scalar_function("project_form", form, 1, deterministic=True)
             connection.create_scalar_function("nfc", _nfc, 1, deterministic=True)
             text_blocks.add_functions(connection)
-            _prepare(connection, path, name, writable, carry)
+            _prepare(connection, path, name, writable, begin)
         except BaseException:
             connection.close()
             raise
@@ -264,46 +270,41 @@ def _nfc(*values: "apsw.SQLiteValue") -> str | None:
     return None if value is None else unicodedata.normalize("NFC", str(value))
 
 
-def _as_int8(*values: "apsw.SQLiteValue") -> bytes:
-    """`as_int8(vector)` in SQL, of float32: what earlier versions kept of every model."""
-    import numpy
-
-    from vault_index.vectors import as_int8
-
-    (vector,) = values
-    return as_int8(numpy.frombuffer(cast("bytes", vector), "<f4"))
-
-
-def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool, carry: Carry | None) -> None:
-    version = int(connection.pragma("user_version"))
-    steps = _migrations(name)
-    if version > len(steps):
+def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool, begin: Begin | None) -> None:
+    version, ours = int(connection.pragma("user_version")), _version(name)
+    if version > ours:
         raise IndexTooNewError(
-            f"{path} was made by a newer vault-index (schema {version}, this one knows {len(steps)})",
+            f"{path} was made by a newer vault-index (schema {version}, this one knows {ours})",
             f"upgrade vault-index; or, to go on with this one, move {path} away and run `vault-index sync`",
+        )
+    if version < ours and (not writable or (version and name != "state")):
+        error = NotSetUpError if not writable else _TOO_OLD[name]
+        raise error(
+            f"{path} was made by an older vault-index (schema {version}, this one needs {ours})",
+            f"run `vault-index sync`: it makes a new {name}.db, and nothing is lost",
         )
     if writable:
         if version == 0:
             connection.pragma("page_size", 4096 if name == "state" else 16384)
         connection.pragma("journal_mode", "wal")
         connection.pragma("journal_size_limit", _JOURNAL_LIMIT)
-        # Full: what a loss of power must not take back. Step 3 of the cache relies on it.
+        # Full: a loss of power must not take back what the state holds.
         connection.pragma("synchronous", "full" if name == "state" else "normal")
         connection.pragma("cache_size", -_CACHE_KIB[name])
         # What was deleted is overwritten with zeros: 0.1 % more bytes written by a first sync, 4 % by many deletions.
         connection.pragma("secure_delete", True)
-        _migrate(connection, path, name, carry)
-        if 0 < version < len(steps):
-            _give_back(connection)
+        if version < ours:
+            _migrate(connection, path, name, begin)
     else:
-        if version < len(steps):
-            raise NotSetUpError(f"{path} was made by an older vault-index", "run `vault-index sync` to renew it")
         connection.pragma("query_only", True)
     # What a first index touches of its file would stay in memory, up to all of it.
     connection.pragma("mmap_size", 0 if writable and name == "index" else _MMAP_BYTES)
 
 
-def recreate_tables(connection: apsw.Connection, name: Name) -> None:
+_TOO_OLD: dict[Name, type[VaultIndexError]] = {"index": IndexTooOldError, "cache": CacheDamagedError}
+
+
+def recreate_index(connection: apsw.Connection) -> None:
     """Drop every table and create them again, empty. Call it inside a transaction: readers see the old rows until then.
 
     Tables whose extension cannot be loaded stay; nothing reads them.
@@ -318,49 +319,33 @@ def recreate_tables(connection: apsw.Connection, name: Name) -> None:
     for table, _ in tables:
         if not any(table.startswith(f"{one}_") for one in virtual) and not table.startswith("sqlite_"):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
-    for step in _migrations(name):
-        for _ in connection.execute(step):
-            pass
-    connection.pragma("user_version", len(_migrations(name)))
+    create_index(connection)
 
 
-def _give_back(connection: apsw.Connection) -> None:
-    """After a migration: where it left more than a quarter of a file empty, write that anew. Readers go on meanwhile.
-    Where there is no room for it the file stays as it is, and is filled again in time."""
-    if 4 * int(connection.pragma("freelist_count")) > int(connection.pragma("page_count")):
-        with contextlib.suppress(apsw.Error):
-            connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+def create_index(connection: apsw.Connection) -> None:
+    """Create the tables of an index."""
+    connection.execute(_steps("index")[0]).fetchall()
+
+
+def _version(name: Name) -> int:
+    return DERIVED_VERSIONS.get(name) or len(_steps(name))
 
 
 @cache
-def _migrations(name: Name) -> tuple[str, ...]:
+def _steps(name: Name) -> tuple[str, ...]:
+    """The SQL that creates a database; for the state, its migrations."""
     return tuple(step.read_text("utf-8") for step in sorted((_SQL / name).glob("*.sql")))
 
 
-def as_new(name: Name) -> apsw.Connection:
-    """A new database of this version, in memory."""
-    connection = apsw.Connection(":memory:")
-    text_blocks.add_functions(connection)
-    for step in _migrations(name):
-        connection.execute(step).fetchall()
-    return connection
-
-
-def _migrate(connection: apsw.Connection, path: Path, name: Name, carry: Carry | None) -> None:
-    steps = _migrations(name)
-    if int(connection.pragma("user_version")) == len(steps):
-        return
-    connection.create_scalar_function("as_int8", _as_int8, 1)
+def _migrate(connection: apsw.Connection, path: Path, name: Name, begin: Begin | None) -> None:
     connection.execute("BEGIN IMMEDIATE")  # two first starts at once: one creates, the other finds it done
     try:
         before = int(connection.pragma("user_version"))
-        for number in range(before, len(steps)):
-            for _ in connection.execute(steps[number]):
-                pass
-            connection.pragma("user_version", number + 1)
-        if carry is not None and before < len(steps):
-            carry(connection, before)
+        for step in _steps(name)[before:]:
+            connection.execute(step).fetchall()
+        connection.pragma("user_version", _version(name))
+        if before == 0 and begin is not None:
+            begin(connection)
         connection.execute("COMMIT")
     except BaseException as error:
         if connection.in_transaction:  # a full disk ends the transaction by itself

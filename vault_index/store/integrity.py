@@ -1,6 +1,7 @@
 """Looks into the databases for what no query would show: damage, rows that do not go together, and rows that differ
 from those of an index built anew from the same files."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -10,7 +11,7 @@ import apsw
 from vault_index.errors import IndexCorruptError, VaultIndexError
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.cache import Cache
-from vault_index.store.connection import REBUILD, Database, as_new, load_vec0, translated
+from vault_index.store.connection import REBUILD, Database, create_index, load_vec0, translated
 from vault_index.store.spaces import MAX_K, mark, read_spaces, serving_space
 from vault_index.store.text_blocks import TEXT, UNREADABLE
 from vault_index.vectors import SCALE, is_int8, size
@@ -99,9 +100,10 @@ class Checkup(Database):
         return ""
 
     def _strange_schema(self) -> str:
-        with closing(as_new("index")) as new:
-            want: dict[str, str] = dict(new.execute(_SCHEMA).fetchall())  # type: ignore[arg-type]
-        have = dict(self.execute(_SCHEMA))
+        with closing(apsw.Connection(":memory:")) as new:
+            create_index(new)
+            want = {name: _bare(str(sql)) for name, sql in new.execute(_SCHEMA)}
+        have = {name: _bare(sql) for name, sql in self.execute(_SCHEMA)}
         strange = [name for name in {**want, **have} if want.get(name) != have.get(name)]
         return f"not as this version makes it: {', '.join(strange)}" if strange else ""
 
@@ -184,6 +186,11 @@ def _in_one_alone(one: str, other: str) -> str:
     """The rows of two queries that only one of them has."""
     one, other = f"SELECT * FROM ({one})", f"SELECT * FROM ({other})"
     return f"SELECT * FROM ({one} EXCEPT {other}) UNION ALL SELECT * FROM ({other} EXCEPT {one})"
+
+
+def _bare(sql: str) -> str:
+    """A CREATE statement without comments and blanks, which SQLite keeps: they may change and mean the same."""
+    return re.sub(r"--.*|\s", "", sql)
 
 
 def _first_damage(found: object) -> str:

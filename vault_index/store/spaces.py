@@ -9,13 +9,10 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
-
-import apsw
 
 from vault_index.fields import OF_MEMORIES, Filters
 from vault_index.models import Vector, VectorSpace
-from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
+from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.filters import document_condition
 from vault_index.store.records import DocumentState, PendingChunk, SpaceRow
 from vault_index.store.text_blocks import CONTEXT, TEXT
@@ -23,8 +20,6 @@ from vault_index.store.ties import Candidates, best, chunks_in_order
 from vault_index.vectors import cosine, is_int8
 
 MAX_K = 4096  # vec0 refuses more
-_FIRST_IN_INT8 = 9
-"""The schema of the indexes that keep vectors as int8."""
 _SAMPLE = 500
 """Chunks whose tokens stand for those of all: their mean is within 5 %."""
 LEAST_CODED = 20_000
@@ -102,35 +97,11 @@ def add_space(db: Database, row: SpaceRow) -> SpaceRow:
             (*row.space, state, row.renewed),
         )
         db.execute(f"DROP TABLE IF EXISTS {_table(space_id)}")  # left from a time without vec0
-        db.execute(_create(space_id, row.space))
+        kind = "int8" if is_int8(row.space) else "float"
+        columns = f"embedding {kind}[{row.space.dimensions:d}]"
+        db.execute(f"CREATE VIRTUAL TABLE {_table(space_id)} USING vec0 ({columns})")
         db.execute("INSERT INTO pending (space_id, chunk_id) SELECT ?, id FROM chunk", (space_id,))
     return row._replace(id=space_id)
-
-
-def _create(space_id: int, space: VectorSpace) -> str:
-    kind = "int8" if is_int8(space) else "float"
-    return f"CREATE VIRTUAL TABLE {_table(space_id)} USING vec0 (embedding {kind}[{space.dimensions:d}])"
-
-
-def carry_spaces(connection: apsw.Connection, before: int) -> None:
-    """At the end of a migration from float32: each space that is kept as int8 gets a table, and so an id, of its own.
-    Without vec0, spaces are forgotten anyway, and filled from the cache when it works again."""
-    if not 0 < before < _FIRST_IN_INT8 or not load_vec0(connection):
-        return
-    spaces: list[Any] = connection.execute(f"SELECT id, {_SPACE} FROM vector_space").fetchall()
-    highest = max((old for old, *_ in spaces), default=0)
-    for old, *values in spaces:
-        space, new = VectorSpace(*values), old + highest
-        if is_int8(space):
-            for table, column in (("vector_space", "id"), ("pending", "space_id")):
-                connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (new, old))
-            connection.execute(f"DROP TABLE IF EXISTS {_table(new)}")  # left from a time without vec0
-            connection.execute(_create(new, space))
-            connection.execute(
-                f"INSERT INTO {_table(new)} (rowid, embedding)"
-                f" SELECT rowid, vec_int8(as_int8(embedding)) FROM {_table(old)}"
-            )
-            connection.execute(f"DROP TABLE {_table(old)}")
 
 
 def drop_space(db: Database, space_id: int) -> None:

@@ -8,13 +8,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from vault_index.errors import StateDamagedError, VaultIndexError
+from vault_index.errors import VaultIndexError
 from vault_index.models import Origin
 from vault_index.store.connection import (
     ANY_OF,
@@ -22,7 +21,6 @@ from vault_index.store.connection import (
     Database,
     all_set_aside,
     any_of,
-    connect,
     damaged,
     set_aside,
 )
@@ -33,18 +31,20 @@ if TYPE_CHECKING:  # spares the queries an import
 
 STATE_MADE = "state"
 """The key in the index by which it remembers that there is a state."""
-FIRST_WITHOUT_STATE = 3
-"""The schema of the caches that hold vectors alone: their state was there before them."""
 
 _SENT = "day, endpoint, model, source, path, texts, tokens"
 _MIRRORED = ", ".join(MirroredSession._fields)
 _ORIGIN = "source, path, uid, origin"
 _UNREADABLE = 1 << 30
 
-
-_EARLIER = {"usage": "uid, accesses, accessed", "sent": _SENT, "mirrored": f"session, {_MIRRORED}"}
-"""What a cache of the version before holds of it."""
-_SOUND = {**_EARLIER, "origin": _ORIGIN, "deleted": "hash, uid", "forgotten": "hash"}
+_SOUND = {
+    "usage": "uid, accesses, accessed",
+    "sent": _SENT,
+    "mirrored": f"session, {_MIRRORED}",
+    "origin": _ORIGIN,
+    "deleted": "hash, uid",
+    "forgotten": "hash",
+}
 """What privacy and spending go by."""
 _HISTORY = {
     "version": "uid, number, seen, who, action, source, path, moved_from, step, size, digest, text",
@@ -290,35 +290,21 @@ def _stamp(path: Path) -> tuple[int, ...]:
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-class _InCache(Exception):
-    """There is no state yet: a cache of the version before holds what belongs into it."""
-
-
 def _open(path: Path) -> Database:
     if not path.exists():
         _refuse_if_lost(path)
     try:
-        database = Database(path, "state", writable=True, carry=partial(_begin, path))
+        # Asked again while nobody else can begin one: a new state begins empty only where there was none.
+        database = Database(path, "state", writable=True, begin=lambda _: _refuse_if_lost(path))
     except OSError as error:
         raise damaged(path, str(error.strerror)) from error
-    except _InCache:
-        connect(path.with_name("cache.db"), "cache", writable=True, carry=partial(hand_over, path)).close()
-        return _open(path)
     database.check_tables(_COLUMNS)
     database.connection.pragma("synchronous", "normal")  # that a text was opened is worth no waiting for the disk
     return database
 
 
-def _begin(path: Path, connection: apsw.Connection, before: int) -> None:
-    """A new state begins empty only where there was none, which is asked while nobody else can begin one."""
-    if before == 0:
-        if 0 < _ask(path.with_name("cache.db"), "PRAGMA user_version") < FIRST_WITHOUT_STATE:
-            raise _InCache
-        _refuse_if_lost(path)
-
-
 def _refuse_if_lost(path: Path) -> None:
-    in_use = _ask(path.with_name("cache.db"), "PRAGMA user_version") >= FIRST_WITHOUT_STATE
+    in_use = _ask(path.with_name("cache.db"), "PRAGMA user_version") > 0
     in_use = in_use or _ask(path.with_name("index.db"), f"SELECT count(*) FROM meta WHERE key = '{STATE_MADE}'") > 0
     if in_use and not _ask(path, "PRAGMA user_version"):  # asked last: another process may have begun it meanwhile
         raise damaged(path, "it is missing or empty, and was in use")
@@ -341,21 +327,14 @@ def _ask(path: Path, sql: str) -> int:
 # --- rows from elsewhere -------------------------------------------------------------------------------------------
 
 
-def adopt(path: Path, old: apsw.Connection) -> None:
-    """Bring what a cache of an earlier version holds besides vectors into the state, which is begun with it, or has it
-    already where that cache was killed before it dropped them."""
-    _merge(path, {name: old.execute(f"SELECT {columns} FROM {name}").fetchall() for name, columns in _EARLIER.items()})
-
-
 def mend(path: Path) -> str:
     """Set a damaged state aside and begin a new one with all that can be read; says what.
 
-    It is read from everything that was ever set aside, so that a crash on the way, or a cache of an earlier version
-    that was damaged itself, loses nothing.
+    It is read from everything that was ever set aside, so that a crash on the way loses nothing.
     """
     kept = set_aside(path)
-    files = [*all_set_aside(path), *all_set_aside(path.with_name("cache.db"))]
-    counts = _merge(path, {name: [row for file in files for row in _readable(file, name)] for name in _COLUMNS})
+    rows = {name: [row for file in all_set_aside(path) for row in _readable(file, name)] for name in _COLUMNS}
+    counts = _merge(path, rows)
     where = f"what there was is {kept.name}" if kept.exists() else "nothing of it was left"
     saved = ", ".join(f"{count} rows of {name}" for name, count in counts.items())
     return f"{path.name} was damaged or lost; {where}; kept: {saved}; what else it held is lost"
@@ -368,7 +347,7 @@ def _merge(path: Path, rows: Mapping[str, Sequence[Any]]) -> dict[str, int]:
         for name, found in rows.items():
             insert(_MERGE[name], found)
 
-    with closing(Database(path, "state", writable=True, carry=lambda new, before: put(new.executemany))) as state:
+    with closing(Database(path, "state", writable=True, begin=lambda new: put(new.executemany))) as state:
         with state.transaction():
             put(state.execute_many)
         return {name: int(state.value(f"SELECT count(*) FROM {name}")) for name in rows}
@@ -384,15 +363,3 @@ def _readable(path: Path, name: str) -> list[Any]:
         ):
             rows.extend(connection.execute(f"SELECT {_COLUMNS[name]} FROM {name} ORDER BY 1 {order}"))
     return rows
-
-
-def hand_over(state: Path, connection: apsw.Connection, before: int) -> None:
-    """At the end of the step to vectors alone: what earlier versions kept here is in the state for good before it is
-    dropped here, and no other process writes it meanwhile. Of a new cache the state was there before it."""
-    if 0 < before < FIRST_WITHOUT_STATE:
-        adopt(state, connection)
-    else:
-        with suppress(StateDamagedError), closing(State(state)) as there:
-            there.check()
-    for table in ("usage", "sent", "mirrored"):
-        connection.execute(f"DROP TABLE IF EXISTS {table}")

@@ -16,7 +16,7 @@ import apsw
 
 UNREADABLE = (zlib.error, ValueError, LookupError, TypeError)
 """What is raised for a block that is damaged."""
-_BLOCK_BYTES = 8192  # as in index/010_text.sql
+_BLOCK_BYTES = 8192
 _LEVEL = 6  # of zlib
 BODY = "(SELECT body FROM text_block WHERE text_block.id = chunk.block_id)"
 """The block of a chunk, which with its `place` tells its headings and text."""
@@ -58,15 +58,10 @@ def _unpack(body: bytes) -> list[str]:
 
 
 def add_functions(connection: apsw.Connection) -> None:
-    """Have SQL read and write blocks: `in_block(body, place, part)` and, for the migration, `pack(json)`."""
+    """Have SQL read blocks: `in_block(body, place, part)`."""
     connection.create_scalar_function("in_block", _in_block, 3, deterministic=True)
-    connection.create_scalar_function("pack", _pack, 1, deterministic=True)
 
 
 def _in_block(*values: "apsw.SQLiteValue") -> str:
     body, place, part = values
     return _unpack(cast("bytes", body))[cast("int", place) * 3 + cast("int", part)]
-
-
-def _pack(*values: "apsw.SQLiteValue") -> bytes:
-    return pack(str(values[0]))

@@ -1,5 +1,6 @@
 """The one writer of `index.db`: documents, their chunks and terms, each document whole or not at all."""
 
+import hashlib
 import json
 import sys
 import time
@@ -13,8 +14,7 @@ from typing import Any, NamedTuple, cast
 from vault_index.errors import VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp, Link, Vector
 from vault_index.store import document_names, spaces, vocabulary
-from vault_index.store.chunk_terms import COLUMNS, carry_rows, terms_hash
-from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0, recreate_tables, translated
+from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0, recreate_index, translated
 from vault_index.store.counts import NUMBERING, UNCLEAN, read_meta, write_meta
 from vault_index.store.records import DocumentColumns, column_names
 from vault_index.store.text_blocks import TEXT, in_blocks
@@ -86,7 +86,7 @@ class KnownDocument(NamedTuple):
 
 _COLUMNS = column_names(DocumentRow, "frontmatter", "tags", "aliases", "links", "chunks")
 """The columns of `document` that are written as they are; the others are made of several fields."""
-# `stays_home` is not read any more, as what may leave is judged when it leaves. An earlier version sends nothing by 1.
+# `stays_home` is not read any more, as what may leave is judged when it leaves.
 _ALL_COLUMNS = [*_COLUMNS, "tokens", "frontmatter", "stays_home"]
 _PUT_DOCUMENT = (
     f"INSERT INTO document (id, {', '.join(_ALL_COLUMNS)}) VALUES (?, {', '.join('?' * len(_ALL_COLUMNS))})"
@@ -94,11 +94,15 @@ _PUT_DOCUMENT = (
 )
 
 
+_TERMS = "title, aliases, headings, tags, fields, path, body"
+"""The columns of `chunk_fts`, in the order of `ChunkRow.terms`."""
+
+
 class IndexWriter(Database):
     """Writes `index.db`. Use it from one thread, while holding the write lock."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, "index", writable=True, carry=carry_rows)
+        super().__init__(path, "index", writable=True)
         self._clean_after = 0.0
         self.vectors_work = load_vec0(self.connection)
         if not self.vectors_work:
@@ -280,7 +284,7 @@ class IndexWriter(Database):
     def remove_everything(self) -> None:
         """Remove every row, in one transaction: readers see the old ones until it ends."""
         with self.transaction():
-            recreate_tables(self.connection, "index")
+            recreate_index(self.connection)
 
 
 def _known_at(source: str, place: str) -> tuple[str, tuple[str, ...]]:
@@ -357,6 +361,10 @@ def _put_texts(db: Database, chunks: Sequence[ChunkRow]) -> list[tuple[int, int,
     return places
 
 
+def _terms_hash(terms: Sequence[str]) -> bytes:
+    return hashlib.blake2b("\0".join(terms).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
 def _keep_chunk(
     db: Database,
     old: _OldChunk,
@@ -364,7 +372,7 @@ def _keep_chunk(
     chunk: ChunkRow,
     cached: Mapping[int, Mapping[bytes, Vector]],
 ) -> None:
-    hashed = terms_hash(chunk.terms)
+    hashed = _terms_hash(chunk.terms)
     renewed = chunk.embed_key != old.embed_key
     if renewed:
         vocabulary.remove_chunk(db, old.id)
@@ -378,7 +386,7 @@ def _keep_chunk(
         for space_id, vectors in cached.items():
             spaces.renew_chunk(db, space_id, old.id, vectors.get(chunk.embed_key))
     if hashed != old.terms_hash:
-        assignments = ", ".join(f"{column} = ?" for column in COLUMNS.split(", "))
+        assignments = ", ".join(f"{column} = ?" for column in _TERMS.split(", "))
         db.execute(f"UPDATE chunk_fts SET {assignments} WHERE rowid = ?", (*chunk.terms, old.id))
 
 
@@ -389,13 +397,14 @@ def _insert_chunk(
     chunk: ChunkRow,
     cached: Mapping[int, Mapping[bytes, Vector]],
 ) -> None:
+    keys = (chunk.embed_key, _terms_hash(chunk.terms))
     db.execute(
         "INSERT INTO chunk (document_id, ordinal, block_id, place, bytes, start_line, end_line, tokens, embed_key,"
         " terms_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (document_id, *place, chunk.start_line, chunk.end_line, chunk.tokens, chunk.embed_key, terms_hash(chunk.terms)),
+        (document_id, *place, chunk.start_line, chunk.end_line, chunk.tokens, *keys),
     )
     chunk_id = db.connection.last_insert_rowid()
-    db.execute(f"INSERT INTO chunk_fts (rowid, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (chunk_id, *chunk.terms))
+    db.execute(f"INSERT INTO chunk_fts (rowid, {_TERMS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (chunk_id, *chunk.terms))
     vocabulary.add_chunk(db, chunk_id)
     for space_id, vectors in cached.items():
         spaces.add_chunk(db, space_id, chunk_id, vectors.get(chunk.embed_key))

@@ -30,6 +30,14 @@ CREATE TABLE document (
     superseded_by TEXT,
     stays_home    INTEGER NOT NULL,  -- local_only: never sent to a remote embedder
     frontmatter   TEXT    NOT NULL,  -- JSON
+    called        TEXT    NOT NULL DEFAULT '',  -- what it is called beside the texts of its chunks
+    identity      BLOB,  -- of a memory: SHA-256 of title, subtitle, facts and body; equal for duplicates
+    inode         INTEGER NOT NULL DEFAULT 0,  -- 0: unknown
+    title_given   INTEGER NOT NULL DEFAULT 1,  -- 0: the title was made from the text, and is no name
+    name_given    INTEGER NOT NULL DEFAULT 1,  -- 0: the file name was made from the text, and is no name
+    omitted       TEXT,  -- of a session, JSON: hashes of its quotes of deleted memories, which are not indexed
+    archived      REAL,
+    unreviewed    INTEGER NOT NULL DEFAULT 0,  -- a captured memory: 1 in the inbox, 2 waiting there unseen
     UNIQUE (source, path)
 );
 CREATE INDEX document_uid ON document (uid);
@@ -38,6 +46,17 @@ CREATE INDEX document_created ON document (created);
 -- Every search asks which documents are over; few are, and no scan should be needed to know.
 CREATE INDEX document_expires ON document (expires) WHERE expires IS NOT NULL;
 CREATE INDEX document_superseded ON document (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX document_identity ON document (identity) WHERE identity IS NOT NULL;
+CREATE INDEX document_inode ON document (inode);  -- the names of one file
+CREATE INDEX document_archived ON document (archived) WHERE archived IS NOT NULL;
+CREATE INDEX document_unreviewed ON document (unreviewed) WHERE unreviewed > 0;
+
+-- The texts of the chunks of one document stand together and packed, some 8,000 bytes a block, with their contexts and
+-- headings, which repeat each other.
+CREATE TABLE text_block (
+    id   INTEGER PRIMARY KEY,
+    body BLOB NOT NULL  -- zlib of a JSON array: context, headings (JSON again) and text of chunk after chunk
+);
 
 CREATE TABLE chunk (
     id          INTEGER PRIMARY KEY,
@@ -45,18 +64,19 @@ CREATE TABLE chunk (
     ordinal     INTEGER NOT NULL,
     start_line  INTEGER NOT NULL,
     end_line    INTEGER NOT NULL,
-    headings    TEXT    NOT NULL,  -- JSON array
-    context     TEXT    NOT NULL,  -- what is embedded before the text
-    text        TEXT    NOT NULL,
     tokens      INTEGER NOT NULL,
+    block_id    INTEGER NOT NULL,  -- where its text is
+    place       INTEGER NOT NULL,  -- the first chunk of the block is 0
+    bytes       INTEGER NOT NULL,  -- of its text: chunks of equal length may have equal texts
     embed_key   BLOB    NOT NULL,  -- SHA-256 of context and text: the key of its embedding
     terms_hash  BLOB    NOT NULL   -- of its row in chunk_fts, which cannot be read back
 );
 CREATE INDEX chunk_document ON chunk (document_id, ordinal);
 
 -- Contentless: the indexed text may differ from the stored one, and there are no ghost rows. An UPDATE names all columns.
+-- The body comes first: for the first column FTS5 stores no column number, which saves a quarter of the table.
 CREATE VIRTUAL TABLE chunk_fts USING fts5 (
-    title, aliases, headings, tags, fields, path, body,
+    body, title, aliases, headings, tags, fields, path,
     content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'
 );
 
@@ -115,7 +135,9 @@ CREATE TABLE vector_space (
     dimensions INTEGER NOT NULL,
     endpoint   TEXT    NOT NULL,
     state      TEXT    NOT NULL CHECK (state IN ('serving', 'building')),
-    renewed    INTEGER NOT NULL  -- 1: every vector is computed again, whatever the cache holds
+    renewed    INTEGER NOT NULL,  -- 1: every vector is computed again, whatever the cache holds
+    codes      TEXT,              -- the file beside this one with a code of each vector; a search looks there first
+    coded      INTEGER NOT NULL DEFAULT 0  -- the number of codes in it
 );
 CREATE UNIQUE INDEX vector_space_state ON vector_space (state);
 
@@ -125,3 +147,26 @@ CREATE TABLE pending (
     PRIMARY KEY (space_id, chunk_id)
 ) WITHOUT ROWID;
 CREATE INDEX pending_chunk ON pending (chunk_id);
+
+-- Chunks whose vectors came, changed or went since the file of codes was written.
+CREATE TABLE uncoded (
+    chunk_id INTEGER PRIMARY KEY
+);
+
+-- Every word of the indexed texts as it is written, in lower case; a text is one chunk with its context, or the names of
+-- one document. By stem, since words are looked up by it.
+CREATE TABLE term (
+    stem   TEXT    NOT NULL,  -- what chunk_fts makes of it
+    word   TEXT    NOT NULL,
+    chunks INTEGER NOT NULL,  -- texts that hold it
+    PRIMARY KEY (stem, word)
+) WITHOUT ROWID;
+
+-- Texts that came and went since the words were counted.
+CREATE TABLE uncounted_chunk (
+    chunk_id INTEGER PRIMARY KEY
+);
+CREATE TABLE uncounted_text (
+    text   TEXT    NOT NULL,
+    change INTEGER NOT NULL  -- 1: came, -1: went
+);

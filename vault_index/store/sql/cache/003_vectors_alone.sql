@@ -1,2 +1,0 @@
--- `usage`, `sent` and `mirrored` go into `state.db`: `store.cache` hands their rows over and drops them, in the
--- transaction of this step.

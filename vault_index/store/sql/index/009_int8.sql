@@ -1,1 +1,0 @@
--- Vectors of the model that comes with the package are kept as int8: `store.spaces` carries them over, in the transaction of this step.
