@@ -297,8 +297,8 @@ def _lines(index: VaultIndex, hit: Hit, place: Sequence[int]) -> list[str]:
 def _home(folder: Path, vault: Path, data: Path, provider: str) -> Home:
     home = find_home(folder)
     create_config(home, vault, provider=provider, memory_dir=None)
-    set_value(home, "opencode.data", str(data))
-    set_value(home, "opencode.enabled", "true")
+    set_value(home, "sessions.opencode.data", str(data))
+    set_value(home, "sessions.opencode.enabled", "true")
     return home
 
 
@@ -307,7 +307,7 @@ def run(folder: Path, seed: int, asks: int, provider: str, *, control: bool) -> 
     bench = Bench(folder, month, provider=provider, held=not control)
     found = {}
     for name, include in INCLUDES.items():
-        set_value(bench.home, "opencode.include", json.dumps(list(include)))
+        set_value(bench.home, "sessions.opencode.include", json.dumps(list(include)))
         with VaultIndex.open(bench.home) as index:
             if not include:
                 for memory in MEMORIES:

@@ -387,8 +387,8 @@ class History:
             (self.folder / "opencode").mkdir()
             self._client = Client(self.folder / "opencode/opencode.db")
             self._client.session()
-            self._set("opencode.data", str(self.folder / "opencode"))
-            self._set("opencode.enabled", "true")
+            self._set("sessions.opencode.data", str(self.folder / "opencode"))
+            self._set("sessions.opencode.enabled", "true")
         chance, words = self.random.random(), self._words(8)
         if chance < 0.2:
             words = f"ses_{self._client.tick()}"

@@ -82,7 +82,7 @@ COMMANDS = {
     "export folder": Command(("export", "out/", "--force")),
     "rebuild": Command(("rebuild",)),
     "doctor": Command(("doctor", "--fix", "--deep"), edits=True),
-    "mirror": Command(("sync",), prepare=("config", "set", "opencode.mirror", "mirror")),
+    "mirror": Command(("sync",), prepare=("config", "set", "sessions.mirror", "mirror")),
     "config set": Command(("config", "set", "search.limit", "7")),
     "config delete": Command(("config", "delete", "agents.start_daemon")),
     "source add": Command(("source", "add", "second")),
@@ -123,7 +123,7 @@ def template(folder: Path, server: EmbeddingServer | None) -> None:
             f'provider = "openai"\nbase_url = "{server.base_url}"\nmodel = "toy"\ndimensions = 16\nbatch_texts = 4'
         )
     (folder / "home/config.toml").write_text(
-        f'[sources.vault]\npath = "../vault"\n[embedding]\n{embedding}\n[opencode]\nenabled = true\n'
+        f'[sources.vault]\npath = "../vault"\n[embedding]\n{embedding}\n[sessions.opencode]\nenabled = true\n'
         'data = "../opencode"\n[agents]\nstart_daemon = false\n'
     )
 

@@ -10,7 +10,7 @@ let
 
   settings = lib.recursiveUpdate cfg.settings (
     { sources = lib.mapAttrs (name: path: { inherit path; }) cfg.vaults; }
-    // lib.optionalAttrs cfg.opencode.enable { opencode.enabled = true; }
+    // lib.optionalAttrs cfg.opencode.enable { sessions.opencode.enabled = true; }
     // lib.optionalAttrs cfg.serve.enable { serve.listen = cfg.serve.listen; }
   );
   configFile = toml.generate "vault-index.toml" settings;

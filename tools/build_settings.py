@@ -62,7 +62,6 @@ to this table:
 
 _ALIKE = """\
 # [{}], [{}] and [{}] have the same keys (VAULT_INDEX_SESSIONS_CLAUDE_CODE_DATA).
-# [opencode] and `opencode.…` are understood as what they were called before; `opencode.mirror` is `sessions.mirror`.
 
 """
 

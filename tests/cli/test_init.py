@@ -128,7 +128,7 @@ def test_sessions_that_come_later_are_found(
     assert (problem["code"], "its 4 documents are kept" in problem["message"]) == ("source_vanished", True)
 
 
-@pytest.mark.parametrize("settled", [["init", "--no-sync"], ["config", "set", "opencode.enabled", "false"]])
+@pytest.mark.parametrize("settled", [["init", "--no-sync"], ["config", "set", "sessions.opencode.enabled", "false"]])
 def test_sessions_that_nobody_was_told_of_are_found_and_stay_here(
     settled: list[str], home: Path, vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

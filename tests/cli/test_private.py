@@ -33,7 +33,7 @@ def test_what_is_asked_inside_a_private_project_never_leaves(
     assert main(["init", str(vault), "--no-opencode", "--no-embed"]) == 0
     for key, value in {
         "embedding.base_url": server.base_url, "embedding.model": "toy", "embedding.dimensions": "64",
-        "embedding.provider": "openai", "opencode.local_only": f'["{tmp_path}/clients"]',
+        "embedding.provider": "openai", "sessions.opencode.local_only": f'["{tmp_path}/clients"]',
     }.items():  # fmt: skip
         assert main(["config", "set", key, value]) == 0
     assert main(["embed"]) == 0

@@ -244,50 +244,40 @@ def test_errors_show_no_password_of_a_url(home: Home) -> None:
     assert "hunter2" not in f"{caught.value} {caught.value.hint}"
 
 
-class TestNamesOfBefore:
-    """What `[opencode]` said is now said by `[sessions.opencode]`, and `mirror` by `[sessions]`."""
+def test_the_section_opencode_is_refused_by_its_name_of_now(home: Home) -> None:
+    before = text(home)
+    home.config_file.write_text(f'{before}[opencode]\nlocal_only = ["api"]\n', "utf-8")
+    with pytest.raises(ConfigError, match=r"unknown section \[opencode\]") as caught:
+        load_config(home, {})
+    assert "sessions.opencode" in caught.value.hint
+    home.config_file.write_text(before, "utf-8")
+    with pytest.raises(ConfigError) as caught:
+        set_value(home, "opencode.enabled", "false")
+    assert "sessions.opencode.enabled" in caught.value.hint
 
-    OLD = '[opencode]  # mine\nenabled = false\nmirror = "talks"\nlocal_only = ["api"]\n'
 
-    def test_an_old_file_is_understood_and_stays_as_it_is(self, home: Home) -> None:
-        home.config_file.write_text(text(home) + self.OLD, encoding="utf-8")
-        config = load_config(home, {})
-        opencode = config.clients["opencode"]
-        assert (opencode.enabled, opencode.local_only, config.sessions.mirror) == (False, ("api",), "talks")
-        assert config.told == {"opencode"}
-        assert [get_value(home, f"{name}.mirror", environ={}) for name in ("opencode", "sessions")] == ["talks"] * 2
-        origins = {one.key: one.origin for one in list_values(home, {})}
-        assert (origins["sessions.mirror"], origins["sessions.opencode.data"]) == ("file", "default")
-        assert text(home).endswith(self.OLD)
-
-    def test_a_value_is_changed_where_it_stands(self, home: Home) -> None:
-        home.config_file.write_text(text(home) + self.OLD, encoding="utf-8")
-        set_value(home, "sessions.opencode.enabled", "true")
-        set_value(home, "opencode.mirror", "said")
-        assert text(home).endswith(self.OLD.replace("false", "true").replace("talks", "said"))
-        set_value(home, "opencode.include", "diffs")
-        assert '[sessions.opencode]\ninclude = ["diffs"]' in text(home)
-        assert load_config(home, {}).clients["opencode"].local_only == ("api",)
-        assert delete_value(home, "sessions.mirror")
-        assert not delete_value(home, "opencode.mirror")
-        assert load_config(home, {}).sessions.mirror == ""
-
-    def test_variables(self, home: Home) -> None:
-        environ = {
-            "VAULT_INDEX_OPENCODE_MIRROR": "talks", "VAULT_INDEX_OPENCODE_ENABLED": "false",
-            "VAULT_INDEX_SESSIONS_CLAUDE_CODE_INCLUDE": "diffs", "VAULT_INDEX_SESSIONS_KEEP_DAYS": "9",
-        }  # fmt: skip
-        config = load_config(home, environ)
-        assert (config.sessions.mirror, config.sessions.keep_days) == ("talks", 9)
-        assert (config.clients["opencode"].enabled, config.clients["claude-code"].include) == (False, ("diffs",))
-        assert config.told == {"opencode", "claude-code"}
+def test_variables_name_clients(home: Home) -> None:
+    environ = {
+        "VAULT_INDEX_SESSIONS_MIRROR": "talks", "VAULT_INDEX_SESSIONS_OPENCODE_ENABLED": "false",
+        "VAULT_INDEX_SESSIONS_CLAUDE_CODE_INCLUDE": "diffs", "VAULT_INDEX_SESSIONS_KEEP_DAYS": "9",
+    }  # fmt: skip
+    config = load_config(home, environ)
+    assert (config.sessions.mirror, config.sessions.keep_days) == ("talks", 9)
+    assert (config.clients["opencode"].enabled, config.clients["claude-code"].include) == (False, ("diffs",))
+    assert config.told == {"opencode", "claude-code"}
+    misspelt = {
+        "SESSIONS_CLAUDE_CODE_INCLUD": "SESSIONS_CLAUDE_CODE_INCLUDE",
+        "OPENCODE_DATA": "SESSIONS_OPENCODE_DATA",
+    }
+    for wrong, meant in misspelt.items():
         with pytest.raises(ConfigError) as caught:
-            load_config(home, {"VAULT_INDEX_SESSIONS_CLAUDE_CODE_INCLUD": "diffs"})
-        assert caught.value.hint == "did you mean VAULT_INDEX_SESSIONS_CLAUDE_CODE_INCLUDE?"
+            load_config(home, {f"VAULT_INDEX_{wrong}": "diffs"})
+        assert caught.value.hint == f"did you mean VAULT_INDEX_{meant}?"
 
-    def test_a_vault_may_be_called_as_a_client_that_nobody_speaks_of(self, home: Home, tmp_path: Path) -> None:
-        (tmp_path / "other").mkdir()
-        add_source(home, "codex", tmp_path / "other")
-        assert not load_config(home, {}).clients["codex"].enabled
-        with pytest.raises(ConfigError, match="named 'codex', as the sessions of Codex are"):
-            set_value(home, "sessions.codex.enabled", "true")
+
+def test_a_vault_may_be_called_as_a_client_that_nobody_speaks_of(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    add_source(home, "codex", tmp_path / "other")
+    assert not load_config(home, {}).clients["codex"].enabled
+    with pytest.raises(ConfigError, match="named 'codex', as the sessions of Codex are"):
+        set_value(home, "sessions.codex.enabled", "true")

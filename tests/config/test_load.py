@@ -37,7 +37,7 @@ def test_the_data_of_opencode_lies_where_every_process_finds_it(monkeypatch: pyt
     monkeypatch.setenv("HOME", "/home/ben")
     said = {"../opencode": "/home/ann/opencode", "~/o/one.db": "/home/ben/o/one.db", "/o": "/o", "": ""}
     for data, meant in said.items():
-        assert parse(f'[opencode]\ndata = "{data}"\n').clients["opencode"].data == meant
+        assert parse(f'[sessions.opencode]\ndata = "{data}"\n').clients["opencode"].data == meant
 
 
 def test_every_key_can_be_set() -> None:

@@ -27,7 +27,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             client.session(session, title="Work")
             client.user("What does it like?", session=session)
             client.assistant(f"As is remembered, the {animal} likes {what} in the morning.", session=session)
-    opencode = f'[opencode]\nenabled = true\ndata = "{folder}/opencode"\n'
+    opencode = f'[sessions.opencode]\nenabled = true\ndata = "{folder}/opencode"\n'
     with opened_world(folder, opencode + HOUSEKEEPING) as world:
         world.write("a.md", "# Alpha\n\nthe aardvark\n")
         world.write("80-memory/over.md", "---\nexpires: 2020-01-01\n---\nOver.\n")

@@ -147,7 +147,7 @@ def test_sighup_takes_the_new_configuration_unless_it_is_broken(world: World, tm
 
 def test_a_source_may_come_later_vanish_and_come_back(world: World, tmp_path: Path) -> None:
     later, sessions = tmp_path / "later", tmp_path / "share/opencode"
-    world.more = "[opencode]\nenabled = true\n"
+    world.more = "[sessions.opencode]\nenabled = true\n"
     world.configure(world.vault, later)
     world.daemon(XDG_DATA_HOME=str(sessions.parent), **TENDING)
     assert codes(world) == ["source_vanished"]

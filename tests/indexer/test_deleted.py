@@ -34,7 +34,7 @@ def held(folder: Path, fact: str = FACT, mirror: bool = False) -> Iterator[tuple
         say(client, f"ses_{name.replace(' ', '')}", ["How is Norway billed?", [*quote, "Zebras graze."]], title=name)
     say(client, "ses_user", [f"Keep in mind: {FACT}", "Zebras graze."], title="user")
     say(client, "ses_title", ["How is Norway billed?", "Zebras graze."], title=FACT)
-    set_value(home, "opencode.include", '["output", "reasoning"]')
+    set_value(home, "sessions.opencode.include", '["output", "reasoning"]')
     with closing(client), VaultIndex.open(home) as index:
         stored = index.add(fact)
         index.sync()

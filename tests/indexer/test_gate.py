@@ -61,7 +61,7 @@ def sessions(client: Client) -> Client:
 
 def keep(index: VaultIndex, *projects: str) -> None:
     """Set it on the disk alone: an index that is open does not know it."""
-    set_value(index.home, "opencode.local_only", "true" if not projects else str(list(projects)))
+    set_value(index.home, "sessions.opencode.local_only", "true" if not projects else str(list(projects)))
 
 
 def stayed(result: SearchResult, server: EmbeddingServer) -> bool:
@@ -565,8 +565,8 @@ def test_privacy_names_sessions_sent_before_they_became_private(
         assert index.privacy().private == ()
         named = []
         for setting in ("exclude", "local_only"):
-            set_value(index.home, f"opencode.{setting}", "secret")
+            set_value(index.home, f"sessions.opencode.{setting}", "secret")
             named.append([(one.path, one.reason) for one in index.privacy().private])
-            set_value(index.home, f"opencode.{setting}", "nothing")
+            set_value(index.home, f"sessions.opencode.{setting}", "nothing")
     # A mirrored file is a note of the vault, which `exclude` of sessions does not leave out.
     assert named == [[] if mirror else [(path, "excluded")], [(path, "local_only")]]

@@ -233,7 +233,7 @@ def test_sessions_of_projects_that_became_private_are_not_sent(
     with open_index(tmp_path, mirror=mirror) as index:
         use(index, server)
         index.sync(embed=False)
-        set_value(index.home, "opencode.local_only", setting)
+        set_value(index.home, "sessions.opencode.local_only", setting)
         assert index.embed_plan().kept_local == (2 if setting == "true" else 1)
         assert index.embed().pending == 0
     assert secrets_in(server) == []
@@ -251,11 +251,11 @@ def test_files_of_private_sessions_are_not_sent_after_mirroring_ended(
         use(index, server)
         index.sync()
         (file,) = (tmp_path / "vault/sessions").glob("*Hidden.md")
-        set_value(index.home, "opencode.enabled", "false")
-        set_value(index.home, "opencode.mirror", "")
+        set_value(index.home, "sessions.opencode.enabled", "false")
+        set_value(index.home, "sessions.mirror", "")
         index._runtime.reload()
         index.sync()
-        set_value(index.home, "opencode.mirror", "sessions")
+        set_value(index.home, "sessions.mirror", "sessions")
         file.write_text(file.read_text("utf-8").replace("title: Hidden", "title: [Hidden"), "utf-8")
         index._runtime.reload()
         index.sync()

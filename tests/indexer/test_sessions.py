@@ -28,7 +28,7 @@ def open_index(folder: Path, home: str = "home", provider: str = "none", **setti
     write(folder / "vault", {"login.md": "# Login\n\nThe login compares passwords.\n"})
     create_config(place, folder / "vault", provider=provider, memory_dir=None)
     for key, value in {"enabled": "true", "data": str(folder / "opencode"), **settings}.items():
-        set_value(place, f"opencode.{key}", value)
+        set_value(place, "sessions.mirror" if key == "mirror" else f"sessions.opencode.{key}", value)
     return VaultIndex.open(place)
 
 
@@ -182,7 +182,7 @@ def test_sessions_that_cannot_be_read_are_kept_and_named(client: Client, tmp_pat
         (tmp_path / "opencode").rename(tmp_path / "unmounted")
         problem = sync()
         assert problem.code == "source_vanished"
-        assert "opencode.data" in problem.hint
+        assert "sessions.opencode.data" in problem.hint
         (tmp_path / "unmounted").rename(tmp_path / "opencode")
         message = client.user("More")
         client.part(message, '{"type": "text", "te', "prt_bad")

@@ -22,7 +22,7 @@ def test_a_question_in_a_private_root_never_leaves(tmp_path: Path, monkeypatch: 
         settings = {"base_url": server.base_url, "model": "toy", "dimensions": "16", "provider": "openai"}
         for key, value in settings.items():
             set_value(home, f"embedding.{key}", value)
-        set_value(home, "opencode.local_only", f'["{tmp_path}/clients"]')
+        set_value(home, "sessions.opencode.local_only", f'["{tmp_path}/clients"]')
         with VaultIndex.open(home) as index:
             index.embed()
         server.requests.clear()

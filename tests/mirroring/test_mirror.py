@@ -252,7 +252,7 @@ def test_settings_refuse_folders_that_cannot_hold_sessions(client: Client, tmp_p
     with open_index(tmp_path):
         for folder in ("80-memory", "80-memory/sessions", "../elsewhere", "/abs", ".hidden", "."):
             with pytest.raises(ConfigError, match="mirror"):
-                set_value(find_home(tmp_path / "home"), "opencode.mirror", folder)
+                set_value(find_home(tmp_path / "home"), "sessions.mirror", folder)
 
 
 def test_a_folder_that_leads_out_of_the_vault_is_named_and_the_notes_are_found(client: Client, tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_the_settings_are_a_configuration(tmp_path: Path) -> None:
     told = settings("""{
       enable = true;
       vaults = { notes = "/home/anna/Notes"; work = "/home/anna/Work"; };
-      settings = { sources.notes.exclude = [ "Archive/" ]; search.limit = 3; opencode.include = [ "diffs" ]; };
+      settings = { sources.notes.exclude = [ "Archive/" ]; search.limit = 3; sessions.opencode.include = [ "diffs" ]; };
       opencode.enable = true;
     }""")
     assert told["sources"]["notes"] == {"path": "/home/anna/Notes", "exclude": ["Archive/"]}
@@ -188,7 +188,8 @@ def as_toml(tables: dict[str, Any]) -> str:
     """Sections of plain values; a JSON value is a TOML value here."""
     lines = []
     for name, table in tables.items():
-        for head, values in [(f"{name}.{key}", table[key]) for key in table] if name == "sources" else [(name, table)]:
+        nested = name in ("sources", "sessions")
+        for head, values in [(f"{name}.{key}", table[key]) for key in table] if nested else [(name, table)]:
             lines += [f"[{head}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items())]
     return "\n".join(lines)
 

@@ -14,7 +14,7 @@ from tests.waiting import until
 @pytest.fixture(scope="module")
 def sessions(shared_place: Place, server: Server) -> Server:
     """The daemon has the sessions in its index."""
-    shared_place.command("config", "set", "opencode.enabled", "true")
+    shared_place.command("config", "set", "sessions.opencode.enabled", "true")
     server.turn(server.session(), f"{QUESTION}\n\n[[scene:port]]")
     server.turn(server.session(), f"{QUESTION}\n\n[[scene:plain]]")
     until(lambda: len(found(shared_place)) >= 2)
@@ -52,7 +52,7 @@ def test_neither_recall_nor_a_summary_quotes_the_question(shared_place: Place, s
 
 
 def test_what_our_tools_answered_is_not_indexed(shared_place: Place, sessions: Server) -> None:
-    shared_place.command("config", "set", "opencode.include", '["output", "reasoning"]')
+    shared_place.command("config", "set", "sessions.opencode.include", '["output", "reasoning"]')
     session = sessions.session()
     sessions.turn(session, "Look. [[scene:again]]")
 

@@ -33,11 +33,11 @@ def make_home(
     write(folder / "vault", notes or {"empty.md": "Nothing here.\n"})
     (folder / "opencode").mkdir()
     create_config(home, folder / "vault", provider=provider, memory_dir=None)
-    set_value(home, "opencode.enabled", "true")
-    set_value(home, "opencode.data", str(folder / "opencode"))
+    set_value(home, "sessions.opencode.enabled", "true")
+    set_value(home, "sessions.opencode.data", str(folder / "opencode"))
     set_value(home, "agents.start_daemon", "false", "")
     if mirror:
-        set_value(home, "opencode.mirror", "sessions")
+        set_value(home, "sessions.mirror", "sessions")
     return home, Client(folder / "opencode/opencode.db")
 
 

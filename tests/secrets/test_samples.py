@@ -117,9 +117,10 @@ def test_sync_keeps_no_sample_of_a_session_in_any_file(client: Client, tmp_path:
     home = find_home(tmp_path / "home")
     write(tmp_path / "vault", {"note.md": "# A note\n\nOf no concern.\n"})
     create_config(home, tmp_path / "vault", provider="none", memory_dir=None)
-    settings = {"enabled": "true", "data": str(tmp_path / "opencode"), "mirror": mirror}
+    set_value(home, "sessions.mirror", mirror)
+    settings = {"enabled": "true", "data": str(tmp_path / "opencode")}
     for key, value in (settings | {"include": "reasoning,output,diffs"}).items():
-        set_value(home, f"opencode.{key}", value)
+        set_value(home, f"sessions.opencode.{key}", value)
     with VaultIndex.open(home) as index:
         index.sync()
         assert index.stats().sessions > len(tokens)

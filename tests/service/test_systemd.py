@@ -108,7 +108,7 @@ def test_a_unit_of_somebody_else_is_left_alone(
 def test_a_sandbox_knows_the_vaults(stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stand_in("systemctl", SYSTEMCTL)
     config = unit.parents[3] / ".config/vault-index/config.toml"
-    config.write_text(f"{config.read_text('utf-8')}[opencode]\nenabled = true\n", "utf-8")
+    config.write_text(f"{config.read_text('utf-8')}[sessions.opencode]\nenabled = true\n", "utf-8")
     assert service(capsys, "install", "--sandbox")[0] == 0
     text = unit.read_text("utf-8")
     for folder in ("My Vault", ".local/share/vault-index", ".local/share/opencode"):

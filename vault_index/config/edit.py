@@ -14,7 +14,7 @@ from tomlkit.items import Table
 from vault_index import disk
 from vault_index.config.home import Home, private_folder
 from vault_index.config.load import from_environment, load_config, parse_config, read_text
-from vault_index.config.schema import CLIENTS, SECTIONS, Config, SourceConfig, present_name
+from vault_index.config.schema import CLIENTS, SECTIONS, Config, SourceConfig
 from vault_index.config.values import BadValueError, check, from_text, keys, plain, without_password
 from vault_index.errors import ConfigError, NotSetUpError, UsageError, did_you_mean
 
@@ -54,7 +54,7 @@ def list_values(home: Home, environ: Mapping[str, str] = os.environ) -> list[Set
         found += [_setting(source, field, f"sources.{source.name}", table, {}) for field in keys(SourceConfig).values()]
     for name, kind in SECTIONS:
         values = config.section(name)
-        table = {key for key in keys(kind) if _table(document, _place(document, name, key)).get(key) is not None}
+        table = _table(document, name.split("."))
         found += [_setting(values, field, name, table, outside[name]) for field in keys(kind).values()]
     return found
 
@@ -81,7 +81,7 @@ def set_value(home: Home, key: str, text: str, source: str = "", possible: Judge
         reason = "is not valid" if field.metadata["secret"] else str(error)
         raise UsageError(f"{'.'.join((*section, field.name))} {reason}", field.metadata["doc"]) from error
     table: Any = document
-    for name in _place(document, ".".join(section), field.name):
+    for name in section:
         table = table.setdefault(name, tomlkit.table())
     table[field.name] = value
     _write(home, document, possible)
@@ -91,9 +91,6 @@ def delete_value(home: Home, key: str, source: str = "") -> bool:
     """Take one setting out of the file, so that its default holds again; False when the file did not name it."""
     document = _document(home)
     parts = ("sources", source, key) if source and "." not in key else tuple(key.split("."))
-    if parts[0] in ("sessions", "opencode"):
-        section, name = present_name(".".join(parts[:-1]), parts[-1])
-        parts = (*_place(document, section, name), name)
     table: Any = _table(document, parts[:-1])
     if not isinstance(table, dict) or parts[-1] not in table:
         _address(key, source, _names_only(document))  # an unknown key is an error, one that is not set is none
@@ -208,8 +205,7 @@ def _address(key: str, source: str, config: Config) -> tuple[tuple[str, ...], Fi
         config.source(parts[1])
         fields = keys(SourceConfig)
     else:
-        section, _ = present_name(".".join(parts[:-1]), parts[-1])
-        parts = [*section.split("."), parts[-1]]
+        section = ".".join(parts[:-1])
         fields = next((keys(kind) for name, kind in SECTIONS if name == section), {})
     if parts[-1] in fields:
         return tuple(parts[:-1]), fields[parts[-1]]
@@ -217,13 +213,6 @@ def _address(key: str, source: str, config: Config) -> tuple[tuple[str, ...], Fi
     known += [f"sources.{one.name}.{field}" for one in config.sources for field in keys(SourceConfig)]
     hint = did_you_mean(".".join(parts), known, "see them all: vault-index config list")
     raise ConfigError(f"there is no setting {key!r}", hint)
-
-
-def _place(document: Any, section: str, key: str) -> tuple[str, ...]:
-    """The table that says a key, or should: what stands in `[opencode]`, as it was called, is not moved."""
-    now, old = tuple(section.split(".")), ("opencode",)
-    before = present_name("opencode", key)[0] == section and key in _table(document, old)
-    return old if before and key not in _table(document, now) else now
 
 
 def _table(document: Any, place: Sequence[str]) -> Any:

@@ -16,7 +16,6 @@ from vault_index.config.schema import (
     Config,
     SessionsConfig,
     SourceConfig,
-    present_name,
 )
 from vault_index.config.validate import check_together
 from vault_index.config.values import BadValueError, check, from_text, keys
@@ -56,9 +55,9 @@ def parse_config(text: str, home: Home, environ: Mapping[str, str]) -> Config:
     """The configuration from the text of its file; an empty `environ` checks the file alone."""
     tables = _tables(text, home.config_file)
     file = _File(home.config_file, text)
-    known = ["sources", "opencode", *(name for name, _ in SECTIONS if "." not in name)]
+    known = ["sources", *(name for name, _ in SECTIONS)]
     for name in tables:
-        if name not in known:
+        if name not in known or "." in name:
             raise file.error(f"unknown section [{name}]", (name,), did_you_mean(name, known, _REFERENCE))
     sources = tuple(_sources(file, tables.get("sources", {})))
     sections = _clients(file, tables)
@@ -115,7 +114,7 @@ def _named(variable: str) -> tuple[str, str]:
     for client in CLIENTS if word == "sessions" else ():
         if key.startswith(begin := f"{client.replace('-', '_')}_"):
             return f"sessions.{client}", key.removeprefix(begin)
-    return present_name(word, key)
+    return word, key
 
 
 class _File:
@@ -154,20 +153,13 @@ def _tables(text: str, path: Path) -> dict[str, Any]:
 
 
 def _clients(file: _File, tables: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """`[sessions]` and those of the clients that are there; `[opencode]` is what that of OpenCode was called before."""
+    """`[sessions]`, and the sections of the clients that are there."""
     general, own = keys(SessionsConfig), keys(ClientConfig)
     given = tables.get("sessions", {})
     inside = {name: given[name] for name in CLIENTS if name in given} if isinstance(given, dict) else {}
     rest = {key: given[key] for key in given.keys() - inside.keys()} if isinstance(given, dict) else given
-    found = {"sessions": _section(file, general, rest, ("sessions",))}
-    if "opencode" in tables:
-        old = _section(file, {**own, "mirror": general["mirror"]}, tables["opencode"], ("opencode",))
-        found["sessions"] = {key: old.pop(key) for key in ("mirror",) if key in old} | found["sessions"]
-        found["sessions.opencode"] = old
-    for name, table in inside.items():
-        section = f"sessions.{name}"
-        found[section] = found.get(section, {}) | _section(file, own, table, ("sessions", name))
-    return found
+    clients = {f"sessions.{name}": _section(file, own, table, ("sessions", name)) for name, table in inside.items()}
+    return {"sessions": _section(file, general, rest, ("sessions",)), **clients}
 
 
 def _section(file: _File, fields: Mapping[str, Any], table: object, where: tuple[str, ...]) -> dict[str, Any]:
@@ -206,7 +198,7 @@ def _refuse_misspelt(variable: str, word: str, key: str) -> None:
     """VAULT_INDEX_EMBEDING_PROVIDER is a typing error; VAULT_INDEX_LOG and the variables of other programs are not."""
     near = key and nearest(word, [name for name, _ in SECTIONS])
     if near and key in keys(dict(SECTIONS)[near]):
-        meant = f"{PREFIX}{near.upper()}_{key.upper()}"
+        meant = re.sub(r"\W", "_", f"{PREFIX}{near}_{key}".upper())
         raise ConfigError(f"the environment variable {variable} names no setting", f"did you mean {meant}?")
     if word == "sources":
         raise ConfigError(

@@ -303,10 +303,3 @@ _PLAIN = tuple(
 _CLIENTS: tuple[tuple[str, type[Any]], ...] = tuple((f"{_CLIENT}{name}", ClientConfig) for name in CLIENTS)
 SECTIONS = tuple(chain.from_iterable((one, *_CLIENTS) if one[0] == "sessions" else (one,) for one in _PLAIN))
 """The sections of one kind each, in the order of the reference; `[sources.<name>]` comes before them."""
-
-
-def present_name(section: str, key: str) -> tuple[str, str]:
-    """The section and the key by their names of now: what has been said of `opencode` is understood."""
-    if section == "opencode":
-        return ("sessions" if key == "mirror" else f"{_CLIENT}opencode"), key
-    return section, key
