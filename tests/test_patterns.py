@@ -26,12 +26,7 @@ MADE_WHILE_RUNNING = {
     "query.ranking.passages": r"(?<![^\W_])(?:a|b)[^\W_]*",
     "query.ranking.spelling": r"(?<![^\W_])a\s+b(?![^\W_]|:\S)",
     "query.recall": r"#+\s+a title\s*",
-    "secrets.assignments": "",
-    "secrets.decoding": "",
     "secrets.placeholders": "",
-    "secrets.places": "",
-    "secrets.tables": "",
-    "secrets.tokens": "",
     "sources.ignore": r"a[^/][a-z]",
     "sources.rulebook": "",  # compiled to know whether it is one; RE2 runs it
 }

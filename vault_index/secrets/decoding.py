@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from vault_index.secrets.placeholders import compiled, positions
+from vault_index.secrets.placeholders import pattern, positions
 
 
 class Escape(NamedTuple):
@@ -107,13 +107,13 @@ def decoded(text: str) -> Decoded | None:
 
 def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
     """Where each begins and ends, and what it says; in the order of the table."""
-    for wrapped in compiled(_WRAPPED).finditer("\n" + text):
+    for wrapped in pattern(_WRAPPED).finditer("\n" + text):
         yield wrapped.end(1) - 1, wrapped.end(1), ""
     for first, rows in _BY_FIRST:
         here = first in text and [row for row in rows if not row.marks or any(mark in text for mark in row.marks)]
         if not here:
             continue
-        expression, done = compiled("|".join(row.expression for row in here)), 0
+        expression, done = pattern("|".join(row.expression for row in here)), 0
         for place in positions(first, text):
             match = expression.match(text, place) if place >= done else None
             if match and match.lastindex:

@@ -102,7 +102,7 @@ FORMS = (
     _begins("a Google storage key", "GOOG1", r"[A-Z0-9]{20,}"),
     Form("an Azure storage key", ("AccountKey=",), r"AccountKey=([A-Za-z0-9+/]{40,}={0,2})"),
     Form("an Azure access key", ("SharedAccessKey=",), r"SharedAccessKey=([A-Za-z0-9+/]{40,}={0,2})"),
-    Form("an Azure access signature", ("sig=",), START + r"sig=([A-Za-z0-9%+/]{40,}={0,2})"),
+    Form("an Azure access signature", ("sig=",), START + r"sig=([A-Za-z0-9%+/_-]{40,}={0,2})"),
     Form(
         "an Azure client secret",
         ("Q~",),
@@ -220,6 +220,7 @@ FORMS = (
         r"\$(?:2[abxy]?\$\d\d|[1567y]|apr1)\$([\w./=$-]{20,200})",
     ),
     Form("a password hash", ("p=",), START + r"p=\d{1,2}\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{16,}"),
+    Form("a recovery key", (), r"(?<![\d-])\d{6}(?:-\d{6}){7}(?![\d-])"),
     # Lines of .pgpass: host, port, database, user, password.
     Form("a password", (":543", ":*:"), r":(?:543\d|\*):(?!\d+:)[^:\s]{1,63}:(?!\d+:)[^:\s]{1,63}:([^\s:]{4,})"),
     Form("a Facebook token", ("EAA",), START + r"EAA(?!\w{3,100}AA\w{1,60}AA)(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{70,}"),

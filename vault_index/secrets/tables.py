@@ -2,17 +2,12 @@
 
 from typing import NamedTuple
 
-from vault_index.secrets.placeholders import compiled
+from vault_index.secrets.placeholders import pattern
 
 _SEPARATORS = "│┃|\t;,"
 _LONGEST_HEADER = 300
 _LONGEST_ROW = 2_000
 _AROUND = " \t*`\"'"
-_REST_OF_CELL = r"[\w *\"'`().-]{0,20}(?:[│┃|\t;,]|\r?\n)"
-# Those of CSV are names alone, so that no line of code is one.
-_HEADER_CELL = r"[ \t>+]*(?:([\"'`*_]*)[^\W_][\w .:#()/-]{0,40}\1[ \t]*)?"
-_NAME_CELL = r"[ ]?([\"']?)[^\W\d_][\w -]{0,30}\1"
-_RULE = r"[\s│┃|:+=─━┼┿╪├┤┝┥┠┨╞╡╟╢╠╣═-]*"
 
 
 class Column(NamedTuple):
@@ -26,23 +21,23 @@ class Column(NamedTuple):
 
 def column(text: str, start: int, end: int) -> Column | None:
     """The column whose header holds the name between `start` and `end`."""
-    if not compiled(_REST_OF_CELL).match(text, end):
+    if not pattern("<REST_OF_CELL>").match(text, end):
         return None
     header = text.rfind("\n", max(start - _LONGEST_HEADER, 0), start) + 1
     rows = text.find("\n", end, end + _LONGEST_HEADER) + 1
     names = text[header:rows].rstrip()
     separator = next((sign for sign in _SEPARATORS if sign in names), "")
     width = names.count(separator) if rows and start - header <= _LONGEST_HEADER and separator else 0
-    name = compiled(_HEADER_CELL if separator in "│┃|" else _NAME_CELL)
+    name = pattern("<HEADER_CELL>" if separator in "│┃|" else "<NAME_CELL>")
     if not width or not all(map(name.fullmatch, names.split(separator))):
         return None
-    cell = compiled(rf'(?:\A|[{separator}])([ \t]*"[^"\n]*"[ \t]*(?=[{separator}]|\Z)|(?:\\.|[^{separator}\\])*)')
+    cell = pattern(rf'(?:\A|[{separator}])([ \t]*"[^"\n]*"[ \t]*(?=[{separator}]|\Z)|(?:\\.|[^{separator}\\])*)')
     cells, at, number = [], rows, names.count(separator, 0, start - header)
     while at < len(text):
         until = text.find("\n", at) if "\n" in text[at : at + _LONGEST_ROW] else len(text)
         row = text[at : min(until, at + _LONGEST_ROW)].rstrip()
         spans = [match.span(1) for match in cell.finditer(row)]
-        if not compiled(_RULE).fullmatch(row):
+        if not pattern("<RULE>").fullmatch(row):
             if len(spans) != width + 1:
                 break
             begin, stop = spans[number]

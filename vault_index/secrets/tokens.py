@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from vault_index.secrets.forms import ADDRESSES, FORMS, LONGEST_BEFORE, Form
-from vault_index.secrets.placeholders import Found, compiled, positions, stands_for_another
+from vault_index.secrets.placeholders import Found, pattern, positions, stands_for_another
 
 _LITERALS = tuple((form, literal) for form in FORMS for literal in form.literals or ("",))
 
@@ -44,7 +44,7 @@ def tokens(text: str) -> Iterator[Found]:
             shift = places[word] - starts[word]
             yield form.kind, start + shift, end + shift
             if form.kind == "an AWS access key":
-                other = compiled(_AWS_SECRET).search(text, end + shift, end + shift + _NEAR)
+                other = pattern(_AWS_SECRET).search(text, end + shift, end + shift + _NEAR)
                 yield from [("an AWS secret key", *other.span())] if other else []
     for form in ADDRESSES:
         for start, end in _matches(form, form.literals[0], text):
@@ -56,7 +56,7 @@ def _long_words(text: str) -> tuple[list[int], list[int], str]:
     # Bytes of two kinds are several times faster to search than words.
     kinds = text.encode("ascii").translate(_KINDS)
     places, starts, words, length = [], [], [], 0
-    random = compiled(_RANDOM)
+    random = pattern(_RANDOM)
     place = kinds.find(_LONG)
     while place >= 0:
         end = kinds.find(b" ", place)
@@ -71,7 +71,7 @@ def _long_words(text: str) -> tuple[list[int], list[int], str]:
 
 
 def _matches(form: Form, literal: str, text: str) -> Iterator[tuple[int, int]]:
-    expression = compiled(form.expression)
+    expression = pattern(form.expression)
     places = positions(literal, text) if literal else (match.start() for match in expression.finditer(text))
     done = 0
     for place in places:
@@ -80,7 +80,7 @@ def _matches(form: Form, literal: str, text: str) -> Iterator[tuple[int, int]]:
             continue
         start, end = match.span(match.lastindex or 0)
         if form.before:
-            head = compiled(form.before + r"\Z").search(text, max(start - LONGEST_BEFORE, 0), start)
+            head = pattern(form.before + r"\Z").search(text, max(start - LONGEST_BEFORE, 0), start)
             start = head.start() if head else -1
         if start >= 0 and not stands_for_another(text[start:end]):
             yield start, end
@@ -91,17 +91,17 @@ def private_keys(text: str) -> Iterator[Found]:
     """Each private key. A mark without a key behind it, as in prose, is none."""
     starts = [*positions(_KEY_MARK, text), len(text)]
     for start, following in pairwise(starts):
-        if begin := compiled(_KEY_BEGIN).match(text, start):
+        if begin := pattern(_KEY_BEGIN).match(text, start):
             limit = min(following, start + _LONGEST_KEY)
-            if end := compiled(_KEY_END).search(text, begin.end(), limit):
-                if compiled(_KEY_BODY).search(text, begin.end(), end.start()):
+            if end := pattern(_KEY_END).search(text, begin.end(), limit):
+                if pattern(_KEY_BODY).search(text, begin.end(), end.start()):
                     yield "a private key", start - len(_DASHES), end.end()
-            elif lines := compiled(_KEY_LINES).match(text, begin.end()):
+            elif lines := pattern(_KEY_LINES).match(text, begin.end()):
                 yield "a private key", start - len(_DASHES), lines.end()
     for start in positions(_PUTTY_BEGIN, text):
         until = text.find(_PUTTY_END, start, start + _LONGEST_PUTTY)
         if until >= 0:
             yield "a private key", start + len(_PUTTY_BEGIN), until
     if _PUTTY_BEGIN in text:
-        for match in compiled(_PUTTY).finditer(text):
+        for match in pattern(_PUTTY).finditer(text):
             yield "a private key", *match.span(1)
