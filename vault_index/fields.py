@@ -77,8 +77,8 @@ class Filter(Declared):
     in the query language where that is not the name, empty where it has another spelling there. `many` is whether
     agents may give several values; `splits`, whether one string may hold several, for no value holds a comma (paths and
     names may). The value stands in a `column` of the table `document`, which is filled from `frontmatter` (for memories
-    only, if `of_memories`), or, without a column, in one of the keys of `frontmatter`. `sent_as` is the parameter of a
-    request, where a daemon of an earlier version does not know the name. Without `help` it is no option of commands.
+    only, if `of_memories`), or, without a column, in one of the keys of `frontmatter`. Without `help` it is
+    no option of commands.
     """
 
     def __init__(
@@ -99,13 +99,11 @@ class Filter(Declared):
         column: str = "",
         frontmatter: tuple[str, ...] = (),
         of_memories: bool = False,
-        sent_as: str = "",
     ) -> None:
         super().__init__(name, help, brief, metavar, choices, flags, other_names)
         self.field, self.kind, self.many, self.splits = field, kind, many, splits
         self.column, self.frontmatter, self.of_memories = column, frontmatter, of_memories
         self.key = name if key is None else key
-        self.sent_as = sent_as or name
 
 
 class Field(Declared):
@@ -147,7 +145,7 @@ _FILTERS = (
     Filter("project", "projects", "documents of this project", many=False, column="project", frontmatter=("project",)),
     Filter(
         "entered_by", "authors", "documents entered by this person or agent", "who entered it", many=False, flags=_BY,
-        other_names=("by",), column="entered_by", frontmatter=("entered_by",), sent_as="by",
+        other_names=("by",), column="entered_by", frontmatter=("entered_by",),
     ),
     Filter("path", "paths", "documents whose path matches, as 'projects/**'", "glob, as projects/**", "GLOB"),
     Filter("title", "titles", "documents whose title holds this, or is like 'Log*'", metavar="TEXT"),

@@ -46,7 +46,7 @@ def test_search_takes_every_filter() -> None:
     assert options == Options(format="json", source="work")
     assert args == {
         "query": ["wal", "mode"], "limit": 3, "offset": 2, "tags": ["a", "b", "c"], "any_tag": ["x", "y"],
-        "type": "decision", "kind": "note", "project": "p", "by": "me", "path": "a/**", "after": "2026-01-01",
+        "type": "decision", "kind": "note", "project": "p", "entered_by": "me", "path": "a/**", "after": "2026-01-01",
         "before": "2026-02-01", "mode": "text", "match": "all", "per_document": 1,
     }  # fmt: skip
 

@@ -119,7 +119,7 @@ def _flags(declared: Declared) -> tuple[str, ...]:
 
 
 def _of_filter(declared: Filter) -> Argument:
-    settings: dict[str, Any] = {"dest": declared.sent_as, "help": declared.help}
+    settings: dict[str, Any] = {"dest": declared.name, "help": declared.help}
     if declared.metavar == LIST:
         settings |= SEVERAL
     elif declared.choices:
