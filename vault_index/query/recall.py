@@ -115,7 +115,7 @@ def _hits(
 def _search_options(options: RecallOptions, left_out: Sequence[int]) -> SearchOptions:
     return SearchOptions(
         limit=_HITS, per_document=2, filters=_filters(options), origins=options.origins, asking=options.asking,
-        folders=options.folders, left_out=tuple(left_out), message=True,
+        folders=options.folders, left_out=tuple(left_out),
     )  # fmt: skip
 
 

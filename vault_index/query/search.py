@@ -83,8 +83,6 @@ class SearchOptions:
     folders: tuple[str, ...] = ()
     left_out: tuple[int, ...] = ()
     """Documents that are not to be found, by the keys of their rows."""
-    message: bool = False
-    """Whether the query is what an agent was told: a turn that says the same is no news."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +290,7 @@ class Searcher:
             records = self._reader.chunks(block)
             chunks = [records[chunk_id] for chunk_id in block]
             if query.asks_in_words and any(chunk.document.kind == "session" for chunk in chunks):
-                asked = asked or Asked(query, self._reader.stems, message=options.message)
+                asked = asked or Asked(query, self._reader.stems)
                 own = {chunk.chunk_id: asked.evidence_of(chunk, evidence[chunk.chunk_id]) for chunk in chunks}
                 evidence = {**evidence, **own}
             ranked = rank(

@@ -86,12 +86,11 @@ _LOOKS = frozenset(
 
 
 class Asked:
-    """What is asked. With `message` it is what an agent was told: its like is no news, be it a question or not."""
+    """A query, compared with what was asked before. A statement by the user is never an echo, however near it is."""
 
-    def __init__(self, query: Query, stems: Stems, *, message: bool = False) -> None:
+    def __init__(self, query: Query, stems: Stems) -> None:
         telling = [term for term in query.terms if term.text not in _LITTLE | _GREETINGS]
         self._matcher = TermMatcher(telling or query.terms, stems)
-        self._message = message
         self._named: dict[str, bool] = {}
         self._words = _WORD.findall(fold(query.parsed.text))
         self._asks = "?" in query.parsed.text or _is_request(self._words)
@@ -114,7 +113,7 @@ class Asked:
             return len(rest) < len(said) and (all(map(_is_question, rest)) or (unknown and aside))
         if any(kind == "asks" for _, kind in said):
             return (aside and not any(_is_about(_FOUND, one) for one in rest)) or self._is_near(text)
-        return not rest or (self._message and self._is_near(text, 0.0))
+        return not rest
 
     def awaits(self, chunk: ChunkRecord, passage: Passage) -> bool:
         """Whether an echo is the end of what a user asks, so that what follows is the answer: who only mentions a
@@ -166,10 +165,10 @@ class Asked:
             return "asks" if self._is_near(sentence) else "says"
         return "nothing" if _is_search(plain) else "says"
 
-    def _is_near(self, text: str, least: float = _SAME) -> bool:
+    def _is_near(self, text: str) -> bool:
         words, new = self._beyond(text)
         few = len(new) <= _NEW * len(words) and not any(map(_has_digit, new))
-        return few and self._share(text) >= least
+        return few and self._share(text) >= _SAME
 
     def _share(self, text: str) -> float:
         return self._matcher.share(self._matcher.matches_of(text))
