@@ -24,7 +24,6 @@ PACKAGE = Path(vault_index.__file__).parent
 EMBEDDERS = {
     ("embeddings/local.py", "model"): "the model itself",
     ("embeddings/local.py", "self._loaded()"): "the model itself",
-    ("health/local_models.py", "embedder"): "those of provider local, which send nothing",
     ("indexer/embedders.py", "embedder"): "the local one, which sends nothing",
     ("indexer/outbound.py", "self._embedder"): "the gate",
     ("indexer/embedders.py", "Outbound(embedder, state, now)"): "through the gate",

@@ -127,10 +127,9 @@ def test_doctor_says_how_well_notes_are_found_and_which_are_not() -> None:
     hard = [HardToFind(f"Sync {n}", "link", f"sync/{n}.md", 7 if n else None) for n in range(25)]
     text = shown("doctor", answers.doctor(*hard))
     assert text.startswith("No problems found.\n\n")
-    for line in ("all +190 +98%", "Sync 0 +sync/0.md +link +none", "Cyrillic +30% +0.21"):
+    for line in ("all +190 +98%", "Sync 0 +sync/0.md +link +none"):
         assert re.search(f"^{line}$", text, re.MULTILINE), line
-    for told in ("5 more; --json names all", "Nothing was sent.", "76 MB to download · make multilingual"):
-        assert told in text
+    assert "5 more; --json names all" in text
     assert "Sync 20" not in text
     assert "vault-index doctor --recall" in shown("doctor", answers.jsonable(DoctorReport(True, ())))
 

@@ -35,8 +35,7 @@ _RESTART = "vault-index service restart, or end it and start it again"
     ),
     flag(
         "--recall",
-        "look for notes by their own titles, aliases, link texts and headings; name those hard to find, and say what "
-        "the other local model would change",
+        "search for notes by their own titles, aliases, link texts and headings, and name those that are hard to find",
     ),
     description="Say what is wrong and what mends it. Exit code 1 where there is a problem.",
 )

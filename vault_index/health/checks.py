@@ -98,12 +98,6 @@ def repair_index(runtime: Runtime, *, deep: bool, progress: Progress, cancel: Ca
 
 
 def _recall(runtime: Runtime) -> RecallReport:
-    from vault_index.health.local_models import compare_models  # late: it takes numpy along
-
-    return replace(_self_test(runtime), models=compare_models(runtime))
-
-
-def _self_test(runtime: Runtime) -> RecallReport:
     settings = runtime.config.search
     match: Literal["any", "all"] = "all" if settings.match == "all" else "any"
     options = SearchOptions(

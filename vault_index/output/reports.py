@@ -165,36 +165,7 @@ def _recall(recall: Record) -> Blocks:
     head = line(("Notes looked for by what they are called", "bold"), f" · {asked}, {duration(recall['seconds'])}")
     classes = Table(shown, [*recall["classes"], {**recall, "named_by": "all"}])
     hard = shown_if(recall["hard"], GAP, *_hard_to_find(recall["hard"]))
-    return [head, classes, *hard, *(_models(recall["models"]) if recall["models"] else ())]
-
-
-def _models(compared: Record) -> Blocks:
-    tried = [model for model in compared["models"] if model["mrr"] is not None]
-    names = [Column(model["model"], "score", f"{model['model']}#") for model in tried]
-    rows = [
-        {**one, **{model["model"]: model["by_language"][place] for model in tried}}
-        for place, one in enumerate(compared["languages"])
-    ]
-    whole = {"language": "all", "share": 1.0, **{model["model"]: model["mrr"] for model in tried}}
-    known = (
-        "" if compared["known"] is None else f"{compared['present']} knows the language of {compared['known']:.0%}. "
-    )
-    asked = f"{counted(compared['passages'], 'passage')}, {duration(compared['seconds'])}"
-    return [
-        GAP,
-        line(("Passages looked for by how they begin, by meaning alone", "bold"), f" · {asked}, MRR"),
-        Table([Column("language", head="language"), Column("share", "percent", "passages#"), *names], [*rows, whole]),
-        *(line((model["model"], "bold"), f": {_cost(model, compared['chunks'])}") for model in compared["models"]),
-        line((f"{known}Nothing was sent.", "dim")),
-    ]
-
-
-def _cost(model: Record, chunks: int) -> str:
-    download = _number(model["download_mb"], "{:,} MB to download")
-    embed = "" if model["seconds"] is None else f"{duration(model['seconds'])} to embed {counted(chunks, 'text')}"
-    return joined(
-        "" if model["hint"] else "in use", embed, f"{model['memory_mb']} MB of memory", download, model["hint"]
-    )
+    return [head, classes, *hard]
 
 
 def _hard_to_find(hard: Sequence[Record]) -> Blocks:

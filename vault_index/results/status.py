@@ -197,44 +197,6 @@ class HardToFind:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRecall:
-    """A local model on the vault's own passages, each asked for by its beginning, and what it would cost."""
-
-    model: str
-    mrr: float | None
-    """Mean reciprocal rank among the first ten, by meaning alone; None where the model is not installed."""
-    by_language: tuple[float, ...]
-    """The same, in the order of `languages`."""
-    seconds: float | None
-    """To embed everything at the speed of this run."""
-    memory_mb: int
-    download_mb: int
-    hint: str
-    """What begins to use it, or nothing for the one in use."""
-
-
-@dataclass(frozen=True, slots=True)
-class LanguageShare:
-    language: str
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class ModelComparison:
-    """What another local model would change. Nothing leaves the machine for it."""
-
-    present: str
-    """The model in use, or the provider where it has no name."""
-    known: float | None
-    """The share of the passages in a language that it knows; None for a model on a server."""
-    passages: int
-    chunks: int
-    languages: tuple[LanguageShare, ...]
-    models: tuple[ModelRecall, ...]
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
 class RecallReport:
     """How well notes are found by what they are called."""
 
@@ -244,7 +206,6 @@ class RecallReport:
     classes: tuple[RecallOfClass, ...]
     hard: tuple[HardToFind, ...]
     seconds: float
-    models: ModelComparison | None = None
 
 
 @dataclass(frozen=True, slots=True)

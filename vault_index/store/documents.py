@@ -167,12 +167,6 @@ def content_hashes(db: Database, document_ids: Collection[int]) -> dict[int, str
     return dict(db.execute(sql, [any_of(document_ids)]))
 
 
-def sampled_texts(db: Database, limit: int) -> list[str]:
-    """Texts of chunks, drawn by their hashes: as good as at random, and the same ones each time."""
-    drawn = "(SELECT * FROM chunk ORDER BY embed_key LIMIT ?) AS chunk"  # before their texts are unpacked
-    return [text for (text,) in db.execute(f"SELECT {TEXT} FROM {drawn}", (limit,))]
-
-
 def spread_texts(db: Database, limit: int, characters: int) -> list[str]:
     """The beginnings of chunks that stand about evenly in the table; found at once, however many there are."""
     sql = f"SELECT substr({TEXT}, 1, ?) FROM chunk WHERE id >= ? LIMIT 1"

@@ -3,7 +3,6 @@
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call } from "../api.js";
 import { Meter, Rows } from "../charts.js";
-import { Remedy } from "../commands.js";
 import { arrows, useKeys } from "../keys.js";
 import { documentLink, go, link } from "../router.js";
 import { Button, Empty, ErrorNote, Icon, Loading, When, copy, count, duration, sentence, useAnswer } from "../ui.js";
@@ -165,26 +164,8 @@ function Report({ report }) {
           rows=${rows} />
         <p class="small dim">${count(report.documents, "note")}, tested <${When} time=${report.at} />
           ${` in ${duration(report.seconds)}.`}</p></div>
-      ${report.models && html`<${Models} models=${report.models} />`}
     </div>
     <${Hard} hard=${report.hard} />`;
-}
-
-function Models({ models }) {
-  const rows = models.models.map((one) => ({
-    label: one.model, note: one.model === models.present ? "in use" : "",
-    value: one.mrr, told: one.mrr === null ? "not here" : one.mrr.toFixed(2),
-  }));
-  const languages = models.languages.map((one) => `${one.language} ${share(one.share)}`).join(", ");
-  return html`<div class="card"><h3>By meaning alone</h3>
-    <${Rows} label="Mean reciprocal rank of each local model" rows=${rows} />
-    <p class="small dim">Mean reciprocal rank over ${count(models.passages, "passage")}, each asked for by its own
-      beginning: 1 is always first. Languages: ${languages}.</p>
-    ${models.models.filter((one) => one.hint).map((one) => html`<div key=${one.model} class="advice">
-      <p class="small"><b>${one.model}</b>${one.seconds ? `: about ${duration(one.seconds)} to embed all` : ""}
-        ${one.download_mb ? `, ${one.download_mb} MB to download` : ""}</p>
-      <${Remedy} hint=${one.hint} /></div>`)}
-  </div>`;
 }
 
 function Hard({ hard }) {
