@@ -8,32 +8,20 @@ that does not look like one, is a weak one.
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
-from typing import NamedTuple
 
 from vault_index.secrets.placeholders import (
     Found,
-    by_literal,
+    Row,
     is_chosen,
     is_jumbled,
     is_passphrase,
     is_random,
     is_words,
     pattern,
+    rows,
     stands_for_another,
-    table,
 )
 from vault_index.secrets.tables import Column, column
-
-
-class Name(NamedTuple):
-    """A row of the table `names`."""
-
-    kind: str
-    literals: tuple[str, ...]
-    expression: str
-    before: tuple[str, ...]
-
 
 _PASSWORD = "a password"
 WEAK = "a weak "
@@ -42,28 +30,15 @@ _NEAR, _FAR, _LONG = 20, 130, 100
 _SPACED_BY = ("-", "login", "env", "arg", "set", "require", "master", "with", "user", "enable")
 
 
-@cache
-def names() -> dict[str, list[Name]]:
-    return by_literal(
-        Name(
-            row["kind"],
-            tuple(row["literals"]),
-            row["expression"].replace("<LITERALS>", f"(?:{'|'.join(sorted(row['literals'], reverse=True))})"),
-            tuple(word + sign for word in row.get("before", ()) for sign in ("", "-", "_", " ")),
-        )
-        for row in table("names")
-    )
-
-
 def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iterator[Found]:
     """Each value that is assigned to the name of a credential; not in order. Kinds of weak ones begin with `WEAK`.
 
     `folded` is the text in lower case, as long as the text itself; `hits` are the literals in it.
     """
-    done: dict[Name, int] = {}
+    done: dict[Row, int] = {}
     cells = Column(0, 0, [])
     for literal, position in hits:
-        for name in names().get(literal, ()):
+        for name in rows("names").get(literal, ()):
             label = _label(name, position, text, folded) if position >= done.get(name, 0) else None
             if label and not cells.rows <= position < cells.end and (below := column(text, *label.span())):
                 cells = below
@@ -82,7 +57,7 @@ def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iter
                 yield from _said(name, label, text, folded)
 
 
-def _label(name: Name, position: int, text: str, folded: str) -> re.Match[str] | None:
+def _label(name: Row, position: int, text: str, folded: str) -> re.Match[str] | None:
     # As a variable a key has the name of its service: `MAILGUN_KEY`.
     variable = text[position - 1 : position + 3] == "_KEY" and not pattern("<OPEN_KEY>").search(folded, 0, position)
     if name.before and not variable and not folded.endswith(name.before, 0, position):
@@ -101,7 +76,7 @@ def _value(text: str, folded: str, label: re.Match[str]) -> re.Match[str] | None
     return pattern("<BESIDE>").match(text, label.end()) if spaced else None
 
 
-def _kind(name: Name, match: re.Match[str], sign: str) -> str:
+def _kind(name: Row, match: re.Match[str], sign: str) -> str:
     """What a value is, or nothing."""
     kind, value, bare = name.kind, _trimmed(match), match.lastgroup == "bare"
     if _is_phrase(name, value, sign, match.lastgroup or ""):
@@ -129,7 +104,7 @@ def _trimmed(match: re.Match[str]) -> str:
     return value.rstrip(")]}*_").removesuffix(".") if match.lastgroup == "bare" else value
 
 
-def _said(name: Name, label: re.Match[str], text: str, folded: str) -> Iterator[Found]:
+def _said(name: Row, label: re.Match[str], text: str, folded: str) -> Iterator[Found]:
     """What the sentence that names a credential says it is: `the password of the camera is now …`."""
     sentence = pattern("<SENTENCE>").match(text, label.end())
     said = sentence[0] if sentence else ""
@@ -144,32 +119,32 @@ def _said(name: Name, label: re.Match[str], text: str, folded: str) -> Iterator[
         return
     changed = pattern("<CHANGED>").search(folded, max(label.start() - _FAR, 0), label.end() + _FAR)
     for match in pattern("<LINKED>").finditer(said):
-        value, start = match["value"].rstrip(")]}*_.,!?`\"'"), label.end() + match.start("value")
-        if (changed or not match["to"]) and _is_said(name, value):
+        value, start = match["value"].rstrip(")]}*_.,`\"'"), label.end() + match.start("value")
+        if (changed or not match["to"]) and (_is_said(name, value) or _is_said(name, value.rstrip("!?"))):
             yield name.kind, start, start + len(value)
 
 
-def _is_listed(name: Name, value: str) -> bool:
+def _is_listed(name: Row, value: str) -> bool:
     """Whether a cell of a column with this name holds a credential."""
     return _is_said(name, value) or (
         name.kind == _PASSWORD and not _is_code(value, bare=False) and _is_password(value, "=")
     )
 
 
-def _is_phrase(name: Name, value: str, sign: str, group: str) -> bool:
+def _is_phrase(name: Row, value: str, sign: str, group: str) -> bool:
     """Whether a value is of plain words, as passphrases are: those of a variable may be joined by anything."""
     variable, password = pattern("<SET>").search(sign) is not None, name.kind == _PASSWORD
-    if name.kind != "a secret" and not password:
+    if name.kind.startswith(WEAK) or name.kind == "a cookie":
         return False
     apart = pattern("<LISTED>").search(sign) is not None and "(" not in sign and "\n" not in sign
-    least = 3 if apart or not password else 2
+    least = 3 if (apart and not variable) or not password else 2
     words = 3 + (group == "phrase") - ("phrase" in sign.lower() or variable)
     return ((password or "=" in sign) and is_passphrase(value, least, "-_. " if variable else "-")) or (
         password and is_passphrase(value, words, " ")
     )
 
 
-def _is_said(name: Name, value: str) -> bool:
+def _is_said(name: Row, value: str) -> bool:
     if name.kind.startswith(WEAK):
         return pattern("<PIN>").fullmatch(value) is not None
     password = name.kind == _PASSWORD

@@ -8,10 +8,10 @@ that it was tuned with and reads 13 MB/s. docs/privacy.md says what is found, do
 import re
 from dataclasses import dataclass
 
-from vault_index.secrets.assignments import WEAK, assignments, names
+from vault_index.secrets.assignments import WEAK, assignments
 from vault_index.secrets.decoding import decoded
-from vault_index.secrets.placeholders import Found, occurrences
-from vault_index.secrets.places import placed, places
+from vault_index.secrets.placeholders import Found, occurrences, rows
+from vault_index.secrets.places import placed
 from vault_index.secrets.tokens import private_keys, tokens
 
 # What has an attribute begins, wherever its mark ends: what is missed here is read by others. Pages and tools write `<`
@@ -71,7 +71,7 @@ def _found(text: str) -> list[Found]:
     plain = text.encode("ascii", "replace").decode("ascii")
     folded = text.lower()
     folded = folded if len(folded) == len(text) else plain.lower()
-    hits = [*occurrences((*names(), *places()), folded)]
+    hits = [*occurrences((*rows("names"), *rows("places")), folded)]
     return [*private_keys(plain), *tokens(plain), *assignments(text, folded, hits), *placed(text, hits)]
 
 

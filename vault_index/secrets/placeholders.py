@@ -2,21 +2,27 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 Found = tuple[str, int, int]
 """Kind, start and end of a credential."""
 
 
-class _Row(Protocol):
-    @property
-    def literals(self) -> tuple[str, ...]: ...
+class Row(NamedTuple):
+    """A row of the tables `names` and `places` of patterns.toml."""
+
+    kind: str
+    literals: tuple[str, ...]
+    expression: str
+    before: tuple[str, ...]
+    option: str = ""
+    end: str = ""
+    chosen: bool = False
 
 
-Row = TypeVar("Row", bound=_Row)
 # No placeholder is longer, and no long text shall be searched again and again.
 _LONGEST = 100
 _FREQUENT = ("key", "pass", "token", "secret")
@@ -113,9 +119,18 @@ def _filled(expression: str) -> str:
     return re.sub(r"<([A-Z_]{3,})>", lambda name: _filled("".join(table("patterns")[name[1]])), expression)
 
 
-def by_literal(rows: Iterable[Row]) -> dict[str, list[Row]]:
+@cache
+def rows(name: str) -> dict[str, list[Row]]:
+    """The rows of a table, by their literals."""
     found: dict[str, list[Row]] = {}
-    for row in rows:
-        for literal in row.literals:
-            found.setdefault(literal, []).append(row)
+    for row in table(name):
+        any_of = f"(?:{'|'.join(sorted(row['literals'], reverse=True))})"
+        filled = {
+            "kind": row.get("kind", "a password"),
+            "literals": tuple(row["literals"]),
+            "expression": row["expression"].replace("<LITERALS>", any_of),
+            "before": tuple(word + sign for word in row.get("before", ()) for sign in ("", "-", "_", " ")),
+        }
+        for literal in row["literals"]:
+            found.setdefault(literal, []).append(Row(**{**row, **filled}))
     return found

@@ -2,57 +2,38 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
-from typing import NamedTuple
 
 from vault_index.secrets.placeholders import (
     Found,
-    by_literal,
+    Row,
     is_chosen,
     is_passphrase,
     is_words,
     pattern,
     positions,
+    rows,
     stands_for_another,
-    table,
 )
-
-
-class Place(NamedTuple):
-    """A row of the table `places`."""
-
-    literals: tuple[str, ...]
-    expression: str
-    kind: str = "a password"
-    option: str = ""
-    end: str = ""
-    chosen: bool = False
-
 
 _LONGEST = 8000
 _FAR = 200
-
-
-@cache
-def places() -> dict[str, list[Place]]:
-    return by_literal(Place(**{**row, "literals": tuple(row["literals"])}) for row in table("places"))
 
 
 def placed(text: str, hits: Iterable[tuple[str, int]]) -> Iterator[Found]:
     """Each credential in a known place; not in order."""
     options = {text[position + 2 : position + 3] for position in positions(" -", text)}
     options |= {text[position + 1 : position + 3] for position in positions(" /", text)} | {""}
-    done: dict[Place, int] = {}
+    done: dict[Row, int] = {}
     for literal, position in hits:
         begin = position + len(literal)
-        for place in places().get(literal, ()):
+        for place in rows("places").get(literal, ()):
             if place.option in options and begin >= done.get(place, 0):
                 for match in _matches(place, position, begin, text, done):
                     if _is_secret(place, match[match.lastindex or 0]):
                         yield place.kind, *match.span(match.lastindex or 0)
 
 
-def _matches(place: Place, start: int, begin: int, text: str, done: dict[Place, int]) -> Iterable[re.Match[str]]:
+def _matches(place: Row, start: int, begin: int, text: str, done: dict[Row, int]) -> Iterable[re.Match[str]]:
     """Each match around the literal between `start` and `begin`."""
     if place.end == "before":
         line = max(text.rfind("\n", max(start - _FAR, 0), start), start - _FAR, 0)
@@ -66,8 +47,8 @@ def _matches(place: Place, start: int, begin: int, text: str, done: dict[Place, 
     return [found] if found else []
 
 
-def _is_secret(place: Place, value: str) -> bool:
-    if stands_for_another(value):
+def _is_secret(place: Row, value: str) -> bool:
+    if stands_for_another(value) and place.kind != "a weak PIN":
         return False
     return place.chosen or (
         bool(pattern("[A-Za-z]").search(value))
