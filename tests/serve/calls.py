@@ -8,13 +8,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.serve.scenes import COMMON, TEXTS, VALUES, Item, Scene
+from tests.serve.scenes import COMMON, Item, Scene
 from vault_index.fields import FILTERS, STATES
 
 ALL = 1000
 _ROOT = "{root}"
-NEW = "{new}"
-"""The memory that was stored last."""
 
 
 @dataclass(frozen=True)
@@ -27,28 +25,23 @@ class Call:
         """Whether a search is answered by all that there is."""
         return self.params.get("limit") == ALL and not self.params.get("offset")
 
-    @property
-    def of_disk(self) -> bool:
-        """Whether it asks for files as they lie on the disk, which nobody elsewhere may."""
-        return self.method == "why" or _ROOT in str(self.params)
-
-    def within(self, folder: Path, new: str = "") -> dict[str, Any]:
-        """The params, with the folder of a scene and the id of the last new memory in them."""
-        return {key: _placed(value, str(folder), new) for key, value in self.params.items()}
+    def within(self, folder: Path) -> dict[str, Any]:
+        """The params, with the folder of a scene in them."""
+        return {key: _placed(value, str(folder)) for key, value in self.params.items()}
 
     def crosses(self, scene: Scene) -> bool:
         """Whether it asks for the past of what was on the other side once."""
-        if self.method not in ("history", "diff", "revert"):
+        if self.method not in ("history", "diff"):
             return False
         crossers = scene.crossers()
         names = [name for item in scene.items() if item.key in crossers for name in (item.id[:4], item.stem) if name]
         return any(name in str(self.params["ref"]) for name in names)
 
 
-def _placed(value: Any, folder: str, new: str) -> Any:
+def _placed(value: Any, folder: str) -> Any:
     if isinstance(value, str):
-        return value.replace(_ROOT, folder).replace(NEW, new)
-    return [_placed(one, folder, new) for one in value] if isinstance(value, list) else value
+        return value.replace(_ROOT, folder)
+    return [_placed(one, folder) for one in value] if isinstance(value, list) else value
 
 
 _IN_QUERIES = [declared.key for declared in FILTERS.values() if declared.key and declared.kind != "moment"]
@@ -221,65 +214,6 @@ class Asker:
         )
 
 
-class Writer(Asker):
-    def written(self) -> str:
-        """A reference, often to what was written last."""
-        if self.chance(0.25):
-            return NEW
-        memories = [item for side in (self.seen, self.unseen) for item in side if item.kind == "memory"]
-        if self.chance(0.7) and memories:
-            item = self.random.choice(memories)
-            return self.random.choice((item.id, item.id[:9], item.path, item.stem, f"{item.source}:{item.path}"))
-        return self.ref()
-
-    def text(self) -> str:
-        port = self.random.randint(1000, 9999)
-        said = [*TEXTS, VALUES.format(port), f"The {self.word()} is {self.word()}.", f"See [[{self.word()}]]."]
-        return self.random.choice(said)
-
-    def fields(self) -> dict[str, Any]:
-        every: dict[str, Any] = {
-            "title": self.item().title or self.word(), "tags": [self.value("tag")], "project": self.value("project"),
-            "entered_by": self.value("by"), "supersedes": [self.written()], "facts": [self.text()],
-            "expires": "2999-01-01", "type": "decision", "source": self.value("source"), "digest": self.word(),
-        }  # fmt: skip
-        return {name: value for name, value in every.items() if self.chance(0.2)}
-
-    def place(self) -> str:
-        path, word = self.item().path, self.random.choice(COMMON)
-        within = path.removeprefix("80-memory/")
-        others = (f"handoffs/{word}", word, f"../work/{word}", f"{_ROOT}/vault/{word}.md", f"acme/../{word}")
-        return self.random.choice((*others, f"{within}x", within))
-
-    def add(self) -> Call:
-        params = {"text": self.text(), **self.fields()}
-        if self.chance(0.5) and self.scene.scope.projects:
-            params["project"] = self.random.choice(self.scene.scope.projects)
-        return Call("add", params | ({"path": self.place()} if self.chance(0.4) else {}))
-
-    def update(self) -> Call:
-        params = {"ref": self.written(), **self.fields()}
-        params |= {"content": self.text(), "append": self.chance(0.5)} if self.chance(0.6) else {}
-        params |= {"section": self.word(), "content": self.text(), "append": False} if self.chance(0.1) else {}
-        return Call("update", params | ({"add_tags": [self.value("tag")]} if self.chance(0.2) else {}))
-
-    def delete(self) -> Call:
-        refs = [self.written() for _ in range(self.random.choice((1, 1, 2)))]
-        return Call("delete", {"ref": refs, "permanent": self.chance(0.3)})
-
-    def decide(self) -> Call:
-        action = self.random.choice(("accept", "edit", "merge", "supersede", "archive", "delete", "keep"))
-        refs = [self.written() for _ in range(2 if action in ("merge", "supersede") else self.random.choice((1, 1, 2)))]
-        text = {"text": f"---\nproject: {self.value('project')}\n---\n{self.text()}\n"} if action == "edit" else {}
-        return Call("decide", {"action": action, "ref": refs[:1] if text else refs, **text})
-
-    def archive(self) -> Call:
-        return Call("archive", {"ref": [self.written()], "restore": self.chance(0.4)})
-
-    def revert(self) -> Call:
-        return Call("revert", {"ref": self.written(), **({"to": 1} if self.chance(0.4) else {})})
-
-
 _READING = [
     *["search"] * 4, *["get"] * 2, *["related"] * 2, *["recall"] * 2, "why", "list", "sessions", "timeline", "review",
     "tags", "stats", "history", "diff",
@@ -298,13 +232,3 @@ def _like(random: Random, item: Item, scene: Scene) -> Item:
     word, id_ = scene.words(), item.id[:6] + "0" * 7 + item.id[13:]
     path, names = item.path.replace(item.stem, word), tuple(scene.words() for _ in item.names)
     return replace(item, path=path, id=id_, title=word, data=word.encode(), names=names)
-
-
-_WRITING = ["add", "add", "add", "update", "update", "delete", "decide", "archive", "revert"]
-
-
-def writing_calls(random: Random, scene: Scene, number: int = 10) -> Iterator[Call]:
-    asker = Writer(random, scene)
-    for _ in range(number):
-        call: Call = getattr(asker, random.choice(_WRITING))()
-        yield call

@@ -405,14 +405,3 @@ def place(folder: Path, item: Item) -> Path:
         return folder / item.source / item.path
     project = folder / "claude/projects" / f"-home-user-{item.project}"
     return project / (f"{item.parent}/subagents/{item.stem}.jsonl" if item.parent else f"{item.stem}.jsonl")
-
-
-def files_below(folder: Path) -> dict[str, bytes]:
-    """Every file, with its bytes."""
-    found = {}
-    for above, _, names in os.walk(folder):
-        for name in names:
-            file = Path(above, name)
-            if file.is_file():  # no socket
-                found[str(file.relative_to(folder))] = file.read_bytes()
-    return found

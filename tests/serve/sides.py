@@ -18,8 +18,6 @@ from vault_index.callers import Caller
 from vault_index.errors import VaultIndexError
 
 Told = dict[str, Any]
-Ask = Callable[[Caller, str, Mapping[str, Any]], Told]
-"""Answers a method for a caller."""
 
 _ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b")
 
@@ -35,7 +33,7 @@ class Side:
     stage: int = -1
     there: list[Item] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
-    """Ids that nobody had before the caller wrote."""
+    """Ids that stand in no file."""
 
     def advance(self) -> None:
         """Have the files, and the index, be those of the next time."""
@@ -70,11 +68,12 @@ class Side:
         lost = [problem for problem in self.index.sync(embed=embed).problems if problem.code == "source_vanished"]
         assert not lost, lost
 
-    def ask(self, call: Call, caller: Caller, ask: Ask | None = None) -> Told:
+    def ask(self, call: Call, caller: Caller) -> Told:
         """The answer or the error, without what differs from call to call and from folder to folder."""
-        params = call.within(self.folder, self.new[-1] if self.new else "5f0c")
+        index = self.index if caller.scope.whole else VaultIndex(self.index._runtime.within(caller.scope))
         try:
-            told = {"answer": (ask or in_process(self.index))(caller, call.method, params)}
+            given = served_params(caller, call.method, call.within(self.folder))
+            told = {"answer": dispatch(index, call.method, given)}
         except VaultIndexError as error:
             told = {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
         return json.loads(self.plain(json.dumps(told, ensure_ascii=False)))  # type: ignore[no-any-return]
@@ -96,25 +95,11 @@ def built(folder: Path, scene: Scene, *, part: bool) -> Iterator[Side]:
     """The index of all of the scene, or of the part that is seen, at the first time."""
     scope, every = scene.scope, (*scene.vaults, SESSIONS)
     sources = scope.sources or every if part else every
-    if part and scope.isolated and scope.folders:  # sessions lie in no folder
-        sources = tuple(source for source in sources if source != SESSIONS)
     home = home_of(folder, scene, sources)
     with VaultIndex.open(home) as index:
         side = Side(folder, scene, part, index)
         side.advance()
         yield side
-
-
-def in_process(index: VaultIndex) -> Ask:
-    """As the daemon does it."""
-
-    def ask(caller: Caller, method: str, params: Mapping[str, Any]) -> Told:
-        given = served_params(caller, method, params)
-        if caller.scope.whole:
-            return dispatch(index, method, given)
-        return dispatch(VaultIndex(index._runtime.within(caller.scope)), method, given)
-
-    return ask
 
 
 # --- what must be the same -------------------------------------------------------------------------------------------
@@ -137,17 +122,6 @@ def alike(call: Call, told: Told) -> Any:
     return answer
 
 
-def exact(told: Any) -> Any:
-    """All of an answer but the moment, the bytes on disk and the random marks of what is recalled."""
-    if isinstance(told, dict):
-        recalled = str(told.get("text", "")).startswith("<vault-index-recall")
-        own = ("took_ms", "indexed", "bytes", "seen", *(("tokens",) if recalled else ()))
-        return {key: exact(value) for key, value in told.items() if key not in own}
-    if isinstance(told, str):
-        return re.sub(r'token="[0-9a-f]+"', "", told)
-    return [exact(one) for one in told] if isinstance(told, list) else told
-
-
 def _why(call: Call, answer: Told) -> Any:
     told = {key: answer[key] for key in ("id", "source", "path", "title", "lines", "degraded", "corrections")}
     return {**told, "reading": _reading(answer)}
@@ -162,12 +136,6 @@ def _recall(call: Call, answer: Told) -> Any:
 def _review(call: Call, answer: Told) -> Any:
     for item in answer["results"]:  # what comes of ids that are new
         item |= {"id": None, "memories": [{**one, "seen": None} for one in item["memories"]]}
-    return answer
-
-
-def _delete(call: Call, answer: Told) -> Any:
-    for one in answer["results"]:
-        one["details"].pop("purge_seconds", None)
     return answer
 
 
@@ -194,7 +162,6 @@ _BY_METHOD: Mapping[str, Callable[[Call, Told], Any]] = {
     "why": _why,
     "recall": _recall,
     "review": _review,
-    "delete": _delete,
     "history": lambda _, answer: {**answer, "results": [{**one, "seen": None} for one in answer["results"]]},
 }
 

@@ -312,7 +312,7 @@ FITS = {"query": "aardvark", "ref": "alpha.md", "text": "", "action": "keep"}
 
 
 def test_large_value_of_a_parameter_is_no_fault_of_the_server(target: Target) -> None:
-    """test_mutated_requests.py and schemathesis give smaller values to all parameters."""
+    """schemathesis gives smaller values to all parameters."""
     for method in SERVED:
         known = [name for name in inspect.signature(getattr(VaultIndex, method)).parameters if name in FITS]
         given = {name: FITS[name] for name in known}

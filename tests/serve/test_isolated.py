@@ -1,4 +1,4 @@
-"""An isolated token has an index of its own; test_leaks.py compares its answers with those of a home of that part."""
+"""An isolated token has an index of its own; test_scope.py compares its answers with those of a home of that part."""
 
 from collections import Counter
 from pathlib import Path

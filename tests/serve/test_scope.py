@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.api.vaults import indexed
+from tests.serve.test_leaks_by_hand import seen_by
 from vault_index import VaultIndex
 from vault_index.api.json_api import dispatch
 from vault_index.api.served import served_params
@@ -37,7 +38,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("get", {"ref": "[[Zanzibar]]"}), ("list", {"sort": "access"}), ("tags", {}), ("related", {"ref": "apple"}),
     ("timeline", {"query": "xylophone"}), ("why", {"query": "apple", "ref": "work/lone.md"}),
 ]  # fmt: skip
-"""A few calls of each kind; test_leaks.py draws them all at random."""
+"""A few calls of each kind; test_leaks.py draws them at random."""
 SCOPES = [FOLDER, Scope(folders=("/work/",)), Scope(projects=("ACME",)), Scope(("vault",), ("work", "none"), ("acme",))]
 
 
@@ -86,6 +87,12 @@ def test_part_answers_as_an_index_of_it_alone(index: VaultIndex, alone: VaultInd
             assert found == answer(alone, method, params), (scope, method, params)
             told = str(found).lower()
             assert [word for word in HIDDEN if word in told and word not in str(params).lower()] == []
+
+
+def test_isolated_scope_answers_as_an_index_of_it_alone(index: VaultIndex, alone: VaultIndex) -> None:
+    with seen_by(index, FOLDER._replace(isolated=True)) as part:
+        for method, params in CALLS:
+            assert answer(part, method, params) == answer(alone, method, params), (method, params)
 
 
 def test_scope_matches_whole_names_only(index: VaultIndex) -> None:
