@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache as cached, partial
 from posixpath import normpath
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from vault_index import tokens
 from vault_index.config import Config
@@ -22,9 +22,8 @@ from vault_index.disk import is_under
 from vault_index.embeddings import Embedder
 from vault_index.embeddings.access import endpoint
 from vault_index.errors import EmbedderRefused, VaultIndexError
-from vault_index.fields import scalars
-from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.normalize import normalize_tag, project_form
+from vault_index.markdown.memory import as_uuid, projects_in, said_in
+from vault_index.markdown.normalize import project_form
 from vault_index.models import FileStamp, Filters, Origin, QueryOrigins, Vector, VectorSpace, as_indexed
 from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.sessions.privacy import PrivateScope
@@ -40,7 +39,6 @@ _FOUND, _SAMPLE = 20_000, 200
 _FOLDERS = 500
 """The most folders of these documents that are judged; a query for more stays."""
 _QUERIES = "(queries)"
-_IN_TAGS = "project/"
 _SESSION = re.compile(r"ses_\w+|agent-[0-9a-f]+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 """What the clients call a session."""
 
@@ -176,32 +174,37 @@ class Moment:
     def _judge(self) -> Callable[[DocumentState], bool | None]:
         """A function that says whether the settings keep a document, and None where nobody can tell. Use it at once: it
         remembers what it finds out about origins."""
-        recorded, keeps = cached(self._origins), cached(self._scope.keeps)
+        recorded, keeps, names = cached(self._origins), cached(self._scope.keeps), cached(self._scope.names)
 
         def judge(document: DocumentState) -> bool | None:
             source = self._sources.get(document.source)
             try:
                 if source is None or source.stays_home(document.path):
                     return None if source is None else True
-                return not self._scope.empty and any(map(keeps, self._origins_of(document, recorded())))
+                return not self._scope.empty and any(map(keeps, self._origins_of(document, recorded(), names)))
             except VaultIndexError:
                 return None
 
         return judge
 
-    def _origins_of(self, document: DocumentState, known: Origins) -> Sequence[Origin]:
-        """Where a document is from: by what it says, and by what was recorded when it was written."""
-        said = _said_in(json.loads(document.origin) if document.origin else {}, document.tags.split())
+    def _origins_of(self, document: DocumentState, known: Origins, names: Callable[[Origin], bool]) -> Sequence[Origin]:
+        """Where a document is from: by what it says, and by what was recorded when it was written, for its id or its
+        path. `names` is that of the scope."""
+        front = json.loads(document.origin) if document.origin else {}
+        said = said_in(front, document.tags.split())
         if document.source in self._scope.clients:
             return [said]
-        recorded = (*known.get(document.uid, ()), *known.get((document.source, document.path), ()))
+        ids = as_uuid(front.get("id")) or document.uid, (document.source, document.path)
+        recorded = [one for id_ in ids for one in known.get(id_, ())]
         vault, folder = self._mirror
         if document.source == vault and is_under(folder, document.path):
             if not recorded and not self._scope.knows(said.session):
                 return [Origin(session=said.session or "-")]  # an unknown one is private
         elif not is_under(self._config.memory.dir, document.path):  # a note may use these keys for what it likes
             session = said.session if _SESSION.fullmatch(said.session) else ""
-            said = said._replace(projects=() if self._scope.every else said.projects, session=session)
+            said = said._replace(session=session)
+            if self._scope.every and not names(said):
+                said = said._replace(projects=())
         # What a project is called says no more where its folder was recorded.
         placed = {form for one in recorded if one.folders for form in map(project_form, one.projects)}
         told = bool(placed) and placed.issuperset(map(project_form, said.projects)) and not said.folders
@@ -222,29 +225,12 @@ class Moment:
             return False
 
 
-def _said_in(front: Mapping[str, Any], tags: Iterable[str]) -> Origin:
-    """The projects, the folder and the session that a frontmatter or fields in the text name."""
-    said: dict[str, list[str]] = {}
-    for key, value in front.items():
-        said.setdefault(key.strip().rstrip(":").casefold(), []).extend(scalars(value))
-    listed = said.get("project", [])
-    written = [part for key in ("tags", "tag") for one in said.get(key, ()) for part in string_list(one)]
-    tags = (*tags, *map(normalize_tag, written))
-    projects = [*listed, *(part for one in listed for part in string_list(one)), *_projects_in(tags)]
-    return Origin(tuple(projects), tuple(said.get("directory", ())), next(iter(said.get("session", ())), ""))
-
-
 def _named_by(filters: Filters) -> list[Origin]:
     """The projects, folders and sessions that filters name by their value."""
-    projects = (*filters.projects, *_projects_in((*filters.tags, *filters.any_tags)))
-    said = (_said_in({key: (value or "").strip("[]")}, ()) for key, value in filters.properties)
+    projects = (*filters.projects, *projects_in((*filters.tags, *filters.any_tags)))
+    texts = ((key, value or "") for key, value in filters.properties)
+    said = (said_in({key: [text.strip("[]"), text]}) for key, text in texts)
     return [*(Origin((name,)) for name in projects), *(one for one in said if one != Origin())]
-
-
-def _projects_in(tags: Iterable[str]) -> list[str]:
-    """The projects that tags name: of `project/a/b` both `a/b` and `a`."""
-    named = [tag.partition(_IN_TAGS)[2].split("/") for tag in tags if tag.startswith(_IN_TAGS)]
-    return ["/".join(parts[:length]) for parts in named for length in range(len(parts), 0, -1)]
 
 
 Now = Callable[[], Moment]

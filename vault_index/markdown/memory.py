@@ -1,16 +1,19 @@
-"""What the index and the writers of memories agree on: the id of a document, what a memory says, when it ends."""
+"""What the index and the writers of memories agree on: id, project, text and end of a document."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, time
 from typing import Any
 
+from vault_index.fields import scalars
 from vault_index.markdown.frontmatter import plain_text, read_frontmatter, string_list
-from vault_index.markdown.normalize import fenced_lines, identity, split_lines
+from vault_index.markdown.normalize import fenced_lines, identity, normalize_tag, split_lines
+from vault_index.models import Origin
 
 INBOX, WAITING = "inbox", "inbox/waiting"
 """The folders of the memories that nobody has looked at yet; what is in the second is not even found."""
+_IN_TAGS = "project/"
 _NAMESPACE = uuid.UUID("6f0d0f6e-2d0c-5f43-9c7e-0b8a5e7a3c11")
 
 
@@ -25,6 +28,24 @@ def memory_identity(text: str, frontmatter: Mapping[str, Any], title: str) -> by
 def unreviewed_in(path: str, memory_dir: str) -> int:
     """1 for the path of a memory in the inbox, 2 for one that waits there, 0 for any other."""
     return sum(path.startswith(f"{memory_dir}/{folder}/") for folder in (INBOX, WAITING))
+
+
+def said_in(front: Mapping[str, Any], tags: Iterable[str] = ()) -> Origin:
+    """The projects, the folders and the session that a frontmatter, fields in the text and normal tags name."""
+    said: dict[str, list[str]] = {}
+    for key, value in front.items():
+        said.setdefault(key.strip().rstrip(":").casefold(), []).extend(scalars(value))
+    listed, tagged = said.get("project", []), [*said.get("tags", ()), *said.get("tag", ())]
+    split = (part for one in tagged for spaces in (False, True) for part in string_list(one, split_spaces=spaces))
+    named = projects_in((*tags, *map(normalize_tag, split)))
+    projects = [*listed, *(part for one in listed for part in string_list(one)), *named]
+    return Origin(tuple(projects), tuple(said.get("directory", ())), next(iter(said.get("session", ())), ""))
+
+
+def projects_in(tags: Iterable[str]) -> list[str]:
+    """The projects that normal tags name: of `project/a/b` both `a/b` and `a`."""
+    named = [tag.partition(_IN_TAGS)[2].split("/") for tag in tags if tag.startswith(_IN_TAGS)]
+    return ["/".join(parts[:length]) for parts in named for length in range(len(parts), 0, -1)]
 
 
 def last_moment(value: Any) -> float | None:

@@ -5,7 +5,7 @@ from itertools import combinations
 
 from vault_index.errors import ConflictError, UsageError
 from vault_index.fields import ACTIONS
-from vault_index.markdown.frontmatter import string_list
+from vault_index.markdown.memory import said_in
 from vault_index.memories.create import check_given
 from vault_index.memories.edit import archived, each_of, removed
 from vault_index.memories.file.document import BOM, MemoryFile, read_text, with_line_ends
@@ -14,7 +14,6 @@ from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.merge import merged
 from vault_index.memories.review import reasons_of
 from vault_index.memories.store import MemoryStore, marked_superseded, superseded_before, superseding, writing
-from vault_index.models import Origin
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, Outcome
 from vault_index.runtime import Runtime
 from vault_index.store.records import StoredDocument
@@ -192,7 +191,7 @@ def _keep_home(memories: MemoryStore, file: MemoryFile, others: Sequence[MemoryF
         (file.path, file.uid, origin)
         for other in others
         for origin in (
-            Origin(tuple(string_list(other.front.get("project"))), (), str(other.front.get("session") or "")),
+            said_in(other.front),
             *known.get(other.uid, ()),
         )
         if any(origin)

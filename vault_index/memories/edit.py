@@ -66,7 +66,7 @@ def update_memory(
         document = memories.find(runtime.inside(ref), sources)
         replaced = replaced_by(memories, given.get("supersedes"))
         file = memories.read(document)
-        memories.record(document.path, document.uid, {"project": given.get("project")})
+        memories.record(document.path, document.uid, {**given, "tags": [given.get("tags"), add_tags]})
         text = _with_content(file.text, content, section, append=append)
         stored = with_warnings(_apply(memories, document, file, text, keys, more, fewer, replaced), weak)
     news = bool((content or "").strip() or given.get("title"))

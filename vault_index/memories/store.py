@@ -11,7 +11,7 @@ from typing import Any
 
 from vault_index.errors import BusyError, ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.memory import memory_identity, unreviewed_in
+from vault_index.markdown.memory import memory_identity, said_in, unreviewed_in
 from vault_index.markdown.parse import normal_tags, parse
 from vault_index.memories.file.document import BOM, MemoryFile, is_over, read_text
 from vault_index.memories.file.files import MemoryFiles, PlannedFiles
@@ -239,11 +239,11 @@ class MemoryStore:
         return path
 
     def record(self, path: str, uid: str, front: Mapping[str, Any]) -> None:
-        """Remember where a text of a memory is from: by the project and session of its frontmatter, and where it was
-        typed. The next flush writes it down."""
-        session = str(front.get("session") or "")
-        named = Origin(tuple(string_list(front.get("project"))), self.folders, session)
-        self._origins += [(path, uid, one) for one in (named, *self.typed_in) if any(one)]
+        """Remember where a text of a memory is from: by the project, session and tags of its frontmatter, and where it
+        was typed. The next flush writes it down."""
+        named = said_in({key: front.get(key) for key in ("project", "session")})._replace(folders=self.folders)
+        tagged = said_in({key: front.get(key) for key in ("tags", "tag")})
+        self._origins += [(path, uid, one) for one in (named, tagged, *self.typed_in) if any(one)]
 
     def must_be_there(self, source: str) -> None:
         """NotFoundError for a vault that is gone: one that is empty, though the index knows of documents in it, is a
@@ -373,7 +373,7 @@ class MemoryStore:
         if new.path and self.files(self.home).resolve(new.path) != old.path:
             warnings.append(f"nothing was written to {new.path}: {old.path} says the same")
         text, marked = with_changes(old.text, changes), marked_superseded(replaced, old.uid)
-        self.record(old.path, old.uid, {})
+        self.record(old.path, old.uid, new.front)
         self.rewrite(old, text)
         self.replace_all(marked, f"{old.path} says the same, and stays")
         return StoredMemory(old.uid, old.path, False, duplicate_of=old.uid, warnings=tuple(warnings))

@@ -114,7 +114,7 @@ class DocumentState(NamedTuple):
     ctime_ns: int
     inode: int
     origin: str
-    """The frontmatter as JSON, where it names a project, a directory or a session; else empty."""
+    """The frontmatter as JSON, where it has an id or names a project, a directory or a session; else empty."""
     tags: str = ""
     """Those that begin with `project/`, with blanks between them."""
 

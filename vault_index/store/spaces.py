@@ -33,7 +33,7 @@ _SPACE = ", ".join(VectorSpace._fields)
 _STATE = (
     "document.id, document.uid, document.source, document.path, document.size, document.mtime_ns, document.ctime_ns,"
     " document.inode, CASE WHEN instr(lower(document.frontmatter), 'directory')"
-    " OR instr(lower(document.frontmatter), 'session')"
+    " OR instr(lower(document.frontmatter), 'session') OR instr(document.frontmatter, '\"id\"')"
     " OR instr(lower(document.frontmatter), 'project') THEN document.frontmatter ELSE '' END,"
     " coalesce((SELECT group_concat(tag.tag, ' ') FROM tag WHERE tag.document_id = document.id"
     " AND tag.tag >= 'project/' AND tag.tag < 'project0'), '')"

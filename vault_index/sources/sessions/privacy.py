@@ -7,6 +7,7 @@ from vault_index.config import Config
 from vault_index.disk import is_under, worktree_of
 from vault_index.errors import VaultIndexError
 from vault_index.models import Origin
+from vault_index.sources.sessions.model import Session
 from vault_index.sources.sessions.projects import Projects, forms_of, is_place, with_targets
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import Source
@@ -56,23 +57,29 @@ class PrivateScope:
     def keeps(self, origin: Origin) -> bool:
         """Whether a text from these projects, these folders or this session is private.
 
-        A session is judged by the settings of its client, and by where it was held. A project of which only the name is
-        known may be any that is called so. An unknown session is private, unless a project or folder tells."""
+        A session is judged by the settings of its client, and by where it was held."""
         owner = self._owner(origin.session)
         session = owner.session(origin.session) if owner else None
         if owner is not None and session is not None and owner.keeps(session):
             return True
-        if owner is None and self.every and (origin.projects or origin.session or self._held_in(origin.folders)):
-            return True
-        places = (session.directory, session.worktree) if session is not None else ()
+        unowned = owner is None and self.every and bool(origin.projects or origin.session)
+        return unowned or (owner is None and self._held_in(origin.folders)) or self.names(origin, session)
+
+    def names(self, origin: Origin, session: Session | None = None) -> bool:
+        """Whether a private project or folder is named, or one that the session was held in.
+
+        A project of which only the name is known may be any that is called so. An unknown session is private, unless a
+        project or folder tells."""
+        held = (session.directory, session.worktree) if session is not None else ()
         named = (*origin.projects, session.project) if session is not None else origin.projects
-        folders = with_targets(filter(None, (*origin.folders, *places, *filter(is_place, named))))
-        names = {*named, *folders, *map(worktree_of, folders)}
-        if self._projects.covers("", *folders) or any(map(self._projects.covers, names)):
+        folders = with_targets(filter(None, (*origin.folders, *held, *filter(is_place, named))))
+        places = {*folders, *map(worktree_of, folders), *([session.project] if session else ())}
+        covered = self._projects.covers("", *folders) or any(map(self._projects.covers, {*named, *places}))
+        if covered or any(map(self._in_private_folder, folders)):
             return True
-        if session is not None or folders:
-            return any(map(self._in_private_folder, folders))
-        known = origin.session == "" or (bool(names) and self._projects.by_name)
+        placed = {form for place in places for form in forms_of(place)}
+        names = {name for name in named if forms_of(name).isdisjoint(placed)}
+        known = bool(places) or origin.session == "" or (bool(names) and self._projects.by_name)
         return not known or any(map(self._projects.may_cover, names)) or self._is_of_private_session(names)
 
     def _in_private_folder(self, folder: str) -> bool:
@@ -88,7 +95,7 @@ class PrivateScope:
         return any(
             is_under(place, folder)
             for client in self.clients.values()
-            if wanted and client.told and client.config.local_only is True
+            if wanted and client.config.local_only is True
             for session in client.sessions()
             for place in (session.directory, session.worktree)
             if place not in ("", "/")
@@ -101,7 +108,7 @@ class PrivateScope:
         return any(
             forms & forms_of(session.project) and client.keeps(session)
             for client in self.clients.values()
-            if forms and client.told and client.config.local_only
+            if forms and client.config.local_only
             for session in client.sessions()
         )
 
