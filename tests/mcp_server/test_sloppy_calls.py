@@ -173,7 +173,7 @@ def test_hints_in_words_of_tools(hint: str, told: str) -> None:
 def test_a_call_of_the_plugin_says_who_asks_and_where() -> None:
     who = {"entered_by": "opencode/build", "directory": "/shop", "session": "ses_1"}
     at = {"query": "x", "directory": ["/shop"], "session": "ses_1"}
-    stored = {"entered_by": "opencode/build", "text": "x", "directory": ["/shop"]}
+    stored = {"entered_by": "opencode/build", "text": "x", "directory": ["/shop"], "session": "ses_1"}
     assert sent("memory_store", {"content": "x"}, **who) == ("add", stored)
     assert sent("memory_recall", {"query": "x"}, **who) == ("recall", {**at, "project": "/shop"})
     assert sent("memory_recall", {"query": "x", "project": "harbour"}, **who) == (

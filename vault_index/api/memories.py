@@ -32,7 +32,7 @@ class Memories:
         tags: Names = None, project: str | None = None, entered_by: str | None = None, by: str | None = None,
         expires: str | None = None, valid_until: str | None = None, confidence: str | None = None, facts: Names = None,
         concepts: Names = None, files_read: Names = None, files_modified: Names = None, bead_id: str | None = None,
-        bead: str | None = None, supersedes: Names = None, directory: Names = None,
+        bead: str | None = None, supersedes: Names = None, directory: Names = None, session: Names = None,
     ) -> StoredMemory:  # fmt: skip
         """Store a memory, unless one says the same already: that one takes over new tags and dates.
 
@@ -40,14 +40,14 @@ class Memories:
         plain words (`in 3 months`). Lists may be strings with commas; `facts` is a list, or has a line for each.
         `supersedes` names memories that this one replaces: ids, their beginnings, or paths. `path` names the file
         inside the memory folder, as `handoffs/2026-01-01`. Text and arguments have at most `memory.max_bytes` bytes
-        each; what looks like a credential is refused unless `force`. `directory`: the folder it is typed in; text
-        from a private folder stays on this machine. Raises UsageError, NotFoundError, and BusyError for an index that
-        others keep busy.
+        each; what looks like a credential is refused unless `force`. `directory` and `session`: where it is typed;
+        text from a private one stays on this machine. Raises UsageError, NotFoundError, and BusyError for an index
+        that others keep busy.
         """
         fields = options.memory_fields(locals())
         return memories.add_memory(
             self._runtime, text, fields, path=path, force=force, sources=self._sources(source),
-            typed_in=options.origins_of(None, directory),
+            typed_in=options.origins_of(None, directory, sessions=names(session)),
         )  # fmt: skip
 
     def update(
@@ -58,7 +58,7 @@ class Memories:
         tags: Names = None, project: str | None = None, entered_by: str | None = None, by: str | None = None,
         expires: str | None = None, valid_until: str | None = None, confidence: str | None = None, facts: Names = None,
         concepts: Names = None, files_read: Names = None, files_modified: Names = None, bead_id: str | None = None,
-        bead: str | None = None, supersedes: Names = None, directory: Names = None,
+        bead: str | None = None, supersedes: Names = None, directory: Names = None, session: Names = None,
     ) -> StoredMemory:  # fmt: skip
         """Change what is named of one memory, and set `updated`; an empty text takes a field away.
 
@@ -70,7 +70,7 @@ class Memories:
         return memories.update_memory(
             self._runtime, ref, fields, content=content, append=append, section=section, add_tags=add_tags,
             remove_tags=remove_tags, allow_empty=allow_empty, force=force, sources=self._sources(source),
-            client=client, typed_in=options.origins_of(None, directory),
+            client=client, typed_in=options.origins_of(None, directory, sessions=names(session)),
         )  # fmt: skip
 
     def delete(

@@ -47,7 +47,7 @@ def run_add(options: Options, args: dict[str, Any]) -> None:
     places, text = _typed_in(args), given_text(args)
     if text is None and "title" not in args:
         raise UsageError("what shall be remembered?", 'give it as words: vault-index add "…", or pipe it in')
-    ask(options, "add", {**args, "text": text or "", "directory": places})
+    ask(options, "add", {**places, **args, "text": text or ""})
 
 
 @takes(
@@ -78,7 +78,7 @@ def run_update(options: Options, args: dict[str, Any]) -> None:
         content = _stdin_text()
     elif file is not None:
         content = _read_text(file)
-    ask(options, "update", {**args, "directory": places, **({} if content is None else {"content": content})})
+    ask(options, "update", {**places, **args, **({} if content is None else {"content": content})})
 
 
 @takes(
@@ -95,12 +95,12 @@ def run_update(options: Options, args: dict[str, Any]) -> None:
     "or the next one. Tags and expiry are inferred from its words; what is known already is not stored twice.",
 )
 def run_capture(options: Options, args: dict[str, Any]) -> int:
-    args["directory"], text = _typed_in(args), given_text(args)
+    places, text = _typed_in(args), given_text(args)
     if text is None:
         raise UsageError("what shall be looked through?", "name a file, or pipe the text in")
     if "dry_run" in args:
         remark(options, "vault-index: a dry run: nothing is stored")
-    return ask_of_several(options, "capture", {**args, "text": text})
+    return ask_of_several(options, "capture", {**places, **args, "text": text})
 
 
 @takes(
@@ -265,11 +265,12 @@ def run_import(options: Options, args: dict[str, Any]) -> int:
 # --- texts that are given as words, in a file, or on stdin ----------------------------------------------------------
 
 
-def _typed_in(args: Mapping[str, Any]) -> list[str]:
-    """The folder a command runs in, and that of the file with its text: either may be private."""
-    file = args.get("file")
-    here = working_directory()
-    return [here, os.path.dirname(os.path.join(here, file))] if file and file != _STDIO else [here]
+def _typed_in(args: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that say where a text was typed: the folder a command runs in, that of the file with its text, and
+    the session. Each may be private."""
+    file, here, session = args.get("file"), working_directory(), os.environ.get("VAULT_INDEX_SESSION")
+    more = [os.path.dirname(os.path.join(here, file))] if file and file != _STDIO else []
+    return {"directory": [here, *more], **({"session": session} if session else {})}
 
 
 def given_text(args: dict[str, Any]) -> str | None:

@@ -265,7 +265,7 @@ def answer_tool(ask: Ask, params: Mapping[str, Any]) -> str:
 def _typed_in(method: str, folders: list[str], session: str | None, *, asks: bool) -> dict[str, Any]:
     """The arguments that say where a call was typed. A client of MCP does not say in which session."""
     if method in ("add", "update"):
-        return {"directory": folders}
+        return {"directory": folders, **({"session": session} if session else {})}
     asking = "session" if method == "recall" else "exclude_session"
     return {"directory": folders, asking: session or "current"} if asks or method in ("search", "recall") else {}
 
