@@ -17,6 +17,7 @@ from vault_index import VaultIndex
 from vault_index.api.json_api import call, dispatch
 from vault_index.callers import Scope
 from vault_index.config.edit import set_value
+from vault_index.errors import UsageError
 from vault_index.mcp_server.toolbox import Toolbox
 from vault_index.mcp_server.tools import TOOLS
 from vault_index.results.search import SearchResult
@@ -293,7 +294,8 @@ def test_query_is_not_sent_against_the_settings_on_the_disk(
 
 
 def test_query_leaves_without_credentials_and_private_words(index: VaultIndex, server: EmbeddingServer) -> None:
-    assert index.search("<private>oak</private>").degraded
+    with pytest.raises(UsageError, match="no word to look for"):
+        index.search("<private>oak</private>")
     assert server.texts == []
     index.search(f"why is {TOKEN} refused <private>my own words</private>", mode="vector")
     assert server.texts == ["why is [redacted: a GitHub token] refused"]

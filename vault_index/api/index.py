@@ -108,6 +108,7 @@ class VaultIndex(Memories):
         bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
         client: Names = None, model: Names = None, source: Names = None,
         property: Names = None, after: str | None = None, before: str | None = None, directory: Names = None,
+        exclude_session: Names = None,
     ) -> Why:  # fmt: skip
         """Why `search`, asked the same, finds the passage at `ref` (as in `get`, or a path of a file), or does not.
         Raises NotFoundError where there is neither a document nor a file, and as `search`.
@@ -242,7 +243,8 @@ class VaultIndex(Memories):
         type: Names = None, kind: Names = None, project: Names = None, source: Names = None, directory: Names = None,
         exclude_session: Names = None,
     ) -> Timeline:  # fmt: skip
-        """The documents created before and after `ref`, or after the best hit of `query`; the filters concern them.
+        """The documents created before and after `ref`, or after the best hit of `query` in that `project`
+        and `source`; the filters concern them.
 
         Raises as `get`, and NotFoundError for a query that finds nothing.
         """
@@ -252,7 +254,8 @@ class VaultIndex(Memories):
         if (ref is None) == (query is None):
             raise UsageError("a timeline is around one document", "name it, or choose it (--query TEXT), but not both")
         if query is not None:
-            found = self.search(query, limit=1, source=source, directory=directory, exclude_session=exclude_session)
+            where = partial(self.search, project=project, source=source, directory=directory)
+            found = where(query, limit=1, exclude_session=exclude_session)
             if not found.results or found.confidence == "none":
                 raise NotFoundError(f"nothing answers {query!r}", "try fewer or other words, or name the document")
             ref, source = found.results[0].path, found.results[0].source

@@ -71,7 +71,16 @@ def question(query: str) -> str:
             f"the query has {len(query):,} characters, and at most {_LONGEST_QUERY:,} are looked for",
             "ask for its sentences, or for a few words",
         )
-    return query
+    return public(query)
+
+
+def public(query: str) -> str:
+    """The query without what stands in `<private>`, before anything of it is read."""
+    if "private" not in query.casefold():
+        return query
+    from vault_index.secrets.find import drop_private  # late: slow to import
+
+    return drop_private(query)
 
 
 def places_in(runtime: Runtime, paths: Sequence[str | Path] | None, source: Names) -> dict[str, list[str]] | None:
@@ -176,7 +185,7 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
     if token is not None and not is_token(token):
         raise UsageError(f"{token!r} cannot mark what is recalled", "give 4 to 64 digits of 0-9 and a-f")
     return RecallOptions(
-        query=given["query"] or "",
+        query=public(given["query"] or ""),
         project=project_of(project) if project else None,
         budget=at_least(1, "budget", given["budget"], runtime.config.recall.budget),
         token=token or token_hex(8),
@@ -208,7 +217,7 @@ def origins_of(
 
     named = origin_of(project)
     folders = (*named.folders, *(os.path.abspath(os.path.expanduser(one)) for one in whole(directory)))
-    asking = [one for one in sessions if one != CURRENT] or [""]
+    asking = ["", *(one for one in sessions if one != CURRENT)]
     known = [named, *(Origin(folders=folders, session=one) for one in asking)]
     by_token = [Origin(), *(Origin((one,)) for one in scope.projects)] if scope is not None else []
     return (*(one for one in known if one != Origin()), *by_token)

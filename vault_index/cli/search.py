@@ -93,7 +93,7 @@ def _asked(args: dict[str, Any], name: str) -> dict[str, Any]:
     "or what leaves it out. Takes the options of search.",
 )
 def run_why(options: Options, args: dict[str, Any]) -> None:
-    ask(options, "why", {**args, "directory": working_directory()})
+    ask(options, "why", _asked(args, "exclude_session"))
 
 
 @takes(
@@ -142,7 +142,7 @@ def run_related(options: Options, args: dict[str, Any]) -> None:
     FILTER["type"],
     FILTER["project"],
     _EXCLUDE_SESSION,
-    description="List the documents created before and after one, oldest first. The filters concern its neighbours.",
+    description="List the documents created before and after one, oldest first. The filters concern its neighbours, and --project also the hit of --query.",
 )
 def run_timeline(options: Options, args: dict[str, Any]) -> None:
     ask(options, "timeline", _asked(_one_ref(args), "exclude_session") if "query" in args else _one_ref(args))

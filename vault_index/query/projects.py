@@ -36,8 +36,8 @@ def origin_of(project: str | None) -> Origin:
 
 
 def is_folder(named: str) -> bool:
-    """Whether a project is named by its folder."""
-    return os.sep in named or named.startswith("~") or named in (".", "..")
+    """Whether a project is named by its folder, not by a link (`[[folder/Note]]`)."""
+    return not named.startswith("[[") and (os.sep in named or named.startswith("~") or named in (".", ".."))
 
 
 def _tags(name: str) -> tuple[str, ...]:
