@@ -99,7 +99,7 @@ class History:
         """The project, the client and the folder of each session."""
         self.read: dict[str, tuple[str, str, str]] = {}
         """Those that a sync has read."""
-        self.doing, self.closed, self.mirrored, self.unnamed = "", False, False, self.whole["claude-code"]
+        self.doing, self.closed, self.mirrored = "", False, False
         os.environ.update(HOME=str(self.user), OPENAI_API_KEY="sk-test", NO_PROXY="127.0.0.1")
         os.environ["CLAUDE_CONFIG_DIR"] = str(folder / "claude")
         for name, place in {**PROJECTS, "": FREE}.items():
@@ -112,6 +112,7 @@ class History:
         self.server = stack.enter_context(Recorder(self))
         self.client = Client(folder / "opencode/opencode.db")
         stack.callback(self.client.close)
+        (self.vault / "keep.md").write_text("Somebody asks why this is found.\n")
         self.home = find_home(folder / "home")
         create_config(self.home, self.vault, provider="none", memory_dir=None)
         for key, value in {
@@ -202,8 +203,7 @@ class History:
 
     def spelled(self, project: str) -> str:
         name = self.name(project)
-        linked = name if "linked folder" in UNMENDED else f"folder/{name}"
-        links = (f"[[{name}]]", f"[[{linked}|x]]", f"[[{name}#Part]]")
+        links = (f"[[{name}]]", f"[[folder/{name}|x]]", f"[[{name}#Part]]")
         return self.random.choice((name, name, *links, self.folder(project), f"~/{PROJECTS[project]}"))
 
     def tag(self, project: str) -> str:
@@ -262,8 +262,6 @@ class History:
         new = self.random.choice(FOLDERS) + os.path.basename(path)
         if not path or os.path.lexists(self.vault / new) or "../" in path + new:
             return
-        if "moved" in UNMENDED and any(text.inside for text in self.at(path)):
-            return
         for text in self.at(path):
             text.path, text.linked, text.unsure = path if link else new, text.linked or link, text.unsure or link
         (self.vault / new).symlink_to(self.vault / path) if link else (self.vault / path).rename(self.vault / new)
@@ -284,7 +282,7 @@ class History:
         ]
         if files:
             file, names = self.random.choice(sorted(files)), ("project", "session", "(?!id:)[a-z_]+", "tags|project")
-            keys = self.random.choice(names[: 2 if "tags" in UNMENDED else 4])
+            keys = self.random.choice(names)
             head, mark, rest = file.read_text("utf-8").partition("\n---\n")
             head = re.sub(rf"^({keys}):.*(\n *- .*)*(\n|\Z)", "", head, flags=re.MULTILINE).rstrip("\n")
             file.write_text(head + mark + rest, "utf-8")
@@ -354,18 +352,18 @@ class History:
         os.environ.pop("VAULT_INDEX_SESSION", None)
         self.story.did(f"exit {code} {said.getvalue()}")
 
-    def where(self, text: Text, *, sessions: bool = True) -> tuple[str, str]:
+    def where(self, text: Text) -> tuple[str, str]:
         """A folder and a session in which it is typed."""
         project, session = self.project(), ""
-        if sessions and self.read and self.chance(0.2):
+        if self.read and self.chance(0.2):
             session, (held, client, _) = self.random.choice(list(self.read.items()))
             text.inside.add(held)
             text.clients.add(client)
         text.inside |= {project} - {""}
         folder = self.folder(project)
-        real, named = os.path.realpath(folder) + "/", not (self.unnamed and "unnamed" in UNMENDED)
-        for _, client, held in self.read.values() if text.kind == "query" else ():
-            text.clients |= {client} if real.startswith(f"{held}/") and (named or client == "opencode") else set()
+        real = os.path.realpath(folder) + "/"
+        for _, client, held in self.read.values():
+            text.clients |= {client} if real.startswith(f"{held}/") else set()
         return folder, session
 
     def aim(self, text: Text) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -375,8 +373,7 @@ class History:
             text.projects.add(project := self.project(0))
             name, tag = self.spelled(project), self.tag(project)
             quoted = json.dumps(name, ensure_ascii=False)
-            inner = f'"{self.name(project)}"' if "bracket" in UNMENDED else quoted
-            keys = f"project:{quoted}", f"[project:{inner}]", f"[Project:{inner}]", f"tag:{tag}", f"[tags:{tag}]"
+            keys = f"project:{quoted}", f"[project:{quoted}]", f"[Project:{quoted}]", f"tag:{tag}", f"[tags:{tag}]"
             return keys, {"project": name, "tags": tag, "any_tag": f"food,{tag}", "property": f"project:{name}"}
         if kind == "path":
             text.places.add(pattern := self.random.choice(list(PATTERNS)))
@@ -398,15 +395,8 @@ class History:
         hidden = self.random.choice(list(self.texts))  # of a misspelled word the correction may be private
         cut, folder, session = self.random.randrange(3, 11), "", ""
         words, params = [f"what is {marker}"], dict[str, Any]({"ref": "keep.md"} if method == "why" else {})
-        words += self.random.choice(
-            (
-                [],
-                [],
-                [hidden[:cut] + hidden[cut + 1 :]],
-                [self.hidden(self.random.choice((" ", " " if "lines" in UNMENDED else "\n")))],
-                [self.credential()],
-            )
-        )
+        private = self.hidden(self.random.choice((" ", "\n")))
+        words += self.random.choice(([], [], [hidden[:cut] + hidden[cut + 1 :]], [private], [self.credential()]))
         if door == "token":
             project = self.project(0)
             params["scope"], aims, value = self.random.choice((
@@ -423,7 +413,7 @@ class History:
             written, options = self.aim(text)
             known = parameters(method).keys() - ({"session", "exclude_session"} if session else set())
             options = {key: value for key, value in options.items() if key in known}
-            if options and self.chance(0.5) and not (method == "timeline" and "timeline" in UNMENDED):
+            if options and self.chance(0.5):
                 params |= [self.random.choice(list(options.items()))]
             else:
                 words.append(self.random.choice(written))
@@ -431,7 +421,6 @@ class History:
 
     def memory(self) -> None:
         method, door = self.random.choice(("add", "add", "update", "capture", "import")), self.random.choice(DOORS[:3])
-        sessions = door != "api" and "session" not in UNMENDED
         path, project = self.some_path("memory"), self.project(0.4)
         text = self.texts[marker := self.text("memory", projects={project} - {""}, path="80-memory/note/new.md")]
         params = {"project": self.spelled(project)} if project else {}
@@ -440,7 +429,7 @@ class History:
             self.did(f"import: {(self.top / 'import/one.md').read_text('utf-8')!r}")
             self.do(lambda: self.index.import_(self.top / "import", source="vault"))
         elif method == "update" and path:
-            text.path, folder, session = path, *self.where(text, sessions=sessions)
+            text.path, folder, session = path, *self.where(text)
             for other in self.at(path):  # the document is from both from now on
                 text.projects |= other.projects
                 text.inside |= other.inside
@@ -449,14 +438,14 @@ class History:
             mode: dict[str, Any] = {"mode": "append"} if door == "mcp" else {"append": True}
             self.ask(method, door, folder, session, {"ref": path, "content": f"Also {marker}.", **mode, **params})
         elif method == "capture":
-            folder, session = self.where(text, sessions=not project or "captured" not in UNMENDED)
+            folder, session = self.where(text)
             params |= {"session": session} if session else {}
             said = f"*Remember*: we use {marker} for the cache.\n"
             self.ask(method, "cli", folder, session, {"text": said, **params})
         else:
             params = {"tags": self.tag(project)} if project and self.chance(0.3) else params
             key = "content" if door == "mcp" else "text"
-            self.ask("add", door, *self.where(text, sessions=sessions), {key: f"{marker} is decided.", **params})
+            self.ask("add", door, *self.where(text), {key: f"{marker} is decided.", **params})
         files = [
             file for file in self.vault.rglob("*.md") if not file.is_symlink() and marker in file.read_text("utf-8")
         ]
@@ -470,7 +459,6 @@ class History:
         if what == "project":
             client = self.random.choice(list(self.scopes))
             self.whole[client] = whole = self.chance(0.15)
-            self.unnamed &= client == "opencode"
             self.scopes[client] = [] if whole else self.random.sample(list(SCOPES), k=self.random.randint(0, 2))
             named = [scope.replace("HOME", str(self.user)) for scope in self.scopes[client]]
             self.set(f"sessions.{client}.local_only", "true" if whole else json.dumps(named, ensure_ascii=False))
@@ -561,18 +549,6 @@ class Recorder(EmbeddingServer):
         return super().answer(request)
 
 
-UNMENDED = {
-    "lines": "recall sends what stands in <private> of a query of several lines, or of more than 120 characters",
-    "linked folder": "`project: [[folder/My-App]]` is taken for a folder in notes, captures, recall and filters",
-    "bracket": '`[project:"[[My-App]]"]` is no filter, and is sent as words',
-    "session": "add and update forget the session that they were typed in",
-    "captured": "a capture with a session in another folder is not judged by the name of its project",
-    "tags": "a memory whose tag project/x was taken out of its file is free",
-    "moved": "a memory from a private folder is free when it is moved out of the folder of memories",
-    "timeline": "the options project and source of timeline do not keep its query here",
-    "unnamed": "a query in a folder of sessions leaves, if nothing named their client",
-}
-"""Faults that are known, and are not tried: take one out when you mend it."""
 DOORS = ("api", "cli", "mcp", "token")
 ACTIONS = {
     History.note: 6, History.edit: 1, History.move: 2, History.delete: 1, History.strip: 1, History.session: 3,
