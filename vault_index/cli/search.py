@@ -142,7 +142,8 @@ def run_related(options: Options, args: dict[str, Any]) -> None:
     FILTER["type"],
     FILTER["project"],
     _EXCLUDE_SESSION,
-    description="List the documents created before and after one, oldest first. The filters concern its neighbours, and --project also the hit of --query.",
+    description="List the documents created before and after one, oldest first. The filters concern its neighbours, "
+    "and --project also the hit of --query.",
 )
 def run_timeline(options: Options, args: dict[str, Any]) -> None:
     ask(options, "timeline", _asked(_one_ref(args), "exclude_session") if "query" in args else _one_ref(args))
