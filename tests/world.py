@@ -37,8 +37,6 @@ class World:
             self.vault.mkdir(parents=True)
             self.home.data_dir.mkdir(mode=0o700)
             self.configure()
-        self.within: tuple[str, ...] = ()
-        """The words of a command that runs the processes, for example `nsenter`."""
         self.first = ""
         """Python that a daemon runs before anything else."""
         self._processes: list[Process] = []
@@ -68,8 +66,7 @@ class World:
 
     def process(self, *arguments: str, first: str = "", **environment: str) -> "Process":
         """Start a command of vault-index; keyword arguments are environment variables."""
-        code = [*self.within, sys.executable, "-c", f"{first}\n{_MAIN}"]
-        command = [*code, "--home", str(self.home.data_dir), *arguments]
+        command = [sys.executable, "-c", f"{first}\n{_MAIN}", "--home", str(self.home.data_dir), *arguments]
         process = Process(command, self.home.data_dir.parent / f"stderr-{len(self._processes)}", environment)
         self._processes.append(process)
         return process

@@ -3,13 +3,27 @@
 import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.daemon.test_namespaces import refusal
 from tests.waiting import PATIENCE
 from vault_index.cli import main
+
+
+@cache
+def refusal() -> str:
+    """Why there can be no such namespace here; empty where there can."""
+    script = "mount -t tmpfs -o size=1m none /mnt"
+    try:
+        tried = subprocess.run(
+            ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script], capture_output=True, text=True
+        )
+    except OSError as error:
+        return f"{error.filename}: {error.strerror}"
+    return tried.stderr.strip() or f"exit code {tried.returncode}" if tried.returncode else ""
+
 
 pytestmark = pytest.mark.skipif(bool(refusal()), reason=f"no namespace of mounts: {refusal()}")
 _READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
