@@ -63,7 +63,7 @@ def is_passphrase(value: str, least: int, between: str) -> bool:
     """Whether a value is at least so many words, and no sentence: `anvil-acorn-spindle`."""
     word = r"[^\W\d_]{3,14}"
     phrase = pattern(rf"{word}(?:[{between}]{word}){{{least - 1},11}}[-_. ]?\d{{0,4}}[!*+?#]?").fullmatch(value)
-    return bool(phrase) and not pattern("<PLAIN>").search(value)
+    return bool(phrase) and not pattern("<PLAIN>").search(value) and not stands_for_another(value)
 
 
 def is_jumbled(value: str) -> bool:
