@@ -19,7 +19,7 @@ _MINUS = re.compile(r'-(?=[\w"(\[])')
 _PHRASE = re.compile(r'"([^"]*)"')
 # `title::x` is an inline field and `file://x` an address: neither is a filter.
 _FILTER = re.compile(r'([A-Za-z_]+):(?!:|//)(?:"([^"]*)"|(?=[^\s"()]))')
-_BRACKETS = re.compile(r"\[((?:[^\[\]\n]|\[\[[^\[\]\n]*\]\]){1,200})\](?=[\s)]|$)")
+_BRACKETS = re.compile(r"\[((?:[^\[\]\n]|\[\[[^\[\]\n]*\]\]){1,200})\](?=[,;.?!]*(?:[\s)]|$))")
 _PROPERTY = re.compile(r'(?:"([^":]+)"|([^\W\d][\w.-]*))\s*(?::(?!:|//)\s*(?!\s)(?:"([^"]+)"|([^"]*[^"\s])))?')
 # `opencode/build` is two words; `I/O`, `src/app/main.py` and `v1/users` are names.
 _PAIR = re.compile(r"[^\W\d_]{3,}/[^\W\d_]{3,}[?!.,;:]*")
