@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import fresh_rows, rows
+from tests.api.vaults import fresh_rows, rows, write
 from tests.kills import OF_FILES, killed, moments
 from tests.memories.versions import said_in
 from tests.memories.waiting import (
@@ -18,13 +18,12 @@ from tests.memories.waiting import (
     here,
     is_draft,
     is_whole,
-    make_waiting,
     marks,
     new_home,
 )
 from vault_index.errors import NotFoundError, UsageError
 
-FIRST, *OTHERS = REFS = ["80-memory/inbox/alike-0.md", "80-memory/note/alike-2.md", "80-memory/note/alike-4.md"]
+FIRST, *OTHERS = REFS = ["80-memory/inbox/heron.md", "80-memory/note/coot.md", "80-memory/note/tern.md"]
 """The first is in the inbox, so that a decision moves it. Only the decision joins them, as none is like another."""
 KILLS = 5
 """Number of tried moments for a decision that writes one file."""
@@ -33,10 +32,11 @@ _UPDATED = re.compile(rb"^updated: .*\n", re.MULTILINE)
 
 def prepared(folder: Path) -> dict[str, bytes]:
     """Make a home in which nothing can be undone, and that can be copied; return its files."""
-    vault = new_home(folder)
-    make_waiting(vault, here(folder), Author(), {"alike": 3})
-    (vault / FIRST).parent.mkdir()
-    (vault / "80-memory/note/alike-0.md").rename(vault / FIRST)
+    vault, author = new_home(folder), Author()
+    for number, path in enumerate(REFS):
+        text = author.marked(author.sentence())
+        front = f"id: 00000000-0000-4000-8000-{number:012}\ntitle: {text[:5]}\ncreated: 2026-11-20\nown: kept"
+        write(vault, {path: f"---\n{front}\n---\n{text}\n"})
     here(folder)("sync")
     return files_of(vault)
 

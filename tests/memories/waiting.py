@@ -1,29 +1,22 @@
-"""Memories that wait for a review: captured, alike, contradictory, expired, outdated, forgotten."""
+"""Homes that can be copied, texts in which half a text is noticed, and the files of a vault."""
 
 import random
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.api.vaults import opened, write
-from vault_index import VaultIndex
+from tests.api.vaults import opened
 from vault_index.api import dispatch
 from vault_index.errors import ConflictError, NotFoundError
 
 Ask = Callable[..., dict[str, Any]]
-"""Calls a method with its parameters: of an open index, or of a daemon."""
+"""Calls a method with its parameters: of an index, or of a daemon."""
 
 _SYLLABLES = (
     "ba be bi bo da de do fa fe ga go ka ke ko la le lo ma me mo na ne no pa po ra re ro sa se so ta te to va vo"
 )
 _MARK = re.compile(r"\bx(\d{4})\b")
-
-
-def asked(index: VaultIndex) -> Ask:
-    return lambda method, **params: dispatch(index, method, params)
 
 
 def here(folder: Path) -> Ask:
@@ -45,15 +38,15 @@ def new_home(folder: Path) -> Path:
 
 
 class Author:
-    """Writes sentences that have little in common, the same for the same seed."""
+    """Writes sentences that have little in common, the same each time."""
 
-    def __init__(self, seed: int = 1) -> None:
-        self.random = random.Random(seed)
+    def __init__(self) -> None:
+        self.random = random.Random(1)
         self.number = 0
 
-    def sentence(self, words: int = 9) -> str:
+    def sentence(self) -> str:
         syllables = _SYLLABLES.split()
-        return " ".join("".join(self.random.choices(syllables, k=3)) for _ in range(words))
+        return " ".join("".join(self.random.choices(syllables, k=3)) for _ in range(9))
 
     def marked(self, text: str) -> str:
         """Return the text between two words of its own, so that half a text is noticed."""
@@ -61,42 +54,8 @@ class Author:
         return f"x{self.number:04} {text} end{self.number:04}."
 
 
-def make_waiting(vault: Path, ask: Ask, author: Author, numbers: Mapping[str, int]) -> None:
-    """Write, capture and index so many memories of each kind; of those that are alike or contrary, so many pairs."""
-    counts = Counter(numbers)
-    earlier, recently = ((datetime.now(UTC) - timedelta(days)).isoformat(timespec="seconds") for days in (90, 10))
-    long_ago = "2020-02-01T10:00:00+00:00"
-    bodies: list[tuple[str, str, str]] = []
-    for _ in range(counts["alike"]):
-        said = author.sentence(14)
-        bodies += [("alike", recently, author.marked(said)), ("alike", recently, author.marked(f"{said} again"))]
-    for number in range(counts["contrary"]):
-        thing = author.sentence(2)
-        for day, port in ((earlier, 8000 + number), (recently, 9000 + number)):
-            bodies.append(("contrary", day, author.marked(f"The port of the {thing} service is {port}")))
-    for kind, line in (("expired", "expires: 2021-01-01"), ("outdated", "valid_until: 2021-01-01")):
-        bodies += [(kind, f"{recently}\n{line}", author.marked(author.sentence())) for _ in range(counts[kind])]
-    bodies += [
-        ("unopened", f"{long_ago}\nupdated: {long_ago}", author.marked(author.sentence()))
-        for _ in range(counts["unopened"])
-    ]
-    files = {}
-    for number, (kind, dates, body) in enumerate(bodies):
-        uid = f"00000000-0000-4000-8000-{number:012}"
-        front = f"id: {uid}\ntype: note\ntitle: {body[:5]} {kind}\ntags: [{kind}]\ncreated: {dates}\nown: kept"
-        files[f"80-memory/note/{kind}-{number}.md"] = f"---\n{front}\n---\n{body}\n"
-    write(vault, files)
-    ask("sync")
-    remembered = [f"*Remember*: {author.marked(author.sentence())}" for _ in range(counts["remembered"])]
-    stated = [f"We decided to use {author.marked(author.sentence())}" for _ in range(counts["stated"])]
-    for start in range(0, len(remembered), 50):
-        ask("capture", text="\n\n".join(remembered[start : start + 50]), inbox=True)
-    for start in range(0, len(stated), 20):
-        ask("capture", text="\n\n".join(stated[start : start + 20]), statements=True, inbox=True)
-
-
 def marks(text: str) -> set[str]:
-    """Return the first words of the memories that a text or a screen shows."""
+    """Return the first words of the memories that a text holds."""
     return set(_MARK.findall(text))
 
 
@@ -120,15 +79,6 @@ def all_files(vault: Path) -> Iterator[tuple[str, bytes]]:
 def is_draft(path: str) -> bool:
     """Whether it is a temporary file of a write."""
     return Path(path).name.startswith(".vault-index-")
-
-
-def undo_all(ask: Ask, vault: Path, until: Mapping[str, bytes]) -> int:
-    """Undo changes until the files are these; return how many."""
-    for number in range(400):
-        if files_of(vault) == until:
-            return number
-        ask("undo")
-    raise AssertionError("400 changes were undone, and the files are not as they were")
 
 
 def undo_what_can_be(ask: Ask) -> int:
