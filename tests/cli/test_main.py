@@ -192,15 +192,6 @@ def test_version_and_help_go_to_stdout(capsys: pytest.CaptureFixture[str]) -> No
 # --- as a process ------------------------------------------------------------------------------------------------
 
 
-def test_exit_codes_and_streams_of_the_process() -> None:
-    ended = vx("serach", "x")
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == "vault-index: error: no command 'serach'\n  hint: did you mean search?\n"
-    overview = vx("--help")
-    assert (overview.returncode, overview.stderr) == (0, "")
-    assert "  search         find passages" in overview.stdout
-
-
 def test_a_reader_that_leaves_is_no_error() -> None:
     code = (
         "import os, sys\n"

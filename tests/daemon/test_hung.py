@@ -106,22 +106,3 @@ def test_a_question_does_not_wait_for_a_daemon_that_hung_a_moment_ago(
         assert second == first - 1
         monkeypatch.setattr(cli_client, "_HUNG_SECONDS", 0)
         assert asked() == first
-
-
-def test_a_setting_is_in_force_when_the_command_returns(world: World, run: Run) -> None:
-    world.write("b.md", "# Beta\n\nanother aardvark\n")
-    world.daemon()
-    for limit in (1, 2, 1):
-        answer(run, "config", "set", "search.limit", str(limit))
-        assert len(world.ask("search", query="aardvark")["results"]) == limit
-    answer(run, "config", "delete", "search.limit")
-    assert len(world.ask("search", query="aardvark")["results"]) == 2
-
-
-def test_a_setting_says_that_a_stopped_daemon_has_not_read_it(
-    world: World, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with stopped(world.daemon(), monkeypatch):
-        code, out, err = run("config", "set", "search.limit", "3")
-    assert (code, out) == (0, "search.limit = 3\n")
-    assert "the daemon has not read the new settings yet: the daemon does not answer" in err

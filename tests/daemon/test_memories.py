@@ -3,13 +3,11 @@
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
 
 from tests.embeddings.replies import Reply, Request
 from tests.embeddings.server import EmbeddingServer
-from tests.sources.opencode.stores import Client
 from tests.waiting import PATIENCE, until
 from tests.world import World, opened_world
 from vault_index.errors import UsageError
@@ -19,16 +17,8 @@ HOUSEKEEPING = '[memory]\nauto_prune = true\narchive_after = "2 years"\n'
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A daemon with a session that quotes two memories, a memory that expired, and one that nobody uses."""
-    folder = tmp_path_factory.mktemp("memories")
-    (folder / "opencode").mkdir()
-    with closing(Client(folder / "opencode/opencode.db")) as client:
-        for session, animal, what in (("ses_a", "hippo", "mud"), ("ses_b", "moose", "snow")):
-            client.session(session, title="Work")
-            client.user("What does it like?", session=session)
-            client.assistant(f"As is remembered, the {animal} likes {what} in the morning.", session=session)
-    opencode = f'[sessions.opencode]\nenabled = true\ndata = "{folder}/opencode"\n'
-    with opened_world(folder, opencode + HOUSEKEEPING) as world:
+    """A daemon with a memory that expired, and one that nobody uses."""
+    with opened_world(tmp_path_factory.mktemp("memories"), HOUSEKEEPING) as world:
         world.write("a.md", "# Alpha\n\nthe aardvark\n")
         world.write("80-memory/over.md", "---\nexpires: 2020-01-01\n---\nOver.\n")
         world.write("80-memory/lasting.md", "---\nexpires: 2999-01-01\n---\nNot over.\n")
@@ -52,20 +42,6 @@ def test_a_memory_is_found_when_the_daemon_has_answered(running: World) -> None:
     # The watcher also reports what the daemon wrote itself, and the daemon finds nothing new in it.
     assert running.ask("sync", embed=False)["changed"] == 0
     assert running.ask("status")["watch"]["missed"] == 0
-
-
-@pytest.mark.parametrize(
-    ("animal", "text", "by_hand"),
-    [("hippo", "The hippo likes mud in the morning.", False), ("moose", "The moose likes snow in the morning.", True)],
-)
-def test_a_quote_of_a_deleted_memory_is_not_found(running: World, animal: str, text: str, by_hand: bool) -> None:
-    stored = running.ask("add", text=text)
-    assert len(running.found(animal)) == 2
-    if by_hand:
-        (running.vault / stored["path"]).unlink()
-    else:
-        running.ask("delete", ref=[stored["id"]])
-    until(lambda: running.found(animal) == set())
 
 
 def test_the_daemon_prunes_and_archives_where_settings_say_so(running: World) -> None:

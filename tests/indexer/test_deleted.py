@@ -68,7 +68,7 @@ def for_good(index: VaultIndex, vault: Path, path: str) -> None:
 
 def by_hand(index: VaultIndex, vault: Path, path: str) -> None:
     (vault / path).unlink()
-    index.sync()
+    index.sync([vault / path])  # as the daemon does
 
 
 def by_age(index: VaultIndex, vault: Path, path: str) -> None:

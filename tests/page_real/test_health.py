@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -57,10 +56,6 @@ def health(reader: Reader) -> Page:
     return page
 
 
-def number_of(page: Page, label: str) -> Any:
-    return page.locator(".numbers > div", has_text=label).locator("dd")
-
-
 def test_health_shows_a_problem_and_leads_to_its_note(health: Page) -> None:
     problem = health.locator(".problems li")
     expect(problem).to_contain_text("frontmatter cannot be read")
@@ -79,15 +74,6 @@ def test_health_checks_everything_by_a_key_and_changes_nothing(world: World, hea
     expect(toast(health)).to_contain_text("copied")
     assert copied(health) == "vault-index doctor --fix"
     world.home.state_db.chmod(0o600)
-
-
-def test_health_follows_the_number_of_notes(world: World, health: Page) -> None:
-    expect(number_of(health, "notes")).to_have_text("27")
-    world.write("new.md", "# New\n\nA new note.\n")
-    expect(number_of(health, "notes")).to_have_text("28")
-    expect(health.locator(".sources tbody tr").first).to_contain_text("28 of 28")
-    (world.vault / "new.md").unlink()
-    expect(number_of(health, "notes")).to_have_text("27")
 
 
 def test_health_shows_the_progress_of_long_work(reader: Reader) -> None:
