@@ -11,11 +11,11 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 25_262
+STATEMENTS = 25_214
 """Executable ones: without docstrings and imports."""
 MODULES = 295
 TEST_LINES = 45_000
-LINES = 400
+LINES = 600
 BEGINNINGS = ("TOML",)
 """What a message may begin with in upper case: names."""
 

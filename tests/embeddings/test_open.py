@@ -3,7 +3,7 @@ import pytest
 from tests.embeddings.server import EmbeddingServer
 from vault_index.config import EmbeddingConfig
 from vault_index.embeddings import open_embedder
-from vault_index.embeddings.prices import KNOWN_DIMENSIONS, PRICES_PER_MILLION
+from vault_index.embeddings.access import KNOWN_DIMENSIONS, PRICES_PER_MILLION
 from vault_index.errors import ConfigError, EmbedderRefused
 from vault_index.models import VectorSpace
 

@@ -61,10 +61,11 @@ def test_secrets_are_nowhere_but_in_opencode(client: Client, tmp_path: Path) -> 
     write(tmp_path / "vault", {"note.md": "# A note\n\nOf no concern.\n"})
     create_config(home, tmp_path / "vault", provider="openai", memory_dir=None)
     opencode = {"enabled": "true", "data": str(tmp_path / "opencode"), "include": "reasoning,output,diffs"}
-    opencode["mirror"] = "sessions"
     with EmbeddingServer() as server, (tmp_path / "log").open("wb") as log:
         embedding = {"base_url": server.base_url, "api_key": "none"}
-        for section, values in (("opencode", opencode), ("embedding", embedding)):
+        for section, values in (
+            ("sessions.opencode", opencode), ("sessions", {"mirror": "sessions"}), ("embedding", embedding)
+        ):  # fmt: skip
             for key, value in values.items():
                 set_value(home, f"{section}.{key}", value)
         watch = [sys.executable, "-m", "vault_index", "watch", "--home", str(tmp_path / "home")]

@@ -14,6 +14,20 @@ from vault_index.errors import ConfigError, EmbedderRefused
 if TYPE_CHECKING:
     from vault_index.config import EmbeddingConfig
 
+KNOWN_DIMENSIONS = {
+    "text-embedding-3-small": 1536,
+    "text-embedding-3-large": 3072,
+    "text-embedding-ada-002": 1536,
+}
+"""The length of a model's vectors when no other is asked for."""
+
+PRICES_PER_MILLION = {
+    "text-embedding-3-small": 0.02,
+    "text-embedding-3-large": 0.13,
+    "text-embedding-ada-002": 0.10,
+}
+"""US dollars for a million tokens, as listed in 2026."""
+
 _OPENAI = "https://api.openai.com/v1"
 _NO_KEY = "none"
 """The key that is sent where none is set: a server on one's own machine takes any."""

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Literal
 import openai
 
 from vault_index.config.values import without_password
-from vault_index.embeddings.access import base_url, endpoint, find_key, proxy_for
+from vault_index.embeddings.access import KNOWN_DIMENSIONS, base_url, endpoint, find_key, proxy_for
 from vault_index.embeddings.answer import parse_vectors
 from vault_index.embeddings.faults import Asked, refuses_base64, translate
-from vault_index.embeddings.prices import KNOWN_DIMENSIONS
 from vault_index.embeddings.retry import Patience
 from vault_index.errors import EmbedderError, TextTooLong
 from vault_index.models import Vector, VectorSpace

@@ -77,7 +77,7 @@ def spent_days(state: State, config: Config) -> tuple[SpentDay, ...]:
 
 def price_of(config: Config, model: str, count: int) -> float | None:
     """US dollars for so many tokens; None where the price of the model is not known."""
-    from vault_index.embeddings.prices import PRICES_PER_MILLION
+    from vault_index.embeddings.access import PRICES_PER_MILLION
 
     known = config.embedding.price_per_million or PRICES_PER_MILLION.get(model)
     return None if known is None else count * known / 1e6

@@ -8,6 +8,7 @@ that does not look like one, is a weak one.
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from vault_index.secrets.placeholders import (
     Found,
@@ -21,13 +22,28 @@ from vault_index.secrets.placeholders import (
     rows,
     stands_for_another,
 )
-from vault_index.secrets.tables import Column, column
 
 _PASSWORD = "a password"
 WEAK = "a weak "
 # How far back is looked for what belongs to a name, and for the `login x` before a password; when a value is long.
 _NEAR, _FAR, _LONG = 20, 130, 100
 _SPACED_BY = ("-", "login", "env", "arg", "set", "require", "master", "with", "user", "enable")
+
+_SEPARATORS = "│┃|\t;,"
+_LONGEST_HEADER = 300
+_LONGEST_ROW = 2_000
+_AROUND = " \t*`\"'"
+
+
+class Column(NamedTuple):
+    """A column of a table or of CSV whose header names a credential."""
+
+    rows: int
+    """Position of the first row below the header."""
+    end: int
+    """Position behind the last row."""
+    cells: list[tuple[int, int]]
+    """Start and end of each cell, without the blanks and quotes around it."""
 
 
 def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iterator[Found]:
@@ -40,7 +56,7 @@ def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iter
     for literal, position in hits:
         for name in rows("names").get(literal, ()):
             label = _label(name, position, text, folded) if position >= done.get(name, 0) else None
-            if label and not cells.rows <= position < cells.end and (below := column(text, *label.span())):
+            if label and not cells.rows <= position < cells.end and (below := _column(text, *label.span())):
                 cells = below
                 for start, end in cells.cells:
                     if _is_listed(name, text[start:end]):
@@ -189,3 +205,33 @@ def _is_code(value: str, *, bare: bool) -> bool:
         or pattern("<MEMBER>").fullmatch(value)
         or stands_for_another(value)
     )
+
+
+def _column(text: str, start: int, end: int) -> Column | None:
+    """The column whose header holds the name between `start` and `end`."""
+    if not pattern("<REST_OF_CELL>").match(text, end):
+        return None
+    header = text.rfind("\n", max(start - _LONGEST_HEADER, 0), start) + 1
+    rows = text.find("\n", end, end + _LONGEST_HEADER) + 1
+    names = text[header:rows].rstrip()
+    separator = next((sign for sign in _SEPARATORS if sign in names), "")
+    width = names.count(separator) if rows and start - header <= _LONGEST_HEADER and separator else 0
+    name = pattern("<HEADER_CELL>" if separator in "│┃|" else "<NAME_CELL>")
+    if not width or not all(map(name.fullmatch, names.split(separator))):
+        return None
+    cell = pattern(rf'(?:\A|[{separator}])([ \t]*"[^"\n]*"[ \t]*(?=[{separator}]|\Z)|(?:\\.|[^{separator}\\])*)')
+    cells, at, number = [], rows, names.count(separator, 0, start - header)
+    while at < len(text):
+        until = text.find("\n", at) if "\n" in text[at : at + _LONGEST_ROW] else len(text)
+        row = text[at : min(until, at + _LONGEST_ROW)].rstrip()
+        spans = [match.span(1) for match in cell.finditer(row)]
+        if not pattern("<RULE>").fullmatch(row):
+            if len(spans) != width + 1:
+                break
+            begin, stop = spans[number]
+            value = row[begin:stop].lstrip(_AROUND)
+            cells.append((at + stop - len(value), at + stop - len(value) + len(value.rstrip(_AROUND))))
+        elif not row:
+            break
+        at = until + 1
+    return Column(rows, at, cells)
