@@ -81,8 +81,9 @@ def test_what_nobody_was_told_of_stays_here(home: Home, talks: Path, told: bool)
     privacy = PrivateScope(load_config(home))
     assert privacy.empty is told
     assert privacy.keeps(Origin(session=ID)) is not told
-    assert not privacy.keeps(Origin(("api",), ("/home/user/api",)))
-    assert not privacy.keeps(Origin(folders=("/home/user/api",)))
+    assert privacy.keeps(Origin(("api",), ("/home/user/api",))) is not told
+    assert privacy.keeps(Origin(folders=("/home/user/api",))) is not told
+    assert not privacy.keeps(Origin(("other",), ("/home/user/other",)))
     with opened(home):
         assert len(list((home.data_dir.parent / "vault").glob("talks/*.md"))) == told
 
