@@ -154,4 +154,4 @@ def test_files_that_are_left_out_are_not_passed_over_in_silence(
     assert "vault-index status" not in capsys.readouterr().err
     (vault / "latin.md").write_bytes(b"# Caf\xe9\n")
     assert main(["init", "--human"]) == 0
-    assert "There is more to be told of some files: vault-index status" in capsys.readouterr().err
+    assert "Some files need attention: vault-index status" in capsys.readouterr().err

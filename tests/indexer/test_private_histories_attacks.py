@@ -39,8 +39,8 @@ from vault_index.mcp_server.toolbox import answer_tool
 MARKER = re.compile(r"zq[a-z]{10}")
 CREDENTIAL = re.compile(r"ghp_[A-Za-z0-9]{36}")
 PROJECTS = {
-    "My-App": "clients/My-App", "Client One": "clients/deep/Client One", "secret_plan": "work/secret_plan",
-    "Büro-Plan": "work/Büro-Plan", "open-tool": "code/open-tool",
+    "My-App": "clients/My-App", "Client One": "clients/deep/Client One", "secret_plan": "jobs/secret_plan",
+    "Büro-Plan": "jobs/Büro-Plan", "open-tool": "code/open-tool",
 }  # fmt: skip
 """The folders of the projects, which are git worktrees."""
 FREE = "elsewhere"
@@ -48,8 +48,8 @@ FREE = "elsewhere"
 SCOPES = {
     "~/clients": {"My-App", "Client One"}, "HOME/clients/My-App": {"My-App"}, "My-App": {"My-App"},
     "my app": {"My-App"}, "MY_*": {"My-App"}, "client-*": {"Client One"}, "Client One": {"Client One"},
-    "~/work/secret_plan/": {"secret_plan"}, "Secret Plan": {"secret_plan"}, "büro*": {"Büro-Plan"},
-    "~/work": {"secret_plan", "Büro-Plan"},
+    "~/jobs/secret_plan/": {"secret_plan"}, "Secret Plan": {"secret_plan"}, "büro*": {"Büro-Plan"},
+    "~/jobs": {"secret_plan", "Büro-Plan"},
 }  # fmt: skip
 """Values of a client's `local_only`, and the projects that each means."""
 PATTERNS = {

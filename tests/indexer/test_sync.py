@@ -312,4 +312,4 @@ def test_sync_names_broken_frontmatter_once(tmp_path: Path) -> None:
         assert [one.code for one in index.status().problems] == ["frontmatter"]
         write(tmp_path / "vault", {f"{name}.md": broken for name in "pqr"})
         (problem,) = index.sync().problems
-        assert problem.message.endswith("; 2 more of the kind are in `vault-index status`")
+        assert problem.message.endswith("; `vault-index status` lists 2 more like it")

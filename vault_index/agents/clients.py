@@ -43,7 +43,7 @@ WIRED = {
         ("settings.json", ".claude/settings.local.json"),
         _EVENTS,
         {"timeout": _SECONDS},
-        "Start Claude Code anew; of a project's server it asks whether it may be used",
+        "Restart Claude Code; it asks once before it uses the server of a project",
     ),
     "codex": Wiring(
         ("config.toml", ".codex/config.toml"),

@@ -61,7 +61,7 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
     if advice := status["embedder"].get("advice"):
         remark(options, f"{advice[0].upper()}{advice[1:]}")
     if len(status["problems"]) > len(report.get("problems", ())):
-        remark(options, "There is more to be told of some files: vault-index status")
+        remark(options, "Some files need attention: vault-index status")
     return _exit_code(options, "init", report)
 
 

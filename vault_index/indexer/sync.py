@@ -372,7 +372,7 @@ def _seen(read: Read, before: tuple[str, str] | None) -> Seen | None:
 
 
 def _broken_frontmatter(places: Sequence[str]) -> Problem:
-    more = f"; {len(places) - 1} more of the kind are in `vault-index status`" if len(places) > 1 else ""
+    more = f"; `vault-index status` lists {len(places) - 1} more like it" if len(places) > 1 else ""
     hint = "the note is indexed, with what could be read of it; in quotes any value is plain text"
     return Problem("frontmatter", places[0] + more, hint)
 
