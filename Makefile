@@ -33,7 +33,7 @@ test: check
 
 # Tests that start no process.
 fast: $(READY)
-	$(PYTEST) -m core
+	$(PYTEST) -m core $(addprefix tests/,api config embeddings markdown output query secrets store)
 
 # All tests that need no other programs.
 test-everything: $(READY)
