@@ -37,7 +37,9 @@ DATES = {
     "q3": "2027-09-30", "Q4": "2026-12-31", "end of Q4 2027": "2027-12-31", "next quarter": "2027-03-31",
     "end of year": "2026-12-31", "the end of next year": "2027-12-31", "end of the month": "2026-11-30",
     "end of next month": "2026-12-31", "end of quarter": "2026-12-31", "end of week": "2026-11-22",
-    "end of 2027": "2027-12-31",
+    "end of 2027": "2027-12-31", "7d": "2026-11-28", "2w": "2026-12-05", "30 d": "2026-12-21",
+    "in 1y": "2027-11-21", "12h": local(2026, 11, 22, 1, 5, 30), "now": local(2026, 11, 21, 13, 5, 30),
+    "in 3 weeks": "2026-12-12",
 }  # fmt: skip
 
 
@@ -55,6 +57,9 @@ STARTS = {
     "last saturday": (2026, 11, 14), "next friday": (2026, 11, 27), "March": (2026, 3, 1),
     "December": (2025, 12, 1), "march 2025": (2025, 3, 1), "Q4": (2026, 10, 1), "Q1 2027": (2027, 1, 1),
     "24 December": (2025, 12, 24), "21 november": (2026, 11, 21), "29 february": (2024, 2, 29), "banana": None,
+    "7d": (2026, 11, 14), "2w": (2026, 11, 7), "12h": (2026, 11, 21, 1, 5, 30), "30d ago": (2026, 10, 22),
+    "in the last 7 days": (2026, 11, 14), "the past two weeks": (2026, 11, 7), "past month": (2026, 10, 21),
+    "last 12h": (2026, 11, 21, 1, 5, 30), "now": (2026, 11, 21, 13, 5, 30),
     "2026-13": None,
 }  # fmt: skip
 
@@ -111,10 +116,11 @@ def test_any_text_gives_a_date_or_a_usage_error(text: str) -> None:
 BEGINNINGS = {
     "next friday, then delete it": "2026-11-27", "March 2027 at the latest": "2027-03-31",
     "March 15, 2027, when it ends": "2027-03-15", "2027-02-01.": "2027-02-01",
-    "2027-02-01 15:00, when it ends": "2027-02-01", "Q2 2027) because": "2027-06-30",
-    "in 2 hours": None, "the release in May": None, "we know more": None, "": None,
+    "2027-02-01 15:00, when it ends": local(2027, 2, 1, 15), "Q2 2027) because": "2027-06-30",
+    "in 2 hours": local(2026, 11, 21, 15, 5, 30), "2w, then delete it": "2026-12-05",
+    "the release in May": None, "we know more": None, "": None,
 }  # fmt: skip
 
 
 def test_a_text_may_begin_with_a_date() -> None:
-    assert {text: leading_date(text, TODAY) for text in BEGINNINGS} == BEGINNINGS
+    assert {text: leading_date(text, NOW) for text in BEGINNINGS} == BEGINNINGS

@@ -9,7 +9,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from vault_index.config.schema import CLIENTS, SECTIONS, SourceConfig
-from vault_index.memories.capture.markers import BUILT_IN
+from vault_index.memories.capture.markers import built_in_tags
 
 FILE = Path(__file__).parent.parent / "docs" / "configuration.md"
 
@@ -75,7 +75,7 @@ def reference() -> str:
         _section(name, kind, variables=True) + (_ALIKE.format(*others) * (name == first)) for name, kind in shown
     ]
     rows = [f"| `{_variable(name, field)}` | `{name}.{field.name}` |" for name, kind in shown for field in fields(kind)]
-    tags = [f"| `{tag}` | {words} |" for tag, words in BUILT_IN.items()]
+    tags = [f"| `{tag}` | {words} |" for tag, words in built_in_tags().items()]
     return "\n".join(
         [HEAD + "\n".join(sections) + "```\n", VARIABLES + "\n".join(rows), "", TAGS + "\n".join(tags), ""]
     )

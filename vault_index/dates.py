@@ -39,6 +39,9 @@ _RELATIVE = re.compile(
     rf"(?:next|last) (?:week|month|year)|(?:in )?{_NUMBER} {_UNIT}(?:(?: and)? {_NUMBER} {_UNIT})*"
     r"(?: from (?:now|today)| ago)?"
 )
+_SHORT_UNITS = {"h": "hours", "d": "days", "w": "weeks", "y": "years"}
+_SHORT = re.compile(r"\b(\d{1,4}) ?([hdwy])\b")
+_PAST = re.compile(rf"(?:(?:in|within|over|during) )?(?:the )?(?:last|past) (?:({_NUMBER} {_UNIT})|(week|month|year))")
 _COUNT = re.compile(rf"({_NUMBER}|next|last) ({_UNIT})")
 _TIME = re.compile(r"(.+?) (?:at )?(\d{1,2}):(\d\d)")
 _WRITTEN = re.compile(
@@ -53,7 +56,7 @@ def read_date(text: str, now: datetime, *, option: str) -> str:
     `option`."""
     found = _read(text, now)
     if found:
-        return found.isoformat(timespec="seconds") if isinstance(found, datetime) else found.isoformat()
+        return _iso(found)
     if _NUMERIC.fullmatch(text.strip()):
         raise UsageError(
             f"{option}: {text.strip()!r} may be read in two ways, day or month first",
@@ -72,15 +75,18 @@ def read_start(text: str, now: datetime) -> datetime | None:
     return found if found is None or isinstance(found, datetime) else datetime.combine(found, time())
 
 
-def leading_date(text: str, today: date) -> str | None:
-    """The day of the longest date that the text begins with: `next friday, then …` is a friday."""
+def leading_date(text: str, now: datetime) -> str | None:
+    """The longest date that the text begins with, as `read_date` gives it: `next friday, then …` is a friday."""
     words = re.findall(r"[^\s,;:!?()\"*_`]+[,;:!?()\"*_`]*", text[:80])[:8]
-    midnight = datetime.combine(today, time())
     for count in range(len(words), 0, -1):
-        found = _read(" ".join(words[:count]).rstrip(',;:!?()."*_`'), midnight)
+        found = _read(" ".join(words[:count]).rstrip(',;:!?()."*_`'), now)
         if found:
-            return found.isoformat()[: len("2027-02-01")]
+            return _iso(found)
     return None
+
+
+def _iso(found: date) -> str:
+    return found.isoformat(timespec="seconds") if isinstance(found, datetime) else found.isoformat()
 
 
 def _read(text: str, now: datetime, *, first: bool = False) -> date | None:
@@ -93,6 +99,9 @@ def _read(text: str, now: datetime, *, first: bool = False) -> date | None:
     except (ValueError, OverflowError):
         pass
     words = " ".join(re.sub(r"(?<=[a-z\d])[,.](?=\s|$)", " ", text.lower()).split())
+    words = _SHORT.sub(lambda match: f"{match[1]} {_SHORT_UNITS[match[2]]}", words)
+    if past := _PAST.fullmatch(words):
+        words = f"{past[1]} ago" if past[1] else f"last {past[2]}"
     try:
         if at := _TIME.fullmatch(words):
             day = _read(at[1], now, first=first)
@@ -163,6 +172,8 @@ def _weekday(words: str, today: date, *, first: bool) -> date | None:
 
 def _relative(words: str, now: datetime, *, back: bool) -> date | None:
     """So many days, weeks, months from now on, or ago; a moment where hours are counted."""
+    if words == "now" and now.tzinfo:
+        return now.replace(microsecond=0)
     if words in _NEAR:
         return now.date() + timedelta(days=_NEAR[words])
     if not _RELATIVE.fullmatch(words):

@@ -1,5 +1,5 @@
 import tomllib
-from datetime import date
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -7,17 +7,17 @@ from hypothesis import given, strategies as st
 
 from vault_index.memories.capture.markers import Captured, captures, tag_words
 
-TODAY = date(2026, 11, 21)
+NOW = datetime(2026, 11, 21, 13, 5).astimezone()
 EXAMPLES = tomllib.loads((Path(__file__).parent / "markers.toml").read_text("utf-8"))
 NO_TAGS: dict[str, tuple[str, ...]] = {}
 
 
 def texts(output: str) -> list[str]:
-    return [captured.text for captured in captures(output, today=TODAY, tag_words=NO_TAGS)]
+    return [captured.text for captured in captures(output, now=NOW, tag_words=NO_TAGS)]
 
 
 def one(output: str) -> Captured:
-    (captured,) = captures(output, today=TODAY, tag_words=tag_words())
+    (captured,) = captures(output, now=NOW, tag_words=tag_words())
     return captured
 
 
@@ -35,7 +35,7 @@ def test_several_in_one_text_each_up_to_a_blank_line_or_the_next() -> None:
         "I fixed the build.\n\n*Remember*: the build needs\nlibpq-dev\nand make.\n\nThen I looked further.\n"
         "*Remember*: ports are in `ports.toml`\n*Remember:* not 80\n# Next\n\nDone. *Remember*: one *Remember*: two\n"
     )
-    found = captures(output, today=TODAY, tag_words=NO_TAGS)
+    found = captures(output, now=NOW, tag_words=NO_TAGS)
     assert [(each.line, each.text) for each in found] == [
         (3, "the build needs\nlibpq-dev\nand make."),
         (8, "ports are in `ports.toml`"),
@@ -58,7 +58,7 @@ def test_tags_are_told_by_whole_words() -> None:
 def test_tag_words_of_the_settings_add_override_and_switch_off() -> None:
     words = tag_words(["Billing: invoice, Stripe  API", "docker: moby", "security:", "project:shop: basket"])
     text = "*Remember*: the Stripe API and docker; moby is a security matter"
-    assert captures(text, today=TODAY, tag_words=words)[0].tags == ("billing", "docker")
+    assert captures(text, now=NOW, tag_words=words)[0].tags == ("billing", "docker")
 
 
 def test_expiry_is_taken_from_words_that_say_it() -> None:
@@ -74,7 +74,7 @@ def test_expiry_is_taken_from_words_that_say_it() -> None:
     ],
 )
 def test_lines_are_counted_across_code_and_windows_line_ends(output: str, text: str) -> None:
-    assert captures(output, today=TODAY, tag_words=NO_TAGS) == (Captured(text, 3),)
+    assert captures(output, now=NOW, tag_words=NO_TAGS) == (Captured(text, 3),)
 
 
 def test_a_label_says_the_type() -> None:
@@ -93,6 +93,6 @@ def test_a_short_first_sentence_is_the_title_of_what_follows() -> None:
 
 @given(st.text(alphabet="*_Rremember:>-` \n\r\t~#a1.", max_size=200))
 def test_any_text_is_read_and_every_line_is_in_it(output: str) -> None:
-    for captured in captures(output, today=TODAY, tag_words=NO_TAGS):
+    for captured in captures(output, now=NOW, tag_words=NO_TAGS):
         assert 1 <= captured.line <= len(output.splitlines())
         assert captured.text.strip() == captured.text != ""

@@ -1,5 +1,5 @@
 import tomllib
-from datetime import date
+from datetime import datetime
 from pathlib import Path
 
 from hypothesis import given, strategies as st
@@ -61,7 +61,7 @@ def test_a_pasted_document_is_not_what_the_user_says() -> None:
 
 def test_tags_and_expiry_are_inferred_as_of_marked_ones() -> None:
     (stated,) = statements("We decided to pin docker until March 2027.")
-    described = inferred(stated, today=date(2026, 11, 21), tag_words=tag_words())
+    described = inferred(stated, now=datetime(2026, 11, 21).astimezone(), tag_words=tag_words())
     assert described.tags == ("docker",)
     assert described.expires == "2027-03-31"
 

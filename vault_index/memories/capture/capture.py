@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 
 from vault_index.errors import VaultIndexError
 from vault_index.markdown.memory import INBOX, WAITING
@@ -38,7 +38,7 @@ def capture_memories(
     if mode == "off":
         return MemoryOutcomes(())
     now = datetime.now().astimezone()
-    found = _found(text, now.date(), runtime.config.memory.capture_tags, statements=statements)
+    found = _found(text, now, runtime.config.memory.capture_tags, statements=statements)
     if not found:
         return MemoryOutcomes(())
     spoken = origin_of(project)
@@ -71,18 +71,18 @@ def capture_memories(
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 
-def _found(text: str, today: date, more_tags: Sequence[str], *, statements: bool) -> tuple[Captured, ...]:
+def _found(text: str, now: datetime, more_tags: Sequence[str], *, statements: bool) -> tuple[Captured, ...]:
     """What is to be kept, each fact once; nothing of what our own recall put into the text, or of what
     is private."""
     words = tag_words(more_tags)
     text = drop_private(drop_recalled(text))
-    found = {_words(one): one for one in captures(text, today=today, tag_words=words)}
+    found = {_words(one): one for one in captures(text, now=now, tag_words=words)}
     if statements:
         from vault_index.memories.capture import statements as plain  # its patterns take a while to compile
 
         for one in plain.statements(text):
             if not any(_words(one) in marked for marked in found):  # what is marked is kept whole
-                found[_words(one)] = replace(inferred(one, today=today, tag_words=words), guessed=True)
+                found[_words(one)] = replace(inferred(one, now=now, tag_words=words), guessed=True)
     return tuple(found.values())
 
 

@@ -3,80 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
+from datetime import datetime, timedelta
+from importlib.resources import files
 
 from vault_index.dates import leading_date, read_date
 from vault_index.errors import UsageError
 from vault_index.markdown.code import code_spans, masked
 from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.memories.file.fields import TYPES
-
-BUILT_IN = {
-    "ansible": "ansible, ansible-playbook",
-    "aws": "aws, s3, ec2, cloudformation, dynamodb",
-    "azure": "azure, aks",
-    "bash": "bash, shell script, shellcheck",
-    "css": "css, scss, tailwind, tailwindcss",
-    "django": "django",
-    "docker": "docker, dockerfile, docker-compose, podman, containerd, compose.yaml, compose.yml",
-    "elasticsearch": "elasticsearch, opensearch, kibana",
-    "fastapi": "fastapi, uvicorn, pydantic",
-    "gcp": "gcp, gcloud, google cloud, bigquery",
-    "git": "git, git hook, rebase, rebased, cherry-pick, gitignore, submodule, submodules",
-    "github": "github, github actions, gh",
-    "gitlab": "gitlab, gitlab ci, gitlab-ci",
-    "golang": "golang, go.mod, gofmt, goroutine, goroutines",
-    "graphql": "graphql, apollo server",
-    "java": "java, jvm, maven, gradle, spring boot",
-    "javascript": "javascript, eslint, prettier, webpack, vite",
-    "kafka": "kafka, zookeeper",
-    "kubernetes": "kubernetes, k8s, kubectl, helm, minikube, k3s, kustomize",
-    "linux": "linux, ubuntu, debian, fedora, arch linux",
-    "macos": "macos, homebrew, launchd",
-    "mongodb": "mongodb, mongo, mongoose",
-    "mysql": "mysql, mariadb",
-    "nextjs": "next.js, nextjs",
-    "nginx": "nginx, openresty",
-    "nixos": "nixos, nixpkgs, nix flake, nix flakes, flake.nix, home-manager, nix-shell, nix develop",
-    "nodejs": "node.js, nodejs, npm, pnpm, yarn, package.json, package-lock.json, nvm, bun",
-    "obsidian": "obsidian",
-    "php": "php, laravel, symfony, composer.json",
-    "postgresql": "postgresql, postgres, psql, pg_dump, pgbouncer, pgvector",
-    "prometheus": "prometheus, grafana, alertmanager",
-    "python": "python, pip, pytest, mypy, ruff, virtualenv, venv, pyproject.toml, poetry, uv",
-    "rabbitmq": "rabbitmq, amqp",
-    "react": "reactjs, react.js, react native, react component, react components, react hook, react hooks, jsx, tsx",
-    "redis": "redis, redis-cli, valkey",
-    "ruby": "ruby, rails, rspec, gemfile",
-    "rust": "rust, rustc, rustup, cargo, cargo.toml, clippy",
-    "sqlite": "sqlite, sqlite3, fts5",
-    "svelte": "svelte, sveltekit",
-    "systemd": "systemd, systemctl, journalctl, journald",
-    "terraform": "terraform, opentofu, tfstate",
-    "typescript": "typescript, tsconfig, tsconfig.json, tsc",
-    "vue": "vue, vue.js, vuejs, nuxt, pinia",
-    "windows": "powershell, wsl, wsl2, on windows, windows 10, windows 11",
-    "api": "api, apis, endpoint, endpoints, webhook, webhooks, openapi",
-    "authentication": "authentication, oauth, oauth2, oidc, jwt, sso, login",
-    "backup": "backup, backups, restic, borg, borgbackup",
-    "ci": "ci, ci pipeline, jenkins, github actions, gitlab ci, gitlab-ci",
-    "configuration": "config, configs, configuration, configure, configured, settings, environment variable, "
-    "environment variables, env var, env vars, .env",
-    "database": "database, databases, migration, migrations, sql, postgres, postgresql, mysql, mariadb, mongodb, "
-    "sqlite",
-    "dependencies": "dependency, dependencies, lockfile, package.json, package-lock.json",
-    "deployment": "deploy, deploys, deployed, deploying, deployment, deployments, rollout, rollback, staging",
-    "documentation": "documentation, docs, readme, changelog",
-    "networking": "dns, firewall, tcp, udp, vpn, proxy, load balancer, wireguard, iptables",
-    "performance": "performance, slow, slower, faster, speed up, latency, throughput, bottleneck, benchmark, "
-    "benchmarks, memory leak, n+1",
-    "security": "security, secure, insecure, vulnerability, vulnerabilities, cve, xss, csrf, sql injection, "
-    "encryption, encrypted, secrets, credentials",
-    "testing": "test, tests, testing, unit test, e2e, pytest, jest, vitest, playwright, flaky",
-    "troubleshooting": "troubleshooting, workaround, error, errors, fails, failed, failing, failure, crash, crashes, "
-    "crashed, bug, bugs, broken, root cause, debug, debugging, hangs, deadlock",
-}
-
 
 TEMPORARY = timedelta(days=90)
 """How long what is called temporary is kept."""
@@ -133,19 +67,27 @@ _CLAUSE = re.compile(
     r"(?=$|[.;:!?()\[\]\n—–]|,(?! \d{4}\b)| - "
     r"| (?:and|or|but|because|since|so|then|while|when|unless|only|as|at|inclusive)\b)"
 )
-_DURATION = re.compile(r"(?:in )?(?:\d+|[a-z]+) (?:day|week|fortnight|month|year)s?\b", re.IGNORECASE)
+_DURATION = re.compile(
+    r"(?:in )?(?:(?:\d+|[a-z]+) (?:minute|hour|day|week|fortnight|month|year)s?|\d+ ?[hdwy])\b", re.IGNORECASE
+)
 _TEMPORARY = re.compile(
-    r"(?<!not )(?<!no longer )(?<!non-)\btemporar(?:ily|y(?! (?:\w+ )?"
+    r"(?<!not )(?<!no longer )(?<!non-)\b(?:temporarily|temp(?:orary)?(?! (?:\w+ )?"
     r"(?:files?|director(?:y|ies)|folders?|dirs?|paths?|tables?|storage|credentials?|tokens?|variables?|names?"
-    r"|branch(?:es)?|redirects?|objects?|keys?|buffers?)\b))\b",
+    r"|branch(?:es)?|redirects?|objects?|keys?|buffers?|sensors?|readings?|is)\b))\b(?![./\\])",
     re.IGNORECASE,
 )
+
+
+def built_in_tags() -> dict[str, str]:
+    """The words of each tag, separated by commas."""
+    lines = files("vault_index").joinpath("data/capture_tags.txt").read_text("utf-8").splitlines()
+    return dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))
 
 
 def tag_words(more: Iterable[str] = ()) -> TagWords:
     """The built-in words and those of the setting `memory.capture_tags`, each as `tag: word, word`: a tag that is built
     in gets these words instead, and without words it is given no more."""
-    table = dict(BUILT_IN)
+    table = built_in_tags()
     for entry in more:
         tag, _, words = entry.partition(":")
         table[normalize_tag(tag)] = words
@@ -156,7 +98,7 @@ def tag_words(more: Iterable[str] = ()) -> TagWords:
     return tags_of
 
 
-def captures(text: str, *, today: date, tag_words: TagWords) -> tuple[Captured, ...]:
+def captures(text: str, *, now: datetime, tag_words: TagWords) -> tuple[Captured, ...]:
     """Every `*Remember*: …` of the text, up to a blank line, the next one or the end of its list item, each fact once.
 
     Emphasis may be `*`, `**` or `_`, the colon inside it or a dash. Code, fenced or inline, is never a marker, so that
@@ -172,13 +114,13 @@ def captures(text: str, *, today: date, tag_words: TagWords) -> tuple[Captured, 
             body = _body(lines, shown, fenced, number, match)
             if not _PLACEHOLDER.fullmatch(body):
                 found.setdefault(" ".join(body.lower().split()), _titled(_labelled(Captured(body, number + 1))))
-    return tuple(inferred(each, today=today, tag_words=tag_words) for each in found.values())
+    return tuple(inferred(each, now=now, tag_words=tag_words) for each in found.values())
 
 
-def inferred(captured: Captured, *, today: date, tag_words: TagWords) -> Captured:
+def inferred(captured: Captured, *, now: datetime, tag_words: TagWords) -> Captured:
     """The same with the tags and the expiry that its words say."""
     whole = f"{captured.title}. {captured.text}" if captured.title else captured.text
-    return replace(captured, tags=_tags(whole, tag_words), expires=_expiry(whole, today))
+    return replace(captured, tags=_tags(whole, tag_words), expires=_expiry(whole, now))
 
 
 def without_code(lines: Sequence[str]) -> tuple[list[str], frozenset[int]]:
@@ -278,7 +220,7 @@ def _tags(text: str, tag_words: TagWords) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tag for word in words for tag in tag_words[word]))
 
 
-def _expiry(text: str, today: date) -> str | None:
+def _expiry(text: str, now: datetime) -> str | None:
     """The day the text itself says it ends at, if that is to come.
 
     How long something else lasts (`tokens expire in 7 days`) is no expiry: a duration counts only where a sentence or
@@ -287,21 +229,21 @@ def _expiry(text: str, today: date) -> str | None:
     plain = re.sub(r"[*_]+", "", masked(text, code_spans(text)))
     ends = [match.end() for match in _UNTIL.finditer(plain) if not _DURATION.match(plain, match.end())]
     ends += [match.end() for match in _LASTS.finditer(plain)]
-    said = [day for end in ends[:MOST_DATES] if (day := leading_date(plain[end : end + 80], today))]
+    said = [day for end in ends[:MOST_DATES] if (day := leading_date(plain[end : end + 80], now))]
     alone = [match.end() for match in _THROUGH.finditer(plain)]
     if not said:
         quarters = [match.start() for match in _QUARTER.finditer(plain)]
         alone += [start for start in quarters if not _BEGINS.search(plain[max(start - 10, 0) : start].lower())]
-    said += [day for start in alone[:MOST_DATES] if (day := _clause_date(plain[start : start + 80], today))]
+    said += [day for start in alone[:MOST_DATES] if (day := _clause_date(plain[start : start + 80], now))]
     if said:
-        return next((day for day in said if day >= today.isoformat()), None)
-    return (today + TEMPORARY).isoformat() if _TEMPORARY.search(plain) else None
+        return next((day for day in said if day >= now.date().isoformat()), None)
+    return (now.date() + TEMPORARY).isoformat() if _TEMPORARY.search(plain) else None
 
 
-def _clause_date(text: str, today: date) -> str | None:
+def _clause_date(text: str, now: datetime) -> str | None:
     """The day of a clause that is nothing but a date: `through Friday, then …`, not `through Friday's script`."""
     clause = _CLAUSE.match(text)
     try:
-        return read_date(clause[0], datetime.combine(today, time()), option="")[:10] if clause else None
+        return read_date(clause[0], now, option="")[:10] if clause else None
     except UsageError:
         return None
