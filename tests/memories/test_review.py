@@ -9,7 +9,8 @@ import pytest
 from tests.api.vaults import fresh_rows, head, opened, rows, write
 from vault_index import VaultIndex
 from vault_index.api import dispatch
-from vault_index.config.edit import add_source
+from vault_index.config import find_home
+from vault_index.config.edit import add_source, set_value
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.memories.file.files import MemoryFiles
 from vault_index.output.review import item_screen
@@ -182,6 +183,15 @@ def test_accepting_moves_a_memory_out_of_the_inbox(index: VaultIndex, vault: Pat
     assert not (vault / "inbox" / "a.md").exists()
     assert index.review().counts["unreviewed"] == 0
     agree(tmp_path)
+
+
+def test_what_an_agent_stores_can_wait_for_review(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
+    index.close()
+    set_value(find_home(tmp_path / "home"), "memory.review", "agents")
+    with VaultIndex.open(tmp_path / "home") as again:
+        paths = [again.add(text, entered_by=who).path for text, who in (("By hand.", None), ("By one.", "codex"))]
+        assert [path.split("/")[1] for path in paths] == ["note", "inbox"]
+        assert again.review().counts["unreviewed"] == 1
 
 
 def test_merging_keeps_what_each_said(index: VaultIndex, vault: Path, tmp_path: Path) -> None:

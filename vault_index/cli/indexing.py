@@ -35,6 +35,8 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
     from vault_index.config.schema import CLIENTS
 
     home = home_of(options)
+    if args.get("vault") == "":
+        raise UsageError("the name of the vault's folder is empty", "name it: vault-index init ~/Vault")
     vault = args.get("vault") or _vault(home.config_file.exists())
     answer: dict[str, Any] = {"config": str(home.config_file), "source": None, "vault": None}
     if vault:

@@ -208,9 +208,9 @@ def _confirmed(options: Options, method: str, args: dict[str, Any], question: st
     """Show the plan and ask. False if there is nothing to do, or the answer is no."""
     plan = call(options, method, with_source(options, {**args, "dry_run": True}))
     count = len(plan["results"])
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if count and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(
-            f"{method} asks before it touches them ({count} here), and here is nobody to ask",
+            f"{method} needs confirmation ({count} found): nothing was changed",
             "look first with --dry-run, then add --yes",
         )
     show(options, method, plan)

@@ -155,6 +155,13 @@ class MemoryConfig:
     dir: str = setting("80-memory", "The folder of the memories inside the vault; not a hidden one.")
     vault: str = setting("", "The source new memories are written to; empty for the first one.")
     max_bytes: int = setting(10_240, "The longest text one memory may be given, in bytes.", low=1, high=1_048_576)
+    review: str = setting(
+        "captured",
+        "Which new memories a person reviews: those taken from what was said (`captured`, see `agents.capture`), "
+        "or also those that an agent stores (`agents`: all that name who entered them). They lie in the folder"
+        " `inbox`.",
+        choices=("captured", "agents"),
+    )
     auto_prune: bool = setting(False, "Whether the daemon moves expired memories to `.trash/` by itself.")
     archive_after: str = setting(
         "",

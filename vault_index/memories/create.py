@@ -9,7 +9,7 @@ from typing import Any
 from vault_index.config.schema import MemoryConfig
 from vault_index.dates import read_date
 from vault_index.errors import UsageError
-from vault_index.markdown.memory import as_uuid, last_moment
+from vault_index.markdown.memory import INBOX, as_uuid, last_moment
 from vault_index.markdown.parse import title_of
 from vault_index.memories.file.document import (
     BOM,
@@ -53,7 +53,8 @@ def add_memory(
         new = read_text(with_changes(new.text, {"id": str(uuid.uuid4())}))
     with writing(runtime, "add", sources, now, who=client_of(given), typed_in=typed_in) as memories:
         replaced = replaced_by(memories, supersedes)
-        stored = memories.store(replace(new, path=path or ""), replaced)
+        by_agent = runtime.config.memory.review == "agents" and new.front.get("entered_by") and not path
+        stored = memories.store(replace(new, path=path or ""), replaced, folder=INBOX if by_agent else None)
     return embedded(runtime, with_warnings(stored, weak), memories.home, replaced, news=True)
 
 

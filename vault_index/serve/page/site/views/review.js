@@ -228,7 +228,8 @@ function End({ list, filters, undo, first }) {
     ${told.length > 0 && html`<p>${capital(told.join(", "))}.</p>`}
     ${list.total > 0 && html`<p>${count(list.total, "thing is left as it is", "things are left as they are")}.</p>`}
     ${!list.total && !told.length && html`
-      <p>What agents leave in the inbox, near duplicates, contradictions and what has expired comes up here.</p>`}
+      <p>What agents leave in the inbox, near duplicates, contradictions and what has expired comes up here.
+        Settings: <code>agents.capture</code> and <code>memory.review</code> in the configuration.</p>`}
     <div class="row review-foot">${undo && html`<${Button} icon="undo" onClick=${undo}>Undo the last one<//>`}
       ${first && list.total > 0 && html`<a class="button" href=${first}>From the beginning</a>`}
       ${filtered && list.all > list.total && html`
