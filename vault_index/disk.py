@@ -257,14 +257,46 @@ def is_under(folder: str, path: str) -> bool:
 
 
 def worktree_of(path: str) -> str:
-    """The git worktree a folder lies in, else the folder itself."""
+    """The main git worktree of the one that a folder lies in, else the folder itself."""
     folder, home = path, os.path.expanduser("~")
     while not os.path.exists(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
         if above in (folder, home):  # a home that is kept in git is no project
             return path
         folder = above
-    return folder
+    return _main_worktree(folder)
+
+
+def linked_worktrees(root: str) -> list[str]:
+    """The folders that `git worktree add` made of the repository in this folder, where they still are."""
+    records = os.path.join(root, ".git", "worktrees")
+    folders = []
+    with contextlib.suppress(OSError):
+        folders = [os.path.dirname(_git_line(os.path.join(records, name), "gitdir")) for name in os.listdir(records)]
+    return [folder for folder in folders if folder and _main_worktree(folder) == root]
+
+
+def _main_worktree(tree: str) -> str:
+    """Of a linked worktree the main one: each names the other, so git made them; any other tree is its own."""
+    record = os.path.join(tree, _git_line(tree, ".git").removeprefix("gitdir: "))
+    place = os.path.realpath(record).split("/")
+    linked = place[-3:-1] == [".git", "worktrees"]
+    back = os.path.dirname(os.path.join(record, _git_line(record, "gitdir"))) if linked else ""
+    return "/".join(place[:-3]) if back and os.path.realpath(back) == os.path.realpath(tree) else tree
+
+
+def _git_line(folder: str, name: str) -> str:
+    """What a small file of git says; empty where it cannot be read, as a folder or a link."""
+    try:
+        descriptor = os.open(os.path.join(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        return os.read(descriptor, 4096).decode().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    finally:
+        os.close(descriptor)
 
 
 def name_of(folder: str) -> str:

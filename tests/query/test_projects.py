@@ -38,6 +38,19 @@ def test_project_of_a_folder_is_its_git_worktree(tmp_path: Path, monkeypatch: py
     assert project_of(".").folders[0] == str(tmp_path)
 
 
+def test_a_linked_worktree_belongs_to_the_project_of_the_main_one(tmp_path: Path) -> None:
+    main, linked, false = tmp_path / "shop", tmp_path / "shop-fix", tmp_path / "other"
+    record = main / ".git/worktrees/shop-fix"
+    for folder in (record, linked / "src", false):
+        folder.mkdir(parents=True)
+    (record / "gitdir").write_text(f"{linked}/.git\n")
+    for tree in (linked, false):
+        (tree / ".git").write_text(f"gitdir: {record}\n")
+    assert project_of(f"{linked}/src") == project_of(str(main))
+    assert project_of(str(main)).folders == (str(main), str(linked))
+    assert project_of(str(false)).names[0] == "other"
+
+
 def test_a_home_that_is_kept_in_git_is_no_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".git").mkdir()

@@ -47,7 +47,7 @@ class Memories:
         fields = options.memory_fields(locals())
         return memories.add_memory(
             self._runtime, text, fields, path=path, force=force, sources=self._sources(source),
-            typed_in=options.origins_of(None, directory, sessions=names(session)),
+            typed_in=options.origins_of(None, directory, options.folder_given(locals()), names(session)),
         )  # fmt: skip
 
     def update(
@@ -70,7 +70,8 @@ class Memories:
         return memories.update_memory(
             self._runtime, ref, fields, content=content, append=append, section=section, add_tags=add_tags,
             remove_tags=remove_tags, allow_empty=allow_empty, force=force, sources=self._sources(source),
-            client=client, typed_in=options.origins_of(None, directory, sessions=names(session)),
+            client=client,
+            typed_in=options.origins_of(None, directory, options.folder_given(locals()), names(session)),
         )  # fmt: skip
 
     def delete(

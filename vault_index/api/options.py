@@ -224,8 +224,20 @@ def origins_of(
 
 
 def memory_fields(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What the arguments of `add` and `update` say of a memory beside its text."""
-    return {name: given[name] for declared in FIELDS.values() for name in _names(declared) if name in given}
+    """What the arguments of `add` and `update` say of a memory beside its text. The project of a folder is its name."""
+    fields = {name: given[name] for declared in FIELDS.values() for name in _names(declared) if name in given}
+    if folder := folder_given(given):
+        from vault_index.query.projects import project_of
+
+        fields["project"] = project_of(folder).names[0]
+    return fields
+
+
+def folder_given(given: Mapping[str, Any]) -> str | None:
+    """The project of these arguments, if a folder names it."""
+    from vault_index.query.projects import is_folder
+
+    return given["project"] if given["project"] and is_folder(given["project"]) else None
 
 
 def _names(declared: Declared) -> tuple[str, ...]:

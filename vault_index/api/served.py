@@ -12,7 +12,7 @@ from vault_index.errors import ForbiddenError, NotFoundError, UsageError
 if TYPE_CHECKING:  # `serve` checks what is asked for, and opens no index
     from vault_index.runtime import Runtime
 
-_OF_FOLDERS = ("sessions", "recall", "capture")
+_OF_FOLDERS = ("sessions", "recall", "capture", "add", "update")
 """Methods that take a folder of this machine for a project, and look at it."""
 _MOST_VALUES = 100
 

@@ -108,6 +108,12 @@ def absolute(path: str) -> str:
     return os.path.abspath(os.path.expanduser(path))
 
 
+def project_named(given: str) -> str:
+    """A project as it is named, or the absolute path of its folder (`.`, `~/code/shop`)."""
+    is_folder = os.sep in given or given.startswith("~") or given in (".", "..")
+    return absolute(given) if is_folder and not given.startswith("[[") else given
+
+
 # --- arguments of several commands ---------------------------------------------------------------------------------
 
 SEVERAL = {"metavar": LIST, "type": names, "action": "extend"}

@@ -16,6 +16,7 @@ from vault_index.cli.arguments import (
     flag,
     natural,
     positive,
+    project_named,
     takes,
 )
 from vault_index.cli.client import ask, ask_of_several, call, call_with_progress, home_of, with_source
@@ -47,7 +48,7 @@ def run_add(options: Options, args: dict[str, Any]) -> None:
     places, text = _typed_in(args), given_text(args)
     if text is None and "title" not in args:
         raise UsageError("what shall be remembered?", 'give it as words: vault-index add "…", or pipe it in')
-    ask(options, "add", {**places, **args, "text": text or ""})
+    ask(options, "add", {**places, **args, **_project(args), "text": text or ""})
 
 
 @takes(
@@ -78,7 +79,7 @@ def run_update(options: Options, args: dict[str, Any]) -> None:
         content = _stdin_text()
     elif file is not None:
         content = _read_text(file)
-    ask(options, "update", {**places, **args, **({} if content is None else {"content": content})})
+    ask(options, "update", {**places, **args, **_project(args), **({} if content is None else {"content": content})})
 
 
 @takes(
@@ -100,7 +101,7 @@ def run_capture(options: Options, args: dict[str, Any]) -> int:
         raise UsageError("what shall be looked through?", "name a file, or pipe the text in")
     if "dry_run" in args:
         remark(options, "vault-index: a dry run: nothing is stored")
-    return ask_of_several(options, "capture", {**places, **args, "text": text})
+    return ask_of_several(options, "capture", {**places, **args, **_project(args), "text": text})
 
 
 @takes(
@@ -271,6 +272,10 @@ def _typed_in(args: Mapping[str, Any]) -> dict[str, Any]:
     file, here, session = args.get("file"), working_directory(), os.environ.get("VAULT_INDEX_SESSION")
     more = [os.path.dirname(os.path.join(here, file))] if file and file != _STDIO else []
     return {"directory": [here, *more], **({"session": session} if session else {})}
+
+
+def _project(args: Mapping[str, Any]) -> dict[str, Any]:
+    return {"project": project_named(args["project"])} if args.get("project") else {}
 
 
 def given_text(args: dict[str, Any]) -> str | None:

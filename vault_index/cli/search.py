@@ -9,12 +9,12 @@ from vault_index.cli.arguments import (
     FILTER_OPTIONS,
     LIMIT_AND_OFFSET,
     Options,
-    absolute,
     argument,
     flag,
     likeness,
     natural,
     positive,
+    project_named,
     takes,
 )
 from vault_index.cli.client import ask, ask_of_several
@@ -168,7 +168,6 @@ def _one_ref(args: dict[str, Any]) -> dict[str, Any]:
 )
 def run_recall(options: Options, args: dict[str, Any]) -> None:
     params = {**_asked(args, "session"), "query": " ".join(args.get("query", ()))}
-    project = args.get("project", "")
-    if os.sep in project or project.startswith("~") or project in (".", ".."):
-        params["project"] = absolute(project)
+    if project := args.get("project"):
+        params["project"] = project_named(project)
     ask(options, "recall", params)

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from vault_index.cli.arguments import FILTER, Options, absolute, argument, flag, natural, positive, takes
+from vault_index.cli.arguments import FILTER, Options, absolute, argument, flag, natural, positive, project_named, takes
 from vault_index.cli.client import ask, call, with_source
 from vault_index.cli.present import remark, show_value
 from vault_index.errors import NotFoundError
@@ -27,11 +27,10 @@ _HERE = (".", "..", f".{os.sep}", f"..{os.sep}", "~")
 )
 def run_sessions(options: Options, args: dict[str, Any]) -> None:
     params = dict(args)
-    for name in ("project", "file"):
-        given = args.get(name, "")
-        folder = name == "project" and os.sep in given
-        if folder or given in _HERE[:2] or given.startswith(_HERE[2:]):
-            params[name] = absolute(given)
+    if project := args.get("project"):
+        params["project"] = project_named(project)
+    if (file := args.get("file", "")) in _HERE[:2] or file.startswith(_HERE[2:]):
+        params["file"] = absolute(file)
     if params.get("summary"):  # it counts them
         params.pop("subagents", None)
     ask(options, "sessions", params)
