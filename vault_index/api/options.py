@@ -234,10 +234,10 @@ def memory_fields(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def folder_given(given: Mapping[str, Any]) -> str | None:
-    """The project of these arguments, if a folder names it."""
-    from vault_index.query.projects import is_folder
+    """The project of these arguments, if a folder names it: `/srv/shop`, not `acme/shop`."""
+    from vault_index.sources.sessions.projects import is_place
 
-    return given["project"] if given["project"] and is_folder(given["project"]) else None
+    return given["project"] if given["project"] and is_place(given["project"]) else None
 
 
 def _names(declared: Declared) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from vault_index.errors import ForbiddenError, NotFoundError, UsageError
 if TYPE_CHECKING:  # `serve` checks what is asked for, and opens no index
     from vault_index.runtime import Runtime
 
-_OF_FOLDERS = ("sessions", "recall", "capture", "add", "update")
+_OF_FOLDERS = ("sessions", "recall", "capture")
 """Methods that take a folder of this machine for a project, and look at it."""
 _MOST_VALUES = 100
 
@@ -43,10 +43,12 @@ def served_params(caller: Caller, name: str, params: Mapping[str, Any]) -> dict[
         if any(isinstance(one, str) and "\0" in one for one in several):
             raise UsageError(f"{parameter[:40]!r} holds a NUL, and no text of a vault does", "leave it out")
     given = dict(params)
-    if name in _OF_FOLDERS and (project := given.get("project")):
+    if name in (*_OF_FOLDERS, "add", "update") and (project := given.get("project")):
         from vault_index.query.projects import is_folder  # late: most daemons serve nobody
+        from vault_index.sources.sessions.projects import is_place
 
-        if any(is_folder(str(one)) for one in (project if isinstance(project, list) else [project])):
+        looked_at = is_folder if name in _OF_FOLDERS else is_place
+        if any(looked_at(str(one)) for one in (project if isinstance(project, list) else [project])):
             raise UsageError("a project is not named by a folder here", "name it as the documents do")
     if name in ("add", "capture") and all(given.get(one) in (None, "") for one in ("entered_by", "by")):
         given["entered_by"] = caller.name

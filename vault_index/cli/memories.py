@@ -16,7 +16,6 @@ from vault_index.cli.arguments import (
     flag,
     natural,
     positive,
-    project_named,
     takes,
 )
 from vault_index.cli.client import ask, ask_of_several, call, call_with_progress, home_of, with_source
@@ -275,7 +274,10 @@ def _typed_in(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _project(args: Mapping[str, Any]) -> dict[str, Any]:
-    return {"project": project_named(args["project"])} if args.get("project") else {}
+    """A folder that is named from here; `acme/shop` is the name of a project."""
+    project = args.get("project", "")
+    named_from_here = project in (".", "..") or project.startswith(("./", "../", "~"))
+    return {"project": absolute(project)} if named_from_here else {}
 
 
 def given_text(args: dict[str, Any]) -> str | None:
