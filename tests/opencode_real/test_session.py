@@ -111,6 +111,7 @@ def test_a_model_is_offered_what_mcp_clients_are(shared_place: Place, server: Se
 def test_a_summary_is_written_with_the_memories(shared_place: Place, server: Server) -> None:
     session = server.session()
     server.turn(session, "How do we store prices? [[scene:plain]]")
+    server.turn(session, "Go on. [[scene:plain]]")
     server.compact(session)
     summary = shared_place.model.of("compaction")[-1]
     (block,) = blocks(summary)

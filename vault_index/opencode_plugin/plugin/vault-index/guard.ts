@@ -21,8 +21,8 @@ interface Shared {
   parents: Map<string, Promise<string>>
   compacting: Set<string>
   heard: Map<string, Heard[]>
-  /** The last message of the user, by session. */
-  asked: Map<string, string>
+  /** The last messages of the user, the newest first, by session. */
+  asked: Map<string, string[]>
   seen: Set<string>
   sending: Set<Promise<unknown>>
 }
