@@ -186,16 +186,16 @@ def test_a_list_without_a_limit_fills_its_budget(client: Session) -> None:
     assert "give at least" in client.error("memory_search", query="barometer", max_tokens=20)
 
 
-def test_weak_hits_are_counted_and_shown_where_all_are_asked_for() -> None:
-    hits = answers.hit(0), answers.hit(1, weak=True), answers.hit(2, weak=True)
-    page = cut_records("search", answers.search(*hits), offset=0, limit=2, budget=5000)
+def test_weak_hits_after_the_best_three_are_counted_and_shown_where_all_are_asked_for() -> None:
+    hits = [answers.hit(number, weak=True) for number in range(6)]
+    page = cut_records("search", answers.search(*hits), offset=0, limit=4, budget=5000)
     assert "weak: 1 (all=true)" in page.text.split("\n")
-    assert ([hit["id"] for hit in page.structured["results"]], page.structured["weak"]) == ([hits[0].id], 1)
+    assert (len(page.structured["results"]), page.structured["weak"]) == (3, 1)
     assert "cursor" not in page.structured  # it would lead to weak ones alone
-    page = cut_records("search", answers.search(*hits, all=True), offset=0, limit=2, budget=5000)
-    assert ("weak:" in page.text, len(page.structured["results"]), page.structured["cursor"]) == (False, 2, "2")
-    page = cut_records("search", answers.search(*hits, answers.hit(3)), offset=0, limit=3, budget=5000)
-    assert page.structured["cursor"] == "3"
+    page = cut_records("search", answers.search(*hits, all=True), offset=0, limit=4, budget=5000)
+    assert ("weak:" in page.text, len(page.structured["results"]), page.structured["cursor"]) == (False, 4, "4")
+    page = cut_records("search", answers.search(*hits, answers.hit(6)), offset=0, limit=6, budget=5000)
+    assert page.structured["cursor"] == "6"
 
 
 @pytest.mark.parametrize("note", ["long.md", "wide.md"])

@@ -70,13 +70,6 @@ def test_links_are_for_terminals_and_for_known_schemes() -> None:
     assert "javascript" not in shown("search", other, color=True, terminal=True)
 
 
-def test_no_confidence_is_no_answer() -> None:
-    text = shown("search", answers.search(answers.hit(weak=True), confidence="none", query="soup"))
-    assert text.startswith("Nothing in the vault answers “soup”.\n1 weak one: --all\n")
-    assert "WAL" not in text
-    assert "other words" in text
-
-
 def test_an_empty_answer_says_what_to_do_next() -> None:
     for method, answer, next_step in (
         ("search", answers.search(), "vault-index tags"),

@@ -77,5 +77,4 @@ def test_lists_and_tags_are_tables() -> None:
 
 
 def test_an_answer_about_nothing_says_so() -> None:
-    assert "Nothing in the vault answers" in render("search", answers.search(confidence="none"), "markdown")
     assert "Nothing found" in render("search", answers.search(), "markdown")

@@ -53,7 +53,7 @@ def test_what_is_as_usual_is_not_said() -> None:
     assert set(decoded("search", answers.search(answers.hit()))) == {"results"}
     unusual = answers.search(confidence="none", degraded=("no vectors",), corrections={"dokcer": "docker"})
     assert decoded("search", unusual) == {
-        "confidence": "none (nothing answers)",
+        "confidence": "none (no sure answer)",
         "degraded": ["no vectors"],
         "corrections": {"dokcer": "docker"},
         "results": [],
@@ -147,11 +147,13 @@ def test_lists_keep_only_columns_that_say_something() -> None:
 
 
 @pytest.mark.parametrize("form", ["human", "toon", "markdown"])
-def test_weak_hits_are_counted_and_shown_where_all_are_asked_for(form: Format) -> None:
-    hits = answers.hit(0), answers.hit(1, weak=True, title="Far away"), answers.hit(2, weak=True)
-    text = render("search", answers.search(*hits), form)
-    assert "Far away" not in text
+def test_weak_hits_after_the_best_three_are_counted_and_shown_where_all_are_asked_for(form: Format) -> None:
+    hits = [answers.hit(number, weak=True, title=f"Hit {number}") for number in range(5)]
+    text = render("search", answers.search(*hits, confidence="none"), form)
+    assert re.findall(r"Hit \d", text) == ["Hit 0", "Hit 1", "Hit 2"]
+    assert re.search(r"\bweak\b", text)
     assert re.search(r"\b2 (weak ones: --all|\(--all\)|weak: --all)", text)
+    assert "Hit 1" not in render("search", answers.search(*hits[1:], offset=4), form)
     text = render("search", answers.search(*hits, all=True), form)
-    assert "Far away" in text
+    assert "Hit 4" in text
     assert "--all" not in text

@@ -82,6 +82,14 @@ def test_nothing_rather_than_noise(index: VaultIndex) -> None:
     assert answer.sources
 
 
+def test_an_uncertain_answer_names_notes_with_every_known_word(index: VaultIndex) -> None:
+    unknown = " ".join(f"слово{letter}" for letter in "абвгдежзийклмноп")
+    answer = index.recall(f"pruned {unknown}")
+    assert (answer.confidence, [source.path for source in answer.sources]) == ("none", ["garden/roses.md"])
+    assert "\n> **" in answer.text
+    assert index.recall(f"pruned parser {unknown}").sources == ()
+
+
 def test_the_block_and_what_is_said_of_it(index: VaultIndex) -> None:
     answer = index.recall("rose", token="0a1b2c3d")
     begin, preface, head, *quoted, end = answer.text.split("\n")

@@ -83,7 +83,7 @@ def cut_records(method: str, answer: Mapping[str, Any], *, offset: int, limit: i
     records = answer["results"]
 
     def build(count: int) -> Page:
-        more, _ = shown_hits({**answer, "results": records[count:]})
+        more, _ = shown_hits({**answer, "results": records[count:], "offset": offset + count})
         cursor = str(offset + count) if more else None
         return page(method, {**answer, "results": records[:count]}, cursor)
 

@@ -48,8 +48,7 @@ def _search(result: Record, width: int) -> Blocks:
     hits, head = with_short_ids(shown), [*_remarks(result), *_small(reading_lines(result.get("reading")))]
     weak = shown_if(more, line((f"{counted(more, 'weak one')}: --all", "dim")))
     if not hits:
-        nothing = "Nothing in the vault answers" if result["confidence"] == "none" else "Nothing found for"
-        return [*head, line((f"{nothing} “{result['query']}”.", "bold")), *weak, _OTHERWISE]
+        return [*head, line((f"Nothing found for “{result['query']}”.", "bold")), *weak, _OTHERWISE]
     hardly = next((hit for hit in hits if hit["score"] < hits[0]["score"] * _WORTH_A_LOOK), None)
     groups = ([*shown_if(hit is hardly, _HARDLY, GAP), *_hit(hit, width), GAP] for hit in hits)
     told = f"{counted(len(hits), 'hit')} · {result['mode']} · {duration(result['took_ms'] / 1000)}"

@@ -35,12 +35,10 @@ def render_markdown(method: str, result: Record) -> str:
 def _search(result: Record) -> str:
     (shown, weak), notes = shown_hits(result), _remarks(result)
     hits = with_short_ids(shown)
-    if result["confidence"] == "none":
-        notes.insert(0, f"Nothing in the vault answers “{_text(result['query'])}”.")
-    elif not hits:
+    if not hits:
         notes.append(f"Nothing found for “{_text(result['query'])}”.")
-    elif result["confidence"] == "low":
-        notes.append(f"{CERTAINTY['low'].capitalize()}.")
+    elif certainty := CERTAINTY[result["confidence"]]:
+        notes.append(f"{certainty.capitalize()}.")
     notes += [f"{weak} weak: --all"] if weak else []
     reading = _bullets(reading_lines(result.get("reading")))
     return "\n\n".join([*notes, *reading, *map(_hit, hits)])

@@ -79,8 +79,8 @@ def cost(text: str) -> float:
 
 
 def state(record: Mapping[str, Any]) -> str:
-    """What a memory is that is not as the others are: archived, or not reviewed yet."""
-    return "archived" if record.get("archived") else "unreviewed" if record.get("unreviewed") else ""
+    """The state that sets a document or a hit apart from others; empty for most."""
+    return next((name for name in ("archived", "unreviewed", "weak") if record.get(name)), "")
 
 
 def more_of(text: Mapping[str, Any]) -> list[tuple[str, str]]:

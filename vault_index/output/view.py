@@ -10,8 +10,10 @@ from vault_index.output.short import moment, one_line, state, when, with_short_i
 
 Record = Mapping[str, Any]
 
-CERTAINTY = {"high": "", "low": "not certain", "none": "none (nothing answers)"}
+CERTAINTY = {"high": "", "low": "not certain", "none": "none (no sure answer)"}
 """How sure an answer is, where more is to be said than its hits."""
+_ALWAYS_SHOWN = 3
+"""Best hits of a search that are shown even where they are weak."""
 _NAMED = 20  # memories of an import, at most
 _AS_WANTED = frozenset({"created", "known", "would be created"})
 
@@ -142,9 +144,12 @@ def stored(answer: Record) -> tuple[Record, list[dict[str, Any]], Record | None]
 
 
 def shown_hits(result: Record) -> tuple[list[Record], int]:
-    """The hits of a search, and how many more are only counted: those that are weak, unless all were asked for."""
-    shown = [hit for hit in result["results"] if result.get("all") or not hit.get("weak")]
-    return shown, len(result["results"]) - len(shown)
+    """Return the hits to show, and the number of hidden ones: weak hits after the best three, unless all were asked
+    for."""
+    hits = result["results"]
+    first = len(hits) if result.get("all") else max(_ALWAYS_SHOWN - result.get("offset", 0), 0)
+    shown = [*hits[:first], *(hit for hit in hits[first:] if not hit.get("weak"))]
+    return shown, len(hits) - len(shown)
 
 
 def is_records(value: object) -> bool:

@@ -94,18 +94,23 @@ def _hits(
     searcher: Searcher, reader: IndexReader, query: Query, wanted: SearchOptions, asked: Asked
 ) -> tuple[list[Candidate], Confidence, tuple[str, ...]]:
     """What answers the query, the confidence of the answer, and what degraded it. A turn that says no more than the
-    query is left out."""
+    query is left out. Where the confidence is `none`, hits are named by their titles, and only those with every word
+    of the query that the index knows: a hook puts them before a prompt, where other hits would be noise."""
     with reader.snapshot():
         answer = searcher.answer(query, wanted)
         confidence = searcher.confidence(answer)
-    if confidence == "none":
-        return [], confidence, answer.degraded
-    least = _NEAR_THE_BEST * answer.selected[0].hit.score
+    least = _NEAR_THE_BEST * max((one.hit.score for one in answer.selected), default=0.0)
     hits = [one.hit for one in answer.selected if one.hit.score >= least and not one.hit.echo]
-    matcher = TermMatcher(query.terms, reader.stems)
     shown = hits[: _HITS if confidence == "high" else _WEAK_HITS]
+    named = {hit.chunk.chunk_id for hit in shown if asked.is_named(hit.chunk)}
+    if confidence == "none":
+        known = {number for number, term in enumerate(query.terms) if term.known}
+        weak = [hit for hit in shown if known and known <= hit.matched.keys() and hit.chunk.chunk_id not in named]
+        documents = {hit.chunk.document.id: hit.chunk.document for hit in weak}
+        return [_title_of(one, "query", query.now) for one in documents.values()], confidence, answer.degraded
+    matcher = TermMatcher(query.terms, reader.stems)
     quoted = [
-        replace(candidate, title="") if asked.is_named(hit.chunk) else candidate
+        replace(candidate, title="") if hit.chunk.chunk_id in named else candidate
         for hit in shown
         for candidate in [_from_hit(hit, matcher, query.now)]
     ]
@@ -185,10 +190,11 @@ def _groups(
         inbox = [id_ for id_, _ in memories_of(reader, project, *of, unreviewed=True)]
     else:
         inbox = memories_of_all(reader, *of, unreviewed=True)
-    hits = {one.source.id: one for one in reversed(found)}
+    hits = {one.source.id: one for one in reversed(found) if one.text}
     lasting = _memories(reader, disk, [*(id_ for id_, lasts in own if lasts), *for_all], hits, options.now)
     others = _memories(reader, disk, [id_ for id_, lasts in own if not lasts], hits, options.now)
     quoted = {one.source.id for one in (*lasting, *captured)}
+    quoted |= {one.source.id for one in others} - hits.keys()  # what is quoted need not be named
     more = _memories(reader, disk, inbox, {}, options.now)
     return Groups(
         lasting=lasting,
@@ -276,7 +282,11 @@ def _sessions(
         for one in (documents[id_] for id_ in ids)
         if not _UNTITLED.match(one.title) and one.uid not in known and is_told(one)
     ]
-    return [_candidate(one, (), (1, one.line_count), "session", options.now) for one in titled[:_SESSIONS]]
+    return [_title_of(one, "session", options.now) for one in titled[:_SESSIONS]]
+
+
+def _title_of(document: StoredDocument, why: Cause, now: float) -> Candidate:
+    return _candidate(document, (), (1, document.line_count), why, now)
 
 
 def _candidate(

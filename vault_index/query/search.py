@@ -153,6 +153,7 @@ class Searcher:
             took_ms=round((time.perf_counter() - started) * 1000, 1),
             results=hits,
             all=options.all,
+            offset=options.offset,
             reading=reading,
         )
 

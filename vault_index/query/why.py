@@ -54,7 +54,7 @@ _GONE = Reason("gone", "The file is gone since it was indexed.", "run `vault-ind
 _NO_CONFIDENCE = Reason(
     "confidence",
     "The best hits say so little of the question that the answer counts as none: all of them are weak.",
-    "ask in words that the notes use; --all shows the hits all the same",
+    "ask in words that the notes use",
 )
 
 

@@ -76,7 +76,8 @@ class Hit(DocumentFields):
     """Where the snippet and the digest say words of the question: start and end of each, in characters from 0; and
     where in the snippet the lines stand that answer."""
     weak: bool = field(default=False, metadata={WHEN_ASKED: True})
-    """Whether it is counted alone, and not shown, unless all are asked for; no key of the JSON where it is not so."""
+    """Whether a question about something else would find a hit like it. Weak hits after the best three are counted, not
+    shown, unless all are asked for. The JSON has this key only where it is true."""
     newer: str | None = field(default=None, metadata={WHEN_ASKED: True})
     """The id of a hit before it that says something newer of the same subject; no key of the JSON without one."""
     explain: Explanation | None = field(default=None, metadata={WHEN_ASKED: True})
@@ -100,6 +101,8 @@ class SearchResult(Answered):
     """The weak ones are among them, so that pages are the same whether they are shown or not."""
     all: bool = field(default=False, metadata={WHEN_ASKED: True})
     """Whether the weak ones were asked for, too."""
+    offset: int = field(default=0, metadata={WHEN_ASKED: True})
+    """The number of better hits that were skipped."""
     reading: QueryReading | None = field(default=None, metadata={WHEN_ASKED: True})
 
 

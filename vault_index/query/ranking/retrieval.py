@@ -158,11 +158,14 @@ def read_query_terms(
     for form in all_forms - frequencies.keys():
         frequencies[form] = reader.count_matches(term_expression(Term(form, "word", 0)))
     chunks = count_rows(reader, "chunk")
+    texts_of = {word: {form: frequencies.get(form, 0) for form in forms[word]} for word, _ in words}
+    # A word that no text holds says nothing about the texts: it weighs at most as much as the rarest known word.
+    rarest = min((most for texts in texts_of.values() if (most := max(texts.values()))), default=0)
     found = []
     for word, prefix in words:
-        texts = {form: frequencies.get(form, 0) for form in forms[word]}
+        texts = texts_of[word]
         weights = {stems.get(form, form): weight for form, weight in reversed(forms[word].items())}
-        idf = _idf(max(texts.values()), chunks)
+        idf = _idf(max(*texts.values(), rarest), chunks)
         found.append(QueryTerm(word, weights, prefix or is_prefix(word), idf, any(texts.values()), texts))
     return tuple(found)
 

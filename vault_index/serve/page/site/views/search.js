@@ -13,6 +13,7 @@ import { Empty, ErrorNote, Icon, copy, count, sentence } from "../ui.js";
 export const title = "Search";
 
 const ADDRESS_REST = 300;
+const ALWAYS_SHOWN = 3;  // the best hits, even where they are weak
 const CAN_HOVER = matchMedia("(hover: hover)");
 
 /** The field that was there before any module, until it is taken over. */
@@ -36,7 +37,7 @@ export default function Search({ params }) {
   const put = useAddress(params, asked, (told) => setAsked({ text: told, typed: false }));
 
   const results = found?.results || [];
-  const shown = params.all ? results : results.filter((hit) => !hit.weak);
+  const shown = results.filter((hit, at) => params.all || at < ALWAYS_SHOWN || !hit.weak);
   const hidden = results.length - shown.length;
   const explained = why && found?.reading?.words.length > 0;
 
