@@ -123,6 +123,29 @@ def test_what_a_hit_must_and_must_not_match(text: str, required: str, excluded: 
 
 
 @pytest.mark.parametrize(
+    ("text", "terms", "has_conditions"),
+    [
+        ("how do I extract an archive with tar -xzf", "how do I extract an archive with tar xzf", False),
+        ("from -5 to 10", "from 5 to 10", False),
+        ("Privatpersonen und -organisationen", "Privatpersonen und organisationen", False),
+        ("(H2A)-histone", "H2A -histone", False),
+        ('Make directory "TestProject"', "Make directory TestProject", False),
+        ('Prints "ls -l" every 2 seconds', "Prints ls -l every 2 seconds ls -l", False),
+        ("协议 “一致性” 是什么？", "协议 一致性 是什么？", False),
+        ("one two three four five six -seven", "one two three four five six", True),
+        ("one two three four five six seven -eight", "one two three four five six seven eight", False),
+        ("test -flaky", "test", True),
+        ("how do I feed -rye tag:food", "how do I feed", True),
+        ('what is "wal mode" AND fast', "what is wal mode fast", True),
+    ],
+)
+def test_only_a_query_in_the_style_of_operators_has_conditions(text: str, terms: str, has_conditions: bool) -> None:
+    query = parse_query(text)
+    assert " ".join(term.text for term in query.terms) == terms
+    assert bool(query.all_of or query.none_of) == has_conditions
+
+
+@pytest.mark.parametrize(
     ("text", "required"),
     [
         ("wal mode", '"wal" AND "mode"'),

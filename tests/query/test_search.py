@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,6 +31,27 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 def test_every_mode_answers(index: VaultIndex, mode: str) -> None:
     assert found(index, "how do I feed a sourdough starter", mode=mode)[0] == "cooking/bread.md"
     assert found(index, "vehicle repair", mode=mode)[:1] == ([] if mode == "text" else ["2026-06-07 log.md"])
+
+
+@pytest.mark.parametrize(
+    ("query", "options", "hints"),
+    [
+        ("sourdough -slice", {}, ("without slice: 1 hit hidden",)),
+        ("sourdough -gravel", {}, ()),
+        ("sourdough tag:foods", {}, ("no document meets tag:foods; tag:food has 1",)),
+        (
+            "log project:apis type:x",
+            {},
+            ("no document meets type:x", "no document meets project:apis; project:api has 1"),
+        ),
+        ("log by:alice tag:food", {}, ("no document meets all filters",)),
+        ("sourdough", {"mode": "text", "offset": 40}, ("offset 40 is past the last of 2 hits",)),
+    ],
+)
+def test_hints_say_why_hits_are_missing(
+    index: VaultIndex, query: str, options: dict[str, Any], hints: tuple[str, ...]
+) -> None:
+    assert index.search(query, **options).hints == hints
 
 
 def test_match_all_needs_every_word(index: VaultIndex) -> None:

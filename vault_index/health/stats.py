@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from vault_index.models import Filters
 from vault_index.results.counts import AgentCount, AgentList, Stats, TagCount, TagList
-from vault_index.store.counts import SYNCED_AT, author_counts, kind_counts, read_meta, source_counts, tag_counts
+from vault_index.store.counts import SYNCED_AT, read_meta, source_counts, tag_counts, value_counts
 from vault_index.store.spaces import serving_space
 from vault_index.times import iso_time
 
@@ -22,7 +22,11 @@ _SPENT_DAYS = 7
 def index_stats(runtime: Runtime, filters: Filters) -> Stats:
     with runtime.pool.lend() as connections, connections.reader.snapshot():
         reader = connections.reader
-        kinds, synced, space = kind_counts(reader, filters), read_meta(reader, SYNCED_AT), serving_space(reader)
+        kinds, synced, space = (
+            dict(value_counts(reader, "kind", filters)),
+            read_meta(reader, SYNCED_AT),
+            serving_space(reader),
+        )
         wanted = filters.sources
         return Stats(
             documents=sum(kinds.values()),
@@ -31,7 +35,7 @@ def index_stats(runtime: Runtime, filters: Filters) -> Stats:
             notes=kinds.get("note", 0),
             chunks=sum(chunks for name, (_, chunks) in source_counts(reader).items() if not wanted or name in wanted),
             tags=len(tag_counts(reader, filters)),
-            agents=len(author_counts(reader, filters)),
+            agents=len(value_counts(reader, "entered_by", filters)),
             indexed=iso_time(float(synced)) if synced else None,
             pending=runtime.pending(reader),
             model=space.space.model if space else "none",
@@ -47,7 +51,7 @@ def list_tags(runtime: Runtime, filters: Filters) -> TagList:
 
 def list_agents(runtime: Runtime, filters: Filters) -> AgentList:
     with runtime.pool.lend() as connections:
-        counts = author_counts(connections.reader, filters)
+        counts = value_counts(connections.reader, "entered_by", filters)
     return AgentList(tuple(AgentCount(agent, count) for agent, count in counts), len(counts))
 
 

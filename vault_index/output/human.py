@@ -77,7 +77,10 @@ def _why(result: Record, width: int) -> Blocks:
 def _remarks(result: Record) -> Blocks:
     """What was not done as asked."""
     read = [f"Read “{old}” as “{new}”." for old, new in result.get("corrections", {}).items()]
-    return [line((told, "yellow")) for told in (*read, *(f"Degraded: {reason}" for reason in result["degraded"]))]
+    hints = [f"{hint[0].upper()}{hint[1:]}." for hint in result.get("hints", ())]
+    return [
+        line((told, "yellow")) for told in (*read, *hints, *(f"Degraded: {reason}" for reason in result["degraded"]))
+    ]
 
 
 def _hint(problem: Record) -> Blocks:

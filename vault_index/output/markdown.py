@@ -70,7 +70,12 @@ def _why(result: Record) -> str:
 def _remarks(result: Record) -> list[str]:
     """What was not done as asked."""
     degraded = [f"Degraded: {_text('; '.join(result['degraded']))}."] if result["degraded"] else []
-    return degraded + [f"Read as: {_text(old)} → {_text(new)}." for old, new in result.get("corrections", {}).items()]
+    hints = [f"{_text(hint[0].upper() + hint[1:])}." for hint in result.get("hints", ())]
+    return (
+        degraded
+        + hints
+        + [f"Read as: {_text(old)} → {_text(new)}." for old, new in result.get("corrections", {}).items()]
+    )
 
 
 def _get(result: Record) -> str:

@@ -80,6 +80,7 @@ def _search(result: Record) -> Shape:
         "corrections": result["corrections"],
         "confidence": CERTAINTY[result["confidence"]],
         "weak": f"{weak} (--all)" if weak else "",
+        "hints": result.get("hints"),
         "reading": reading_lines(result.get("reading")),
     }
     head, table = _head(rows, "type state project created")

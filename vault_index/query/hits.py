@@ -1,10 +1,12 @@
-"""Hits: which ranked passages are shown, what each shows, and why it is where it is."""
+"""Hits: which ranked passages are shown, what each shows, why it is where it is, and hints beside them."""
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from vault_index.fields import FILTERS
+from vault_index.models import Filters
 from vault_index.query.language.filters import single_filters
 from vault_index.query.language.tree import Term
 from vault_index.query.ranking.passages import SNIPPET_CHARACTERS, Focus, Passage, TermMatcher, snippet
@@ -12,6 +14,7 @@ from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, ranking_expression
 from vault_index.results.search import ChannelEvidence, Explanation, Hit, QueryReading, WordReading
 from vault_index.sources.source import Source
+from vault_index.store.counts import tag_counts, value_counts
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.times import iso_time, iso_time_or_none
@@ -19,6 +22,7 @@ from vault_index.times import iso_time, iso_time_or_none
 _GAP = 2  # lines between passages that stand together: with a blank one between
 _KEY = re.compile(r"- ([^:\n]+): ")
 _ONE_WORD = re.compile(r'"(\w+)"')
+_MOST_COUNTED = 100  # hits that an exclusion hides
 
 
 class DiskState:
@@ -255,3 +259,39 @@ def _word(reader: IndexReader, word: QueryTerm, meant: Mapping[str, float]) -> W
         texts=reader.count_matches(ranking_expression([term], {word.text: meant})),
         meant=tuple(sorted(meant, key=lambda form: -meant[form])),
     )
+
+
+# --- hints ------------------------------------------------------------------------------------------------------
+
+
+def excluded_hits(reader: IndexReader, query: Query) -> Iterator[str]:
+    """How many passages with words of the query an exclusion hides, if any: not everybody means a dash as one."""
+    parsed = query.parsed
+    if query.match and parsed.none_of:
+        required = " AND ".join((*parsed.all_of, f"({parsed.excluded})"))
+        hidden = len(reader.text_candidates(query.match, _MOST_COUNTED, parsed.filters, required=required))
+        if hidden:
+            more = "+" * (hidden == _MOST_COUNTED)
+            yield f"without {as_words(parsed.excluded)}: {hidden}{more} hit{'s' * (hidden != 1)} hidden"
+
+
+def unmet_filters(reader: IndexReader, filters: Filters) -> Iterator[str]:
+    """The filters that no document meets, each with the nearest value that some document has."""
+    unmet = [(written, one) for written, one in single_filters(filters) if not reader.newest_chunks(one, 1)]
+    for written, one in unmet:
+        yield f"no document meets {written}{_nearest(reader, one)}"
+    if not unmet and filters != Filters() and not reader.newest_chunks(filters, 1):
+        yield "no document meets all filters"
+
+
+def _nearest(reader: IndexReader, filters: Filters) -> str:
+    from difflib import get_close_matches  # late: most filters are met
+
+    for declared in FILTERS.values():
+        wanted = getattr(filters, declared.field)
+        if wanted and (declared.kind == "tag" or declared.column):
+            found = tag_counts(reader, Filters()) if declared.kind == "tag" else value_counts(reader, declared.column)
+            counts = dict(found)
+            for value in get_close_matches(wanted[0], counts, 1):
+                return f"; {declared.key or 'tag'}:{value} has {counts[value]}"
+    return ""

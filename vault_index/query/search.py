@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, NamedTuple
@@ -12,7 +12,17 @@ from vault_index.embeddings import known_share
 from vault_index.embeddings.spaces import MULTILINGUAL
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import Filters, QueryOrigins, Vector
-from vault_index.query.hits import DiskState, SelectedHit, explanation, query_reading, said_by, select_hits, to_hit
+from vault_index.query.hits import (
+    DiskState,
+    SelectedHit,
+    excluded_hits,
+    explanation,
+    query_reading,
+    said_by,
+    select_hits,
+    to_hit,
+    unmet_filters,
+)
 from vault_index.query.language.parse import ParsedQuery, parse_query
 from vault_index.query.ranking.confidence import Confidence, confidence, weak
 from vault_index.query.ranking.echoes import Asked, answered
@@ -144,6 +154,7 @@ class Searcher:
             sure, space_id = self.confidence(answer), answer.query.space_id
             hits = self._marked(answer, hits, sure)
             waiting = self._waiting(space_id, 0.0) if space_id is not None and sure != "high" else ()
+            hints = tuple(self._hints(answer, options))
         return SearchResult(
             query=text,
             mode=options.mode,
@@ -153,9 +164,17 @@ class Searcher:
             took_ms=round((time.perf_counter() - started) * 1000, 1),
             results=hits,
             all=options.all,
+            hints=hints,
             offset=options.offset,
             reading=reading,
         )
+
+    def _hints(self, answer: Answer, options: SearchOptions) -> Iterator[str]:
+        yield from excluded_hits(self._reader, answer.query)
+        if not answer.selected:
+            yield from unmet_filters(self._reader, answer.query.parsed.filters)
+            if options.offset and (total := len(self.everything(answer, options).selected)):
+                yield f"offset {options.offset} is past the last of {total} hits"
 
     def _unanswerable(self, parsed: ParsedQuery) -> tuple[str, ...]:
         """Why there is nothing that could be found, whatever was asked, as reasons for `degraded`."""

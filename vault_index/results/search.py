@@ -101,6 +101,8 @@ class SearchResult(Answered):
     """The weak ones are among them, so that pages are the same whether they are shown or not."""
     all: bool = field(default=False, metadata={WHEN_ASKED: True})
     """Whether the weak ones were asked for, too."""
+    hints: tuple[str, ...] = field(default=(), metadata={WHEN_ASKED: True})
+    """What to know about the query: hits that an exclusion hid, filters that no document meets."""
     offset: int = field(default=0, metadata={WHEN_ASKED: True})
     """The number of better hits that were skipped."""
     reading: QueryReading | None = field(default=None, metadata={WHEN_ASKED: True})

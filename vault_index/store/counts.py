@@ -34,20 +34,14 @@ def tag_counts(db: Database, filters: Filters) -> list[tuple[str, int]]:
     return db.execute(f"SELECT tag, count(*) AS n FROM tag{where} GROUP BY tag ORDER BY n DESC, tag", values)
 
 
-def author_counts(db: Database, filters: Filters) -> list[tuple[str, int]]:
-    """Authors with the number of their documents, most frequent first."""
-    condition, values = document_condition(filters)
+def value_counts(db: Database, column: str, filters: Filters | None = None) -> list[tuple[str, int]]:
+    """The values of a column of `document`, each with the number of its documents, most frequent first."""
+    condition, values = document_condition(filters or Filters())
     return db.execute(
-        f"SELECT entered_by, count(*) AS n FROM document WHERE entered_by IS NOT NULL AND {condition or 'true'}"
-        " GROUP BY entered_by ORDER BY n DESC, entered_by",
+        f"SELECT {column}, count(*) AS n FROM document WHERE {column} IS NOT NULL AND {condition or 'true'}"
+        f" GROUP BY {column} ORDER BY n DESC, {column}",
         values,
     )
-
-
-def kind_counts(db: Database, filters: Filters) -> dict[str, int]:
-    """Documents by kind."""
-    condition, values = document_condition(filters)
-    return dict(db.execute(f"SELECT kind, count(*) FROM document WHERE {condition or 'true'} GROUP BY kind", values))
 
 
 def source_counts(db: Database) -> dict[str, tuple[int, int]]:

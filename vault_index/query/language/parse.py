@@ -4,19 +4,27 @@ docs/query-language.md describes the language; `tree` reads its grammar. Every w
 expression: none of it is syntax.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vault_index.errors import UsageError
 from vault_index.models import Filters
 from vault_index.query.language.filters import add_filter
-from vault_index.query.language.tree import FilterTerm, Group, Node, Not, Term, Token, group, read_tree, tokenize
-from vault_index.terms import is_prefix, is_stopword, query_parts, query_phrase
+from vault_index.query.language.tree import (
+    FilterTerm,
+    Group,
+    Node,
+    Not,
+    Term,
+    Token,
+    group,
+    is_sentence,
+    read_tree,
+    tokenize,
+    words_of,
+)
+from vault_index.terms import is_prefix, query_parts, query_phrase
 
-_SENTENCE = 3  # words around a phrase, at least
-_QUESTION_MARKS = ("?", "\uff1f", "\u061f")
-_WORD = re.compile(r"\S+")
 # Endings that Porter's stemmer takes off: of `security` the index holds `secur`, which `securit*` would not find.
 # With these, prefixes of the fixtures' words miss 1.4 % of what they begin, instead of 4.1 %.
 _ENDINGS = ("able", "ation", "ence", "ing", "ion", "ity", "ive", "ment")
@@ -55,7 +63,13 @@ def parse_query(text: str, filters: Filters | None = None, *, every: bool = Fals
     anything else can be read.
     """
     text = text.replace("\0", " ").encode("utf-8", "replace").decode()  # SQLite takes neither NUL nor surrogates
-    tree = read_tree(tokenize(text))
+    tokens, phrases = list(tokenize(text)), list[Term]()
+    if is_sentence(tokens, text):
+        tokens = [token for token in tokens if token.text != "|"]  # it is quoted from code
+        if not every and not any(token.is_typed_operator for token in tokens):
+            phrases = [Term(token.text, "phrase", token.start) for token in tokens if token.kind == "phrase"]
+            tokens = words_of(tokens)
+    tree = read_tree(tokens)
     lifted: list[tuple[FilterTerm, bool]] = []
     words = _lift_filters(tree, False, lifted) if tree else None
     filters = filters or Filters()
@@ -65,33 +79,8 @@ def parse_query(text: str, filters: Filters | None = None, *, every: bool = Fals
         return ParsedQuery("", (), (), (), filters)
     terms = positive_terms(words)
     embedded = " ".join(term.text for term in terms)
-    if not every and isinstance(words, Group) and _is_sentence(words, text):
-        phrases = [term for term in terms if term.kind == "phrase" and " " in term.text.strip()]
-        words = group("beside", [part for child in words.children for part in _words_apart(child)]) or words
-        terms = [*positive_terms(words), *phrases]
-    return ParsedQuery(embedded, tuple(terms), *conditions(words, every=every), filters)
-
-
-def _is_sentence(tree: Group, text: str) -> bool:
-    """Whether there is a sentence around a phrase: then it is a name, a title or a value as often as a condition.
-
-    Nobody types stopwords beside a phrase that must be there; and not every language has stopwords here, but each has
-    a question mark."""
-    children = [child.child if isinstance(child, Not) else child for child in tree.children]
-    around = [child.stop for child in children if isinstance(child, Term) and child.kind == "word"]
-    asks = text.rstrip().endswith(_QUESTION_MARKS)
-    plain = tree.join == "beside" and all(isinstance(child, Term) for child in children)
-    return plain and (asks or (len(around) >= _SENTENCE and any(around)))
-
-
-def _words_apart(node: Node) -> Iterator[Node]:
-    """The words of a phrase that is wanted; other nodes as they are."""
-    if isinstance(node, Term) and node.kind == "phrase":
-        found = [(word[0], node.start + word.start()) for word in _WORD.finditer(node.text)]
-        words = [(word, start) for word, start in found if any(map(str.isalnum, word))]
-        yield from (Term(word, "word", start, is_stopword(word)) for word, start in words)
-    else:
-        yield node
+    preferred = [phrase for phrase in phrases if " " in phrase.text.strip()]
+    return ParsedQuery(embedded, (*terms, *preferred), *conditions(words, every=every), filters)
 
 
 def _lift_filters(node: Node, negated: bool, lifted: list[tuple[FilterTerm, bool]]) -> Node | None:

@@ -21,6 +21,20 @@ _PHRASE = re.compile(r'"([^"]*)"')
 _FILTER = re.compile(r'([A-Za-z_]+):(?!:|//)(?:"([^"]*)"|(?=[^\s"()]))')
 _BRACKETS = re.compile(r"\[((?:[^\[\]\n]|\[\[[^\[\]\n]*\]\]){1,200})\](?=[,;.?!]*(?:[\s)]|$))")
 _PROPERTY = re.compile(r'(?:"([^":]+)"|([^\W\d][\w.-]*))\s*(?::(?!:|//)\s*(?!\s)(?:"([^"]+)"|([^"]*[^"\s])))?')
+_QUESTION_MARKS = ("?", "\uff1f", "\u061f")
+_MOST_KEYWORDS = 6
+_REQUESTS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        add build change check clone compare compress configure connect convert copy count create delete describe
+        disable display download enable execute explain extract find fix generate get give install kill list locate
+        make merge mount move open print read remove rename replace restart run save search send set show sort split
+        start stop store summarize tell test unzip update upload use wait write
+        """,
+    )
+)
+"""Verbs with which a request begins."""
 # `opencode/build` is two words; `I/O`, `src/app/main.py` and `v1/users` are names.
 _PAIR = re.compile(r"[^\W\d_]{3,}/[^\W\d_]{3,}[?!.,;:]*")
 _PREFIX = re.compile(r"[^*]*[^\W_]\*")
@@ -38,6 +52,11 @@ class Token:
     written: str = ""
     """A filter as it was typed."""
 
+    @property
+    def is_typed_operator(self) -> bool:
+        """Whether nobody types it who does not mean it: a filter, or an operator in capitals."""
+        return self.kind == "filter" or (self.kind in _OPERATORS and self.kind == self.text)
+
 
 def tokenize(query: str) -> Iterator[Token]:
     """The tokens of `query`; marks without a word (`?!`, `*`, a quote without its partner) are left out.
@@ -51,7 +70,8 @@ def tokenize(query: str) -> Iterator[Token]:
         if query[at].isspace():
             at += 1
             continue
-        minus = _MINUS.match(query, at)
+        starts = at == 0 or query[at - 1].isspace() or query[at - 1] == "("
+        minus = _MINUS.match(query, at) if starts else None
         token, at = _operand(query, at + bool(minus))
         if token and minus:
             yield Token("NOT", "-", minus.start())
@@ -63,6 +83,27 @@ def tokenize(query: str) -> Iterator[Token]:
             token = replace(token, kind=_OPERATORS.get(token.text, "word"))
         if token:
             yield token
+
+
+def is_sentence(tokens: Sequence[Token], text: str) -> bool:
+    """Whether a query is a question, a request or another sentence, in which quotation marks are around names and a
+    dash is a sign: it has a stopword, a question mark, a verb in front, or more words than people join by operators."""
+    negated = {number + 1 for number, token in enumerate(tokens) if token.kind == "NOT"}
+    words = [one.text for number, one in enumerate(tokens) if one.kind == "word" and number not in negated]
+    asks = text.rstrip().endswith(_QUESTION_MARKS) or any(map(is_stopword, words)) or len(words) > _MOST_KEYWORDS
+    return asks or (len(words) > 1 and words[0].casefold().removesuffix("s") in _REQUESTS)
+
+
+def words_of(tokens: Iterable[Token]) -> list[Token]:
+    """The words of a sentence, also those in quotation marks, without what would be an operator elsewhere."""
+    found: list[Token] = []
+    for token in tokens:
+        if token.kind == "phrase":
+            words = ((word[0], token.start + word.start()) for word in re.finditer(r"\S+", token.text))
+            found += [Token("word", word, start) for word, start in words if _ALPHANUMERIC.search(word)]
+        elif token.kind in ("word", "prefix"):
+            found.append(token)
+    return found
 
 
 def _operand(query: str, start: int) -> tuple[Token | None, int]:
@@ -165,10 +206,6 @@ Node = Term | FilterTerm | Not | Group
 def read_tree(tokens: Iterable[Token]) -> Node | None:
     """The tree of a query; None for an empty one. A query of nothing but operators asks for these words."""
     found = list(tokens)
-    if any(
-        token.kind == "word" and is_stopword(token.text) for token in found
-    ):  # in a sentence `|` is quoted from code
-        found = [token for token in found if token.text != "|"]
     tree = _Grammar(_balanced(found)).query()
     if tree is None:
         words = [replace(token, kind="word") for token in found if token.text in ("AND", "OR", "NOT")]

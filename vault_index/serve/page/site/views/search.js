@@ -201,6 +201,7 @@ function Told({ search, shown, hidden, text, change }) {
       <span>${Math.max(1, Math.round(found.took_ms))} ms</span></p>
     <p class="unseen" role="status">${said}</p>
     ${refined && meant.length > 0 && html`<p class="told-more">Showing hits for ${words} too.</p>`}
+    ${refined && found.hints?.map((hint) => html`<p class="told-more">${sentence(hint)}</p>`)}
     ${refined && found.degraded.map((reason) => html`
       <p class="told-more"><${Icon} name="warning" /> ${sentence(reason)}</p>`)}`;
 }
