@@ -254,10 +254,9 @@ class Bench:
         """The memory that each was said to replace."""
         names: dict[Key, Key | None] = {}
         for key, memory in in_order(self.items):
-            stored = self.index.add(memory.file())
+            stored = self.index.add(memory.file(), force=True)  # some mention a password
             assert stored.created, (key, stored)
-            replaced = getattr(stored, "replaces", None)
-            names[key] = None if replaced is None else self.keys.get(replaced.id, (replaced.id, 0))
+            names[key] = self.keys[stored.near[0].id] if stored.near else None
             self.ids[key], self.keys[stored.id] = stored.id, key
         return names
 

@@ -47,7 +47,7 @@ def test_a_memory_with_every_option(vault: Path, capsys: pytest.CaptureFixture[s
     )
     stored = answer(capsys, *words.split())
     assert (stored["created"], stored["path"]) == (True, "80-memory/p/q.md")
-    assert set(stored) == {"id", "path", "created", "duplicate_of", "near", "replaces", "warnings", "degraded"}
+    assert set(stored) == {"id", "path", "created", "duplicate_of", "near", "warnings", "degraded"}
     front = answer(capsys, "get", "p/q", "--full")["results"][0]["metadata"]["frontmatter"]
     assert front == {
         "id": stored["id"], "type": "decision", "title": "WAL", "subtitle": "s", "digest": "d", "tags": ["a", "b"],

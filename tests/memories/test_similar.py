@@ -1,39 +1,55 @@
-"""Which memories are named as saying nearly the same, with the real model and without one."""
+"""Which memories an addition or a change names as being of its subject, with the real model and without one."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import opened
+from tests.api.vaults import opened, write
 
 STAGING = "The staging server is reachable only through the VPN"
 BACKUP = "The nightly backup starts at 2 am for one hour"
+AT_TWO = "Backups run every night at 02:00 for an hour"
 PORT = "The dev server listens on port 3000 now"
 TOMATOES = "阳台上的番茄需要每天浇水"
 TEXTS = {
     "local": [
-        (STAGING, None), ("You need the VPN to get to the staging server", STAGING),
-        ("The staging server is rebuilt on Sundays", None),
-        (BACKUP, None), ("Backups run every night at 02:00 for an hour", BACKUP),
-        ("The user prefers tabs over spaces in Go code", None), ("The user prefers early returns in Go code", None),
-        (TOMATOES, None), ("成都的火锅很辣，记得点酸梅汤", None),
+        (STAGING, None, None), ("You need the VPN to get to the staging server", STAGING, "duplicate"),
+        (BACKUP, None, None), (AT_TWO, BACKUP, "duplicate"),
+        (BACKUP.replace("2", "4"), AT_TWO, "contradiction"),  # of two that are near, the newer one probably holds
+        ("The user prefers tabs over spaces in Go code", None, None),
+        (TOMATOES, None, None), ("成都的火锅很辣，记得点酸梅汤", None, None),
     ],
     "none": [
-        (PORT, None), ("Port 3000: the dev server listens there", PORT),
-        (STAGING, None), ("The staging server is rebuilt on Sundays", None),
-        (TOMATOES, None), ("阳台的番茄需要每天浇水", TOMATOES),
+        (PORT, None, None), ("Port 3000: the dev server listens there", PORT, "duplicate"),
+        (STAGING, None, None), ("The staging server is rebuilt on Sundays", None, None),
+        (TOMATOES, None, None), ("阳台的番茄需要每天浇水", TOMATOES, "duplicate"),
     ],
 }  # fmt: skip
-"""Texts that are added one after another, by provider, and the earlier text that each is near to."""
+"""Texts that are added one after another, by provider, the earlier text that each is nearest to, and its relation."""
 
 
 @pytest.mark.parametrize("provider", TEXTS)
-def test_near_names_paraphrases_but_not_the_same_topic(tmp_path: Path, provider: str) -> None:
-    paths: dict[str, str] = {}
+def test_add_names_the_nearest_memory_of_the_same_subject(tmp_path: Path, provider: str) -> None:
+    ids: dict[str, str] = {}
     with opened(tmp_path, provider=provider) as index:
-        for text, near in TEXTS[provider]:
+        for text, near, relation in TEXTS[provider]:
             stored = index.add(text)
-            assert stored.created
-            assert [one.path for one in stored.near] == ([paths[near]] if near else []), text
-            paths[text] = stored.path
-        assert index.stats().pending == 0
+            named = [(one.id, one.relation) for one in stored.near[:1]]
+            assert named == ([(ids[near], relation)] if near else []), text
+            ids[text] = stored.id
+
+
+def test_add_and_update_ask_about_the_nearest_memory_that_counts(tmp_path: Path) -> None:
+    old, new = "Builds run on Jenkins, in the server room.", "Builds run on Earthly, in the server room."
+    with opened(tmp_path) as index:
+        write(tmp_path / "vault", {"80-memory/expired.md": f"---\nexpires: 2020-01-01\n---\n{old}\n"})
+        index.sync()
+        first = index.add(old)
+        assert (first.near, first.question) == ((), "")
+        second = index.add("Something about tea.")
+        changed = index.update(second.id, content=new)
+        call = f"vault-index update {second.id} --supersedes {first.id}"
+        assert changed.question == f'does it replace "Builds run on Jenkins, in the server room"? If so: {call}'
+        assert index.update(second.id, add_tags="ci").near == ()
+        assert index.update(second.id, content=f"{new} ", supersedes=first.id).near == ()
+        assert [one.id for one in index.add(new.replace("Earthly", "Drone")).near] == [second.id]

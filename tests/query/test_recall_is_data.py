@@ -64,10 +64,7 @@ NOTES = {
     **{f"80-memory/{number}n/{name.replace('/', '∕')}": "" for number, name in enumerate(NAMES.values())},
 }
 ATTEMPTS = dict(zip((*BODIES, *FRONT, *NAMES), NOTES, strict=True))
-_HEAD = re.compile(
-    r"`[^`\n]+`( · (?:`[\w .@+…-]+`|note|memory|session|decision|[0-9-]{10}|low confidence|outdated"
-    r"|older: see [0-9a-f]{8}))+"
-)
+_HEAD = re.compile(r"`[^`\n]+`( · (?:`[\w .@+…-]+`|note|memory|session|decision|[0-9-]{10}|low confidence|outdated))+")
 
 
 def word(path: str) -> str:

@@ -218,8 +218,8 @@ class Toolbox:
             answer = self._ask_backend(method, args)
             for failed in answer.get("failed", ()):
                 failed["hint"] = in_words_of_tools(failed["hint"])
-            if replaced := answer.get("replaces"):
-                replaced["call"] = f"memory_update ref={answer['id']} supersedes={replaced['id']}"
+            if "question" in answer:
+                answer["question"] = in_words_of_tools(answer["question"])
             return answer
         except NotFoundError as error:
             reason = self._why_not(args.get("ref"))

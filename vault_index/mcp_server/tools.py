@@ -276,8 +276,8 @@ TOOLS = (
         "memory_store",
         "add",
         "Remember a decision and its reason, a cause, a fix, a preference of the user: what the next session must "
-        "know and the code does not say. Search first. One fact each, understandable alone. If it replaces what "
-        "`replaces` names, make the call there.",
+        "know and the code does not say. Search first. One fact each, understandable alone. If the answer has "
+        "a `question`, decide it.",
         {
             "content": Argument("text", "markdown", other_names=_CONTENT, sent_as="text"),
             "path": Argument("text", "name, as handoffs/2026-01-01"),

@@ -25,7 +25,7 @@ from vault_index.memories.file.frontmatter_edit import KEYS, entry, with_changes
 from vault_index.memories.similar import similar_memories
 from vault_index.memories.store import MemoryStore, writing
 from vault_index.models import Origin
-from vault_index.results.memories import StoredMemory
+from vault_index.results.memories import NearMemory, StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.secrets.find import find_secrets
 from vault_index.store.documents import documents_by_path
@@ -85,7 +85,7 @@ def embedded(
     runtime: Runtime, stored: StoredMemory, source: str, replaced: Sequence[StoredDocument], *, news: bool
 ) -> StoredMemory:
     """With its vectors, where nothing is sent for them, or with what waits for them. Of `news` also with the memories
-    that say nearly the same, and the one that it most likely replaces; those it was said to replace are none."""
+    of its subject, apart from those that it was said to replace."""
     runtime.write.embed_document(source, stored.path)
     with runtime.pool.lend() as connections:
         reader = connections.reader
@@ -96,8 +96,14 @@ def embedded(
             stored = replace(stored, degraded=(f"vector: pending for {waiting:,} of its passages",))
         if not news or stored.duplicate_of:
             return stored
-        near, replaces = similar_memories(reader, known[0], ignoring={one.id for one in replaced})
-        return replace(stored, near=near, replaces=replaces)
+        near = similar_memories(reader, known[0], ignoring={one.id for one in replaced})
+        question = _question(stored.id, near[0]) if near else ""
+        return replace(stored, near=near, question=question)
+
+
+def _question(new_id: str, near: NearMemory) -> str:
+    """What only a reader can decide: whether the nearest memory still holds."""
+    return f'does it replace "{near.title}"? If so: vault-index update {new_id} --supersedes {near.id}'
 
 
 def new_memory(text: str, given: Mapping[str, Any], now: datetime) -> tuple[MemoryFile, tuple[str, ...]]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
-from zlib import crc32
 
-from vault_index.memories.similar import FAR_COSINE, NEAR_COSINE, likeness, telling_space, topic_words
+from vault_index.memories.similar import whole_memory
+from vault_index.query.ranking.comparison import SUBJECT_COSINE, Comparison, compare, telling_space
 from vault_index.store.documents import texts_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 from vault_index.store.spaces import vectors_by_document
-from vault_index.terms import mostly_cjk
 
 if TYPE_CHECKING:  # late: numpy takes longer to import than most commands
     from numpy import float32
@@ -24,49 +24,35 @@ if TYPE_CHECKING:  # late: numpy takes longer to import than most commands
 _ROWS = 512  # of one product: 20 MB for 10,000 memories
 _NEAREST = 3  # of each memory: where a hundred say the same, the next come up when these are decided
 _MANY = 64
-_TOPIC = 0.45  # the cosine from which on a memory may say another value of the same subject
-_DIMENSIONS = 512
-# Two sets that share half of all their words have a cosine of 2/3 at least; that of hashed vectors differs by less
-# than 3/sqrt(512).
-_LOW_WORDS = 2 / 3 - 0.13
+_SHARING = 8  # memories with one word that are compared with the next one that has it
 
 
 class NearPair(NamedTuple):
-    """Two memories by the keys of their rows, in the order in which they were given."""
+    """Two memories, in the order in which they were given."""
 
-    one: int
-    other: int
-    likeness: float
-    """From 0 to 1; 0 where they are only on one topic."""
-    cosine: float | None
+    documents: tuple[StoredDocument, StoredDocument]
+    comparison: Comparison
 
 
 def near_pairs(reader: IndexReader, documents: Sequence[StoredDocument]) -> list[NearPair]:
-    """The pairs among these memories that are near, or on one topic; those most alike first, else in their order.
-
-    Near is what `similar` says, by the mean of the vectors where these tell anything. A memory without is compared with
-    all others by its words.
-    """
-    texts = {document.id: document.title for document in documents}
-    for key, chunks in groupby(texts_of(reader, texts), itemgetter(0)):
-        texts[key] = "\n".join((texts[key], *(text for _, text in chunks)))
-    keys = [*texts]
-    vectors = _means(reader, [key for key, text in texts.items() if not mostly_cjk(text)])
-    close = [*_close(vectors, (), _TOPIC)] if vectors else []
-    others = [key for key in keys if key not in vectors]
-    unsure = {key for one, other, cosine in close if FAR_COSINE <= cosine < NEAR_COSINE for key in (one, other)}
-    words = {key: topic_words(reader, texts[key]) for key in (keys if others else unsure)}
-
-    def pair(one: int, other: int, cosine: float | None) -> NearPair:
-        unsure = cosine is None or FAR_COSINE <= cosine < NEAR_COSINE
-        shared = len(words[one] & words[other]) / (len(words[one] | words[other]) or 1) if unsure else 0.0
-        return NearPair(one, other, likeness(shared, cosine), cosine)
-
-    found = [pair(*one) for one in close]
-    if others:
-        found += [pair(one, other, None) for one, other, _ in _close(_hashed(words), others, _LOW_WORDS)]
-    place = {key: number for number, key in enumerate(keys)}
-    return sorted(found, key=lambda one: (-one.likeness, place[one.one], place[one.other]))
+    """Return the pairs of memories that say nearly the same or contradict each other, those most alike first, else in
+    their order."""
+    by_id = {document.id: document for document in documents}
+    texts: dict[int, list[str]] = {key: [] for key in by_id}
+    for key, text in texts_of(reader, texts):
+        texts[key].append(text)
+    memories = {key: whole_memory(reader, document, texts[key]) for key, document in by_id.items()}
+    vectors = _means(reader, [key for key, memory in memories.items() if memory.sentence])
+    cosines: dict[tuple[int, int], float | None] = dict(_close(vectors)) if vectors else {}
+    topics = {key: memory.topics for key, memory in memories.items()}
+    pairs = cosines | dict.fromkeys(_sharing(topics, topics.keys() - vectors.keys()))
+    found = []
+    for (one, other), cosine in pairs.items():
+        comparison = compare(memories[one], memories[other], cosine)
+        if comparison and comparison.kind != "subject":
+            found.append(NearPair((by_id[one], by_id[other]), comparison))
+    place = {key: number for number, key in enumerate(by_id)}
+    return sorted(found, key=lambda pair: (-pair.comparison.likeness, *(place[one.id] for one in pair.documents)))
 
 
 def _means(reader: IndexReader, keys: Collection[int]) -> dict[int, Matrix]:
@@ -84,39 +70,35 @@ def _means(reader: IndexReader, keys: Collection[int]) -> dict[int, Matrix]:
     return means
 
 
-def _hashed(words: Mapping[int, Collection[str]]) -> dict[int, Matrix]:
-    """Vectors whose cosine is about that of the sets of words: each word counts in one dimension, with a sign."""
-    import numpy
+def _sharing(topics: Mapping[int, Collection[str]], lacking: Collection[int]) -> Iterator[tuple[int, int]]:
+    """Pairs that may share half of their words, of memories without a vector.
 
-    vectors = {}
-    for key, said in words.items():
-        vector = numpy.zeros(_DIMENSIONS, "<f4")
-        for word in said:
-            hashed = crc32(word.encode("utf-8", "replace"))
-            vector[hashed % _DIMENSIONS] += 1.0 if hashed >> 31 else -1.0
-        vectors[key] = vector / max(len(said), 1) ** 0.5
-    return vectors
+    Such pairs share one of the rarer half of the words of each: prefix filtering (Chaudhuri, Ganti and Kaushik, A
+    Primitive Operator for Similarity Joins in Data Cleaning, ICDE 2006).
+    """
+    counts = Counter(word for words in topics.values() for word in words)
+    holders: dict[str, list[int]] = defaultdict(list)
+    for key, words in topics.items() if lacking else ():
+        rarest = sorted(words, key=lambda word: (counts[word], word))
+        for word in rarest[: len(rarest) // 2 + 1]:
+            yield from ((other, key) for other in holders[word][-_SHARING:] if key in lacking or other in lacking)
+            holders[word].append(key)
 
 
-def _close(vectors: Mapping[int, Matrix], only: Collection[int], least: float) -> Iterator[tuple[int, int, float]]:
-    """The pairs with a cosine of `least` or more, and the cosine: of each vector with its nearest among those that come
-    after it; with `only`, pairs of which one is among these."""
+def _close(vectors: Mapping[int, Matrix]) -> Iterator[tuple[tuple[int, int], float]]:
+    """Pairs that may be of one subject, with their cosine: each vector with its nearest among those after it."""
     import numpy
 
     keys = [*vectors]
     matrix = numpy.stack([*vectors.values()])
-    chosen = numpy.isin(keys, [*only]) if only else numpy.ones(len(keys), bool)
-    rows = numpy.flatnonzero(chosen)
-    for start in range(0, len(rows), _ROWS):
-        block = rows[start : start + _ROWS]
-        low = block[0] if chosen.all() else 0  # the rows before have been compared with these
-        products = matrix[block] @ matrix[low:].T
-        for row, cosines in zip(block, products, strict=True):
-            near = numpy.flatnonzero(cosines >= least)
-            near = near[(near + low > row) | ~chosen[near + low]]
+    for start in range(0, len(keys), _ROWS):
+        products = matrix[start : start + _ROWS] @ matrix[start:].T  # the rows before have been compared with these
+        for row, cosines in enumerate(products):
+            near = numpy.flatnonzero(cosines >= SUBJECT_COSINE)
+            near = near[near > row]
             if len(near) > _MANY:  # equal ones in their order, so that they do not all choose the same
                 rank = near * 1e-9 - cosines[near]
                 near = numpy.sort(near[numpy.argpartition(rank, _NEAREST)[:_NEAREST]])
             for column in near[numpy.argsort(-cosines[near], kind="stable")[:_NEAREST]]:
-                first, second = sorted((int(row), int(column + low)))
-                yield keys[first], keys[second], min(float(cosines[column]), 1.0)
+                pair = keys[start + row], keys[start + int(column)]
+                yield pair, min(float(cosines[column]), 1.0)

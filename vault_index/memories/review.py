@@ -15,12 +15,11 @@ from vault_index.memories.file.document import body_of
 from vault_index.memories.file.files import MemoryFiles
 from vault_index.memories.forget import waiting_sessions
 from vault_index.memories.near_pairs import NearPair, near_pairs
-from vault_index.memories.similar import as_memory
-from vault_index.query.ranking.newer import NAMED, Memory, may_be_of_one_subject, score
+from vault_index.query.ranking.comparison import age
 from vault_index.results.documents import DocumentRecord
 from vault_index.results.review import Review, ReviewedMemory, ReviewItem
 from vault_index.runtime import Runtime
-from vault_index.store.documents import Order, chunks_of, content_hashes, documents_page
+from vault_index.store.documents import Order, content_hashes, documents_page
 from vault_index.store.pool import Connections
 from vault_index.store.records import StoredDocument
 from vault_index.times import local_day
@@ -107,9 +106,10 @@ class _Look:
             yield Found("unreviewed", said[document.unreviewed].format(local_day(document.created)), (document,))
 
     def _contradiction(self) -> Iterator[Found]:
-        for pair, documents in self._pairs:
-            if certainty := self._contradicting.get(pair):
-                yield Found("contradiction", f"another value of the same subject, {certainty:.2f}", documents)
+        for pair in self._pairs:
+            if pair.comparison.kind == "contradiction":
+                about = f"another value of the same subject, likeness {pair.comparison.likeness:.2f}"
+                yield Found("contradiction", about, pair.documents)
 
     def _duplicate(self) -> Iterator[Found]:
         """First what one names as superseded that is not marked so: a decision was cut short."""
@@ -123,10 +123,10 @@ class _Look:
         for one, other in named:
             if one is not other:
                 yield Found("duplicate", "named as superseded, but not marked so", (one, other))
-        for pair, documents in self._pairs:
-            if pair.likeness and pair not in self._contradicting:
-                reviewed_first = tuple(sorted(documents, key=lambda one: one.unreviewed))
-                yield Found("duplicate", f"likeness {pair.likeness:.2f}", reviewed_first)
+        for pair in self._pairs:
+            if pair.comparison.kind == "duplicate":
+                reviewed_first = tuple(sorted(pair.documents, key=lambda one: one.unreviewed))
+                yield Found("duplicate", f"likeness {pair.comparison.likeness:.2f}", reviewed_first)
 
     def _expired(self) -> Iterator[Found]:
         for document in self._listed("expires", "expired"):
@@ -155,30 +155,9 @@ class _Look:
         return self._listed("path")
 
     @cached_property
-    def _pairs(self) -> list[tuple[NearPair, tuple[StoredDocument, StoredDocument]]]:
-        """Pairs of memories that count and are on one topic, the newer first."""
-        newest_first = sorted(self._counting, key=lambda one: (-one.created, -one.updated, -one.mtime_ns))
-        documents = {document.id: document for document in newest_first}
-        pairs = near_pairs(self._reader, newest_first)
-        return [(pair, (documents[pair.one], documents[pair.other])) for pair in pairs]
-
-    @cached_property
-    def _contradicting(self) -> dict[NearPair, float]:
-        """The pairs of which the newer most likely says another value of the same subject, and how likely that is."""
-        said: dict[int, Memory] = {}
-        found = {}
-        for pair, documents in self._pairs:
-            if not may_be_of_one_subject(*documents):
-                continue
-            for one in documents:
-                if one.id not in said:
-                    said[one.id] = as_memory(one, chunks_of(self._reader, one.id, fields=False))
-            new, old = said[pair.one], said[pair.other]
-            # What is near and has no other number, day or word of change says the same in other words.
-            another = not pair.likeness or new.said.values != old.said.values or new.said.cues - old.said.cues
-            if another and new.age > old.age and (certainty := score(new, old, pair.cosine)) >= NAMED:
-                found[pair] = certainty
-        return found
+    def _pairs(self) -> list[NearPair]:
+        """Pairs of memories that count and say nearly the same, the newer first."""
+        return near_pairs(self._reader, sorted(self._counting, key=age, reverse=True))
 
     def _listed(self, column: str, state: State | None = None) -> list[StoredDocument]:
         """The memories that count, or are in this state and in no other that hides them."""

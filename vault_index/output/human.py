@@ -109,7 +109,6 @@ def _hit(hit: Record, width: int) -> Blocks:
         *shown_if(text, line(*_marked(text, spans), indent=6, limit=3)),
         *shown_if(hit["also"], line((f"also in {', '.join(hit['also'])}", "dim"), indent=6, limit=1)),
         *shown_if(hit["changed_since_index"], line(("changed since it was indexed", "yellow"), indent=6)),
-        *shown_if(newer := hit.get("newer"), line((f"older: see {str(newer)[:8]}", "yellow"), indent=6)),
         *_small(explanation_lines(hit.get("explain")), indent=6),
     ]
 
@@ -241,31 +240,20 @@ def _tags(result: Record, width: int) -> Blocks:
 
 
 def _stored(answer: Record, width: int) -> Blocks:
-    answer, near, older = stored(answer)
+    answer, near = stored(answer)
     done = "Stored" if answer["created"] else "Known already" if answer["duplicate_of"] else "Changed"
-    replace = f"To replace one: vault-index update {answer['id']} --supersedes {near[0]['id'] if near else ''}"
     same = (
         GAP,
-        line(("Nearly the same is said by:", "bold")),
-        Table(columns("id alike plain_title near"), near),
-        line((replace, "dim")),
+        line(("On the same subject:", "bold")),
+        Table(columns("id alike likeness plain_title near"), near),
+        line((answer["question"], "dim")),
     )
     return [
         line((f"{done} ", "bold green"), (answer["id"], "bold")),
         line((answer["path"], "cyan"), indent=2),
         *(line(("! ", "yellow"), warning, hang=2) for warning in answer["warnings"]),
         *(line((f"Degraded: {reason}", "yellow")) for reason in answer.get("degraded", ())),
-        *shown_if(near, *(same[:-1] if older else same)),
-        *(_replaced(older) if older else ()),
-    ]
-
-
-def _replaced(older: Record) -> Blocks:
-    return [
-        GAP,
-        line(("Most likely this replaces ", "bold"), (older["id"], "dim"), f" {older['title']}", hang=2),
-        line((older["path"], "cyan"), indent=2),
-        line((f"If it does: {older['call']}", "dim")),
+        *shown_if(near, *same),
     ]
 
 

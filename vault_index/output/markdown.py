@@ -49,7 +49,6 @@ def _hit(hit: Record) -> str:
     tags = "".join(f" #{tag}" for tag in hit["tags"])
     marked = f" · {state(hit)}" if state(hit) else ""
     head = f"**{_text(title)}** ({hit['score']:.2f}) {_code(place(hit))} {_code(hit['id'])}{marked}{tags}"
-    head += f" (older: see {_code(hit['newer'][:8])})" if hit.get("newer") else ""
     quoted = "\n".join(f"> {line}".rstrip() for line in (hit["snippet"] or hit["digest"]).strip().splitlines())
     return "\n\n".join(filter(None, [head, quoted, *_bullets(explanation_lines(hit.get("explain")))]))
 

@@ -71,7 +71,6 @@ def _search(result: Record) -> Shape:
                 "text": text,
                 "tokens": hit["tokens"],
                 "also": "|".join(hit["also"]),
-                "newer": (hit.get("newer") or "")[:8],
                 "why": "; ".join(explanation_lines(hit.get("explain"))),
             }
         )
@@ -233,8 +232,8 @@ def _recall(result: Record) -> Shape:
 
 
 def _stored(answer: Record) -> Shape:
-    """What became of one memory; those that say nearly the same, by ids that can be asked for."""
-    answer, near, older = stored(answer)
+    """What became of one memory, and those of its subject, by ids that `get` takes."""
+    answer, near = stored(answer)
     return _filled(
         {
             "id": answer["id"],
@@ -242,7 +241,7 @@ def _stored(answer: Record) -> Shape:
             "created": answer["created"],
             "duplicate_of": answer["id"] if answer["duplicate_of"] else None,
             "near": _table(near),
-            "replaces": older,
+            "question": answer.get("question"),
             "warnings": answer["warnings"],
             "degraded": answer.get("degraded", ()),
         }

@@ -77,6 +77,7 @@ COLUMNS: Mapping[str, Column] = {
     "bytes": Column("bytes", "count", "bytes#", "dim"),
     "near": Column("path", "text", "path", "cyan", 3),
     "alike": Column("score", "score", "alike#", "dim"),
+    "likeness": Column("relation", head="relation", style="green"),
 }
 """The columns that documents, tags and memories may have, by name."""
 
@@ -132,15 +133,13 @@ def versions(result: Record) -> tuple[list[dict[str, Any]], str]:
     return rows, f"{len(rows)} of {result['total']}{older}"
 
 
-def stored(answer: Record) -> tuple[Record, list[dict[str, Any]], Record | None]:
-    """A stored memory, those that say nearly the same, and the one it most likely replaces, all with short ids."""
-    told = [answer, *answer["near"], *filter(None, [answer.get("replaces")])]
-    short, *others = with_short_ids(told)
-    near, replaced = others[: len(answer["near"])], others[len(answer["near"]) :]
-    for one in replaced:
-        for whole, brief in ((answer["id"], short["id"]), (answer["replaces"]["id"], one["id"])):
-            one["call"] = one["call"].replace(whole, brief)
-    return short, near, next(iter(replaced), None)
+def stored(answer: Record) -> tuple[Record, list[dict[str, Any]]]:
+    """A stored memory and those of its subject, all with short ids."""
+    short, *near = with_short_ids([answer, *answer["near"]])
+    question = answer.get("question", "")
+    for whole, brief in zip([answer, *answer["near"]], [short, *near], strict=True):
+        question = question.replace(whole["id"], brief["id"])
+    return {**short, "question": question}, near
 
 
 def shown_hits(result: Record) -> tuple[list[Record], int]:

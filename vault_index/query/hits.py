@@ -175,7 +175,6 @@ def to_hit(
             "digest": matcher.spans(digest),
             "focus": (_answer(chunk.text, place, shown),),
         },
-        newer=selected.hit.newer or None,
         explain=explain,
         **document.states(now),
     )

@@ -9,7 +9,6 @@ from vault_index.markdown.chunk import LONGEST_TOKEN, pieces
 from vault_index.markdown.recalled import as_recalled, is_plain_place, quotation
 from vault_index.markdown.sanitize import harmless
 from vault_index.results.texts import RecalledSource
-from vault_index.store.records import StoredDocument
 
 _SHARE = 8
 """One quotation has at most 1/8 of the budget, or `_LEAST_SHARE` tokens if that is more."""
@@ -31,8 +30,6 @@ class Candidate:
     title: str
     text: str
     """From the first of the lines of `source` on; empty where the title says all."""
-    memory: tuple[StoredDocument, int] | None = None
-    """A memory, and the chunk that is quoted."""
 
     @property
     def place(self) -> str:

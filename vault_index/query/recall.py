@@ -39,8 +39,6 @@ _WEAK_HITS = 3
 _NEAR_THE_BEST = 0.5
 """Hits with less than this part of the best one's score are noise."""
 _SESSIONS = 5
-_COMPARED = 40
-"""Of the memories that may be quoted, the first so many are looked at for one that says something newer of another."""
 _SHORT = 40
 """Tokens of a short quotation: the budget divided by it is how many memories may fit."""
 _WHOLE_TOKENS = 120
@@ -78,7 +76,7 @@ def recall(searcher: Searcher, reader: IndexReader, disk: DiskState, options: Re
         def is_told(session: StoredDocument) -> bool:
             return session.id not in untold and not (asked and asked.is_asked_by(session.title))
 
-        groups = _newest_first(reader, _groups(reader, disk, options, found, is_told))
+        groups = _groups(reader, disk, options, found, is_told)
         waiting = count_unreviewed(reader, options.now, options.sources)
     begins = options.project is not None or not query  # a session that begins is told what is left to do
     text, sources = pack(groups, options.budget, options.token, waiting_told(waiting) if begins else "")
@@ -150,7 +148,7 @@ def _from_hit(hit: RankedPassage, matcher: TermMatcher, now: float) -> Candidate
         place = focus(chunk.text, hit.passage, matcher)
         start = place.first
         lines = [lines[start][place.column :], *lines[start + 1 :]]
-    return _candidate(chunk.document, lines, (chunk.start_line + start, chunk.end_line), "query", now, chunk.chunk_id)
+    return _candidate(chunk.document, lines, (chunk.start_line + start, chunk.end_line), "query", now)
 
 
 def _joined(found: Sequence[Candidate]) -> list[Candidate]:
@@ -205,37 +203,6 @@ def _groups(
     )
 
 
-def _newest_first(reader: IndexReader, groups: Groups) -> Groups:
-    """With what says something newer of a subject before what is older, which is marked, in whatever group it was."""
-    told = (*groups.lasting, *groups.found, *groups.rest)[:_COMPARED]
-    shown = {one.memory[0].id: one for one in told if one.memory}
-    if len(shown) < 2:
-        return groups
-    from vault_index.query.ranking.newer import memory, newer_among, newest_first
-
-    newer = newer_among(
-        reader, [memory(one.memory[0], (one.text,), one.memory[1]) for one in shown.values() if one.memory]
-    )
-    left = iter(newest_first(shown, newer) if newer else ())
-    placed: set[int] = set()
-
-    def ordered(group: Sequence[Candidate]) -> list[Candidate]:
-        found = []
-        for one in group:
-            key = one.memory[0].id if one.memory else 0
-            if key not in shown:
-                found.append(one)
-            while key in shown and key not in placed:
-                placed.add(other := next(left))
-                older = (f"older: see {newer[other][0].uid[:8]}",) if other in newer else ()
-                found.append(replace(shown[other], about=(*shown[other].about, *older)))
-        return found
-
-    if not newer:
-        return groups
-    return replace(groups, lasting=ordered(groups.lasting), found=ordered(groups.found), rest=ordered(groups.rest))
-
-
 def _memories(
     reader: IndexReader, disk: DiskState, document_ids: Sequence[int], hits: Mapping[str, Candidate], now: float
 ) -> list[Candidate]:
@@ -257,7 +224,7 @@ def _from_memory(document: StoredDocument, chunks: Sequence[ChunkRecord], now: f
     text = str(digest) if short else first.text
     lines = [*text.split("\n"), *_facts(document, text)]
     place = (first.start_line, chunks[-1].end_line)
-    return _candidate(document, lines, place, "project", now, first.chunk_id, whole=not (short or more))
+    return _candidate(document, lines, place, "project", now, whole=not (short or more))
 
 
 def _facts(document: StoredDocument, text: str) -> list[str]:
@@ -295,7 +262,6 @@ def _candidate(
     place: tuple[int, int],
     why: Cause,
     now: float,
-    chunk_id: int = 0,
     *,
     whole: bool = True,
 ) -> Candidate:
@@ -326,8 +292,7 @@ def _candidate(
         unreviewed=of.unreviewed > 0,
     )
     said = bool(lines) and _begins_with(lines[0], of.title)
-    memory = (of, chunk_id) if of.kind == "memory" else None
-    return Candidate(source, about, "" if said else of.title, "\n".join(lines), memory)
+    return Candidate(source, about, "" if said else of.title, "\n".join(lines))
 
 
 def _begins_with(line: str, title: str) -> bool:

@@ -330,9 +330,9 @@ class Searcher:
                 echoes += unanswered
                 knows |= any(hit.answers for hit in said)
             if len({chunk.document.id for chunk in chunks if chunk.document.kind == "memory"}) > 1:
-                from vault_index.query.ranking.newer import hits_newest_first  # most answers need it not
+                from vault_index.query.ranking.comparison import newest_first  # late: most answers do not need it
 
-                said = hits_newest_first(self._reader, said, disk.changed)
+                said = newest_first(self._reader, said)
             ranking = ranked._replace(hits=[*ranking.hits, *said])
             selected = select_hits(ranking.hits, options.per_document, disk)
             if len(selected) >= wanted:

@@ -75,7 +75,7 @@ class _Examination:
         """The hit, its number in the answer without a limit (None where it is not shown), and why."""
         for rank, selected in enumerate(self.answer.selected, start=1):
             if self._is_inside(selected.hit):
-                return selected, rank, [self._shown(rank), *self._older(selected.hit)]
+                return selected, rank, [self._shown(rank)]
         own = next((hit for hit in self.answer.ranking.hits if self._is_inside(hit)), None)
         if own is None:
             return None, None, self._not_found()
@@ -94,15 +94,6 @@ class _Examination:
         return Reason(
             "beyond_limit", f"It would be hit {rank}; the answer ends after {limit}.", f"raise --limit to {rank}"
         )
-
-    def _older(self, own: RankedPassage) -> Iterator[Reason]:
-        """That another memory says something newer, or that it took the place of one."""
-        for rank, other in enumerate(self.answer.selected, start=1):
-            if own.newer and other.hit.chunk.document.uid == own.newer:
-                hit = f"Hit {rank} ({other.hit.chunk.document.path})"
-                call = f"vault-index update {own.newer} --supersedes {own.chunk.document.uid}"
-                yield Reason("newer", f"{hit} says something newer of its subject, and comes before it.", call)
-                break
 
     def _not_shown(self, own: RankedPassage) -> Reason:
         """Why a passage that was ranked is not shown."""

@@ -30,23 +30,20 @@ Outcome = Literal[
 ]
 
 
+Likeness = Literal["duplicate", "contradiction", "subject"]
+"""How two memories relate: nearly the same, nearly the same with another value, or other things of one subject."""
+
+
 @dataclass(frozen=True, slots=True)
 class NearMemory:
-    """A memory that says nearly the same."""
+    """A memory on the subject of a new one."""
 
     id: str
     path: str
     title: str
     score: float
     """How alike they are, from 0 to 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class Replaced(NearMemory):
-    """The memory that a new one most likely replaces: it says another value of the same subject."""
-
-    call: str
-    """The command that says so."""
+    relation: Likeness
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +56,9 @@ class StoredMemory:
     duplicate_of: str | None = None
     """The id of the memory that said the same already; nothing new was stored then."""
     near: tuple[NearMemory, ...] = ()
-    replaces: Replaced | None = None
+    """The nearest first."""
+    question: str = field(default="", metadata={WHEN_ASKED: True})
+    """What to decide on the nearest, with the command for it."""
     warnings: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
     """Why it is found by its words alone as yet."""

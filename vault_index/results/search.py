@@ -78,8 +78,6 @@ class Hit(DocumentFields):
     weak: bool = field(default=False, metadata={WHEN_ASKED: True})
     """Whether a question about something else would find a hit like it. Weak hits after the best three are counted, not
     shown, unless all are asked for. The JSON has this key only where it is true."""
-    newer: str | None = field(default=None, metadata={WHEN_ASKED: True})
-    """The id of a hit before it that says something newer of the same subject; no key of the JSON without one."""
     explain: Explanation | None = field(default=None, metadata={WHEN_ASKED: True})
 
 

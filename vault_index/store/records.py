@@ -38,6 +38,8 @@ class DocumentColumns:
     expires: float | None
     valid_until: float | None
     confidence: str | None
+    superseded_by: str | None
+    """The id of the memory that took its place, as the file has it."""
     archived: float | None
     unreviewed: int
     """1 for a memory in the inbox, 2 for one that waits there and is not found; else 0."""

@@ -52,7 +52,6 @@ class DocumentRow(DocumentColumns):
     """The file name without suffix, case folded."""
     content_hash: bytes
     made_with: str
-    superseded_by: str | None
     frontmatter: Mapping[str, Any]
     tags: tuple[str, ...]
     aliases: tuple[str, ...]

@@ -65,8 +65,6 @@ class RankedPassage:
     """Whether it says nothing but what is asked (`query.ranking.echoes`)."""
     answers: bool = False
     """Whether it is the answer to a turn that asks what is asked."""
-    newer: str = ""
-    """The id of a memory before it that says something newer of its subject."""
 
 
 class Ranking(NamedTuple):

@@ -62,7 +62,7 @@ export const TOOLS: Record<string, Declared> = {
     },
   },
   memory_store: {
-    description: "Remember a decision and its reason, a cause, a fix, a preference of the user: what the next session must know and the code does not say. Search first. One fact each, understandable alone. If it replaces what `replaces` names, make the call there.",
+    description: "Remember a decision and its reason, a cause, a fix, a preference of the user: what the next session must know and the code does not say. Search first. One fact each, understandable alone. If the answer has a `question`, decide it.",
     required: [],
     writes: true,
     args: {

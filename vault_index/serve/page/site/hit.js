@@ -68,7 +68,6 @@ function statesOf(hit, replaced) {
   const now = Date.now();
   const over = (time) => time && new Date(time) < now;
   return [
-    hit.newer && ["warn", "older", "A hit above says something newer of it"],
     replaced && ["warn", "superseded", "Another memory took its place"],
     hit.archived && ["warn", "archived", `Since ${day(hit.archived)}`],
     over(hit.expires) && ["warn", "expired", `On ${day(hit.expires)}`],

@@ -1,0 +1,203 @@
+"""How two memories relate: near duplicates, a contradiction, or two texts on one subject.
+
+`add`, `review` and search ask `compare`. It takes the cosine of two vectors, the share of common
+words, and an alignment of the two texts. It knows no language but for a short table of antonyms.
+docs/recall.md has the measurements.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from functools import cache
+from itertools import combinations
+from typing import NamedTuple
+
+from vault_index.embeddings.spaces import ENGLISH
+from vault_index.query.ranking.passages import Stems
+from vault_index.query.ranking.rank import RankedPassage
+from vault_index.results.memories import Likeness
+from vault_index.store.reader import IndexReader
+from vault_index.store.records import ChunkRecord, SpaceRow, StoredDocument
+from vault_index.store.spaces import pair_cosines, serving_space, without_key
+from vault_index.terms import STOPWORDS, index_words, mostly_cjk
+
+# Measured on 58 pairs (docs/recall.md): the same fact in other words has a cosine from .69 to .95, all but one of 26
+# at least .78; another fact on the same topic .16 to .66, but for one pair of 32 that differs in a name alone (.94).
+# Words are less sure: 19 of the 26 share half of theirs, and so do 2 of the 32.
+NEAR_COSINE = 0.72
+NEAR_WORDS = 0.5
+SUBJECT_COSINE = 0.6
+"""Below this cosine two memories have different subjects, whatever words they share."""
+_LONG = 40
+"""Tokens. The vectors of longer memories of one project are near anyway, so their words must agree, too."""
+_COMPARED = 2_000
+"""Characters of a memory that are compared."""
+_ALIGNED = 0.5
+"""Least ratio of `SequenceMatcher` at which two texts are one sentence with some words exchanged."""
+_DEEP, _NEAR_THE_BEST = 10, 0.25
+"""Search compares the memories among the first 10 that have at least this share of the best score."""
+_ANTONYMS = """
+enabled enable on | disabled disable off
+allowed allow permitted | forbidden forbid prohibited denied
+required must mandatory | optional
+always | never
+before | after
+include includes included | exclude excludes excluded
+true | false
+yes | no
+| not no never without cannot don doesn isn aren mustn shouldn won nicht kein keine nie pas jamais nunca
+"""
+"""Words of opposite meaning, a pair in each line. An empty side stands for all texts without a word of the other."""
+_OPPOSITES = tuple(tuple(frozenset(side.split()) for side in line.split("|")) for line in _ANTONYMS.strip().split("\n"))
+_WORD = re.compile(r"\w+")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_PADDING = re.compile(r"^0+(?=\d)|[.,:]0+$")
+
+
+class Memory(NamedTuple):
+    """A memory, prepared for `compare`."""
+
+    document: StoredDocument
+    topics: frozenset[str]
+    """Stems of its words without stopwords; of text without spaces between words, its n-grams."""
+    sentence: tuple[str, ...]
+    """Stems of all words in their order; empty for text without spaces between words."""
+    numbers: frozenset[str]
+    sides: Mapping[int, int]
+    """Lines of the antonym table that the text takes a side in, each with the side."""
+
+
+class Comparison(NamedTuple):
+    kind: Likeness
+    likeness: float
+    """From 0 to 1: the cosine, or the share of common words."""
+
+
+def as_memory(document: StoredDocument, text: str, stems: Stems) -> Memory:
+    """Prepare a memory, with its title unless that was made of the text."""
+    given = '"title":' in document.frontmatter_json
+    whole = f"{document.title}\n{text}" if given else text
+    text = whole[:_COMPARED].casefold()
+    words = _WORD.findall(text)
+    topics = [word for word in index_words(text) if word not in STOPWORDS]
+    known = stems([*words, *topics])
+    return Memory(
+        document,
+        topics=frozenset(known.get(word, word) for word in topics),
+        sentence=() if mostly_cjk(text) else tuple(known.get(word, word) for word in words),
+        numbers=frozenset(_PADDING.sub("", number) for number in _NUMBER.findall(text)),
+        sides=_sides(frozenset(words)),
+    )
+
+
+def _sides(words: frozenset[str]) -> dict[int, int]:
+    found = {}
+    for number, (left, right) in enumerate(_OPPOSITES):
+        on_left, on_right = not left or not left.isdisjoint(words), not right.isdisjoint(words)
+        if on_right and (not left or not on_left):
+            found[number] = 1
+        elif on_left and not on_right:
+            found[number] = 0
+    return found
+
+
+def compare(one: Memory, other: Memory, cosine: float | None) -> Comparison | None:
+    """Return how two memories relate, or None if they have different subjects.
+
+    Near texts contradict each other if one sentence has one thing exchanged, or if they differ in a number, a negation
+    or an antonym. A sentence with two things exchanged is about another subject: "Staging runs two replicas",
+    "Production runs six replicas". Without a cosine, and for text without spaces between words, whose cosines are all
+    high, the share of common words decides alone.
+    """
+    if not (one.sentence and other.sentence):
+        cosine = None
+    projects = {memory.document.project.casefold() for memory in (one, other) if memory.document.project}
+    if len(projects) > 1 or (cosine is not None and cosine < SUBJECT_COSINE):
+        return None
+    shared = len(one.topics & other.topics) / (len(one.topics | other.topics) or 1)
+    long = min(one.document.tokens, other.document.tokens) > _LONG
+    near = shared >= NEAR_WORDS or (cosine is not None and cosine >= NEAR_COSINE and not long)
+    if not near:
+        return None if cosine is None else Comparison("subject", cosine)
+    exchanged = _exchanged(one.sentence, other.sentence)
+    if exchanged > 1:
+        return None
+    numbers = one.numbers - other.numbers and other.numbers - one.numbers
+    opposite = any(other.sides.get(line, side) != side for line, side in one.sides.items())
+    kind: Likeness = "contradiction" if exchanged or numbers or opposite else "duplicate"
+    return Comparison(kind, max(shared, cosine or 0.0) if cosine is None or cosine < NEAR_COSINE else cosine)
+
+
+def _exchanged(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many stretches of one sentence have other words in the other; 0 for two different sentences."""
+    match = SequenceMatcher(None, one, other, autojunk=False)
+    if match.ratio() < _ALIGNED:
+        return 0
+    stretches = [(one[a:b], other[c:d]) for tag, a, b, c, d in match.get_opcodes() if tag == "replace"]
+    return sum(not STOPWORDS.issuperset(left) and not STOPWORDS.issuperset(right) for left, right in stretches)
+
+
+def telling_space(reader: IndexReader) -> SpaceRow | None:
+    """The vector space whose cosines the limits above were measured on: that of the model in the package, which reads
+    English."""
+    space = serving_space(reader)
+    return space if space is not None and space.space == ENGLISH and reader.vectors_work() else None
+
+
+def age(document: StoredDocument) -> tuple[float, float, int]:
+    """Sort key: the higher, the newer. The time of the file tells memories of one second apart."""
+    return document.created, document.updated, document.mtime_ns
+
+
+# --- in the answer of a search -------------------------------------------------------------------------------------
+
+
+def newest_first(reader: IndexReader, hits: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Move each memory before the first hit of an older one that is nearly the same, or that it supersedes."""
+    chunks: dict[int, ChunkRecord] = {}
+    for hit in hits:
+        if len(chunks) == _DEEP or hit.score < _NEAR_THE_BEST * hits[0].score:
+            break
+        if hit.chunk.document.kind == "memory":
+            chunks.setdefault(hit.chunk.document.id, hit.chunk)
+    newer = _newer(reader, list(chunks.values()))
+    ordered: list[RankedPassage] = []
+    for hit in hits if newer else ():
+        key = hit.chunk.document.id
+        place = next((place for place, one in enumerate(ordered) if (key, one.chunk.document.id) in newer), None)
+        if place is None:
+            ordered.append(hit)
+        else:
+            ordered.insert(place, _raised(hit, ordered[place].score))
+    return ordered or list(hits)
+
+
+def _newer(reader: IndexReader, chunks: Sequence[ChunkRecord]) -> set[tuple[int, int]]:
+    """Pairs of document ids: a memory, and an older one that is nearly the same."""
+    ordered = sorted(chunks, key=lambda chunk: age(chunk.document), reverse=True)
+    pairs = list(combinations(ordered, 2))
+    space = telling_space(reader) if pairs else None
+    keys = [(new.chunk_id, old.chunk_id) for new, old in pairs]
+    cosines = pair_cosines(reader, space.id, keys) if space else [None] * len(pairs)
+
+    @cache  # few pairs are near enough to be compared
+    def memory(chunk: ChunkRecord) -> Memory:
+        return as_memory(chunk.document, without_key(chunk.text), reader.stems)
+
+    found = set()
+    for (new, old), cosine in zip(pairs, cosines, strict=True):
+        near = None
+        if cosine is None or cosine >= SUBJECT_COSINE:
+            near = compare(memory(new), memory(old), cosine)
+        one, other = new.document, old.document
+        replaces = (other.superseded_by or "").lower() == one.uid
+        waits = one.unreviewed > other.unreviewed
+        if replaces or (near and near.kind != "subject" and age(one) > age(other) and not waits):
+            found.add((one.id, other.id))
+    return found
+
+
+def _raised(hit: RankedPassage, score: float) -> RankedPassage:
+    factor = score / hit.score if hit.score else 1.0
+    return replace(hit, score=score, boosts={**hit.boosts, "newer": factor})
