@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_index.cli.arguments import Options
@@ -44,17 +45,20 @@ def show_value(options: Options, method: str, answer: dict[str, Any], text: str)
 
 def write(text: str) -> None:
     """Print to stdout with a final newline; lone surrogates (from file names that are not UTF-8) become `?`."""
+    encoding = sys.stdout.encoding or "utf-8"
     try:
-        print(text)
-    except UnicodeEncodeError:
-        encoding = sys.stdout.encoding or "utf-8"
-        print(text.encode(encoding, "replace").decode(encoding))
+        print(text.encode(encoding, "replace").decode(encoding), flush=True)
+    except BrokenPipeError:  # the reader, such as `head`, has enough
+        raise
+    except OSError as error:
+        message = f"the answer cannot be written: {error.strerror}"
+        raise VaultIndexError(message, "the command was carried out; look at the disk, and ask again") from error
 
 
 def remark(options: Options, text: str) -> None:
     """Print a remark to stderr, unless `--quiet`: for people, so not where an error would be JSON."""
     if not options.quiet and options.format not in ("json", "jsonl"):
-        print(_safe(text), file=sys.stderr)
+        _say(_safe(text))
 
 
 def print_error(error: VaultIndexError, *, as_json: bool) -> None:
@@ -62,10 +66,16 @@ def print_error(error: VaultIndexError, *, as_json: bool) -> None:
         from vault_index.output import render_json
 
         told = {"code": error.code, "message": error.message, "hint": error.hint}
-        print(render_json({"error": told}), file=sys.stderr)
+        _say(render_json({"error": told}))
         return
     hint = f"\n  hint: {_safe(error.hint)}" if error.hint else ""
-    print(f"vault-index: error: {_safe(error.message)}{hint}", file=sys.stderr)
+    _say(f"vault-index: error: {_safe(error.message)}{hint}")
+
+
+def _say(text: str) -> None:
+    """Print to stderr; where nobody reads it, the command goes on."""
+    with suppress(OSError):
+        print(text, file=sys.stderr)
 
 
 def _safe(text: str) -> str:
