@@ -4,7 +4,7 @@ from datetime import date, datetime, time, timedelta
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.dates import leading_date, read_date, read_start
+from vault_index.dates import leading_date, read_date, read_start, written_date
 from vault_index.errors import UsageError
 
 TODAY = date(2026, 11, 21)  # a Saturday
@@ -62,6 +62,19 @@ STARTS = {
     "last 12h": (2026, 11, 21, 1, 5, 30), "now": (2026, 11, 21, 13, 5, 30),
     "2026-13": None,
 }  # fmt: skip
+
+
+WRITTEN = {
+    "Tuesday, November 20th 2018, 1:02:03 pm": (2018, 11, 20, 13, 2, 3), "20 Nov 2018": (2018, 11, 20),
+    "2018/11/20": (2018, 11, 20), "[[Daily/2018-11-20|Tuesday]]": (2018, 11, 20), "2018-11": (2018, 11, 1),
+    "2018-11-20 12:05 am": (2018, 11, 20, 0, 5), "Q2 2019": (2019, 4, 1), "tomorrow": None, "March": None,
+    "last week": None, "now": None, "5 March": None, "end of year": None,
+}  # fmt: skip
+
+
+def test_a_date_in_a_file_does_not_depend_on_the_clock() -> None:
+    found = {text: written_date(text, first=True) for text in WRITTEN}
+    assert {text: day and tuple(day.timetuple()[: len(WRITTEN[text] or ())]) for text, day in found.items()} == WRITTEN
 
 
 def test_a_start_is_the_first_moment_and_most_likely_past() -> None:

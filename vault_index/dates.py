@@ -43,10 +43,11 @@ _SHORT_UNITS = {"h": "hours", "d": "days", "w": "weeks", "y": "years"}
 _SHORT = re.compile(r"\b(\d{1,4}) ?([hdwy])\b")
 _PAST = re.compile(rf"(?:(?:in|within|over|during) )?(?:the )?(?:last|past) (?:({_NUMBER} {_UNIT})|(week|month|year))")
 _COUNT = re.compile(rf"({_NUMBER}|next|last) ({_UNIT})")
-_TIME = re.compile(r"(.+?) (?:at )?(\d{1,2}):(\d\d)")
+_TIME = re.compile(r"(.+?) (?:at )?(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([ap])\.?m\.?)?")
 _WRITTEN = re.compile(
     rf"(?:on )?(?:{_DAY} )?(?:{_DAY_OF_MONTH} (?:of )?({_MONTH})|({_MONTH}) {_DAY_OF_MONTH})(?: (?:of )?(\d{{4}}))?"
 )
+_TWO_CLOCKS = (datetime(2001, 3, 5), datetime(2014, 10, 22))
 _NUMERIC = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}")
 
 
@@ -73,6 +74,14 @@ def read_start(text: str, now: datetime) -> datetime | None:
     None for what is no date."""
     found = _read(text, now, first=True)
     return found if found is None or isinstance(found, datetime) else datetime.combine(found, time())
+
+
+def written_date(text: str, *, first: bool) -> date | None:
+    """The date that a file says: a day, the first or last one of a period, or a moment. None for what depends on the
+    clock, such as `tomorrow` or `March`. A link (`[[2027-02-01]]`) is to a day."""
+    said = text.strip().strip("[]").partition("|")[0].rpartition("/")[2] if text.strip().startswith("[[") else text
+    early, late = (_read(said, now, first=first) for now in _TWO_CLOCKS)
+    return early if early == late else None
 
 
 def leading_date(text: str, now: datetime) -> str | None:
@@ -106,7 +115,8 @@ def _read(text: str, now: datetime, *, first: bool = False) -> date | None:
         if at := _TIME.fullmatch(words):
             day = _read(at[1], now, first=first)
             plain = None if day is None or isinstance(day, datetime) else day
-            return plain and datetime.combine(plain, time(int(at[2]), int(at[3]))).astimezone()
+            hour = int(at[2]) if at[5] is None else int(at[2]) % 12 + 12 * (at[5] == "p")
+            return plain and datetime.combine(plain, time(hour, int(at[3]), int(at[4] or 0))).astimezone()
         return (
             _period(words, today, first=first)
             or _weekday(words, today, first=first)

@@ -43,6 +43,8 @@ OF_MEMORIES = frozenset(
     }
 )  # fmt: skip
 """What the memories of every vault have, so that the key itself says nothing of what is there."""
+KNOWN_KEYS = NOT_SEARCHED | NO_PASSAGE | OF_MEMORIES
+"""Keys that mean something to this program, in lower case: `Tags` is `tags`."""
 
 LIST = "A,B"
 """The placeholder of an option that takes several values with commas between them."""

@@ -1,11 +1,26 @@
 """Times as they are answered: local, with their offset, to the second."""
 
-from datetime import datetime
+from datetime import UTC, datetime
+
+_FIRST, _LAST = (datetime(*day, tzinfo=UTC) for day in ((1, 1, 3), (9999, 12, 30)))
+
+
+def seconds_of(moment: datetime) -> float:
+    """Seconds since the epoch; the ends of the calendar, which not every zone has, are moved by up to two days."""
+    try:
+        return clamped(moment.timestamp())
+    except (ValueError, OverflowError):
+        return (_FIRST if moment.year < 5000 else _LAST).timestamp()
+
+
+def clamped(seconds: float) -> float:
+    """The nearest time that can be shown in every zone."""
+    return min(max(seconds, _FIRST.timestamp()), _LAST.timestamp())
 
 
 def iso_time(seconds: float) -> str:
     """The ISO 8601 text of a time in seconds since the epoch."""
-    return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
+    return datetime.fromtimestamp(clamped(seconds)).astimezone().isoformat(timespec="seconds")
 
 
 def iso_time_or_none(seconds: float | None) -> str | None:
@@ -14,4 +29,4 @@ def iso_time_or_none(seconds: float | None) -> str | None:
 
 def local_day(seconds: float) -> str:
     """The day of a time in the local zone, as `2026-11-21`."""
-    return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d")
+    return datetime.fromtimestamp(clamped(seconds)).date().isoformat()

@@ -301,7 +301,7 @@ def test_sync_goes_on_after_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
 
 
 def test_sync_names_broken_frontmatter_once(tmp_path: Path) -> None:
-    broken = "---\ntitle: Use WAL: readers\ntags: [a, b\n---\nNarwhals.\n"
+    broken = "---\ntitle: Use WAL: readers\ntags: [a, b]\n---\nNarwhals.\n"
     with opened(tmp_path) as index:
         write(tmp_path / "vault", {"80-memory/decision/x.md": broken, **NOTES})
         (problem,) = index.sync().problems

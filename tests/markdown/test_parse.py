@@ -8,7 +8,7 @@ from vault_index.markdown.parse import parse
     [
         ("---\ntitle: From frontmatter\n---\n# Heading", "From frontmatter", True),
         ("---\ntitle: 2026-01-31\n---\n", "2026-01-31", True), ("---\ntitle: \n---\n# Heading", "Heading", True),
-        ("---\ntitle: [a]\n---\n# Heading", "Heading", True), ("---\ntitle: yes\n---\n", "name", False),
+        ("---\ntitle: [a]\n---\n# Heading", "Heading", True), ("---\ntitle: yes\n---\n", "yes", True),
         ("text\n\n## Two\n\n# **One** [[x|y]]\n\n# Later", "One y", True), ("#\n\n# Real", "Real", True),
         ("```\n# code\n```\n", "name", False), ("## Two only", "name", False), ("", "name", False),
     ],

@@ -123,16 +123,15 @@ def test_a_file_without_frontmatter_gets_one(text: str, changed: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("inside", "line"), [("a: 1\nb: @x", 3), ("date: {{date}}", 2), ("a: &x [1]\nb: *x", 3), ("a: 2026-02-30", 2)]
+    ("inside", "line"), [("a: 1\nb: @x", 3), ("date: {{date}}", 2), ("a: &x [1]\nb: *x", 3), ("a:\n- b\n- @c", 4)]
 )
 def test_broken_frontmatter_is_left_alone_and_the_line_named(inside: str, line: int) -> None:
     with pytest.raises(UsageError, match=rf"^line {line}: .*; nothing was written"):
         with_changes(f"---\n{inside}\n---\nbody", {"title": "x"})
 
 
-def test_an_inherited_key_is_refused() -> None:
-    with pytest.raises(UsageError, match="title cannot be changed"):
-        with_changes("---\n<<: {title: a}\n---\n", {"title": None})
+def test_a_key_is_found_in_any_case() -> None:
+    assert with_changes("---\nTags: [a]\n---\n", {"tags": ["b"]}) == "---\nTags: [b]\n---\n"
 
 
 # --- any frontmatter -------------------------------------------------------------------------------------------

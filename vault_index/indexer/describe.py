@@ -14,7 +14,8 @@ from vault_index.store.spaces import without_key
 from vault_index.store.writer import ChunkRow, DocumentRow
 from vault_index.terms import index_text, index_words
 
-_DATE_IN_NAME = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
+_DATE_IN_NAME = re.compile(r"(?<!\d)(?:(\d{4})([-_.])(\d\d)\2(\d\d)|((?:19|20)\d\d)(\d\d)(\d\d)(?:\d{4}|\d{6})?)(?!\d)")
+"""`2018-11-20`, `2018_11_20`, `20181120`, and with a time as in `201811201633`."""
 _DAY = len("2027-02-01")
 _DIGEST_CHARACTERS = 200
 _REPEATED = 4_000
@@ -46,7 +47,7 @@ def describe(
         said = said._replace(frontmatter={key: front.get(key) for key in ("project", "tags")})
     modified = raw.ref.stamp.mtime_ns / 1e9
     name = path.rpartition("/")[2].rpartition(".")[0]
-    created = first_time(front.get("created"), front.get("date"), *_DATE_IN_NAME.findall(name)[:1])
+    created = first_time(front.get("created"), front.get("date"), _day_in(name))
     return DocumentRow(
         uid=_uid(kind, front, raw.ref.source, path),
         source=raw.ref.source,
@@ -88,6 +89,11 @@ def describe(
             if one.column and one.frontmatter
         },
     )
+
+
+def _day_in(name: str) -> str:
+    match = _DATE_IN_NAME.search(name)
+    return "-".join(filter(str.isdigit, filter(None, match.groups()))) if match else ""
 
 
 def _is_made(path: str, front: Mapping[str, Any]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from vault_index.fields import KNOWN_KEYS
 from vault_index.markdown.normalize import fenced_lines
 from vault_index.models import Fault
 from vault_index.surrogates import mended
@@ -19,9 +20,31 @@ _MAX_INTEGER_BITS = 4096  # Python refuses to write longer ones in decimal
 _MANY_BRACKETS = 40
 _DEEP_INDENT = re.compile(r"^[ \t?:\-]{25}", re.MULTILINE)
 _ENTRY = re.compile(r"(?P<key>[^\s#\-\[\]{}:\"'&*!|>%@`,?][^:]{0,100}):(?:[ \t](?P<value>.*))?$")
-_TEMPLATE = re.compile(r"\{\{|<%")
+TEMPLATE = re.compile(r"\{\{|<%")
+"""What a template leaves where a program is to put a value."""
 _LISTS = frozenset({"tags", "tag", "aliases", "alias"})
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LINKS = re.compile(r"\[\[[^\[\],]+\]\](?:\s*,\s*\[\[[^\[\],]+\]\])+")
+_ITEM = re.compile(r"\s*-\s")
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Plain scalars as in the core schema of YAML 1.2, which Obsidian reads: `no`, `9:30`, `0x10` and dates are text.
+
+    So is a number that would be shown otherwise than it is written: `01234`, `1.10`, `1e3`.
+    """
+
+    yaml_implicit_resolvers: Mapping[str, Any] = {}
+
+
+for _tag, _form, _first in (
+    ("null", r"(?:~|null|Null|NULL|)\Z", ["~", "n", "N", ""]),
+    ("bool", r"(?:true|True|TRUE|false|False|FALSE)\Z", list("tTfF")),
+    ("int", r"(?:0|-?[1-9][0-9]{0,300})\Z", list("-0123456789")),
+    # Of so few digits that the number is written back alike.
+    ("float", r"(?=[-.0-9]{3,16}\Z)(?!-?0\.0000)-?(?:0|[1-9][0-9]*)\.(?:[0-9]*[1-9]|0)\Z", list("-0123456789")),
+):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_form), _first)
+
 _NOTHING = frozenset({"tag:yaml.org,2002:null", "tag:yaml.org,2002:bool"})
 # What yaml raises on real notes beside its own errors: dates that do not exist, numbers out of bounds, odd keys.
 _ERRORS = (yaml.YAMLError, ValueError, OverflowError, TypeError, AttributeError, KeyError, RecursionError)
@@ -70,9 +93,9 @@ def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
         # Prose between two rules: it stays part of the body, but Obsidian calls it invalid properties, and so do we.
         return Frontmatter({}, 0, (_fault(error, 1),))
     except _ERRORS as error:
-        values, texts, bad_line = _salvage(inside)
+        values, texts, faults = _salvage(inside)
         mark = getattr(error, "problem_mark", None)
-        return Frontmatter(values, count, (_fault(error, mark.line + 2 if mark else bad_line or 1),), texts)
+        return Frontmatter(values, count, faults or (_fault(error, mark.line + 2 if mark else 1),), texts)
 
 
 def string_list(value: Any, *, split_spaces: bool = False) -> list[str]:
@@ -104,7 +127,7 @@ def _load(lines: Sequence[str], first: int) -> tuple[dict[str, Any], tuple[Field
     if len(text) > _MAX_CHARACTERS:
         raise yaml.YAMLError(f"longer than {_MAX_CHARACTERS:,} characters")
     _refuse_bombs(text)
-    loader = _LOADER(text)
+    loader = _Loader(text)
     try:
         node = loader.get_single_node()
         if node is None:
@@ -114,8 +137,13 @@ def _load(lines: Sequence[str], first: int) -> tuple[dict[str, Any], tuple[Field
         loader.dispose()
     if not isinstance(values, Mapping):
         raise _NotAMapping("not a list of keys and values")
-    texts = tuple(text for key, value in node.value for text in _texts(str(key.value), value, lines, first))
-    return {mended(str(key)): _json_value(value) for key, value in values.items()}, texts
+    texts = tuple(text for key, value in node.value for text in _texts(known_key(str(key.value)), value, lines, first))
+    return {mended(known_key(str(key))): _json_value(value) for key, value in values.items()}, texts
+
+
+def known_key(key: str) -> str:
+    """A key in the spelling that this program reads (`Tags` is `tags`); any other as it is written."""
+    return key.lower() if key.lower() in KNOWN_KEYS else key
 
 
 def _texts(key: str, node: yaml.Node, lines: Sequence[str], first: int) -> Iterator[FieldText]:
@@ -143,7 +171,7 @@ def _refuse_bombs(text: str) -> None:
     if not aliases and text.count("[") + text.count("{") < _MANY_BRACKETS and not _DEEP_INDENT.search(text):
         return
     depth = 0
-    for event in yaml.parse(text, _LOADER):
+    for event in yaml.parse(text, _Loader):
         if isinstance(event, yaml.AliasEvent):
             raise yaml.YAMLError("aliases (*name) are not read")
         if isinstance(event, yaml.CollectionStartEvent):
@@ -154,24 +182,39 @@ def _refuse_bombs(text: str) -> None:
             raise yaml.YAMLError("nested too deeply")
 
 
-def _salvage(lines: Sequence[str]) -> tuple[dict[str, Any], tuple[FieldText, ...], int | None]:
-    """What can be read of broken YAML, entry by entry, and the line of the file with the first that cannot."""
+def _salvage(lines: Sequence[str]) -> tuple[dict[str, Any], tuple[FieldText, ...], tuple[Fault, ...]]:
+    """What can be read of broken YAML, entry by entry, and a fault for each line that cannot."""
     values: dict[str, Any] = {}
     texts: list[FieldText] = []
-    bad_line: int | None = None
+    faults: list[Fault] = []
     if sum(map(len, lines)) > _MAX_CHARACTERS:
-        return values, (), None
+        return values, (), ()
     for start, entry in _entries(lines):
-        try:
-            found, said = _load(entry, start + 2)
-            values.update(found)
+        parts = [_try(entry, start + 2, start + 2)]
+        starts = [number for number, line in enumerate(entry) if number and _ITEM.match(line)]
+        if parts[0][2] and starts:  # a list, of which one bad item loses itself alone
+            head = entry[: starts[0]]
+            parts = [
+                _try([*head, *entry[begin:end]], start + 2 + begin - len(head), start + 2 + begin)
+                for begin, end in zip(starts, [*starts[1:], len(entry)], strict=True)
+            ]
+        for found, said, failed in parts:
+            for key, value in found.items():
+                goes_on = len(parts) > 1 and isinstance(value, list) and isinstance(values.get(key), list)
+                values[key] = [*values[key], *value] if goes_on else value
             texts += said
-        except _ERRORS:
-            bad_line = bad_line or start + 2
-            written = _as_written(entry)
-            values.update(written)
-            texts += [FieldText(key, start + 2, start + 2, value) for key, value in written.items()]
-    return values, tuple(texts), bad_line
+            faults += failed
+    return values, tuple(texts), tuple(faults)
+
+
+def _try(entry: list[str], first: int, line: int) -> tuple[dict[str, Any], tuple[FieldText, ...], list[Fault]]:
+    """What an entry says whose lines begin with this number, or what is written there, and a fault on `line`."""
+    try:
+        return *_load(entry, first), []
+    except _ERRORS as error:
+        written = _as_written(entry)
+        said = tuple(FieldText(key, first, first, str(value)) for key, value in written.items())
+        return written, said, [_fault(error, line)]
 
 
 def _entries(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
@@ -188,11 +231,13 @@ def _entries(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
 def _as_written(entry: Sequence[str]) -> dict[str, Any]:
     """`title: Foo: bar` is no YAML, but clear enough; what a template left behind is not."""
     match = _ENTRY.match(entry[0])
-    if not match or any(line.strip() for line in entry[1:]) or _TEMPLATE.search(entry[0]):
+    if not match or any(line.strip() for line in entry[1:]) or TEMPLATE.search(entry[0]):
         return {}
     key, value = match["key"].strip(), (match["value"] or "").strip()
-    value = value.strip("[]" if key in _LISTS else "\"'").strip()
-    return {key: value} if value and value.isprintable() else {}
+    if _LINKS.fullmatch(value):
+        return {known_key(key): [part.strip() for part in value.split(",")]}
+    value = value.strip("[]" if key.lower() in _LISTS else "\"'").strip()
+    return {known_key(key): value} if value and value.isprintable() else {}
 
 
 def _json_value(value: Any) -> Any:

@@ -3,13 +3,14 @@
 import uuid
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from datetime import datetime, time
+from datetime import date, datetime, time
 from typing import Any
 
 from vault_index.fields import scalars
 from vault_index.markdown.frontmatter import plain_text, read_frontmatter, string_list
 from vault_index.markdown.normalize import fenced_lines, identity, normalize_tag, split_lines
 from vault_index.models import Origin
+from vault_index.times import seconds_of
 
 INBOX, WAITING = "inbox", "inbox/waiting"
 """The folders of the memories that nobody has looked at yet; what is in the second is not even found."""
@@ -50,10 +51,8 @@ def projects_in(tags: Iterable[str]) -> list[str]:
 
 def last_moment(value: Any) -> float | None:
     """When something ends that lasts until a time, or through a day."""
-    ends = first_time(value)
-    if ends is None or len(str(value).strip()) > len("2027-02-01"):
-        return ends
-    return datetime.combine(datetime.fromtimestamp(ends), time(23, 59, 59)).timestamp()
+    found = _written(value, first=False)
+    return None if found is None else seconds_of(found if isinstance(found, datetime) else _at(found, time(23, 59, 59)))
 
 
 def document_uid(own: Any, source: str, path: str) -> str:
@@ -72,7 +71,20 @@ def as_uuid(value: object) -> str | None:
 def first_time(*values: Any) -> float | None:
     """The first value that is a date, in seconds since the epoch; local time unless it names a zone."""
     for value in values:
-        if isinstance(value, str):
-            with suppress(ValueError, OverflowError):
-                return datetime.fromisoformat(value.strip()).timestamp()
+        if (found := _written(value, first=True)) is not None:
+            return seconds_of(found if isinstance(found, datetime) else _at(found, time()))
     return None
+
+
+def _written(value: Any, *, first: bool) -> date | None:
+    text = next(iter(scalars(value)), "").strip()
+    try:
+        return datetime.fromisoformat(text) if len(text) > len("2027-02-01") else date.fromisoformat(text)
+    except ValueError:
+        from vault_index.dates import written_date  # its patterns take 2 ms, and most dates are ISO
+
+        return written_date(text, first=first) if text else None
+
+
+def _at(day: date, moment: time) -> datetime:
+    return datetime.combine(day, moment)

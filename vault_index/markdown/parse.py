@@ -9,7 +9,15 @@ from typing import Any
 
 from vault_index.fields import NO_PASSAGE, NO_TEXT, NOT_SEARCHED, OF_MEMORIES, scalars
 from vault_index.markdown.blocks import Structure, plain_spans, read_lines, read_structure
-from vault_index.markdown.frontmatter import FieldText, Frontmatter, plain_text, read_frontmatter, string_list
+from vault_index.markdown.frontmatter import (
+    TEMPLATE,
+    FieldText,
+    Frontmatter,
+    plain_text,
+    read_frontmatter,
+    string_list,
+)
+from vault_index.markdown.memory import first_time
 from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.markdown.obsidian import Inline, read_inline, wikilinks, without_comments
 from vault_index.markdown.recalled import fingerprint, runs_of_words
@@ -24,6 +32,8 @@ _SENTENCE_CJK = 6
 _SENTENCES_ALONE = 16  # fewer of a frontmatter are chunks of their own
 SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
 _TITLE_CHARACTERS = 80
+_DATES_OF_NOTES = ("created", "updated", "date", "modified")
+_DATES = (*_DATES_OF_NOTES, "expires", "valid_until", "archived")
 _USER = "## User · "
 _MARKS = re.compile(r"^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+)*(?:\[.\][ \t]+|\[![^\]\n]*\][+-]?[ \t]*)?")
 
@@ -81,6 +91,7 @@ def _document(
     kept = tuple(tag for tag in tags if len(tag) <= _LONGEST_TAG)[:_MOST_TAGS]
     message = f"only {_MOST_TAGS:,} tags of at most {_LONGEST_TAG} characters count; the others are text"
     too_much = () if kept == tags else (Fault("markdown", message, line=1),)
+    no_dates = _unread_dates(front, _DATES if memory else _DATES_OF_NOTES)
     return ParsedDocument(
         title=title or name,
         title_in_text=bool(title),
@@ -91,10 +102,18 @@ def _document(
         frontmatter=front.values,
         line_count=len(lines),
         blocks=structure.blocks or tuple(_without_body(lines, front, title, name)),
-        faults=(*front.faults, *structure.faults, *too_much),
+        faults=(*front.faults, *no_dates, *structure.faults, *too_much),
         fields=tuple(_fields(front.texts, every=memory)) if structure.blocks else (),
         inline=inline.fields,
     )
+
+
+def _unread_dates(front: Frontmatter, keys: Sequence[str]) -> Iterator[Fault]:
+    for key in keys:
+        said = plain_text(front.values.get(key))
+        if said and not TEMPLATE.search(said) and first_time(said) is None:
+            line = next((text.first for text in front.texts if text.key == key), 1)
+            yield Fault("frontmatter", f"{key}: {said[:40]!r} is not a date", line=line)
 
 
 def title_of(body: str) -> str:

@@ -29,7 +29,8 @@ _MARKS = (
 def stamp_of(status: os.stat_result) -> FileStamp:
     """Size, times and number of a file; equal stamps mean an unchanged file."""
     # The last 63 bits, which are all that SQLite has; and no device, whose number may be new after each start.
-    return FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino & _LARGEST)
+    modified, changed = (max(-_LARGEST, min(ns, _LARGEST)) for ns in (status.st_mtime_ns, status.st_ctime_ns))
+    return FileStamp(status.st_size, modified, changed, status.st_ino & _LARGEST)
 
 
 def is_placeholder(status: os.stat_result) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from vault_index.errors import UsageError
-from vault_index.markdown.frontmatter import read_frontmatter
+from vault_index.markdown.frontmatter import known_key, read_frontmatter
 from vault_index.markdown.normalize import split_lines
 from vault_index.memories.file.document import ended, read_text
 
@@ -153,9 +153,8 @@ def _attempts(inside: str, key: str, value: Any, newline: str) -> Iterator[str]:
     """Ways to make the change, the gentlest first."""
     root = yaml.compose(inside, Loader=_LOADER)
     pairs: list[Pair] = root.value if isinstance(root, yaml.MappingNode) else []
-    found = [
-        number for number, (name, _) in enumerate(pairs) if isinstance(name, yaml.ScalarNode) and name.value == key
-    ]
+    names = [known_key(name.value) if isinstance(name, yaml.ScalarNode) else "" for name, _ in pairs]
+    found = [number for number, name in enumerate(names) if name == key]
     flow = isinstance(root, yaml.MappingNode) and bool(root.flow_style)
     if value is None:
         for reach in (False, True):
@@ -216,7 +215,7 @@ def _margin(inside: str, node: yaml.Node) -> str:
 
 def _predecessor(pairs: list[Pair], key: str) -> Pair | None:
     """The entry that a new one follows: of the known keys there are, the one that comes before it in a new file."""
-    known = {pair[0].value: pair for pair in pairs if isinstance(pair[0], yaml.ScalarNode)}
+    known = {known_key(pair[0].value): pair for pair in pairs if isinstance(pair[0], yaml.ScalarNode)}
     before = [name for name in KEYS[: _rank(key)] if name in known] if key in KEYS else []
     return known[before[-1]] if before else None
 
