@@ -30,7 +30,7 @@ _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 _ENDINGS = ("", "s", "_at", "ending")
 _NAMED = re.compile(r"#?[\da-f-]{1,40}|[^,]{1,500}\.md(?::[\d-]{1,20})?", re.IGNORECASE)
 HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
-_NOTHING = ("null", "undefined")
+_NOTHING = ("null", "undefined", "None")
 _ALL = ("all", "any", "*")
 
 
@@ -60,6 +60,15 @@ def _listed(kind: Kind, text: str) -> str | list[Any]:
     return parts if parts and all(map(_NAMED.fullmatch, parts)) else text
 
 
+def _said(kind: Kind, value: Any) -> Any:
+    """A value without what says nothing, as models fill in what they do not need; None where nothing is left."""
+    if isinstance(value, str) and kind in _LISTS:
+        value = _listed(kind, value.strip())
+    if isinstance(value, list) and value:
+        return [one for one in value if _said("text", one) is not None] or None
+    return None if value in _NOTHING else value
+
+
 @dataclass(frozen=True, slots=True)
 class Argument:
     """One argument of a tool. `names` is a list of texts, or one text that the method splits; `refs` name documents."""
@@ -83,9 +92,8 @@ class Argument:
     def checked(self, name: str, value: Any) -> Any:
         """The value; UsageError where it is not of this kind."""
         _, wanted, expected = _KINDS[self.kind]
-        given = _listed(self.kind, value.strip()) if isinstance(value, str) and self.kind in _LISTS else value
-        many = isinstance(given, list) and (self.kind in _LISTS or self.many)
-        several = given if isinstance(given, list) and (many or len(given) == 1) else [given]
+        many = isinstance(value, list) and (self.kind in _LISTS or self.many)
+        several = value if isinstance(value, list) and (many or len(value) == 1) else [value]
         values = [_meant(self.kind, one) for one in several]
         if not all(isinstance(one, wanted) and isinstance(one, bool) == (self.kind == "flag") for one in values):
             shown = repr(value)
@@ -189,8 +197,9 @@ class Tool:
         for other, value in given.items():
             written = HUMP.sub("_", other).lower().replace("-", "_")
             name = written if written in known else names.get(written)
-            says_nothing = value in _NOTHING and name not in self.needs
-            if value is None or says_nothing or (value == "" and not (name and known[name].clears)):
+            said = _said(known[name].kind if name else "text", value)
+            value = value if said is None and name in self.needs else said
+            if value is None or (value == "" and not (name and known[name].clears)):
                 continue
             if name is None:
                 there_are = f"there are {', '.join(known)}"
