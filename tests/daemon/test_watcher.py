@@ -242,6 +242,25 @@ def test_links_to_folders_mark_themselves(start: Start) -> None:
 
 
 @pytest.mark.parametrize("backend", ["native", "polling"])
+def test_what_a_followed_link_leads_to_is_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str
+) -> None:
+    monkeypatch.setattr(observers, "POLL_SECONDS", 0.05)
+    vault, outside, marks = tmp_path / "vault", tmp_path / "outside", list[str]()
+    (outside / "deep").mkdir(parents=True)
+    vault.mkdir()
+    (vault / "door").symlink_to(outside)
+    config = SourceConfig(name="notes", path=vault, follow_outside_links=True)
+    watcher = Watcher([VaultSource(config)], lambda path, **_: marks.append(path), backend)
+    watcher.start()
+    try:
+        until(lambda: watcher.backend == backend)
+        until(lambda: (outside / "deep/a.md").write_text("a", "utf-8") and str(vault / "door/deep/a.md") in marks)
+    finally:
+        watcher.stop()
+
+
+@pytest.mark.parametrize("backend", ["native", "polling"])
 def test_a_root_that_goes_and_comes_back(start: Start, backend: str) -> None:
     scene = start(backend)
     scene.vault.rename(scene.outside / "vault")

@@ -50,6 +50,13 @@ def test_inline_tags(text: str, tags: list[str]) -> None:
         ("`a\n\n[[b]] `", [Link("b", "", "", 3)]),
         ("$$\n[[formula]]\n$$", []),
         (r"\[a](b.md) [c\]](d.md)", [Link("d", "", "c]", 1)]),
+        ("See [the plan][1].\n\n[1]: plans/The%20plan.md 'Plan'", [Link("plans/The plan", "", "the plan", 1)]),
+        (
+            "[Note][], [note] and ![pic][P 1]\n\n[note]: <a b.md>\n[p  1]:\n  x.png",
+            [Link("a b", "", "Note", 1), Link("a b", "", "note", 1), Link("x.png", "", "pic", 1, True)],
+        ),
+        ("[x][y] [z]\n\n[y]: https://a.b\n[^z]: a.md\n`[q]: b.md`", []),
+        ("[a][b]\n\n[b]: first.md#Part\n[b]: second.md", [Link("first", "Part", "a", 1)]),
         ("- [ ] [[task]]\n  - [[nested]]", [Link("task", "", "", 1), Link("nested", "", "", 2)]),
         ("> [!note] [[a]]\n> [[b]]", [Link("a", "", "", 1), Link("b", "", "", 2)]),
     ],

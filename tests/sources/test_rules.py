@@ -27,16 +27,21 @@ def obsidian(root: Path, name: str, **settings: object) -> None:
 
 DOCUMENTS = (
     "note.md", "NOTE.MD", "notes.markdown", "board.canvas", "笔记.md", "~tilde.md", "a~.md", "#1.md", "conflict.md",
-    "How to resolve a conflicted copy.md", "sync-conflict-notes.md",
+    "How to resolve a conflicted copy.md", "sync-conflict-notes.md", "armed_conflict.md", "Torn (conflicted).md",
 )  # fmt: skip
 OTHERS = (
     "note.txt", "md", ".md", ".hidden.md", ".note.md.icloud", "~$note.md", "note.md~", "note.md.tmp", "note.tmp",
     "note.sync-conflict-20260102-101112-ABCDEFG.md", "note (conflicted copy 2026-01-02 101112).md",
     "note (Ann's conflicted copy 2026-01-02).md", "note (Ann's Conflicted Copy).canvas", "note.md.swp",
+    "note_conflict-20180220-141213.md", "note [conflicted].md", "note (SFConflict ann 2018-02-20-14-12-13).md",
+    "note (in Konflikt stehende Kopie von Ann 2026-01-02).md", "note (Copie en conflit de Ann 2026-01-02).md",
+    "note (cópia em conflito de Ann).md", "note (Ann の競合コピー 2026-01-02).md", "note (конфликтующая копия).md",
+    "note_NAS_Jan-02-101112-2026_Conflict.md",
 )  # fmt: skip
-FOLDERS = ("Notes", "#1 project")
+FOLDERS = ("Notes", "#1 project", "bak", "logseq/pages")
 OTHER_FOLDERS = (
-    "node_modules", "@eaDir", "#recycle", "$RECYCLE.BIN", "$Recycle.Bin", "__MACOSX", ".obsidian", ".trash",
+    "node_modules", "site-packages", "@Recycle", "logseq/bak/pages", "logseq/version-files",
+    "@eaDir", "#recycle", "$RECYCLE.BIN", "$Recycle.Bin", "__MACOSX", ".obsidian", ".trash",
 )  # fmt: skip
 
 

@@ -106,6 +106,8 @@ class VaultWatch(Watch):
         self._events = 0
         # Told by the observer's thread; taken back before it is acted upon, so that nothing is lost between the two.
         self._may_watch_more = self._has_new_folders = False
+        self._links: dict[str, str] = {}
+        """Targets outside of the root, and the link that leads to each, relative to the root."""
         self._denied: set[str] = set()
         """Folders that cannot be watched until they may be read."""
 
@@ -116,6 +118,7 @@ class VaultWatch(Watch):
             return
         self._real_root = os.path.realpath(self._root)
         self._may_watch_more = self._has_new_folders = False
+        self._links = _links_out(self._real_root) if self._source.config.follow_outside_links else {}
         self._denied.clear()
         silent = observers.silent_filesystem(self._root) if self._wanted == "auto" else ""
         if silent or self._wanted == "polling":
@@ -155,7 +158,8 @@ class VaultWatch(Watch):
     def _observe_natively(self) -> OSError | None:
         try:
             observer = observers.native_observer(self._needs_watch)
-            self._observer = observers.started(observer, self, self._real_root, recursive=True, event_filter=_EVENTS)
+            places = (self._real_root, *self._links)
+            self._observer = observers.started(observer, self, *places, recursive=True, event_filter=_EVENTS)
         except OSError as error:
             return error
         self.backend = "native"
@@ -170,15 +174,23 @@ class VaultWatch(Watch):
         # All its events: a file that came and went between two polls, and was indexed with its folder meanwhile, shows
         # in none but that its folder was modified.
         with contextlib.suppress(OSError):  # `tend` begins again
-            self._observer = observers.started(observers.polling_observer(), self, self._real_root, recursive=True)
+            places = (self._real_root, *self._links)
+            self._observer = observers.started(observers.polling_observer(), self, *places, recursive=True)
         self.backend = "polling"
 
     def _needs_watch(self, real_path: str) -> bool:
-        relative = real_path.removeprefix(self._real_root).strip("/")
+        relative = self._relative(real_path)
         needed = self._source.may_hold(relative) or self._source.holds_rules(relative)
         if needed and not os.access(real_path, os.R_OK):
             self._denied.add(real_path)
         return needed
+
+    def _relative(self, real_path: str) -> str:
+        """The path in the source, also of what lies behind a link."""
+        target = next((one for one in self._links if is_under(one, real_path)), None)
+        if target is None:
+            return real_path.removeprefix(self._real_root).strip("/")
+        return f"{self._links[target]}{real_path.removeprefix(target)}"
 
     # --- the observer's thread -----------------------------------------------------------------------------
 
@@ -202,8 +214,10 @@ class VaultWatch(Watch):
 
     def _look(self, real_path: str, *, folder: bool, gone: bool = False) -> None:
         self._has_new_folders |= folder and not gone
-        relative = real_path.removeprefix(self._real_root).strip("/")
+        relative = self._relative(real_path)
         path = f"{self._root}/{relative}".rstrip("/")
+        if self._source.config.follow_outside_links and os.path.islink(path):
+            self._may_watch_more = True
         if self._source.changes_rules(relative):
             self._may_watch_more = True
             above = relative.rpartition("/")[0]
@@ -212,6 +226,19 @@ class VaultWatch(Watch):
             return
         else:
             self._mark(path, folder=folder, gone=gone)
+
+
+def _links_out(root: str) -> dict[str, str]:
+    """Folders and documents outside that links below the root lead to, with the path of each link."""
+    found = {}
+    for folder, folders, files in os.walk(root):
+        folders[:] = filter(is_folder_name, folders)
+        for name in (*folders, *filter(is_document_name, files)):
+            link = os.path.join(folder, name)
+            target = os.path.realpath(link) if os.path.islink(link) else root
+            if os.path.exists(target) and not is_under(root, target):
+                found[target] = os.path.relpath(link, root)
+    return found
 
 
 def is_noise(relative: str, *, folder: bool) -> bool:

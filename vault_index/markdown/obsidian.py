@@ -24,6 +24,11 @@ _ADDRESS = (
 _TOKEN = re.compile(
     rf"(?P<break>{BREAK})|\\[\\\[\]]|(?P<embed>!?){WIKI}|(?P<open>!?\[)|\](?P<link>{_ADDRESS})|(?P<close>\])"
 )
+_DEFINITION = re.compile(
+    r"^ {0,3}\[(?P<label>[^\^\[\]\n][^\[\]\n]{0,500})\]:[ \t]{0,99}(?:\n[ \t]{0,99})?"
+    r"(?:<(?P<angled>[^<>\n]*)>|(?P<bare>\S+))",
+    re.MULTILINE,
+)
 _WIKILINK = re.compile(rf"(?P<embed>!?){WIKI}")
 SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
 _SIZE = re.compile(r"\d+(?:x\d+)?")
@@ -104,6 +109,8 @@ def _links(plain: str, text: str) -> Iterator[tuple[Span, Link | None]]:
     ends would look for the second one again from every bracket.
     """
     waiting: deque[tuple[int, int, bool]] = deque(maxlen=_OPEN_BRACKETS)
+    defined = _definitions(plain) if "]:" in plain else {}
+    before, before_end = (0, 0, False), -1  # the bracket that closed last: `[text]` of `[text][label]`
     for match in _TOKEN.finditer(plain):
         if match["wiki"] is not None:
             span = match.span("wiki")
@@ -117,7 +124,27 @@ def _links(plain: str, text: str) -> Iterator[tuple[Span, Link | None]]:
             address = match["angled"] if match["angled"] is not None else match["bare"]
             yield (start, match.end()), _relative(address, text[words : match.start()], embed)
         elif match["close"] is not None and waiting:
-            waiting.pop()
+            opened = waiting.pop()
+            label, of, end = text[opened[1] : match.start()], opened, match.start()
+            if opened[0] == before_end:
+                of, end = before, before_end - 1
+                label = label or text[of[1] : end]
+            stands_alone = opened[0] == before_end or not plain.startswith(("[", ":"), match.end())
+            if stands_alone and (address := defined.get(_label(label))):
+                yield (of[0], match.end()), _relative(address, text[of[1] : end], of[2])
+            before, before_end = opened, match.end()
+
+
+def _definitions(plain: str) -> dict[str, str]:
+    """The addresses of reference links (`[label]: address`), the first of each label."""
+    found: dict[str, str] = {}
+    for match in _DEFINITION.finditer(plain):
+        found.setdefault(_label(match["label"]), match["bare"] or match["angled"])
+    return found
+
+
+def _label(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def wikilink(inner: str, embed: bool) -> Link | None:

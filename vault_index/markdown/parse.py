@@ -9,6 +9,7 @@ from typing import Any
 
 from vault_index.fields import NO_PASSAGE, NO_TEXT, NOT_SEARCHED, OF_MEMORIES, scalars
 from vault_index.markdown.blocks import Structure, plain_spans, read_lines, read_structure
+from vault_index.markdown.embedded_data import without_data
 from vault_index.markdown.frontmatter import (
     TEMPLATE,
     FieldText,
@@ -41,7 +42,7 @@ _MARKS = re.compile(r"^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+)*(?:\[.\][ \t]+|\[
 def parse(text: str, name: str, *, memory: bool = False) -> ParsedDocument:
     """Read a note or a memory, of which every field is a text. `name` is the file's name without folder and suffix, the
     title of last resort. Never raises."""
-    lines = split_lines(text.removeprefix("\ufeff"))
+    lines = split_lines(without_data(text.removeprefix("\ufeff")))
     front = read_frontmatter(lines)
     structure, inline = read_body([""] * front.lines + lines[front.lines :])
     derived = _first_words(structure, lines[front.lines :]) if memory else ""
@@ -51,7 +52,7 @@ def parse(text: str, name: str, *, memory: bool = False) -> ParsedDocument:
 def parse_transcript(text: str, name: str) -> ParsedDocument:
     """Read a session as it is rendered: its turns need no parser, no comment is in them, and a `#` in what was said is
     seldom meant as a tag."""
-    lines = split_lines(text)
+    lines = split_lines(without_data(text))
     front = replace(read_frontmatter(lines), texts=())  # which model, folder and version is no text
     structure = read_lines([""] * front.lines + lines[front.lines :])
     return _document(lines, front, structure, read_inline(_prose(lines, structure), tags=False), "", name)

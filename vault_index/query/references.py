@@ -20,7 +20,7 @@ _LINES = re.compile(r"^(?P<ref>.+?):(?P<first>\d+)(?P<dash>-(?P<last>\d+)?)?$", 
 _WIKILINK = re.compile(r"^!?\[\[(?P<target>[^\]|#]*)(?:#(?P<heading>[^\]|]*))?(?:\|[^\]]*)?\]\]$")
 _ID = re.compile(r"^[0-9a-f][0-9a-f-]{3,35}$")
 _SHOWN_CANDIDATES = 5
-_NOT_IN_LINKS = re.compile(r"[#|:\[\]\\]|%%|(?<!^)\^")
+_NOT_IN_LINKS = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\]")
 _ITEM = re.compile(r"(\s*)(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 
 
@@ -111,10 +111,10 @@ def _resolve_link(reader: IndexReader, target: str, heading: str, sources: Seque
 def _section(reader: IndexReader, document: StoredDocument, heading: str) -> Place:
     """What stands under a heading, the first of that name, or the block that a `^mark` names."""
     chunks = chunks_of(reader, document.id, fields=False)
-    path = [_heading(part) for part in heading.split("#")]
+    path, mark = [_heading(part) for part in heading.split("#")], heading.rpartition("#")[2].strip().casefold()
     for number, chunk in enumerate(chunks):
-        if path[-1].startswith("^"):
-            if block := _block(chunk.text.split("\n"), path[-1]):
+        if mark.startswith("^"):
+            if block := _block(chunk.text.split("\n"), mark):
                 return Place(document, chunk.start_line + block[0], chunk.start_line + block[1])
             continue
         names = [_heading(name) for name in chunk.headings]
@@ -132,7 +132,7 @@ def _last_line(chunks: Sequence[ChunkRecord], depth: int) -> int:
 
 
 def _heading(text: str) -> str:
-    """A heading as links are compared with it: Obsidian leaves out of a link what would end it."""
+    """A heading as Obsidian compares links with it: without punctuation and marks of emphasis."""
     return " ".join(_NOT_IN_LINKS.sub(" ", text).casefold().split())
 
 

@@ -12,9 +12,22 @@ _HALF = re.compile("[\ud800-\udfff]")
 _ICLOUD = ".icloud"
 _SPELLINGS = 64
 """Of one path, with those of the file itself first: a path of many folders with accents has no end of them."""
-_IGNORED_FOLDERS = frozenset({"node_modules", "@eadir", "#recycle", "$recycle.bin", "__macosx"})
-# Syncthing; Dropbox ("(Ann's conflicted copy 2026-01-02)") and Nextcloud ("(conflicted copy 2026-01-02 101112)").
-_IN_BRACKETS = re.compile(r"\([^()]*\)")
+_IGNORED_FOLDERS = frozenset(
+    {"node_modules", "site-packages", "@eadir", "@recycle", "#recycle", "$recycle.bin", "__macosx"}
+)
+_CONFLICTS = (
+    "conflicted copy", "conflict copy", "sfconflict", "case conflict",  # Dropbox, Nextcloud, pCloud, Seafile
+    "in konflikt stehende kopie", "konfliktkopie", "copie en conflit", "copia en conflicto", "copia in conflitto",
+    "cópia em conflito", "conflicterende kopie", "kopia powodująca konflikt", "kopia w konflikcie",
+    "конфликтующая копия", "競合コピー", "競合したコピー", "冲突副本", "冲突的副本", "衝突複本", "충돌된 복사본",
+    "충돌 사본", "çakışan kopya",
+)  # fmt: skip
+"""What programs that synchronise folders call the copy that lost, in brackets, in their languages; in lower case."""
+_CONFLICT = re.compile(
+    rf"[(\[][^()\[\]]*(?:{'|'.join(_CONFLICTS)})[^()\[\]]*[)\]]"
+    # pCloud, Syncthing, ownCloud, Synology Drive
+    r"|\[conflicted\]|\.sync-conflict-|_conflict-\d{8}-\d{6}|_[a-z]{3}-\d\d-\d{6}-\d{4}_(?:case)?conflict\."
+)
 
 
 def is_document_name(name: str) -> bool:
@@ -22,11 +35,8 @@ def is_document_name(name: str) -> bool:
     # The plain test first: it decides nearly every name and runs for every file of a vault.
     if not name.endswith(".md") and not name.lower().endswith(DOCUMENT_ENDINGS):
         return False
-    return not (name.startswith((".", "~$")) or ("onflict" in name.lower() and _is_conflict(name.lower())))
-
-
-def _is_conflict(name: str) -> bool:
-    return ".sync-conflict-" in name or any("conflicted copy" in part for part in _IN_BRACKETS.findall(name))
+    may_be_conflict = "onfli" in name.lower() or not name.isascii()
+    return not (name.startswith((".", "~$")) or (may_be_conflict and _CONFLICT.search(normalize("NFC", name.lower()))))
 
 
 def is_folder_name(name: str) -> bool:

@@ -24,6 +24,11 @@ _MOST_BYTES = 10_000_000
 _TICK_NS = 2_000_000_000
 
 
+LOGSEQ = "logseq/"
+_BACKUPS = Rules(("bak/", "version-files/"))
+"""What Logseq keeps there of older versions of a graph."""
+
+
 class FolderRules(NamedTuple):
     """The rules of one `.vaultignore`, and how much of a path lies before the folder it stands in."""
 
@@ -73,6 +78,8 @@ class RuleBook:
 
         OSError when its `.vaultignore` is there and cannot be read: then nobody knows what is to be left out.
         """
+        if prefix == LOGSEQ:
+            chain = (*chain, FolderRules(len(prefix), _BACKUPS))
         path = f"{self._root}/{prefix}{IGNORE_FILE}"
         state = _state(path)
         known = self._files.pop(prefix, None)

@@ -13,7 +13,7 @@ from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import DocumentRef, Fault
 from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, placeholder_of, shown_name
 from vault_index.sources.reading import is_placeholder, stamp_of
-from vault_index.sources.rulebook import IGNORE_FILE, Chain, RuleBook
+from vault_index.sources.rulebook import IGNORE_FILE, LOGSEQ, Chain, RuleBook
 from vault_index.sources.source import Scan
 
 Identity = tuple[int, int]
@@ -88,7 +88,7 @@ class Walk:
         try:
             with os.scandir(listing) as found:
                 entries = list(found)
-            if any(entry.name == IGNORE_FILE for entry in entries):
+            if prefix == LOGSEQ or any(entry.name == IGNORE_FILE for entry in entries):
                 chain, faults = self._rules.enter(chain, prefix)
                 self.faults += faults
             self._folders.append(prefix)
