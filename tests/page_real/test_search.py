@@ -212,12 +212,12 @@ def test_search_shows_every_warning_of_an_answer(reader: Reader) -> None:
         answer = route.fetch()
         data = answer.json()
         data.update(degraded=["source old: its folder is not there"], confidence="low")
-        data["results"][0].update(unreviewed=True, changed_since_index=True, weak=False)
+        data["results"][0].update(states=["unreviewed"], changed_since_index=True, weak=False)
         route.fulfill(response=answer, body=json.dumps(data))
 
     page.route("**/api/search", change)
     search(page, "damson")
-    expect(page.locator(".hit .chip")).to_have_text(["not reviewed", "changed since"])
+    expect(page.locator(".hit .chip")).to_have_text(["unreviewed", "changed since"])
     expect(page.locator("main")).to_contain_text("Source old: its folder is not there.")
     expect(page.locator(".told")).to_contain_text("not certain")
 

@@ -49,31 +49,6 @@ def test_links_to_an_archived_memory_hold(index: VaultIndex) -> None:
     assert ARCHIVED in {one.path for one in index.list().results}
 
 
-def test_records_say_what_they_are_where_it_is_so(index: VaultIndex) -> None:
-    listed = {one["path"]: one for one in to_json(index.list())["results"]}
-    assert listed[ARCHIVED]["archived"].startswith("2026-02-03")
-    assert [path for path in listed if "archived" in listed[path]] == [ARCHIVED]
-    assert {path for path in listed if listed[path].get("unreviewed")} == {INBOX, WAITS}
-    found = {hit["path"]: hit for hit in to_json(index.search("ferry"))["results"]}
-    assert [path for path in found if "unreviewed" in found[path]] == [INBOX]
-    assert to_json(index.search("is:archived"))["results"][0]["archived"].startswith("2026-02-03")
-    assert to_json(index.search("ferry is:archived", as_of="2026-02-01"))["results"] == []
-    for full in (False, True):
-        said, other = to_json(index.get([ARCHIVED, "see.md"], full=full))["results"]
-        assert said["archived"].startswith("2026-02-03")
-        assert "archived" not in {*other, *(other["metadata"] or ())}
-
-
-def test_answers_of_every_method_mark_archived_and_unreviewed_memories(index: VaultIndex) -> None:
-    def shown(method: str, answer: object) -> str:
-        return render(method, to_json(answer), "human", width=200)
-
-    assert "unreviewed" in shown("search", index.search("late winter"))
-    assert "unreviewed" in shown("list", index.list(path="80-memory/inbox"))
-    assert "archived" in shown("related", index.related("see.md"))
-    assert "archived" in shown("get", index.get(ARCHIVED))
-
-
 def test_the_status_says_how_many_are_to_be_reviewed(index: VaultIndex) -> None:
     status = to_json(index.status())
     assert status["index"]["waiting"] == 2

@@ -9,7 +9,18 @@ from vault_index.output.page import GAP, READABLE, Block, Blocks, Line, Page, Pa
 from vault_index.output.reports import REPORTS, any_report
 from vault_index.output.review import review_list
 from vault_index.output.sessions import count_of, done, held, session_rows, summary_head, work_head
-from vault_index.output.short import Spans, counted, duration, lines, more_of, passage, place, state, with_short_ids
+from vault_index.output.short import (
+    Spans,
+    counted,
+    duration,
+    joined,
+    lines,
+    more_of,
+    passage,
+    place,
+    state,
+    with_short_ids,
+)
 from vault_index.output.view import (
     CERTAINTY,
     Record,
@@ -170,7 +181,7 @@ def _related(result: Record, width: int) -> Blocks:
         record["relation"] = [one for one in record["relations"] if one != "near"] or record["relations"]
     return [
         *_remarks(result),
-        line("Related to ", (anchor["title"], "bold"), (f" · {anchor['path']}", "dim")),
+        line("Related to ", (anchor["title"], "bold"), (f" · {joined(anchor['path'], state(anchor))}", "dim")),
         GAP,
         Table(columns(f"id relation cosine state? title {_path(width)}", records), records),
         GAP,

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 from vault_index.output.sessions import count_of, done, held, session_rows, summary_head, work_head
-from vault_index.output.short import lines, moment, more_of, one_line, place, state, with_short_ids
+from vault_index.output.short import joined, lines, moment, more_of, one_line, place, state, with_short_ids
 from vault_index.output.view import (
     CERTAINTY,
     WRITTEN,
@@ -126,12 +126,13 @@ def _work(work: Record) -> str:
 def _related(result: Record) -> str:
     anchor, records = result["anchor"], documents(result["results"])
     table = _table(columns("id relations cosine state? title path", records), records, "No documents.")
-    head = f"Related to **{_text(anchor['title'])}** {_code(anchor['path'])}:"
+    head = f"Related to **{_text(anchor['title'])}** {joined(_code(anchor['path']), state(anchor))}:"
     return "\n\n".join([*_remarks(result), head, table, f"{len(records)} of {result['total']}"])
 
 
 def _timeline(result: Record) -> str:
-    return _table(columns("created_at id title path type_or_kind"), around(result))
+    records = around(result)
+    return _table(columns("created_at id title path type_or_kind state?", records), records)
 
 
 def _tags(result: Record) -> str:

@@ -79,8 +79,13 @@ def cost(text: str) -> float:
 
 
 def state(record: Mapping[str, Any]) -> str:
-    """The state that sets a document or a hit apart from others; empty for most."""
-    return next((name for name in ("archived", "unreviewed", "weak") if record.get(name)), "")
+    """What sets a document or a hit apart: what of it is over, which memory it gave way to or stands for; empty for
+    most."""
+    by, old = record.get("superseded_by") or "", record.get("supersedes") or ""
+    words = [f"superseded by {by[:_ID_LENGTH]}" if one == "superseded" else one for one in record.get("states", ())]
+    if old:
+        words.append(f"supersedes {old[:_ID_LENGTH]}")
+    return ", ".join([*words, "weak"] if record.get("weak") else words)
 
 
 def more_of(text: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -88,8 +93,19 @@ def more_of(text: Mapping[str, Any]) -> list[tuple[str, str]]:
     known = text.get("metadata") or {}
     given = known.get("frontmatter") or {}
     shown = text["content"].startswith("---") and text["lines"][0] == 1  # with the frontmatter as it is written
-    told = {"id", "path", "title", "lines", "tokens", "frontmatter", *(given if shown else ())}
-    rows = {"state": state(text), **({} if shown else given), **known, "unreviewed": ""}
+    told = {
+        "id",
+        "path",
+        "title",
+        "lines",
+        "tokens",
+        "frontmatter",
+        "states",
+        "superseded_by",
+        "unreviewed",
+        *(given if shown else ()),
+    }
+    rows = {"state": state(text), **({} if shown else given), **known}
     said = one_line(text["content"])
     return [
         (key, value) for key, value in metadata(rows) if key not in told and not (key == "digest" and value in said)

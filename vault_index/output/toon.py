@@ -8,7 +8,7 @@ from typing import Any
 import toon_format
 
 from vault_index.output.sessions import done, held, session_rows, spent, summary_head
-from vault_index.output.short import cost, lines, moment, more_of, passage, place, with_short_ids
+from vault_index.output.short import cost, joined, lines, moment, more_of, passage, place, state, with_short_ids
 from vault_index.output.view import (
     CERTAINTY,
     WRITTEN,
@@ -170,7 +170,8 @@ def _related(result: Record) -> Shape:
     head, table = _head(
         _rows(f"id source kind relations cosine state {_GIST}", result["results"]), "source kind type state"
     )
-    known = {"anchor": result["anchor"]["path"], "total": result["total"]}
+    anchor = result["anchor"]
+    known = {"anchor": joined(anchor["path"], state(anchor)), "total": result["total"]}
     return {**_filled({"degraded": result["degraded"]}), **known, **head, "results": table}
 
 

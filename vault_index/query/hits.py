@@ -175,6 +175,7 @@ def to_hit(
             "digest": matcher.spans(digest),
             "focus": (_answer(chunk.text, place, shown),),
         },
+        supersedes=selected.hit.supersedes or None,
         explain=explain,
         **document.states(now),
     )

@@ -148,7 +148,8 @@ def _from_hit(hit: RankedPassage, matcher: TermMatcher, now: float) -> Candidate
         place = focus(chunk.text, hit.passage, matcher)
         start = place.first
         lines = [lines[start][place.column :], *lines[start + 1 :]]
-    return _candidate(chunk.document, lines, (chunk.start_line + start, chunk.end_line), "query", now)
+    at = (chunk.start_line + start, chunk.end_line)
+    return _candidate(chunk.document, lines, at, "query", now, supersedes=hit.supersedes)
 
 
 def _joined(found: Sequence[Candidate]) -> list[Candidate]:
@@ -264,6 +265,7 @@ def _candidate(
     now: float,
     *,
     whole: bool = True,
+    supersedes: str = "",
 ) -> Candidate:
     if lines and re.fullmatch(r"#+\s+" + re.escape(of.title) + r"\s*", lines[0]):
         lines = lines[1:]  # shown beside
@@ -273,8 +275,8 @@ def _candidate(
         f"`{of.entered_by}" if of.entered_by else "",
         created[:10],
         "low confidence" if of.confidence == "low" else "",
-        "outdated" if of.valid_until is not None and of.valid_until <= now else "",
-        "unreviewed" if of.unreviewed else "",
+        *of.states(now)["states"],
+        f"supersedes {supersedes[:8]}" if supersedes else "",
     )
     source = RecalledSource(
         id=of.uid,

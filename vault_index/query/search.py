@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, NamedTuple
@@ -42,6 +42,7 @@ from vault_index.query.ranking.retrieval import (
     with_completions,
 )
 from vault_index.query.ranking.spelling import NO_CORRECTIONS, correct
+from vault_index.query.ranking.successors import with_successors
 from vault_index.results.search import Hit, SearchResult
 from vault_index.sources.source import YET, Source
 from vault_index.store.counts import KEPT_HOME, count_rows, read_meta
@@ -103,6 +104,8 @@ class Answer:
     ranking: Ranking
     selected: Sequence[SelectedHit]
     disk: DiskState
+    hidden: Collection[int] = ()
+    """Chunks that are not shown."""
     echoed: bool = False
     """Whether the same was asked in a session, and not answered."""
 
@@ -259,8 +262,8 @@ class Searcher:
 
     def answer(self, query: Query, options: SearchOptions) -> Answer:
         """The answer to a query. Call it within a snapshot."""
-        states = query.parsed.filters.states
-        hidden = self._reader.hidden_chunks(query.now, shown=(*options.shown, *states))
+        shown = (*options.shown, *query.parsed.filters.states)
+        hidden = self._reader.hidden_chunks(query.now, shown=(*shown, "superseded"))  # they lead to their successors
         if options.asking or options.left_out:
             hidden |= chunks_in(self._reader, self.asking(options).union(options.left_out))
         disk = DiskState(self._sources)
@@ -268,7 +271,7 @@ class Searcher:
         # A long document, files that are gone, or equal texts may take the places: then retrieval goes deeper.
         for depth in [depth for depth in _DEPTHS if depth >= 3 * wanted] or _DEPTHS[-1:]:
             evidence = retrieve(self._reader, query, depth, hidden)
-            answer = self._select(query, options, evidence, disk)
+            answer = self._select(query, options, evidence, disk, hidden)
             said = sum(not one.hit.echo for one in answer.selected)
             if said >= options.limit or len(evidence) < depth:
                 break
@@ -285,10 +288,15 @@ class Searcher:
     def everything(self, answer: Answer, options: SearchOptions) -> Answer:
         """`answer` with all hits that were found. Call it within the same snapshot."""
         unlimited = replace(options, offset=0, limit=_DEPTHS[-1])
-        return self._select(answer.query, unlimited, answer.ranking.evidence, answer.disk)
+        return self._select(answer.query, unlimited, answer.ranking.evidence, answer.disk, answer.hidden)
 
     def _select(
-        self, query: Query, options: SearchOptions, evidence: Mapping[int, Evidence], disk: DiskState
+        self,
+        query: Query,
+        options: SearchOptions,
+        evidence: Mapping[int, Evidence],
+        disk: DiskState,
+        hidden: Collection[int],
     ) -> Answer:
         """Rank chunks a block at a time until there are enough hits. Blocks do not depend on how many are wanted, so
         that pages do not overlap."""
@@ -304,6 +312,7 @@ class Searcher:
         ranking = Ranking(evidence, (), 0.0)
         echoes: list[RankedPassage] = []
         knows = False
+        leads_on = "superseded" not in {*options.shown, *query.parsed.filters.states}
         selected: list[SelectedHit] = []
         for start in range(0, len(ordered), _BLOCK):
             block = ordered[start : start + _BLOCK]
@@ -329,6 +338,8 @@ class Searcher:
                 said, unanswered = answered(self._reader, query, asked, matcher, said)
                 echoes += unanswered
                 knows |= any(hit.answers for hit in said)
+            if leads_on and any(hit.chunk.document.superseded_by for hit in said):
+                said = with_successors(self._reader, said, matcher, query.parsed.filters, hidden, query.now)
             if len({chunk.document.id for chunk in chunks if chunk.document.kind == "memory"}) > 1:
                 from vault_index.query.ranking.comparison import newest_first  # late: most answers do not need it
 
@@ -342,7 +353,7 @@ class Searcher:
             last = [replace(hit, score=min(hit.score, lowest)) for hit in echoes]
             selected = select_hits([*ranking.hits, *(() if knows else last)], options.per_document, disk)
             ranking = ranking._replace(hits=[*ranking.hits, *last])
-        return Answer(query, ranking, selected[options.offset : wanted], disk, bool(echoes))
+        return Answer(query, ranking, selected[options.offset : wanted], disk, hidden, bool(echoes))
 
     def _spread(self, ordered: Sequence[int], per_document: int) -> list[int]:
         """`ordered` with the chunks last that are more of one document than can be shown."""

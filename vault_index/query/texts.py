@@ -135,9 +135,10 @@ def full_metadata(connections: Connections, document: StoredDocument, source: So
 
     reader = connections.reader
     [record] = Records(reader, connections.state, {document.source: source.link}).of([document])
+    states = document.states(time.time())
     command = resume_command(document) if document.kind == "session" else None
     return {
-        **{key: value for key, value in asdict(record).items() if value or key not in ("archived", "unreviewed")},
+        **{key: value for key, value in asdict(record).items() if value or key not in states},
         **({"resume": shlex.join(command)} if command else {}),
         "aliases": aliases_of(reader, document.id),
         "links": [link._asdict() for link in links_of(reader, document.id)],

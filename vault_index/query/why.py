@@ -123,7 +123,9 @@ class _Examination:
             count = self.place.document.line_count
             return [Reason("no_text", f"Nothing is indexed there; the document has {count} lines.", "name other lines")]
         found = self.answer.ranking.evidence.keys() & set(chunks)
-        return [self._elsewhere(found)] if found else [*self._conditions(chunks)] or [*self._channels(chunks)]
+        if unmet := [*self._conditions(chunks)]:
+            return unmet
+        return [self._elsewhere(found)] if found else [*self._channels(chunks)]
 
     def _elsewhere(self, chunks: Collection[int]) -> Reason:
         """The section was found, but other lines of it."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from vault_index.fields import State
 from vault_index.models import Kind
 
 WHEN_ASKED = "when asked"  # metadata of a field that is no key of the JSON while it has its default
@@ -40,6 +41,10 @@ class DocumentName:
     source: str
     path: str
     title: str
+    states: tuple[State, ...] = field(default=(), kw_only=True, metadata={WHEN_ASKED: True})
+    """What sets a memory apart from one that holds, in the order of `STATES`."""
+    superseded_by: str | None = field(default=None, kw_only=True, metadata={WHEN_ASKED: True})
+    """The id of the memory that took its place."""
     archived: str | None = field(default=None, kw_only=True, metadata={WHEN_ASKED: True})
     """Since when a memory is left out of what is found."""
     unreviewed: bool = field(default=False, kw_only=True, metadata={WHEN_ASKED: True})

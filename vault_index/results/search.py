@@ -78,6 +78,8 @@ class Hit(DocumentFields):
     weak: bool = field(default=False, metadata={WHEN_ASKED: True})
     """Whether a question about something else would find a hit like it. Weak hits after the best three are counted, not
     shown, unless all are asked for. The JSON has this key only where it is true."""
+    supersedes: str | None = field(default=None, metadata={WHEN_ASKED: True})
+    """The id of the superseded memory that was found, in whose place this hit stands."""
     explain: Explanation | None = field(default=None, metadata={WHEN_ASKED: True})
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
+from vault_index.fields import STATES
 from vault_index.models import FileStamp, Kind, VectorSpace
 from vault_index.store.text_blocks import BODY, headings_and_text
 from vault_index.times import iso_time_or_none
@@ -62,10 +63,17 @@ class StoredDocument(DocumentColumns):
     frontmatter_json: str
 
     def states(self, now: float) -> dict[str, Any]:
-        """What a record says of it beside its fields, where it is so: that nobody reviewed it, since when it is
-        archived."""
-        over = self.archived is not None and self.archived <= now
-        return {"unreviewed": self.unreviewed > 0, "archived": iso_time_or_none(self.archived if over else None)}
+        """Fields of `DocumentName` that tell what of a memory is over, or not reviewed, at `now`."""
+        ends = {"expired": self.expires, "outdated": self.valid_until, "archived": self.archived}
+        found = {state for state, end in ends.items() if end is not None and end <= now}
+        found |= {"superseded"} if self.superseded_by else set()
+        found |= {"unreviewed"} if self.unreviewed else set()
+        return {
+            "states": tuple(state for state in STATES if state in found),
+            "superseded_by": self.superseded_by,
+            "archived": iso_time_or_none(self.archived if "archived" in found else None),
+            "unreviewed": "unreviewed" in found,
+        }
 
     @property
     def frontmatter(self) -> Mapping[str, Any]:

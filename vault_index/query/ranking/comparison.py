@@ -154,7 +154,7 @@ def age(document: StoredDocument) -> tuple[float, float, int]:
 
 
 def newest_first(reader: IndexReader, hits: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Move each memory before the first hit of an older one that is nearly the same, or that it supersedes."""
+    """Move each memory before the first hit of an older one that is nearly the same."""
     chunks: dict[int, ChunkRecord] = {}
     for hit in hits:
         if len(chunks) == _DEEP or hit.score < _NEAR_THE_BEST * hits[0].score:
@@ -191,9 +191,8 @@ def _newer(reader: IndexReader, chunks: Sequence[ChunkRecord]) -> set[tuple[int,
         if cosine is None or cosine >= SUBJECT_COSINE:
             near = compare(memory(new), memory(old), cosine)
         one, other = new.document, old.document
-        replaces = (other.superseded_by or "").lower() == one.uid
         waits = one.unreviewed > other.unreviewed
-        if replaces or (near and near.kind != "subject" and age(one) > age(other) and not waits):
+        if near and near.kind != "subject" and age(one) > age(other) and not waits:
             found.add((one.id, other.id))
     return found
 

@@ -65,6 +65,8 @@ class RankedPassage:
     """Whether it says nothing but what is asked (`query.ranking.echoes`)."""
     answers: bool = False
     """Whether it is the answer to a turn that asks what is asked."""
+    supersedes: str = ""
+    """The id of a superseded memory that was found, in whose place this one stands."""
 
 
 class Ranking(NamedTuple):

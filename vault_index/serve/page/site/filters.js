@@ -10,7 +10,7 @@ const SINCE = [
   ["today", "Today"], ["last week", "Last week"], ["last month", "Last month"],
   [String(new Date().getFullYear()), "This year"],
 ];
-const STATES = ["unreviewed", "expired", "superseded", "archived"];
+const STATES = ["unreviewed", "expired", "superseded", "outdated", "archived"];
 const MOST_TAGS = 14;
 
 /** @param {{ text: string, change: (text: string, stay?: boolean) => void }} props `stay`: the focus stays here. */

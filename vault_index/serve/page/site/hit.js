@@ -2,7 +2,7 @@
 
 import { html, useState } from "./vendor/preact.js";
 import { documentLink, link } from "./router.js";
-import { Icon, When, count, day } from "./ui.js";
+import { Icon, States, When, count } from "./ui.js";
 
 const ICONS = { memory: "memory", session: "sessions" };
 
@@ -12,12 +12,12 @@ export const hitLink = (hit, query) => documentLink(hit, { lines: hit.focus.join
 export const timelineLink = (hit) => link("timeline", [], { ref: hit.id });
 
 /**
- * @param {{ hit: object, query: string, why: boolean, replaced: boolean, act: (what: string, hit: object) => void }}
+ * @param {{ hit: object, query: string, why: boolean, act: (what: string, hit: object) => void }}
  * props `act` does what keys do as well: "copy", "why".
  */
-export function Hit({ hit, query, act, why, replaced }) {
+export function Hit({ hit, query, act, why }) {
   const [open, setOpen] = useState(false);
-  const states = statesOf(hit, replaced);
+  const remarks = remarksOn(hit);
   const href = hitLink(hit, query);
   // All of a hit leads to its document; its words can be selected, and its own links and buttons pressed.
   const pressed = (event) => {
@@ -35,8 +35,9 @@ export function Hit({ hit, query, act, why, replaced }) {
       </div>
       <${Place} hit=${hit} />
       <p class="snippet" dir="auto">${passage(hit)}</p>
-      ${(states.length > 0 || hit.also.length > 0) && html`<p class="hit-notes">
-        ${states.map(([kind, text, title]) => html`<span class=${`chip ${kind}`} title=${title}>${text}</span>`)}
+      ${(hit.states || remarks.length > 0 || hit.also.length > 0) && html`<p class="hit-notes">
+        <${States} of=${hit} />
+        ${remarks.map(([text, title]) => html`<span class="chip" title=${title}>${text}</span>`)}
         ${hit.also.length > 0 && html`<span class="dim small">Also in ${listed(hit.also)}</span>`}</p>`}
       ${why && hit.explain && html`<${Why} explain=${hit.explain} score=${hit.score} />`}
       ${open && html`<p class="row hit-actions">
@@ -63,19 +64,13 @@ function Place({ hit }) {
     <span class="lines">${from === to ? `line ${from}` : `lines ${from}–${to}`}</span></p>`;
 }
 
-/** What sets it apart: `[kind of chip, text, more]`. */
-function statesOf(hit, replaced) {
-  const now = Date.now();
-  const over = (time) => time && new Date(time) < now;
+/** What else sets it apart: `[text, more]`. */
+function remarksOn(hit) {
   return [
-    replaced && ["warn", "superseded", "Another memory took its place"],
-    hit.archived && ["warn", "archived", `Since ${day(hit.archived)}`],
-    over(hit.expires) && ["warn", "expired", `On ${day(hit.expires)}`],
-    over(hit.valid_until) && ["warn", "out of date", `Valid until ${day(hit.valid_until)}`],
-    hit.unreviewed && ["", "not reviewed", "An agent left it, and nobody has looked at it"],
-    hit.changed_since_index && ["", "changed since", "The file was changed after it was indexed"],
-    hit.kind === "memory" && hit.confidence === "low" && ["", "held with low confidence", ""],
-    hit.weak && ["", "weak", "It hardly answers"],
+    hit.supersedes && ["supersedes", "It took the place of a memory that has your words"],
+    hit.changed_since_index && ["changed since", "The file was changed after it was indexed"],
+    hit.kind === "memory" && hit.confidence === "low" && ["held with low confidence", ""],
+    hit.weak && ["weak", "It hardly answers"],
   ].filter(Boolean);
 }
 

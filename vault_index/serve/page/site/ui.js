@@ -75,6 +75,15 @@ export const Loading = ({ what = "Loading" }) => html`<p class="loading" role="s
 export const Button = ({ icon, children, kind = "", ...rest }) => html`
   <button type="button" class=${kind} ...${rest}>${icon && html`<${Icon} name=${icon} />`}${children && html`<span>${children}</span>`}</button>`;
 
+const STATES = {
+  expired: "Its last day has passed", superseded: "Another memory took its place", outdated: "It was valid until an earlier day",
+  archived: "Search and recall leave it out", unreviewed: "An agent left it, and nobody has looked at it",
+};
+
+/** What of a memory is over, or not reviewed, as chips. */
+export const States = ({ of }) => (of.states || []).map((state) => html`
+  <span class=${state === "unreviewed" ? "chip" : "chip warn"} title=${STATES[state]}>${state}</span>`);
+
 export const Kbd = ({ keys }) => html`<span class="keys">${keys.split(" ").map((one) => html`<kbd>${KEY_NAMES[one] || one}</kbd>`)}</span>`;
 const KEY_NAMES = { ArrowDown: "↓", ArrowUp: "↑", Enter: "↵", Escape: "esc" };
 

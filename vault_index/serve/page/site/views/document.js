@@ -5,7 +5,7 @@ import { ask, call } from "../api.js";
 import { useKeys } from "../keys.js";
 import { Markdown } from "../markdown.js";
 import { documentLink, go, here, hits, link } from "../router.js";
-import { About, Button, Empty, ErrorNote, Icon, Loading, When, copy, sentence, toast, useAnswer } from "../ui.js";
+import { About, Button, Empty, ErrorNote, Icon, Loading, States, When, copy, sentence, toast, useAnswer } from "../ui.js";
 
 export const title = "Document";
 export const style = "views/document.css";
@@ -205,6 +205,7 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
           facts.confidence && `${facts.confidence} confidence`].filter(Boolean).map((one) => html`<span>${one}</span>`)}
         <span>updated <${When} time=${facts.updated} /></span>
         ${facts.expires && html`<span>expires <${When} time=${facts.expires} /></span>`}
+        <${States} of=${doc} />
       </p>
       ${facts.tags?.length > 0 && html`<p class="row doc-tags">${facts.tags.map((tag) => html`
         <a class="chip" href=${link("search", [], { q: `tag:${tag}` })}>#${tag}</a>`)}</p>`}
@@ -320,7 +321,7 @@ function Connections({ document: doc }) {
     (one) => one.relations.includes(relation) && !RELATIONS.slice(0, at).some(([other]) => one.relations.includes(other)))]);
   return html`<div class="doc-around">${groups.filter(([, , ones]) => ones.length).map(([label, relation, ones]) => html`
     <section><h2>${label}</h2><ul>${ones.slice(0, relation === "near" ? 8 : 30).map((one) => html`
-      <li><a href=${documentLink(one)}>${one.title}</a>
+      <li><a href=${documentLink(one)}>${one.title}</a> <${States} of=${one} />
         ${relation === "near" && html`<span class="dim small" title="how near in meaning">${Math.round(one.cosine * 100)} %</span>`}</li>`)}</ul></section>`)}</div>`;
 }
 

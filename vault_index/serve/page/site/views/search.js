@@ -4,7 +4,7 @@ import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../
 import { Filters } from "../filters.js";
 import { Hit, Legend, hitLink, timelineLink } from "../hit.js";
 import { arrows, focusItem, useKeys } from "../keys.js";
-import { filterOf, filtersOf } from "../query.js";
+import { filtersOf } from "../query.js";
 import { go, hits as kept, link } from "../router.js";
 import { useSearch } from "../searching.js";
 import { Start, remember } from "../start.js";
@@ -88,10 +88,9 @@ export default function Search({ params }) {
 
   const latest = useRef(act);
   latest.current = act;
-  const replaced = Boolean(filterOf(text, "is", "superseded"));
   // The same nodes for the same hits: a key that is typed draws none of them anew.
   const hits = useMemo(() => shown.map((hit) => html`
-    <${Hit} key=${hit.key} hit=${hit} query=${search.text} why=${explained} replaced=${replaced}
+    <${Hit} key=${hit.key} hit=${hit} query=${search.text} why=${explained}
       act=${(...done) => latest.current(...done)} />`), [found, params.all, explained]);
 
   return html`<div class="page narrow search">

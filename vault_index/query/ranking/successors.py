@@ -1,0 +1,70 @@
+"""Superseded memories are signposts: what matches their words leads to the memory that took their place."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from vault_index.models import Filters
+from vault_index.query.ranking.passages import Passage, TermMatcher, split_passages
+from vault_index.query.ranking.rank import RankedPassage
+from vault_index.store.documents import allows, chunks_of, documents_by_id
+from vault_index.store.reader import IndexReader
+from vault_index.store.records import ChunkRecord, StoredDocument
+
+
+def with_successors(
+    reader: IndexReader,
+    hits: Sequence[RankedPassage],
+    matcher: TermMatcher,
+    filters: Filters,
+    hidden: Collection[int],
+    now: float,
+) -> list[RankedPassage]:
+    """Put the newest successor in the place of each hit of a memory that is superseded at `now`.
+
+    A successor that the filters exclude, or all of whose chunks are hidden, is not shown, and neither is the hit.
+    """
+    shown = []
+    for hit in hits:
+        document = hit.chunk.document
+        newest = newest_successor(reader, document, now)
+        if newest is document:
+            shown.append(hit)
+        elif newest and allows(reader, filters, newest.id):
+            place = _best_passage(reader, newest, matcher, hidden)
+            if place:
+                shown.append(replace(hit, chunk=place[0], passage=place[1], supersedes=document.uid))
+    return shown
+
+
+def newest_successor(reader: IndexReader, document: StoredDocument, now: float) -> StoredDocument | None:
+    """Follow `superseded_by` as of `now`; the document itself if nothing supersedes it.
+
+    None if the chain ends at a memory that is not there, or runs in a circle.
+    """
+    passed: set[int] = set()
+    newest = document
+    while newest.superseded_by:
+        passed.add(newest.id)
+        found = documents_by_id(reader, newest.superseded_by.lower())
+        if not found or found[0].id in passed:
+            return None
+        if found[0].created > now:
+            break
+        newest = found[0]
+    return newest
+
+
+def _best_passage(
+    reader: IndexReader, document: StoredDocument, matcher: TermMatcher, hidden: Collection[int]
+) -> tuple[ChunkRecord, Passage] | None:
+    """The passage that holds most of the query; the first one if none holds any of it."""
+    chunks = chunks_of(reader, document.id, fields=False) or chunks_of(reader, document.id)
+    places = [
+        (chunk, passage) for chunk in chunks if chunk.chunk_id not in hidden for passage in split_passages(chunk.text)
+    ]
+
+    def share(place: tuple[ChunkRecord, Passage]) -> float:
+        lines = place[0].text.split("\n")[place[1].first : place[1].last + 1]
+        return matcher.share(matcher.matches_of("\n".join(lines)))
+
+    return max(places, key=share, default=None)
