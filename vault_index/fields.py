@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 Kind = Literal["note", "memory", "session"]
 State = Literal["expired", "superseded", "outdated", "archived", "unreviewed"]
-Reason = Literal["unreviewed", "contradiction", "duplicate", "expired", "outdated", "unopened", "deleted"]
+Reason = Literal["unreviewed", "contradiction", "duplicate", "expired", "outdated", "unopened"]
 Action = Literal["accept", "edit", "merge", "supersede", "archive", "delete", "keep"]
 Sort = Literal["created", "time", "updated", "access", "expires", "title", "content"]
 
@@ -19,7 +19,7 @@ TYPES = ("note", "decision", "bugfix", "feature", "pattern", "discovery", "learn
 CONFIDENCES = ("high", "medium", "low")
 STATES = ("expired", "superseded", "outdated", "archived", "unreviewed")
 REASONS: tuple[Reason, ...] = (
-    "unreviewed", "contradiction", "duplicate", "expired", "outdated", "unopened", "deleted",
+    "unreviewed", "contradiction", "duplicate", "expired", "outdated", "unopened",
 )  # fmt: skip
 ACTIONS = ("accept", "edit", "merge", "supersede", "archive", "delete", "keep")
 SORTS = ("created", "time", "updated", "access", "expires", "title", "content")

@@ -10,6 +10,7 @@ import pytest
 from tests.clients_real import sessions
 from tests.clients_real.clients import Client, lines
 from tests.clients_real.scenes import DONE, FIRST, MEND, OTHER, SECOND, SECRET, SUMMARY, TALK
+from vault_index.sources.sessions.claude_code import ClaudeCode
 
 
 @pytest.fixture(scope="module")
@@ -94,8 +95,13 @@ def _is(line: dict[str, Any], *prompts: str) -> bool:
     return isinstance(content, str) and sessions.plain(content) in prompts
 
 
-def test_a_purge_is_told_from_a_sweep_by_the_history(claude_code: Client, mended: Path) -> None:
+def test_a_purge_is_recorded_in_the_history_and_the_list_of_projects(claude_code: Client, mended: Path) -> None:
+    client = ClaudeCode(claude_code.home / ".claude")
+    listed = client.listing().sessions[mended.stem]
+    assert not client.deleted(listed)
     claude_code.run("purge", "--yes", str(claude_code.project))
     assert not mended.parent.exists()
     assert not (claude_code.home / ".claude/history.jsonl").read_text().strip()
-    assert str(claude_code.project) not in json.loads((claude_code.home / ".claude.json").read_text())["projects"]
+    projects = json.loads((claude_code.home / ".claude.json").read_text())["projects"]
+    assert str(claude_code.project) not in projects
+    assert client.deleted(listed) == bool(projects)

@@ -10,8 +10,8 @@ from tests.clients_real.clients import Client, lines
 from tests.clients_real.model import Model
 from tests.clients_real.scenes import ARCHIVED, DONE, FIRST, FORK, LONG, MEND, OTHER, SECOND, SECRET, TALK, scenes
 from vault_index.models import FileStamp
+from vault_index.sources.sessions.codex import Codex
 from vault_index.sources.sessions.model import Listed, Session
-from vault_index.sources.sessions.sweeps import who_deleted
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +74,10 @@ def test_what_is_archived_is_moved_and_what_is_deleted_is_gone(codex: Client) ->
     assert not list((codex.home / ".codex/sessions").rglob(archived.name))
     held = Session(sessions.codex_id(archived), "", "", "", "", "", 0, 0)
     listed = Listed(held, FileStamp(0, 0, 0), 1, 0)
-    assert who_deleted("codex", codex.home / ".codex", listed) == "unknown"  # if its file went now
+    assert not Codex(codex.home / ".codex").deleted(listed)  # if its file went now
     codex.run("delete", "--force", sessions.codex_id(archived))
     assert not archived.exists()
-    assert who_deleted("codex", codex.home / ".codex", listed) == "user"
+    assert Codex(codex.home / ".codex").deleted(listed)
 
 
 def test_on_a_terminal(place: Path) -> None:

@@ -1,4 +1,4 @@
-"""`forget`, and sessions that wait in review: after it no file of ours says anything of them."""
+"""`forget`: after it no file of ours says anything of the sessions."""
 
 from contextlib import closing
 from dataclasses import replace
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.sources.sessions.fake import Fake, opened, write
-from tests.sources.sessions.test_kept import EGRET, HERON, STORK, file_of, found, gone, home, judged_as, talks
+from tests.sources.sessions.test_kept import EGRET, HERON, STORK, found, gone, home, talks
 from vault_index.config import Home
 from vault_index.config.edit import set_value
 from vault_index.errors import NotFoundError, UsageError
@@ -122,29 +122,3 @@ def test_forget_takes_the_sessions_of_subagents_along(home: Home, talks: Path, m
     with opened(home) as index:
         index.rebuild()
         assert {Path(one.path).stem for one in index.forget(HERON).results} == {HERON, EGRET}
-
-
-def test_a_deleted_session_is_kept_or_forgotten_in_review(
-    home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    judged_as(monkeypatch, "unknown")
-    with opened(home) as index:
-        gone(talks, HERON, EGRET)
-        index.sync()
-        review = index.review()
-        assert (review.total, review.counts["deleted"], found(index, "heron")) == (2, 2, [0])
-        assert {item.memories[0].id for item in review.results} == {HERON, EGRET}
-        (item,) = index.review(reason="deleted", limit=1, offset=1).results
-        assert "heron" in item.memories[0].text
-        assert index.review(project="lab").total == 0
-        kept = index.decide("keep", HERON)
-        assert (kept.results[0].outcome, found(index, "heron"), index.review().total) == ("kept", [1], 1)
-        index.sync()
-        assert found(index, "heron") == [1]
-        assert [one.outcome for one in index.undo(change=kept.change).results] == ["undone"]
-        assert (found(index, "heron"), index.review().total) == ([0], 2)
-        with pytest.raises(UsageError):
-            index.decide("archive", HERON)
-        index.decide("delete", HERON)
-        assert (index.review().total, file_of(home, HERON, ".deleted").exists()) == (1, False)
-        assert files_with(home, "heron is here", "Why is the heron") == set()

@@ -77,7 +77,7 @@ def test_each_reason_has_its_memories(index: VaultIndex, vault: Path) -> None:
     assert listed(found) == EACH
     assert found.total == 6
     assert found.counts == {
-        "unreviewed": 2, "contradiction": 0, "duplicate": 1, "expired": 1, "outdated": 1, "unopened": 1, "deleted": 0,
+        "unreviewed": 2, "contradiction": 0, "duplicate": 1, "expired": 1, "outdated": 1, "unopened": 1,
     }  # fmt: skip
     assert [item.about for item in found.results] == [
         "in the inbox since 2026-11-20",

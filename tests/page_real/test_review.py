@@ -10,7 +10,6 @@ from tests.memories.waiting import Author
 from tests.page_real.browser import toast, visit
 from tests.page_real.desk import KEYS, Desk, add_text, decide, item, memory, ready, start, text_is_drawn, wait_for_next
 from tests.world import World, opened_world
-from vault_index.sources.sessions.kept import Kept
 
 INBOX = {
     "inbox/a": memory(1, "Herons nest in the **reeds**.\n\n- one\n- two", project="pond", title="Herons"),
@@ -23,10 +22,6 @@ PAIR = {
 }
 EXPIRED = {"note/e": memory(5, "The lake is frozen.", title="Lake", expires="2020-01-01")}
 SECRET = "ghp_" + "1234567890abcdefghijABCDEFGHIJ123456"
-TALK = (
-    "---\nsession: talk-1\ntitle: Herons\nclient: codex\nproject: api\ndirectory: /home/user/api\n"
-    "created: 2026-11-01T10:00:00+00:00\nupdated: 2026-11-01T11:00:00+00:00\n---\n## User\n\nWhy is the heron here?\n"
-)
 OF = {"accept": INBOX, "edit": INBOX, "archive": EXPIRED, "delete": EXPIRED, "keep": EXPIRED}
 """Memories to try an action on; the others need PAIR."""
 
@@ -270,32 +265,6 @@ def test_review_saves_what_looks_like_a_secret_only_after_a_question(page: Page,
     page.keyboard.press("u")
     undone(page)
     assert desk.files() == {path: data}
-
-
-def test_review_keeps_or_deletes_a_session_that_its_client_lost(page: Page, desk: Desk) -> None:
-    desk.put(0, {})
-    kept = Kept(desk.world.home.sessions_dir / "codex")
-    path = "api/talk-1.md"
-    kept.put(path, TALK, 1)
-    kept.hold(path)
-    start(page)
-    expect(page.get_by_text("Why is the heron here?")).to_be_visible()
-    decide(page, "keep")
-    expect(toast(page)).to_contain_text("Kept: ")
-    assert kept.held(path) == ""
-    page.keyboard.press("u")
-    undone(page)
-    ready(page)
-    page.keyboard.press("d")
-    expect(page.locator("dialog")).to_contain_text("There is no undo")
-    page.keyboard.press("Escape")
-    expect(page.locator("dialog")).to_have_count(0)
-    assert "heron" in kept.held(path)
-    page.keyboard.press("d")
-    page.get_by_role("button", name="Delete for good").click()
-    is_at_end(page)
-    expect(toast(page).get_by_role("button", name="Undo")).to_have_count(0)
-    assert kept.size() == (0, 0)
 
 
 ROWS = """pairs => import('/page/diff.js').then(({ rowsOf }) => pairs.map(([one, other]) => rowsOf(one, other).map(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.api.vaults import write
 from tests.query.sessions import make_home
 from tests.query.transcripts import held, transcript
 from tests.sources.opencode.stores import FIXTURES
@@ -254,6 +255,16 @@ def test_resume_knows_a_session_by_a_title_and_enters_no_relative_folder(tmp_pat
     with held(tmp_path, {"ses_a": text}) as opened:
         told = opened.resume("empty")  # as a note is called, too
         assert (told.session, told.there, told.shell) == ("ses_a", False, "opencode -s ses_a")
+
+
+def test_resume_knows_an_id_of_a_client_that_begins_as_ids_of_notes_do(tmp_path: Path) -> None:
+    id_ = "0199c0de-1111-7222-8333-444455556666"
+    with held(tmp_path, {id_: transcript(id_, [("2026-11-20 09:00", "User", "Hi.")], client="codex")}) as opened:
+        for number in "12":
+            note = f"---\nid: 0199c0de-aaaa-4bbb-8ccc-{number * 12}\n---\n\nNote {number}.\n"
+            write(tmp_path / "vault", {f"80-memory/{number}.md": note})
+        opened.sync(source="vault")
+        assert {opened.resume(ref).session for ref in ("0199c0de", id_, id_.upper())} == {id_}
 
 
 def test_what_names_no_session_or_several_is_said(index: VaultIndex) -> None:

@@ -193,7 +193,7 @@ class Asker:
         return Call("recall", params | ({"budget": 100_000} if self.chance(0.5) else {}))
 
     def review(self) -> Call:
-        reasons = ("unreviewed", "contradiction", "duplicate", "expired", "outdated", "unopened", "deleted")
+        reasons = ("unreviewed", "contradiction", "duplicate", "expired", "outdated", "unopened")
         params: dict[str, Any] = {"reason": self.random.choice(reasons)} if self.chance(0.5) else {}
         params |= {"project": self.project()} if self.chance(0.2) else {}
         return Call("review", params | {"limit": self.random.choice((1, ALL))})

@@ -89,12 +89,12 @@ def test_no_file_of_the_page_asks_elsewhere_or_writes_html() -> None:
 def test_what_the_page_asks_is_for_the_owner_alone(world: World, served: Served, owner: str) -> None:
     for scope in (Scope(), Scope(sources=("vault",))):
         token = world.token(f"writer-{len(scope.sources)}", writes=True, scope=scope)
-        for name in ("about", "read", "tokens", "disk", "sent", "tree"):
+        for name in ("about", "read", "tokens", "disk", "sent"):
             refused = ask(served, name, token, ref="notes/wal.md")
             assert (refused.status, "vault-index open" in refused.json["error"]["hint"]) == (403, True), name
         assert served.call("file_status", token, ref="notes/wal.md").status == 404
         assert served.call("doctor", token, recall=True).status in (400, 403)
-    for name in ("tokens", "disk", "about", "sent", "tree"):
+    for name in ("tokens", "disk", "about", "sent"):
         assert ask(served, name, owner).status == 200, name
 
 

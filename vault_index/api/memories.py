@@ -137,8 +137,7 @@ class Memories:
         source: Names = None,
     ) -> Review:  # fmt: skip
         """What a person should look at, and why. `reason` is one of `unreviewed`, `contradiction`, `duplicate`,
-        `expired`, `outdated`, `unopened` (not created, changed or opened for a year) and `deleted` (sessions that are
-        gone from their client: `keep` or `delete` them), or several; each memory comes
+        `expired`, `outdated` and `unopened` (not created, changed or opened for a year), or several; each memory comes
         up once for each. `limit` is 20. No model is asked. Raises UsageError."""
         reasons = tuple(options.one_of("reason", one, "", REASONS) for one in names(reason))
         filters = Filters(sources=self._sources(source), projects=whole(project))

@@ -18,7 +18,6 @@ from vault_index.fields import ACTIONS, REASONS
 _PAGE = 50  # items that are fetched at a time
 _ACTIONS = {action[0]: action for action in ACTIONS} | {"r": "archive", "a": "accept"}
 """The key of each action."""
-_ALONE = {"unreviewed": "aerd", "deleted": "dk"}
 _DONE = {
     "accept": "accepted", "edit": "edited", "merge": "merged", "supersede": "superseded", "archive": "archived",
     "delete": "deleted", "keep": "kept",
@@ -142,7 +141,8 @@ class _Session:
         known = ("p" if self._at else "") + ("u" if self._decided else "")
         if item is None:
             return f"{known}q"
-        actions = "emsxrdk" if len(item["memories"]) > 1 else _ALONE.get(item["reason"], "erdk")
+        alone = "aerd" if item["reason"] == "unreviewed" else "erdk"
+        actions = "emsxrdk" if len(item["memories"]) > 1 else alone
         return f"{actions}n{known}?q"
 
     def _tried(self, do: Callable[[], None], item: dict[str, Any]) -> None:

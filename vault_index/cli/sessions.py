@@ -37,7 +37,12 @@ def run_sessions(options: Options, args: dict[str, Any]) -> None:
 
 
 @takes(
-    argument("ref", nargs="+", metavar="REF", help="an id or its beginning, a path, or words of its title"),
+    argument(
+        "ref",
+        nargs="+",
+        metavar="REF",
+        help="its id, or that in its client, or its beginning; a path; words of its title",
+    ),
     flag("--exec", "run it there, in place of this command"),
     description="Print the command with which the client of a session goes on with it, in the folder it was held in.",
 )

@@ -2,12 +2,11 @@
 
 import logging
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import replace
 
 from vault_index.errors import StateDamagedError
-from vault_index.models import KEPT, FileStamp
+from vault_index.models import KEPT
 from vault_index.sources.sessions.projects import session_in
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import Scan
@@ -26,9 +25,10 @@ Known = dict[str, KnownDocument]
 def settled(source: SessionSource, scan: Scan, known: Known, state: State, *, same: bool) -> tuple[Scan, Known]:
     """The scan without them, and what is known, of which some is to be read again.
 
-    A deletion is judged once, by the sync that sees it: of a session that the index has from its client, and only where
-    that is the `same` folder as then. In another (a new machine, a home that moved), where nothing is left, or where
-    more than half went at once, nothing was deleted by anybody.
+    Only a sync that finds a session gone asks whether its client recorded a deletion. Each client does so by leaving
+    the session out of a list, and a list that was lost or begun anew looks the same. So nothing was deleted where the
+    folder is not the `same` as before (a new machine, a home that moved), where nothing is left, or where more than
+    half is gone at once.
     """
     try:
         out = forgotten(state, (session_in(ref.path) for ref in scan.refs))
@@ -41,10 +41,10 @@ def settled(source: SessionSource, scan: Scan, known: Known, state: State, *, sa
         refs = [ref for ref in refs if ref.path not in scan.kept or ref.path not in known]
     else:
         there = sum(ref.path not in scan.kept for ref in refs)
-        rows = {path: known[path].stamp for path in scan.kept if path in known and session_in(path) not in out}
-        gone = {path: stamp for path, stamp in rows.items() if stamp.ctime_ns != KEPT}
+        rows = {path for path in scan.kept if path in known and session_in(path) not in out}
+        gone = {path for path in rows if known[path].stamp.ctime_ns != KEPT}
         may_be = same and there and len(gone) <= max(there, _FEW)
-        hidden = _follow(source, gone if may_be else {}) | _expire(source, scan.kept)
+        hidden = _expire(source, scan.kept) | (_follow(source, gone) if may_be else set())
         # What their client still has of them (prompts) is not read instead.
         put_forgotten(state, [session_in(path) for path in hidden if source.knows(session_in(path))])
         refs = [ref for ref in refs if ref.path not in hidden]
@@ -52,22 +52,22 @@ def settled(source: SessionSource, scan: Scan, known: Known, state: State, *, sa
     return scan._replace(refs=tuple(refs)), {**known, **anew}
 
 
-def _follow(source: SessionSource, gone: Mapping[str, FileStamp]) -> set[str]:
-    """Forget those of these sessions that their user deleted, and hold back those of which nobody can tell: the paths
-    of both. They are given with the stamp they had last. A subagent's goes as the one that asked for it."""
-    hidden = set[str]()
-    if not gone or source.kept is None:
-        return hidden
+def _follow(source: SessionSource, gone: Collection[str]) -> set[str]:
+    """Remove what was kept of those of these sessions whose deletion their client recorded: their paths. The session of
+    a subagent goes with the one that asked for it."""
+    removed = set[str]()
+    if source.kept is None:
+        return removed
     listed = {path: one for path in gone if (one := source.kept.listed(path)) is not None}
-    told = {one.session.id: source.client.deleted(replace(one, stamp=gone[path])) for path, one in listed.items()}
+    deleted = {one.session.id: source.client.deleted(one) for one in listed.values()}
     for path, one in listed.items():
-        verdict = told.get(one.session.parent, told[one.session.id])
-        with suppress(OSError):  # it is found as long as it is there
-            if verdict != "sweep":
-                (source.kept.remove if verdict == "user" else source.kept.hold)(path)
-                hidden.add(path)
-                log.info("gone from its client, deleted by: %s session=%s", verdict, path)
-    return hidden
+        if deleted.get(one.session.parent, deleted[one.session.id]):
+            with suppress(OSError):  # it is found as long as it is there
+                source.kept.remove(path)
+                removed.add(path)
+    if removed:
+        log.info("deleted in %s, and so here: %d sessions", source.title, len(removed))
+    return removed
 
 
 def _expire(source: SessionSource, paths: Collection[str]) -> set[str]:

@@ -32,10 +32,6 @@ def decide_memories(
 ) -> MemoryOutcomes:
     """Carry out one decision. `seen` begins the SHA-256 of what was looked at, for each of `refs`."""
     _check(action, refs, text, seen)
-    from vault_index.memories.forget import decide_held  # late: sessions are seldom decided on
-
-    if (done_with := decide_held(runtime, action, refs)) is not None:
-        return done_with
     if text is not None:
         check_given(text, {}, runtime.config.memory, force=force)
     shown = dict(zip(refs, seen, strict=False))

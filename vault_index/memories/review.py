@@ -13,7 +13,6 @@ from vault_index.fields import REASONS, Filters, Reason, State
 from vault_index.markdown.frontmatter import string_list
 from vault_index.memories.file.document import body_of
 from vault_index.memories.file.files import MemoryFiles
-from vault_index.memories.forget import waiting_sessions
 from vault_index.memories.near_pairs import NearPair, near_pairs
 from vault_index.query.ranking.comparison import age
 from vault_index.results.documents import DocumentRecord
@@ -48,11 +47,6 @@ def review_memories(runtime: Runtime, *, reasons: Sequence[str], filters: Filter
     with runtime.pool.lend() as connections:
         with connections.reader.snapshot():
             look, wanted = _Look(connections, filters), [one for one in REASONS if one in (reasons or REASONS)]
-            waiting = (
-                waiting_sessions(runtime, filters, _SHOWN_CHARACTERS)
-                if "deleted" in wanted and not runtime.hides
-                else []
-            )
             by_reason = {reason: _undecided(connections, look.found(reason)) for reason in wanted}
             found = [one for reason in wanted for one in by_reason[reason]]
             page = found[offset : offset + limit]
@@ -67,12 +61,7 @@ def review_memories(runtime: Runtime, *, reasons: Sequence[str], filters: Filter
             )
             for one in page
         )
-    rest = max(0, offset - len(found))
-    items += tuple(waiting[rest : rest + limit - len(items)])
-    counts: dict[str, int] = {
-        reason: len(waiting) if reason == "deleted" else len(by_reason[reason]) for reason in wanted
-    }
-    return Review(items, len(found) + len(waiting), counts)
+    return Review(items, len(found), {reason: len(by_reason[reason]) for reason in wanted})
 
 
 def reasons_of(connections: Connections, document: StoredDocument, now: float) -> list[Reason]:
@@ -145,10 +134,6 @@ class _Look:
         for moment, document in sorted((one for one in last if one[0] < until), key=lambda one: (one[0], one[1].path)):
             said = "not opened since" if document.uid in opened else "never opened, last changed"
             yield Found("unopened", f"{said} {local_day(moment)}", (document,))
-
-    def _deleted(self) -> Iterator[Found]:
-        """Of memories nobody asks: sessions wait elsewhere."""
-        return iter(())
 
     @cached_property
     def _counting(self) -> list[StoredDocument]:

@@ -1,11 +1,9 @@
 """`undo`: the files that the last writing command touched are put back as they were."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from shlex import quote
 
 from vault_index.errors import ConflictError, NotFoundError
-from vault_index.memories.forget import hold_again
 from vault_index.memories.journal import digest_at
 from vault_index.memories.store import MemoryStore, writing
 from vault_index.results.memories import MemoryOutcome, MemoryOutcomes
@@ -27,8 +25,6 @@ def undo_change(runtime: Runtime, *, only: int | None = None, sources: Sequence[
         for uid in versions.decided(change.id):
             if (document := memories.known(uid)) is not None:
                 outcomes.append(MemoryOutcome(document.uid, document.path, document.title, "undone", details))
-            elif (session := hold_again(runtime, uid)) is not None:
-                outcomes.append(replace(session, details=details))
         memories.flush()
         versions.mark_undone(change.id)
     nothing = MemoryOutcome("", "", "", "undone", details)

@@ -223,8 +223,8 @@ def _bullets(lines: Iterable[str]) -> list[str]:
 
 
 def _comment(text: str) -> str:
-    """A comment of one line that `text` cannot end."""
-    return f"<!-- {re.sub(r'-(?=[->])|>', '‐', one_line(text))} -->"
+    """A comment of one line that `text` cannot end: that takes a `>`."""
+    return f"<!-- {one_line(text).replace('>', '›')} -->"
 
 
 _WRITTEN: Mapping[str, Callable[[Any], str]] = {**WRITTEN, "text": _text, "code": _code, "link": _code, "count": str}

@@ -36,9 +36,9 @@ def resume_command(document: StoredDocument) -> tuple[str, ...] | None:
 
 
 def resume(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Resume:
-    """How the session that `ref` names is gone on with. `find` knows references as `get` does; beside these, the
-    beginning of its id in its client and words of its title name one. Raises NotFoundError, and UsageError where
-    several are meant, or what is meant is no session."""
+    """How to resume the session that `ref` names: by what `find` knows, as `get` does, by the beginning of its id here
+    or in its client, or by words of its title. Raises NotFoundError, and UsageError where several are meant, or what is
+    meant is no session."""
     named = _named(reader, ref, find)
     document = _asked_for(reader, named)
     command = resume_command(document)
@@ -64,7 +64,7 @@ def resume(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Resum
 
 def _named(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> StoredDocument:
     other = None
-    with suppress(NotFoundError):
+    with suppress(NotFoundError, UsageError):  # the ids of notes may begin so, too
         other = find(ref).document
     if other is not None and other.kind == "session":
         return other

@@ -1,4 +1,4 @@
-"""What a client deletes is found all the same, unless its user deleted it, or somebody forgot it."""
+"""What is gone from its client is found all the same, unless the client recorded that its user deleted it."""
 
 import os
 import shutil
@@ -16,8 +16,10 @@ from vault_index.config import Home, find_home, load_config
 from vault_index.config.edit import set_value
 from vault_index.errors import VaultIndexError
 from vault_index.models import FileStamp, Origin
-from vault_index.sources.sessions import sweeps
-from vault_index.sources.sessions.client import Verdict
+from vault_index.sources.opencode.client import OpenCode
+from vault_index.sources.sessions.claude_code import ClaudeCode
+from vault_index.sources.sessions.codex import Codex
+from vault_index.sources.sessions.gemini import Gemini
 from vault_index.sources.sessions.kept import Kept
 from vault_index.sources.sessions.model import Listed, Session
 from vault_index.sources.sessions.privacy import PrivateScope
@@ -32,7 +34,6 @@ def talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = pretend(tmp_path, monkeypatch)
     for name, said in ((HERON, "Why is the heron here?"), (EGRET, "The egret is white."), (STORK, "A stork nests.")):
         write(folder, name, said, "So it is.")
-    judged_as(monkeypatch, "sweep")
     return folder
 
 
@@ -41,8 +42,8 @@ def home(tmp_path: Path, talks: Path) -> Home:
     return home_at(tmp_path)
 
 
-def judged_as(monkeypatch: pytest.MonkeyPatch, verdict: Verdict) -> None:
-    monkeypatch.setattr(Fake, "deleted", lambda *_: verdict)
+def records_deletions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fake, "deleted", lambda *_: True)
 
 
 def gone(talks: Path, *names: str) -> None:
@@ -50,8 +51,8 @@ def gone(talks: Path, *names: str) -> None:
         (talks / f"talks/{name}.jsonl").unlink()
 
 
-def file_of(home: Home, name: str, folder: str = "") -> Path:
-    return home.sessions_dir / "codex" / folder / f"api/{name}.md"
+def file_of(home: Home, name: str) -> Path:
+    return home.sessions_dir / f"codex/api/{name}.md"
 
 
 def found(index: VaultIndex, *words: str) -> list[int]:
@@ -105,27 +106,34 @@ def test_it_is_found_after_a_rebuild_and_in_another_place_and_nothing_is_embedde
         assert index.status().index.pending == 0
 
 
-@pytest.mark.parametrize("verdict", ["user", "unknown"])
-def test_a_deletion_is_followed_or_held_back(
-    home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch, verdict: Verdict
-) -> None:
-    judged_as(monkeypatch, verdict)
+def test_a_recorded_deletion_is_followed(home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records_deletions(monkeypatch)
     with opened(home) as index:
         gone(talks, HERON)
         assert (index.sync().removed, found(index, "heron", "egret")) == (1, [0, 1])
         assert not file_of(home, HERON).exists()
-        assert file_of(home, HERON, ".deleted").exists() == (verdict == "unknown")
         index.rebuild()
         assert found(index, "heron") == [0]
         write(talks, HERON, "Why is the heron here?")  # it is put back
         index.sync()
-        assert (found(index, "heron"), file_of(home, HERON, ".deleted").exists()) == ([1], False)
+        assert found(index, "heron") == [1]
+
+
+def test_sessions_that_an_earlier_version_held_back_are_kept(home: Home, talks: Path) -> None:
+    with opened(home):
+        gone(talks, HERON)
+    home.index_db.unlink()
+    held = home.sessions_dir / f"codex/.deleted/api/{HERON}.md"
+    held.parent.mkdir(parents=True)
+    file_of(home, HERON).rename(held)
+    with opened(home) as index:
+        assert (found(index, "heron"), held.parents[1].exists(), file_of(home, HERON).exists()) == ([1], False, True)
 
 
 def test_a_deletion_of_most_sessions_or_in_another_folder_is_not_followed(
     home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judged_as(monkeypatch, "user")
+    records_deletions(monkeypatch)
     more = [f"0199-more{number}" for number in range(6)]
     with opened(home) as index:
         gone(talks, HERON, EGRET, STORK)
@@ -154,7 +162,7 @@ def test_a_deletion_of_most_sessions_or_in_another_folder_is_not_followed(
 def test_a_folder_that_is_not_there_or_cannot_be_read_is_no_deletion(
     home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judged_as(monkeypatch, "user")
+    records_deletions(monkeypatch)
     with opened(home) as index:
         talks.rename(talks.with_name("away"))
         report = index.sync()
@@ -268,58 +276,54 @@ def test_what_was_kept_becomes_a_note_where_a_mirror_is_set_and_nothing_is_kept_
         assert found(index, "heron", "egret") == [1, 1]
 
 
-# --- who deleted it -------------------------------------------------------------------------------------------------
+# --- what a client records of a deletion ----------------------------------------------------------------------------
 
 
-def listed(days: float, directory: str = "/home/user/api") -> Listed:
-    millis = int((time.time() - days * DAY) * 1000)
-    session = Session(HERON, "", directory, "", "", "", millis, millis)
-    return Listed(session, FileStamp(1, millis * 1_000_000, 1), 1, millis)
-
-
-SETTINGS, PROJECTS, RETENTION = '{"cleanupPeriodDays": %s}', '{"projects": %s}', '{"general": {"sessionRetention": %s}}'
+def listed(directory: Path) -> Listed:
+    return Listed(Session(HERON, "", str(directory), "", "", "", T0, T0), FileStamp(1, T0, 1), 1, T0)
 
 
 @pytest.mark.parametrize(
-    ("client", "file", "content", "days", "verdict"),
+    ("projects", "history", "deleted"),
     [
-        ("claude-code", "none", "", 29, "user"),
-        ("claude-code", "none", "", 31, "sweep"),
-        ("claude-code", "data/settings.json", SETTINGS % 90, 31, "user"),
-        ("claude-code", "data/settings.json", SETTINGS % 7, 8, "sweep"),
-        ("claude-code", "data/settings.json", SETTINGS % '"seven"', 8, "unknown"),
-        ("claude-code", "data/settings.json", "{", 8, "unknown"),
-        ("claude-code", ".claude.json", PROJECTS % '{"/home/user/api": {}}', 40, "sweep"),
-        ("claude-code", ".claude.json", PROJECTS % '{"/home/user/web": {}}', 40, "user"),  # it was purged
-        ("claude-code", ".claude.json", PROJECTS % "torn", 40, "sweep"),
-        ("gemini", "data/settings.json", RETENTION % "{}", 29, "unknown"),  # a resume may have taken it along
-        ("gemini", "data/settings.json", RETENTION % "{}", 31, "sweep"),
-        ("gemini", "data/settings.json", RETENTION % '{"maxAge": "2w"}', 15, "sweep"),
-        ("gemini", "data/settings.json", RETENTION % '{"maxAge": "90d"}', 31, "unknown"),
-        ("gemini", "data/settings.json", RETENTION % '{"maxAge": "soon"}', 99, "unknown"),
-        ("gemini", "data/settings.json", RETENTION % '{"enabled": false}', 99, "unknown"),
-        ("another", "none", "", 1, "unknown"),
+        ('{"ROOT/web": {}}', "", True),
+        ('{"ROOT/web": {}}', f'{{"sessionId": "{HERON}", "display": "Why?"}}\n', False),  # it was swept
+        ('{"ROOT/api": {}, "ROOT/web": {}}', "", False),
+        ('{"ROOT/api/src": {}}', "", False),
+        ("{}", "", False),
+        ("torn", "", False),
     ],
 )
-def test_sweeps_tell_who_deleted_a_session(
-    tmp_path: Path, client: str, file: str, content: str, days: int, verdict: Verdict
-) -> None:
+def test_claude_code_records_a_purge(tmp_path: Path, projects: str, history: str, *, deleted: bool) -> None:
+    (tmp_path / "api/.git").mkdir(parents=True)
+    (tmp_path / "api/src").mkdir()
+    (tmp_path / ".claude.json").write_text(f'{{"projects": {projects.replace("ROOT", str(tmp_path))}}}', "utf-8")
     (tmp_path / "data").mkdir()
-    (tmp_path / file).write_text(content, "utf-8")
-    assert sweeps.who_deleted(client, tmp_path / "data", listed(days)) == verdict
+    (tmp_path / "data/history.jsonl").write_text(history, "utf-8")
+    client = ClaudeCode(tmp_path / "data")
+    assert client.deleted(listed(tmp_path / "api/src")) == deleted
+    assert not client.deleted(listed(tmp_path / "a worktree that is gone"))
 
 
-def test_codex_takes_what_its_user_deletes_out_of_its_list(tmp_path: Path) -> None:
-    assert sweeps.who_deleted("codex", tmp_path, listed(99)) == "unknown"  # an old one keeps no list
+def test_codex_records_a_deletion_in_its_list(tmp_path: Path) -> None:
+    client, session = Codex(tmp_path), listed(tmp_path)
+    assert not client.deleted(session)  # an old one keeps no list
     (tmp_path / "state_4.sqlite").write_text("no database", "utf-8")
     with closing(sqlite3.connect(tmp_path / "state_5.sqlite")) as database:
         database.execute("CREATE TABLE threads (id TEXT)")
         database.executemany("INSERT INTO threads VALUES (?)", [(HERON,), ("another",)])
         database.commit()
-        assert sweeps.who_deleted("codex", tmp_path, listed(99)) == "unknown"
+        assert not client.deleted(session)
         database.execute("DELETE FROM threads WHERE id = ?", (HERON,))
         database.commit()
-    assert sweeps.who_deleted("codex", tmp_path, listed(99)) == "user"
+    assert client.deleted(session)
+
+
+def test_opencode_records_deletions_in_a_database_and_gemini_records_none(tmp_path: Path) -> None:
+    assert not Gemini(tmp_path).deleted(listed(tmp_path))
+    assert not OpenCode(tmp_path).deleted(listed(tmp_path))
+    (tmp_path / "opencode.db").touch()
+    assert OpenCode(tmp_path).deleted(listed(tmp_path))
 
 
 def test_a_name_that_no_file_can_have_is_told_and_the_session_is_found(home: Home, talks: Path) -> None:

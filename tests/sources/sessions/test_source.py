@@ -43,9 +43,6 @@ def test_it_is_found_indexed_and_goes_on(home: Home, talks: Path) -> None:
         assert (text.metadata or {})["resume"] == f"fake 'go on' {ID}"
         assert 'client: "codex"' in text.content
         assert "tokens: 21" in text.content
-        (talks / f"talks/{ID}.jsonl").unlink()
-        write(talks, "0199-other", "The stork.")
-        assert (index.sync().removed, len(index.search("egret").results)) == (1, 0)
 
 
 def test_beginnings_are_read_once(home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from vault_index.serve.guard import not_allowed, parse_json
 from vault_index.serve.page.drawing import draw
 from vault_index.serve.page.reading import read_document
 
-_NAMES = ("about", "disk", "memories", "read", "sent", "tokens", "tree")
+_NAMES = ("about", "disk", "memories", "read", "sent", "tokens")
 _DRAWERS = 2
 """Documents that are drawn at a time, in threads of their own: a slow one takes none from searches."""
 
@@ -46,7 +46,7 @@ class Page:
         params = parse_json(body) if body else {}
         if not isinstance(params, dict):
             raise UsageError("the body is no JSON object", "send an object with the parameters")
-        own = {"read": self._read, "memories": self._memories, "tree": self._tree}.get(name)
+        own = {"read": self._read, "memories": self._memories}.get(name)
         if own:
             answer = await anyio.to_thread.run_sync(own, caller, params, limiter=self._drawers)
         else:
@@ -73,10 +73,6 @@ class Page:
         for one, drawn in zip(answer["results"], draw([one["text"] for one in answer["results"]]), strict=True):
             one["nodes"] = drawn.nodes
         return answer
-
-    def _tree(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
-        """A text that is in no file of a vault."""
-        return {"nodes": draw([str(params.get("text"))])[0].nodes}
 
     def _read(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
         """A document, or a part of it, as `get` gives it and as a tree of what its markdown says."""

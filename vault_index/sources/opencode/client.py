@@ -8,7 +8,7 @@ from pathlib import Path
 from vault_index.sources.opencode.entries import read_messages
 from vault_index.sources.opencode.places import Places, data_folder, find_places
 from vault_index.sources.opencode.stores import Stores
-from vault_index.sources.sessions.client import TAKEN_BACK, Listing, Verdict
+from vault_index.sources.sessions.client import TAKEN_BACK, Listing
 from vault_index.sources.sessions.model import Listed, Message, Session
 
 
@@ -42,9 +42,9 @@ class OpenCode:
         times: list[int] = listed.place.store.times(listed.session.id)
         return times
 
-    def deleted(self, listed: Listed) -> Verdict:
-        """It sweeps nothing."""
-        return "user"
+    def deleted(self, listed: Listed) -> bool:
+        """It removes rows for its user only. Trees of files, which older versions wrote, prove nothing."""
+        return bool(self._places().databases)
 
     def forget(self, sessions: Collection[str]) -> None:
         """Nothing is remembered."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from vault_index.disk import os_errors_as
+from vault_index.disk import os_errors_as, worktree_of
 from vault_index.models import FileStamp
 from vault_index.sources.reading import stamp_of
 from vault_index.sources.sessions.claude_blocks import said_in
@@ -20,7 +20,7 @@ from vault_index.sources.sessions.client import Listing
 from vault_index.sources.sessions.files import FileClient, is_folder
 from vault_index.sources.sessions.lines import objects_in
 from vault_index.sources.sessions.model import Listed, Message, Part, Session, Text
-from vault_index.sources.sessions.values import Json, millis_of, read_object, text_of, time_of, title_of
+from vault_index.sources.sessions.values import Json, millis_of, object_of, read_object, text_of, time_of, title_of
 
 _MAJORS = ("", "0", "1", "2")
 _ID = re.compile(r"[A-Za-z0-9_-]+")
@@ -69,6 +69,19 @@ class ClaudeCode(FileClient):
         """A subagent goes on with the session that asked for it."""
         listed = self.session(session)
         return ["claude", "--resume", (listed.session.parent if listed else "") or session]
+
+    def deleted(self, listed: Listed) -> bool:
+        """`claude project purge` takes a project out of the list of projects, and its prompts out of the history. What
+        the client sweeps by age leaves both. A project is listed by the root of its repository, which is known only as
+        long as the folder is there."""
+        folder = listed.session.directory
+        if not os.path.isdir(folder) or listed.session.id in self._prompts([]):
+            return False
+        for file in (self.folder / ".claude.json", self.folder.with_name(".claude.json")):
+            with suppress(OSError):
+                projects = object_of(read_object(file.read_bytes(), "the list of projects", []) or {}, "projects")
+                return bool(projects) and projects.keys().isdisjoint((folder, worktree_of(folder)))
+        return False
 
     def _now(self, known: Listed) -> Listed | None:
         return super()._now(known) if isinstance(known.place, str) else self._prompts([]).get(known.session.id)

@@ -7,13 +7,10 @@ becomes a problem that names it, and the rest is read on.
 from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from vault_index.results.base import Problem
 from vault_index.sources.sessions.model import Listed, Message, Session
-
-Verdict = Literal["user", "sweep", "unknown"]
-"""Who deleted a session: its user, which is followed; the client by itself, which is not; or nobody can tell."""
 
 TAKEN_BACK = "taken back"
 """Asked for beside the rest of what `read` may include: branches that were given up, which a fork may have copied."""
@@ -94,9 +91,9 @@ class Client(Protocol):
     def resume(self, session: str) -> Sequence[str]:
         """The client's own command that goes on with a session; it is run in the folder the session was held in."""
 
-    def deleted(self, listed: Listed) -> Verdict:
-        """Who deleted a session that is gone now, as far as its last change, or what the client wrote, tells it.
-        `listed` is what was kept of it, with the stamp it had last."""
+    def deleted(self, listed: Listed) -> bool:
+        """Whether the client recorded that its user deleted this session, which is gone from it. `listed` is what was
+        kept of it."""
 
     def forget(self, sessions: Collection[str]) -> None:
         """Remember nothing of these sessions, beyond that they are there."""

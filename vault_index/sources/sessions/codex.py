@@ -10,7 +10,7 @@ else: calls that a call made, exit codes, tokens.
 import os
 import re
 from collections.abc import Collection, Generator, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from importlib import import_module
 from itertools import islice
@@ -69,6 +69,18 @@ class Codex(FileClient):
 
     def resume(self, session: str) -> Sequence[str]:
         return ["codex", "resume", session]
+
+    def deleted(self, listed: Listed) -> bool:
+        """Its user's delete takes a thread out of the list of all threads. It sweeps nothing."""
+        import apsw  # late: no other question needs a database
+
+        from vault_index.sources.sessions.client_database import ClientDatabase
+
+        ids = set[str]()
+        for file in filter(Path.is_file, self.folder.glob("state_*.sqlite")):
+            with suppress(apsw.Error, OSError), closing(ClientDatabase(file, busy_ms=0)) as database:
+                ids.update(id_ for (id_,) in database.rows("SELECT id FROM threads"))
+        return bool(ids) and listed.session.id not in ids
 
     def files(self) -> Iterator[os.DirEntry[str]]:
         self._named()

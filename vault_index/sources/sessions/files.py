@@ -15,7 +15,7 @@ from vault_index.models import FileStamp
 from vault_index.results.base import Problem
 from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.reading import stamp_of
-from vault_index.sources.sessions.client import Listing, Verdict
+from vault_index.sources.sessions.client import Listing
 from vault_index.sources.sessions.model import Listed, Message, Session
 
 _MANY = 1000
@@ -118,10 +118,9 @@ class FileClient(ABC):
     def times(self, listed: Listed) -> Sequence[int]:
         return ()
 
-    def deleted(self, listed: Listed) -> Verdict:
-        from vault_index.sources.sessions.sweeps import who_deleted  # late: it is seldom asked
-
-        return who_deleted(self.name, self.folder, listed)
+    def deleted(self, listed: Listed) -> bool:
+        """A file that is gone says nothing: its client, a cleaner or a script may have removed it."""
+        return False
 
     def forget(self, sessions: Collection[str]) -> None:
         with self._lock:

@@ -1,7 +1,6 @@
 """Sessions as they were read last, a file of markdown each: what their client deletes is read from here.
 
-<data>/sessions/<client>/<project>/<session>.md             what was read; its time is that of the session
-<data>/sessions/<client>/.deleted/<project>/<session>.md    what waits in review: nobody can tell why it is gone
+<data>/sessions/<client>/<project>/<session>.md    what was read; its time is that of the session
 
 As long as the client has a session, its file is derived, and so no write waits for the disk. One that was lost or is
 empty, as after a loss of power, is written again.
@@ -25,7 +24,6 @@ from vault_index.sources.sessions.model import Listed, Session
 
 REMOVED = "[redacted"
 _CUT = "…"
-_DELETED = ".deleted"
 _NAME = r"[A-Za-z0-9_-]+\.md"
 _LARGEST_HEAD = 64 << 10
 """Bytes: no frontmatter that we wrote has more."""
@@ -39,10 +37,14 @@ class Kept:
         self.folder = folder
         self._known: dict[str, Listed] = {}
 
-    def all(self, *, deleted: bool = False) -> dict[str, FileStamp]:
+    def all(self) -> dict[str, FileStamp]:
         """What there is, by path; raises OSError for a folder that cannot be read."""
+        for file in sorted(self.folder.glob(".deleted/*/*.md")):  # an earlier version held these back for review
+            folder = self.folder / file.parent.name
+            folder.mkdir(mode=0o700, exist_ok=True)
+            os.renames(file, folder / file.name)
         found: dict[str, FileStamp] = {}
-        root = os.path.join(self.folder, _DELETED) if deleted else os.fspath(self.folder)
+        root = os.fspath(self.folder)
         with suppress(FileNotFoundError):
             for project in sorted(entry.name for entry in os.scandir(root) if entry.is_dir(follow_symlinks=False)):
                 if not project.startswith("."):
@@ -65,8 +67,6 @@ class Kept:
         with suppress(OSError, OverflowError):
             os.utime(draft, (updated, updated))
         draft.rename(file)
-        with suppress(FileNotFoundError):
-            self._file(path, deleted=True).unlink()  # it came back
 
     def read(self, path: str) -> tuple[FileStamp, str]:
         """What a session said, and the stamp of its file. NotFoundError, VaultIndexError for what is none."""
@@ -101,54 +101,35 @@ class Kept:
             return known
         return None
 
-    def find(self, id_: str, *, deleted: bool = False) -> str | None:
+    def find(self, id_: str) -> str | None:
         """The path of a session."""
-        root = os.path.join(self.folder, _DELETED) if deleted else os.fspath(self.folder)
         with suppress(OSError):
-            for project in sorted(os.listdir(root)):
-                if not project.startswith(".") and os.path.isfile(os.path.join(root, project, f"{id_}.md")):
+            for project in sorted(os.listdir(self.folder)):
+                if not project.startswith(".") and os.path.isfile(os.path.join(self.folder, project, f"{id_}.md")):
                     return f"{project}/{id_}.md"
         return None
 
     def remove(self, path: str) -> None:
-        """Forget a session, wherever it is, and a draft of it that a crash left."""
-        for deleted in (False, True):
-            file = self._file(path, deleted=deleted)
-            for one in (file, _draft(file)):
-                with suppress(FileNotFoundError, NotADirectoryError):
-                    one.unlink()
-            with suppress(OSError):
-                file.parent.rmdir()
+        """Remove the file of a session, and a draft of it that a crash left."""
+        file = self._file(path)
+        for one in (file, _draft(file)):
+            with suppress(FileNotFoundError, NotADirectoryError):
+                one.unlink()
+        with suppress(OSError):
+            file.parent.rmdir()
         self._known.pop(path, None)
-
-    def hold(self, path: str) -> None:
-        """Take a session out of what is found, until somebody decides."""
-        self._move(self._file(path), self._file(path, deleted=True))
-
-    def release(self, path: str) -> None:
-        self._move(self._file(path, deleted=True), self._file(path))
-
-    def held(self, path: str) -> str:
-        """What a session says that waits; empty where it does not."""
-        return (_bytes(self._file(path, deleted=True)) or b"").decode("utf-8", "replace")
 
     def size(self) -> tuple[int, int]:
         """How many files there are, and their bytes."""
-        found = [*self.all().values(), *self.all(deleted=True).values()]
+        found = self.all().values()
         return len(found), sum(stamp.size for stamp in found)
 
     # --- inside --------------------------------------------------------------------------------------------------
 
-    def _file(self, path: str, *, deleted: bool = False) -> Path:
+    def _file(self, path: str) -> Path:
         if not re.fullmatch(rf"[^./][^/]*/{_NAME}", path):
             raise ValueError(f"{path} is the name of no session")
-        return self.folder / _DELETED / path if deleted else self.folder / path
-
-    def _move(self, source: Path, target: Path) -> None:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        source.rename(target)
-        with suppress(OSError):
-            source.parent.rmdir()
+        return self.folder / path
 
     def _session(self, path: str, text: str) -> Session | None:
         front = read_frontmatter(split_lines(text)).values

@@ -100,7 +100,7 @@ class SessionSource:
             return not wanted.isdisjoint(("", path.partition("/")[0], path))
 
         try:
-            kept, held = (self.kept.all(), self.kept.all(deleted=True)) if self.kept else ({}, {})
+            kept = self.kept.all() if self.kept else {}
         except OSError as error:
             message = f"kept sessions of {self.title} cannot be listed ({error.filename}: {error.strerror})"
             fault = Problem("sessions_unreadable", message, "check the permissions of the folder")
@@ -110,7 +110,7 @@ class SessionSource:
             return Scan(vanished=True, reason=reason)
         listing = Listing({}) if reason else self.client.listing()
         # What is left of a session that is gone is less than what was kept of it.
-        stems = {session_in(path) for path in (*kept, *held)}
+        stems = set(map(session_in, kept))
         there = {id_: one for id_, one in listing.sessions.items() if not (one.partial and id_ in stems)}
         found = {
             path: self._ref(listed)

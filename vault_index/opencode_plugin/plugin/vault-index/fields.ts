@@ -137,7 +137,7 @@ export const TOOLS: Record<string, Declared> = {
     required: [],
     writes: true,
     args: {
-      reason: { type: "string", enum: ["unreviewed", "contradiction", "duplicate", "expired", "outdated", "unopened", "deleted"] },
+      reason: { type: "string", enum: ["unreviewed", "contradiction", "duplicate", "expired", "outdated", "unopened"] },
       action: { type: "string", enum: ["accept", "edit", "merge", "supersede", "archive", "delete", "keep"] },
       ref: { type: "array", items: { type: "string" }, description: "the one that stays first" },
       text: { type: "string", description: "for edit: the whole file" },

@@ -21,14 +21,12 @@ export const REASONS = {
   expired: ["Expired", "Expired"],
   outdated: ["Outdated", "Outdated"],
   unopened: ["Not opened for a year", "Not opened"],
-  deleted: ["Deleted session", "Deleted sessions"],
 };
 const ICONS = {
   accept: "check", edit: "edit", supersede: "next", archive: "archive", delete: "trash",
   keep: "check", merge: "merge", swap: "swap",
 };
 const KEYS = { accept: "a", edit: "e", merge: "m", supersede: "s", swap: "x", archive: "r", delete: "d", keep: "k" };
-const ALONE = { unreviewed: ["accept", "edit", "archive", "delete"], deleted: ["keep", "delete"] };
 const OF_TWO = ["merge", "supersede", "keep", "swap"];
 const ASKED = ["edit", "merge"];
 const OF_GOING = ["archive", "delete"];
@@ -45,19 +43,12 @@ function readOf(item) {
   const key = keyOf(item);
   if (!known.has(key)) {
     const entry = {};
-    const asked = item.reason === "deleted" ? treeOf(item.memories[0])
-      : ask("memories", { files: filesOf(item.memories) });
-    entry.promise = asked.then((answer) => (entry.value = answer));
+    entry.promise = ask("memories", { files: filesOf(item.memories) }).then((answer) => (entry.value = answer));
     entry.promise.catch(() => known.delete(key));
     known.set(key, entry);
     if (known.size > MOST_READ) known.delete(known.keys().next().value);
   }
   return known.get(key).promise;
-}
-
-/** A session that waits is no file of a vault: there is what the list has of it. */
-async function treeOf({ text, cut }) {
-  return { results: [await ask("tree", { text: text + (cut ? "…" : "") })] };
 }
 
 export function Item({ item, gone, next, moves, steps, done, again, onward, filters }) {
@@ -92,7 +83,8 @@ export function Item({ item, gone, next, moves, steps, done, again, onward, filt
   const memories = item.memories.map((one, at) => ({ ...one, ...read?.results[at], id: one.id, at }));
   const pair = memories.length > 1;
   const [first, last] = pair ? order.map((at) => memories[at]) : [memories[0], memories[0]];
-  const actions = pair ? [...OF_TWO, "edit", ...OF_GOING] : ALONE[item.reason] || ["keep", "edit", "archive", "delete"];
+  const settles = item.reason === "unreviewed" ? "accept" : "keep";
+  const actions = [...(pair ? OF_TWO : [settles]), "edit", ...OF_GOING];
   const about = (action) => {
     if (["merge", "supersede", "keep"].includes(action)) return pair ? [first, last] : [first];
     return [OF_GOING.includes(action) ? last : first];
@@ -110,7 +102,7 @@ export function Item({ item, gone, next, moves, steps, done, again, onward, filt
     const sources = new Set(named.map((one) => one.source));
     const params = { action, ref: named.map((one) => (shared ? one.path : one.id)), ...more };
     if (named.every((one) => one.seen)) params.seen ??= named.map((one) => one.seen);
-    if (sources.size === 1 && item.reason !== "deleted") params.source = [...sources];
+    if (sources.size === 1) params.source = [...sources];
     try {
       const told = await call("decide", params);
       const [failed] = told.failed || [];
@@ -132,12 +124,8 @@ export function Item({ item, gone, next, moves, steps, done, again, onward, filt
   const run = (action, event) => {
     if (event?.repeat || event?.detail > 1 || !ready || gone || working) return;
     if (action === "swap") setSwapped(!swapped);
-    else if (ASKED.includes(action) || (action === "delete" && item.reason === "deleted")) setDialog(action);
+    else if (ASKED.includes(action)) setDialog(action);
     else decide(action);
-  };
-  const confirmed = () => {
-    setDialog("");
-    decide("delete");
   };
   const labels = { swap: "Swap", keep: pair ? "Keep both" : "Keep" };
   const what = (action) => ({
@@ -148,7 +136,7 @@ export function Item({ item, gone, next, moves, steps, done, again, onward, filt
     supersede: "what stays replaces the other as it is",
     edit: `change the file${pair ? " of what stays" : ""}`,
     archive: `leave ${pair ? "what goes" : "it"} out of search`,
-    delete: item.reason === "deleted" ? "delete it for good" : `move ${pair ? "what goes" : "it"} to the trash`,
+    delete: `move ${pair ? "what goes" : "it"} to the trash`,
   })[action];
   useKeys("This one", {
     ...Object.fromEntries(actions.map(
@@ -185,11 +173,6 @@ export function Item({ item, gone, next, moves, steps, done, again, onward, filt
       save=${(more) => decide("edit", more)} again=${again} />`}
     ${dialog === "merge" && html`<${Merge} first=${first} last=${last} swap=${() => setSwapped(!swapped)}
       close=${() => setDialog("")} merge=${(seen) => { setDialog(""); decide("merge", { seen }); }} />`}
-    ${dialog === "delete" && html`<${Dialog} title="Delete it for good?" close=${() => setDialog("")}>
-      <p>The session is forgotten: its text, its vectors, and what was kept of it. There is no undo.</p>
-      <div class="row review-foot">
-        <${Button} kind="danger" icon="trash" onClick=${confirmed}>Delete for good<//>
-        <${Button} autofocus onClick=${() => setDialog("")}>Cancel<//></div><//>`}
   </article>`;
 }
 
