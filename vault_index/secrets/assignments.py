@@ -14,7 +14,6 @@ from vault_index.secrets.placeholders import (
     Found,
     Row,
     is_chosen,
-    is_jumbled,
     is_passphrase,
     is_random,
     is_words,
@@ -27,8 +26,9 @@ _PASSWORD = "a password"
 WEAK = "a weak "
 # How far back is looked for what belongs to a name, and for the `login x` before a password; when a value is long.
 _NEAR, _FAR, _LONG = 20, 130, 100
-_SPACED_BY = ("-", "login", "env", "arg", "set", "require", "master", "with", "user", "enable")
 
+_JOINTS = ("-", "_", " ", ".")
+"""What may stand between a name and the word before it."""
 _SEPARATORS = "│┃|\t;,"
 _LONGEST_HEADER = 300
 _LONGEST_ROW = 2_000
@@ -64,21 +64,27 @@ def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iter
             match = _value(text, folded, label) if label else None
             kind = _kind(name, match, text[position : match.start(match.lastgroup or 0)]) if match else ""
             if match and kind:
-                start, value = match.start(match.lastgroup or 0), _trimmed(match)
-                aws = pattern("<AWS_SECRET>").search(folded[max(position - _NEAR, 0) : start])
-                yield "an AWS secret key" if aws else kind, start, start + len(value)
+                start = match.start(match.lastgroup or 0)
+                end = start + len(_trimmed(match))
                 # What stands in a long value is not read again for every name in it.
-                done[name] = match.end() if len(value) > _LONG else 0
+                if end - start > _LONG and (rest := pattern("<REST>").match(text, end)):
+                    end = done[name] = rest.end()
+                yield kind, start, end
             if label and (not kind or text[label.end() : label.end() + 1] == " "):
                 yield from _said(name, label, text, folded)
 
 
 def _label(name: Row, position: int, text: str, folded: str) -> re.Match[str] | None:
     # As a variable a key has the name of its service: `MAILGUN_KEY`.
-    variable = text[position - 1 : position + 3] == "_KEY" and not pattern("<OPEN_KEY>").search(folded, 0, position)
-    if name.before and not variable and not folded.endswith(name.before, 0, position):
+    near = max(position - _NEAR, 0)
+    variable = text[position - 1 : position + 3] == "_KEY" and not pattern("<OPEN_KEY>").search(folded, near, position)
+    joint = folded[max(position - 1, 0) : position] in _JOINTS
+    if name.before and not variable and not folded.endswith(name.before, 0, position - joint):
         return None
-    return pattern(name.expression + "<SUFFIX>").match(folded, position)
+    label = pattern(name.expression + "<SUFFIX>").match(folded, position)
+    if label and name.within and not pattern(name.within).search(folded, max(position - _FAR, 0), position):
+        return None
+    return label
 
 
 def _value(text: str, folded: str, label: re.Match[str]) -> re.Match[str] | None:
@@ -88,8 +94,7 @@ def _value(text: str, folded: str, label: re.Match[str]) -> re.Match[str] | None
     if text[label.end() : label.end() + 1] not in (" ", "\t", "+"):
         return pattern("<NAMED_VALUE>").match(text, label.end())
     before = folded[max(label.start() - _FAR, 0) : label.start()]
-    spaced = any(word in before for word in _SPACED_BY) and pattern("<SPACED>").search(before)
-    return pattern("<BESIDE>").match(text, label.end()) if spaced else None
+    return pattern("<BESIDE>" if pattern("<SPACED>").search(before) else "<BARELY>").match(text, label.end())
 
 
 def _kind(name: Row, match: re.Match[str], sign: str) -> str:
@@ -104,8 +109,8 @@ def _kind(name: Row, match: re.Match[str], sign: str) -> str:
     listed = pattern("<LISTED>").search(sign) is not None
     if listed and pattern("<IDENTIFIER>").fullmatch(value):
         return ""
-    chosen = kind == "a secret" and pattern("<SET>").search(sign) and is_chosen(value)
-    strong = _is_password(value, sign) if kind == _PASSWORD else bool(chosen) or is_random(value)
+    chosen = _is_password(value, sign) if kind == _PASSWORD else kind == "a secret" and is_chosen(value)
+    strong = chosen or (kind != _PASSWORD and is_random(value))
     if strong and not (kind == _PASSWORD and pattern("<WEAK_PASSWORD>").fullmatch(value)):
         return kind
     weak = strong or (
@@ -124,26 +129,27 @@ def _said(name: Row, label: re.Match[str], text: str, folded: str) -> Iterator[F
     """What the sentence that names a credential says it is: `the password of the camera is now …`."""
     sentence = pattern("<SENTENCE>").match(text, label.end())
     said = sentence[0] if sentence else ""
-    if name.kind == _PASSWORD and pattern(r"\d[!*+?#$%&@^~]").search(
-        text, max(label.start() - _FAR, 0), label.end() + _FAR
-    ):
-        line = text.rfind("\n", max(label.start() - _FAR, 0), label.start()) + 1 or max(label.start() - _FAR, 0)
-        until = pattern(r"[^\n]*").match(text, label.end(), label.end() + _FAR)
-        for match in pattern("<OUTSTANDING>").finditer(text, line, until.end() if until else label.end()):
-            yield name.kind, *match.span("value")
+    answer = pattern("<ANSWER>").match(text, label.end())
+    if answer and _is_said(name, answer["value"]):
+        yield name.kind, *answer.span("value")
+    word = pattern("<TOLD_WORD>").search(said) if name.kind == _PASSWORD else None
+    if word and not pattern("<SAID>").fullmatch(word["value"]) and not pattern("<PLAIN>").search(word["value"]):
+        yield f"{WEAK}password", label.end() + word.start("value"), label.end() + word.end("value")
     if not pattern("<TELLING>").search(said):
         return
     changed = pattern("<CHANGED>").search(folded, max(label.start() - _FAR, 0), label.end() + _FAR)
     for match in pattern("<LINKED>").finditer(said):
-        value, start = match["value"].rstrip(")]}*_.,`\"'"), label.end() + match.start("value")
+        value, start = match["value"].rstrip(")]}*_,`\"'").removesuffix("."), label.end() + match.start("value")
         if (changed or not match["to"]) and (_is_said(name, value) or _is_said(name, value.rstrip("!?"))):
             yield name.kind, start, start + len(value)
 
 
 def _is_listed(name: Row, value: str) -> bool:
     """Whether a cell of a column with this name holds a credential."""
-    return _is_said(name, value) or (
-        name.kind == _PASSWORD and not _is_code(value, bare=False) and _is_password(value, "=")
+    return (
+        _is_said(name, value)
+        or (name.kind == "a secret" and (is_chosen(value) or is_passphrase(value, 2, "-.")))
+        or (name.kind == _PASSWORD and not _is_code(value, bare=False) and _is_password(value, "="))
     )
 
 
@@ -155,7 +161,8 @@ def _is_phrase(name: Row, value: str, sign: str, group: str) -> bool:
     apart = pattern("<LISTED>").search(sign) is not None and "(" not in sign and "\n" not in sign
     least = 3 if (apart and not variable) or not password else 2
     words = 3 + (group == "phrase") - ("phrase" in sign.lower() or variable)
-    return ((password or "=" in sign) and is_passphrase(value, least, "-_. " if variable else "-")) or (
+    least = 2 if group == "barely" else least
+    return ((password or "=" in sign) and is_passphrase(value, least, "-_. " if variable else "-.")) or (
         password and is_passphrase(value, words, " ")
     )
 
@@ -164,9 +171,7 @@ def _is_said(name: Row, value: str) -> bool:
     if name.kind.startswith(WEAK):
         return pattern("<PIN>").fullmatch(value) is not None
     password = name.kind == _PASSWORD
-    if password and (is_passphrase(value, 2, "-") or is_passphrase(value, 3, " ")):
-        return True
-    return (
+    return (password and (is_passphrase(value, 2, "-.") or is_passphrase(value, 3, " "))) or (
         (is_random(value) or (password and (is_chosen(value) or pattern("<SIGNED>").fullmatch(value) is not None)))
         and not pattern("<NO_SECRET>").search(value)
         and not _is_code(value, bare=True)
@@ -178,12 +183,20 @@ def _is_password(value: str, sign: str) -> bool:
     if pattern("[0-9]").search(value):
         named = not value.isalnum() and words and "=" not in sign
         return len(value) >= 6 and (not named or is_chosen(value))
-    return len(value) >= 8 and not words and ("=" in sign or is_jumbled(value))
+    # Letters of both cases that follow each other as in no name: `kTrUvgiX`.
+    jumbled = len(pattern(r"[a-z][A-Z](?![a-z]{2})").findall(value)) > 1
+    return len(value) >= 8 and not words and ("=" in sign or jumbled)
 
 
 def _is_weak(kind: str, match: re.Match[str], value: str, sign: str) -> bool:
     """Whether a value is meant as a credential, though it is none that anybody should have."""
+    text, start = match.string, match.start(match.lastgroup or 0)
     code = match.lastgroup == "bare" and pattern(r"\s(?:=|:=|=>|==)\s{0,9}\Z|==|\|").search(sign)
+    # What is written down is used once; a variable is given what stands elsewhere, too.
+    alone = pattern("<ALONE_NAME>").search(text, max(start - _NEAR * 2, 0), start)
+    if alone and pattern("<WEAK_WORD>").fullmatch(value):
+        code = code if code and text.count(value, max(start - _LONGEST_ROW, 0), start + _LONGEST_ROW) > 1 else None
+        kind = _PASSWORD
     return bool(
         4 <= len(value) <= _LONG
         and not code
@@ -191,18 +204,18 @@ def _is_weak(kind: str, match: re.Match[str], value: str, sign: str) -> bool:
             ("<WEAK_SET>" if "=" in sign or ":" in sign else "<WEAK_PASSWORD>") if kind == _PASSWORD else "<WEAK_KEY>"
         ).fullmatch(value)
         and not pattern("<SAID>").fullmatch(value)
-        and pattern("<WEAK_END>").match(match.string, match.start(match.lastgroup or 0) + len(value))
+        and pattern("<WEAK_END>").match(text, start + len(value))
     )
 
 
 def _is_code(value: str, *, bare: bool) -> bool:
     """Whether a value is public, a reference, a type, a call, or something to be filled in."""
     return bool(
-        pattern("<REFERENCE>").match(value)
+        (bare and pattern("<CALL>").match(value))
+        or pattern("<REFERENCE>").match(value)
         or pattern("<PUBLIC>").match(value)
         or pattern("<BLANK_OR_URL>").search(value)
-        or (bare and pattern("<CALL>").match(value))
-        or pattern("<MEMBER>").fullmatch(value)
+        or (pattern("<MEMBER>").fullmatch(value) and is_words(value))
         or stands_for_another(value)
     )
 
@@ -212,12 +225,14 @@ def _column(text: str, start: int, end: int) -> Column | None:
     if not pattern("<REST_OF_CELL>").match(text, end):
         return None
     header = text.rfind("\n", max(start - _LONGEST_HEADER, 0), start) + 1
+    above = text[text.rfind("\n", max(header - _LONGEST_HEADER, 0), max(header - 1, 0)) + 1 : max(header - 1, 0)]
     rows = text.find("\n", end, end + _LONGEST_HEADER) + 1
     names = text[header:rows].rstrip()
     separator = next((sign for sign in _SEPARATORS if sign in names), "")
     width = names.count(separator) if rows and start - header <= _LONGEST_HEADER and separator else 0
     name = pattern("<HEADER_CELL>" if separator in "│┃|" else "<NAME_CELL>")
-    if not width or not all(map(name.fullmatch, names.split(separator))):
+    inside = above.count(separator) == width and not pattern("<RULE>").fullmatch(above) if width else False
+    if not width or inside or not all(map(name.fullmatch, names.split(separator))):
         return None
     cell = pattern(rf'(?:\A|[{separator}])([ \t]*"[^"\n]*"[ \t]*(?=[{separator}]|\Z)|(?:\\.|[^{separator}\\])*)')
     cells, at, number = [], rows, names.count(separator, 0, start - header)

@@ -42,6 +42,8 @@ ESCAPES = (
     Escape("\\", (), r"\\{1,8}0?((?:0[4-7]|1[0-7])[0-7])", lambda digits: chr(int(digits, 8))),
     Escape("\\", (), r"\\{1,8}(/)", str),
     Escape("\\", (), r"\\{2,8}([\"'])", str),
+    # A line that goes on with the next one.
+    Escape("\\", ("\\\n",), r"(?<=[\w+/=-]{12})\\(\n)[ \t]{0,8}(?=[\w+/=]{12})", lambda _: ""),
     Escape("'", ("'\\''",), r"'\\'(')", str),
     # Of forms, whose blanks are `+`.
     Escape("+", ("%",), r"((?:(?<=%[2-7][0-9A-F])|(?<=[Bb]asic)|(?<=[Bb]earer))\+|\+(?=%[2-7]))", lambda _: " "),

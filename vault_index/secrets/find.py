@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from vault_index.secrets.assignments import WEAK, assignments
 from vault_index.secrets.decoding import decoded
-from vault_index.secrets.placeholders import Found, occurrences, rows
+from vault_index.secrets.placeholders import Found, occurrences
 from vault_index.secrets.places import placed
 from vault_index.secrets.tokens import private_keys, tokens
 
@@ -71,7 +71,7 @@ def _found(text: str) -> list[Found]:
     plain = text.encode("ascii", "replace").decode("ascii")
     folded = text.lower()
     folded = folded if len(folded) == len(text) else plain.lower()
-    hits = [*occurrences((*rows("names"), *rows("places")), folded)]
+    hits = [*occurrences(folded)]
     return [*private_keys(plain), *tokens(plain), *assignments(text, folded, hits), *placed(text, hits)]
 
 

@@ -225,6 +225,7 @@ FORMS = (
     Form("a password", (":543", ":*:"), r":(?:543\d|\*):(?!\d+:)[^:\s]{1,63}:(?!\d+:)[^:\s]{1,63}:([^\s:]{4,})"),
     Form("a Facebook token", ("EAA",), START + r"EAA(?!\w{3,100}AA\w{1,60}AA)(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{70,}"),
     Form("a Facebook token", ("|",), r"\|(?=[A-Za-z_-]{0,26}\d)[\w-]{27}" + _END_OF_WORD, before=r"(?<!\d)\d{13,17}"),
+    Form("a signed address", ("hc-ping.com/",), r"hc-ping\.com/(" + _UUID + ")"),
     _begins("a Notion token", "ntn_", r"[A-Za-z0-9]{40,}"),
     _begins("a Notion token", "secret_", r"(?=[A-Za-z]{0,42}\d)[A-Za-z0-9]{43}" + _END),
     Form("a Linear key", ("lin_api_", "lin_oauth_"), START + r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}"),

@@ -3,29 +3,33 @@
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 Found = tuple[str, int, int]
 """Kind, start and end of a credential."""
 
 
-class Row(NamedTuple):
-    """A row of the tables `names` and `places` of patterns.toml."""
+@dataclass(frozen=True, eq=False, slots=True)
+class Row:
+    """A row of the tables `names` and `places` of patterns.toml. Compared by identity, which is fast."""
 
     kind: str
     literals: tuple[str, ...]
     expression: str
     before: tuple[str, ...]
+    within: str = ""
     option: str = ""
     end: str = ""
+    near: str = ""
     chosen: bool = False
 
 
 # No placeholder is longer, and no long text shall be searched again and again.
 _LONGEST = 100
-_FREQUENT = ("key", "pass", "token", "secret")
+_FREQUENT = ("secret", "key", "pass", "token")
 
 
 def stands_for_another(value: str) -> bool:
@@ -63,36 +67,49 @@ def is_passphrase(value: str, least: int, between: str) -> bool:
     """Whether a value is at least so many words, and no sentence: `anvil-acorn-spindle`."""
     word = r"[^\W\d_]{3,14}"
     phrase = pattern(rf"{word}(?:[{between}]{word}){{{least - 1},11}}[-_. ]?\d{{0,4}}[!*+?#]?").fullmatch(value)
-    return bool(phrase) and not pattern("<PLAIN>").search(value) and not stands_for_another(value)
+    camel = pattern("[a-z][A-Z]").search(value)
+    return bool(phrase) and not camel and not pattern("<PLAIN>").search(value) and not stands_for_another(value)
 
 
-def is_jumbled(value: str) -> bool:
-    """Whether letters of both cases follow each other as in no name: `kTrUvgiX`."""
-    return len(pattern(r"[a-z][A-Z](?![a-z]{2})").findall(value)) > 1
-
-
-def occurrences(literals: tuple[str, ...], text: str) -> Iterator[tuple[str, int]]:
-    """Each literal and its position; in order for each literal. Of those that overlap, often only the first.
+def occurrences(text: str) -> Iterator[tuple[str, int]]:
+    """Each literal of the tables and its position; in order for each literal, also where several overlap.
 
     A search of RE2 for many literals costs as much as three of `str.find`; what it finds costs more.
     """
     for literal in _FREQUENT:
-        if literal in literals:
-            for position in positions(literal, text):
-                yield literal, position
+        for position in positions(literal, text):
+            yield literal, position
     data, done, position = text.encode("utf-8", "replace"), 0, 0
-    for match in _alternation(literals).finditer(data):
+    for match in _alternation().finditer(data):
         start, end = match.span()
         position += start - done if len(data) == len(text) else len(data[done:start].decode("utf-8", "replace"))
         done = start
-        yield data[start:end].decode(), position
+        for literal, offset in _overlapping(data[start:end].decode()):
+            if text.startswith(literal, position + offset):
+                yield literal, position + offset
 
 
 @cache
-def _alternation(literals: tuple[str, ...]) -> Any:
+def _literals() -> tuple[str, ...]:
+    return tuple(sorted({*rows("names"), *rows("places")} - {*_FREQUENT}, key=len, reverse=True))
+
+
+@cache
+def _alternation() -> Any:
     import re2  # 6 ms, and commands that read no text need none
 
-    return re2.compile("|".join(map(re2.escape, sorted({*literals} - {*_FREQUENT}, key=len, reverse=True))))
+    return re2.compile("|".join(map(re2.escape, _literals())))
+
+
+@cache
+def _overlapping(found: str) -> list[tuple[str, int]]:
+    """The literals that may begin within one, itself too, and where: a search for many finds only the first."""
+    return [
+        (literal, start)
+        for start in range(len(found))
+        for literal in _literals()
+        if found.startswith(literal, start) or literal.startswith(found[start:])
+    ]
 
 
 def positions(literal: str, text: str) -> Iterator[int]:
@@ -129,8 +146,9 @@ def rows(name: str) -> dict[str, list[Row]]:
             "kind": row.get("kind", "a password"),
             "literals": tuple(row["literals"]),
             "expression": row["expression"].replace("<LITERALS>", any_of),
-            "before": tuple(word + sign for word in row.get("before", ()) for sign in ("", "-", "_", " ")),
+            "before": tuple(row.get("before", ())),
         }
-        for literal in row["literals"]:
-            found.setdefault(literal, []).append(Row(**{**row, **filled}))
+        one = Row(**{**row, **filled})
+        for literal in one.literals:
+            found.setdefault(literal, []).append(one)
     return found

@@ -28,10 +28,10 @@ _KEY_BODY = r"[A-Za-z0-9+/=]{12}"
 # follows the lines, and `+` before one is a mark of a diff: so a long text is read in one way only.
 _BEFORE_KEY_LINE = r"[\s>|#*\"'`,+]*(?:\\[nrt][\s>|#*\"'`,+]*)*"
 _KEY_LINES = rf"(?:{_BEFORE_KEY_LINE}[A-Za-z0-9/=][A-Za-z0-9+/=]{{11,}})+"
-_PUTTY = r"Private-Lines: \d{1,3}\s((?:\s*[A-Za-z0-9+/=]{12,})+)"
-_PUTTY_BEGIN = "Private-Lines: "
-_LONGEST_PUTTY = 10_000
+_PUTTY_MARK = "Private-Lines: "
+_PUTTY = rf"{_PUTTY_MARK}\d{{1,3}}{_KEY_LINES}"
 _PUTTY_END = "Private-MAC: "
+_LONGEST_PUTTY = 10_000
 
 
 def tokens(text: str) -> Iterator[Found]:
@@ -98,10 +98,8 @@ def private_keys(text: str) -> Iterator[Found]:
                     yield "a private key", start - len(_DASHES), end.end()
             elif lines := pattern(_KEY_LINES).match(text, begin.end()):
                 yield "a private key", start - len(_DASHES), lines.end()
-    for start in positions(_PUTTY_BEGIN, text):
-        until = text.find(_PUTTY_END, start, start + _LONGEST_PUTTY)
-        if until >= 0:
-            yield "a private key", start + len(_PUTTY_BEGIN), until
-    if _PUTTY_BEGIN in text:
-        for match in pattern(_PUTTY).finditer(text):
-            yield "a private key", *match.span(1)
+    for start in positions(_PUTTY_MARK, text):
+        lines = pattern(_PUTTY).match(text, start)
+        until = max(text.find(_PUTTY_END, start, start + _LONGEST_PUTTY), lines.end() if lines else 0)
+        if until > 0:
+            yield "a private key", start + len(_PUTTY_MARK), until
