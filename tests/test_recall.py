@@ -75,6 +75,15 @@ def test_no_more_queries_are_told_wrongly_whether_there_is_an_answer(index: Vaul
     measured, recorded = shares_of_none({"judged": results, "off-topic": off_topic}), RECORDED["none"]
     assert measured["judged"] <= recorded["judged"] + CONFIDENCE_TOLERANCE
     assert measured["off-topic"] >= recorded["off-topic"] - CONFIDENCE_TOLERANCE
+    right = {
+        level: [
+            _right(query, one.results[0]) for query, one in results.items() if one.confidence == level and one.results
+        ]
+        for level in ("high", "none")
+    }
+    assert sum(right["high"]) >= 0.97 * len(right["high"])
+    assert sum(right["none"]) <= 0.05 * len(results)
+    assert all(answer.confidence != "high" for answer in off_topic.values())
 
 
 def test_what_is_not_shown_is_next_to_never_what_was_asked_for(results: Results) -> None:

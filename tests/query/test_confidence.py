@@ -24,6 +24,7 @@ def one_note(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
     [
         ("docker server", {"high"}),
         ("kind:note", {"high"}),
+        ("docker hosting providers", {"low"}),
         ("dokcer", {"high", "low"}),
         ("Whale notes", {"high", "low"}),
         ("how do we run docker in the cloud", {"high", "low"}),

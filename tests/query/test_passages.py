@@ -144,10 +144,15 @@ def test_what_follows_a_question_counts_more_than_what_comes_before_it(matcher: 
     assert question > answer > before > 0
 
 
-def test_a_title_counts_for_all_its_passages_and_less_than_the_passage(matcher: TermMatcher) -> None:
+def test_a_title_counts_for_all_its_passages_and_less_than_the_passage_but_more_than_a_link(
+    matcher: TermMatcher,
+) -> None:
     above = matcher.coverage([{}] * 5, [{0: 1.0, 1: 1.0}] * 5, [False] * 5)
     assert len(set(above)) == 1
-    assert 0 < above[0] < 1
+    links = matcher.match_lines(["[[Docker heron]]", "[page](docker-heron.md)", "docker heron", "[docker heron](x.md)"])
+    shares = [matcher.share(line) for line in links]
+    assert shares == pytest.approx([0.6, 0.6, 1.0, 1.0])
+    assert shares[0] < above[0] < 1
 
 
 # --- where the words stand -------------------------------------------------------------------------------------------
@@ -194,6 +199,8 @@ def test_focus_is_on_the_lines_of_a_long_block_that_answer() -> None:
     text = "\n".join(["```sh", *(f"step {number}" for number in range(20)), "pump the boiler", "up to one bar", "```"])
     found = focus(text, split_passages(text)[0], as_typed("boiler", "bar"))
     assert (found.first, found.last) == (21, 22)
+    long = f"{'a line of the log ' * 12}\nThe boiler burst.\nNobody was there."
+    assert focus(long, split_passages(long)[0], as_typed("boiler"))[:2] == (1, 1)
 
 
 @pytest.mark.parametrize("after", ["", " It is Tuesday." * 90])

@@ -214,7 +214,10 @@ def in_file(chunk: ChunkRecord, first: int, last: int) -> tuple[int, int]:
 
 def explanation(hit: RankedPassage, terms: Sequence[QueryTerm], evidence: Mapping[int, Evidence]) -> Explanation:
     """Why a hit is where it is. `evidence` is that of all chunks that were found."""
-    matched = {terms[number].text: weight for number, weight in hit.matched.items()}
+    matched = {terms[number].text for number in hit.matched}
+    corrected = {
+        terms[number].text for number, weight in hit.matched.items() if weight < 1.0 and len(terms[number].stems) > 1
+    }
     scores = zip(("text", "vector", "path"), hit.evidence, zip(*evidence.values(), strict=True), strict=False)
     return Explanation(
         channels={
@@ -223,8 +226,8 @@ def explanation(hit: RankedPassage, terms: Sequence[QueryTerm], evidence: Mappin
             if own is not None
         },
         coverage=round(hit.coverage, 3),
-        matched=tuple(word for word, weight in matched.items() if weight == 1.0),
-        corrected=tuple(word for word, weight in matched.items() if weight < 1.0),
+        matched=tuple(term.text for term in terms if term.text in matched - corrected),
+        corrected=tuple(term.text for term in terms if term.text in corrected),
         missing=tuple(term.text for number, term in enumerate(terms) if number not in hit.matched),
         parts={
             "text": round(hit.parts.text, 4),

@@ -56,10 +56,12 @@ def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage],
     top = hits[:_TOP]
     if top[0].evidence.called or (_says_all(query, top, 1.0) and not any(term.stop for term in query.parsed.terms)):
         return "high"  # of words that are no sentence there is nothing more to find than a passage with them
-    margin = max(_margins(reader, query, top))
+    evidence = [*_evidence(reader, query, top)]
+    # In a small vault chance gives less, but one hit that leads the few others is no more certain for that.
+    margin = evidence[0] - _FLOOR
     if margin > 0.0 and math.sqrt(margin) * _lead(hits) >= _HIGH:
         return "high"
-    holds = margin > 0.0 or query.parsed.required or _says_all(query, top, 0.0)
+    holds = max(evidence) > _floor(reader) or query.parsed.required or _says_all(query, top, 0.0)
     holds = holds or (not echoed and _holds_all(reader, query))
     return "low" if holds else "none"
 
@@ -70,8 +72,8 @@ def weak(reader: IndexReader, query: Query, hits: Sequence[RankedPassage], best:
     if query.parsed.required or not query.terms:
         return [False] * len(hits)
     behind = [hit for hit in hits if hit.score < _FAR_BEHIND * best and not _says_all(query, [hit], 0.0)]
-    margins = zip(behind, _margins(reader, query, behind), strict=True)
-    noise = {id(hit): hit.chunk.chunk_id for hit, margin in margins if margin <= 0.0 and not hit.evidence.called}
+    floor, found = _floor(reader), zip(behind, _evidence(reader, query, behind), strict=True)
+    noise = {id(hit): hit.chunk.chunk_id for hit, evidence in found if evidence <= floor and not hit.evidence.called}
     every = _every_word(query) if noise else ""
     holding = {chunk_id for chunk_id, _ in reader.bm25(every, set(noise.values()))} if every else set()
     return [hit.echo or noise.get(id(hit)) not in {None, *holding} for hit in hits]
@@ -86,16 +88,20 @@ def evidence_of(query: Query, hit: RankedPassage, scale: CosineScale = ENGLISH_C
     return hit.coverage * math.sqrt(words) + _FLOOR * near * query.known * known + name
 
 
-def _margins(reader: IndexReader, query: Query, hits: Sequence[RankedPassage]) -> Iterator[float]:
-    """How far the evidence of each hit is above the floor."""
+def _floor(reader: IndexReader) -> float:
+    """The evidence that chance alone seldom gives in this index."""
+    return _FLOOR * math.log(min(max(count_rows(reader, "chunk"), 1), _MANY), _MANY)
+
+
+def _evidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage]) -> Iterator[float]:
+    """The evidence of each hit, as it compares with the floor."""
     space = serving_space(reader) if query.vector is not None else None
     scale = _scale(reader, query, space) if space else ENGLISH_COSINES
-    floor = _FLOOR * math.log(min(max(count_rows(reader, "chunk"), 1), _MANY), _MANY)
     for hit in hits:
         known = known_share(space.space, hit.chunk.text[:_LETTERS]) if space else 1.0
         fade = min(max((known - _UNKNOWN) / (_KNOWN - _UNKNOWN), 0.0), 1.0)
         share = _WORDLESS if query.crossing and hit.coverage < _NEXT_TO_NONE else 1.0
-        yield evidence_of(query, hit, scale, fade) - share * floor
+        yield evidence_of(query, hit, scale, fade) + (1.0 - share) * _FLOOR
 
 
 def _says_all(query: Query, hits: Sequence[RankedPassage], least: float) -> bool:

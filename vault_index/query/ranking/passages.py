@@ -20,7 +20,9 @@ _NEAR = ((0, 1.0), (-1, 0.5), (1, 0.5), (-2, 0.25), (2, 0.25))
 _AFTER_QUESTION = 0.9
 """Weight of the terms of a question in the passage after it: who answers a question does not repeat it."""
 _ABOVE = 0.6
-"""Weight of a term in the title or a heading above."""
+"""Weight of a term in the title or a heading above, and in the target of a link, which names another place."""
+_ALL_ABOVE = 0.95
+"""The weight where the title and the headings above have every term: the passage is what they announce."""
 _QUESTION = 0.8
 """Weight of a passage that ends as a question: it is rarely the answer, what follows it is."""
 
@@ -29,6 +31,7 @@ _HEADING = re.compile(r"#{1,6}\s")
 _FOCUS_LINES = 3  # at most
 _LONG_LINE = 240  # characters
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
+_LINK_TARGET = re.compile(r"\[\[[^\[\]\n]{1,200}\]\]|(?<=\])\([^()\s]{1,500}\)")
 _BLOCK_ID = re.compile(r"(?<!\s)\s+\^[\w-]+\s*$")
 SNIPPET_CHARACTERS = 240
 _WHOLE_LINE = 400
@@ -94,17 +97,16 @@ class TermMatcher:
         lines: list[dict[int, float]] = [{} for _ in range(whole.count("\n") + 1)]
         if self._pattern is None:
             return list(lines)
-        places: list[tuple[int, str]] = []
+        places: list[tuple[int, str, float]] = []
+        unlinked = _LINK_TARGET.sub(lambda target: " " * len(target[0]), whole)
         line = end = 0
         for match in self._pattern.finditer(whole):
             line += whole.count("\n", end, match.start())
             end = match.start()
-            places.append((line, match[0]))
-        matches = self._match_words({word for _, word in places})
-        for line, word in places:
-            for number, weight in matches[word]:
-                if lines[line].get(number, 0.0) < weight:
-                    lines[line][number] = weight
+            places.append((line, match[0], _ABOVE if unlinked[end] == " " else 1.0))
+        matches = self._match_words({word for _, word, _ in places})
+        for line, word, share in places:
+            _keep_best(lines[line], dict(matches[word]), share)
         return list(lines)
 
     def spans(self, text: str) -> tuple[tuple[int, int], ...]:
@@ -145,7 +147,7 @@ class TermMatcher:
                         _keep_best(covered[place + distance], here, _AFTER_QUESTION if answers else weight)
         for best, heading in zip(covered, above, strict=True):
             if heading:
-                _keep_best(best, heading, _ABOVE)
+                _keep_best(best, heading, _ALL_ABOVE if self.share(heading) > _ALL_ABOVE else _ABOVE)
         return [self.share(best) if best else 0.0 for best in covered]
 
     def best_window(self, texts: Sequence[str], size: int) -> int:
@@ -196,9 +198,9 @@ def focus(text: str, passage: Passage, matcher: TermMatcher) -> Focus:
     """The lines of `passage`, a part of `text`, that cover most of the query."""
     lines = text.split("\n")
     first, last = passage.first, passage.last
-    if last - first >= _FOCUS_LINES:
+    if last - first >= _FOCUS_LINES or sum(map(len, lines[first : last + 1])) > SNIPPET_CHARACTERS:
         first += matcher.best_window(lines[first : last + 1], _FOCUS_LINES)
-        last = first + _FOCUS_LINES - 1
+        last = min(first + _FOCUS_LINES - 1, last)
         matching = [number for number, line in enumerate(matcher.match_lines(lines[first : last + 1])) if line]
         if matching:  # lines around them are not the answer
             first, last = first + matching[0], first + matching[-1]
