@@ -1,5 +1,6 @@
 """A home with a vault, and the processes that work for it: the daemon, `vault-index serve`, any other command."""
 
+import hmac
 import http.client
 import json
 import os
@@ -199,6 +200,11 @@ class Served:
 
     def call(self, method: str, token: str, **params: Any) -> Answered:
         return self.ask("POST", f"/api/{method}", json.dumps(params).encode(), bearer(token))
+
+    def signed(self, key: str) -> str:
+        """Return what the page shows instead of a token: the run of the server, signed with the key of a sign-in."""
+        run = self.ask("GET", "/healthz").json["run"]
+        return hmac.digest(bytes.fromhex(key), run.encode(), "sha256").hex()
 
 
 def bearer(token: str) -> dict[str, str]:

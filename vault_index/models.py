@@ -26,6 +26,8 @@ class Origin(NamedTuple):
     projects: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     session: str = ""
+    client: str = ""
+    """The client of the session, once it was found; projects and folders are then also those of the session."""
 
 
 QueryOrigins = Callable[[], Sequence[Origin]]

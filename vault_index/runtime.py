@@ -91,11 +91,11 @@ class Runtime:
         """Whether who asks may see a file that says this by now: the index may not have followed yet."""
         if self.scope is None or not self.scope.projects:
             return True
-        from vault_index.markdown.frontmatter import plain_text, read_frontmatter
+        from vault_index.markdown.frontmatter import read_frontmatter
+        from vault_index.markdown.memory import project_in
         from vault_index.markdown.normalize import split_lines
 
-        project = read_frontmatter(split_lines(text)).values.get("project")
-        return self.scope.holds(source, path, plain_text(project))
+        return self.scope.holds(source, path, project_in(read_frontmatter(split_lines(text)).values))
 
     @property
     def write(self) -> WriteSide:

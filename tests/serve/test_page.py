@@ -35,7 +35,7 @@ def sign_in_code(world: World) -> bytes:
 
 @pytest.fixture(scope="module")
 def owner(world: World, served: Served) -> str:
-    return str(served.ask("POST", "/signin", sign_in_code(world), JSON).json["token"])
+    return served.signed(served.ask("POST", "/signin", sign_in_code(world), JSON).json["key"])
 
 
 def ask(served: Served, name: str, token: str, **params: Any) -> Answered:
@@ -58,10 +58,11 @@ def test_page_and_its_files_come_without_a_token(served: Served) -> None:
 
 
 def test_page_signs_for_one_run_and_port_instead_of_showing_its_token(world: World, served: Served) -> None:
-    answer = served.ask("POST", "/signin", sign_in_code(world), JSON).json
-    run, elsewhere = served.ask("GET", "/healthz").json["run"], page_key(answer["token"], str(served.port + 1))
-    for key, text, status in ((answer["key"], run, 200), (answer["key"], "0" * 64, 401), (elsewhere, run, 401)):
-        signed = hmac.digest(bytes.fromhex(key), text.encode(), "sha256").hex()
+    caller = Caller("page", writes=True, owner=True)
+    token = Tokens(world.home.tokens_file).add(caller, created=time.time(), expires=time.time() + 300)
+    here, elsewhere = (page_key(token, str(served.port + more)) for more in (0, 1))
+    other_run = hmac.digest(bytes.fromhex(here), b"0" * 64, "sha256").hex()
+    for signed, status in ((served.signed(here), 200), (other_run, 401), (served.signed(elsewhere), 401)):
         assert ask(served, "about", signed).status == status
 
 

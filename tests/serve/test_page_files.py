@@ -75,9 +75,8 @@ UPWARDS = [
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     with attacked(tmp_path_factory.mktemp("files")) as target:
         fill(target.world)
-        target.tokens["owner"] = target.served.ask(
-            "POST", "/signin", sign_in_code(target.world), {"Content-Type": "application/json"}
-        ).json["token"]
+        answer = target.served.ask("POST", "/signin", sign_in_code(target.world), {"Content-Type": "application/json"})
+        target.tokens["owner"] = target.served.signed(answer.json["key"])
         yield target
         logs = target.logs()
         assert target.lives, logs

@@ -33,7 +33,7 @@ def sign_in(target: Target, said: Any, **headers: str) -> Answered:
     body = said if isinstance(said, bytes) else json.dumps({"code": said}).encode()
     reply = target.post("/signin", body, "", **headers)
     if reply.status == 200:
-        target.secrets.append(reply.json["token"])
+        target.secrets += [reply.json["key"], target.served.signed(reply.json["key"])]
     return reply
 
 
@@ -50,14 +50,14 @@ def test_code_signs_in_once(target: Target) -> None:
     given = code(target)
     reply = sign_in(target, given)
     assert reply.status == 200
-    assert set(reply.json) == {"token", "name", "expires", "key"}
-    assert reply.json["token"] != given
+    assert set(reply.json) == {"name", "expires", "key"}
+    signed = target.served.signed(reply.json["key"])
     assert reply.headers["cache-control"] == "no-store"
     assert "set-cookie" not in reply.headers
-    assert about(target, reply.json["token"]).json["name"] == reply.json["name"]
+    assert about(target, signed).json["name"] == reply.json["name"]
     again = sign_in(target, given)
     assert (again.status, again.error) == (401, "unauthorized")
-    assert about(target, reply.json["token"]).status == 200, "whoever tries the code again ends nothing"
+    assert about(target, signed).status == 200, "whoever tries the code again ends nothing"
 
 
 def test_one_of_many_who_show_a_code_at_once_is_let_in(target: Target) -> None:
@@ -92,7 +92,7 @@ def test_code_is_no_token_and_token_no_code(target: Target, capsys: pytest.Captu
         assert with_secret(target, given, method, path).status == 401, path
     reply = sign_in(target, given)
     assert reply.status == 200, "nothing of that used it up"
-    for secret in (reply.json["token"], *target.tokens.values()):
+    for secret in (target.served.signed(reply.json["key"]), *target.tokens.values()):
         assert sign_in(target, secret).status == 401
         assert with_secret(target, secret, "GET", "/openapi.json").status == 200
 
@@ -170,14 +170,14 @@ def test_damaged_file_of_tokens_signs_nobody_in_and_stays(target: Target) -> Non
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux connects from any address of 127.0.0.0/8")
 def test_guesses_of_one_address_are_slowed_down(target: Target) -> None:
-    mine = sign_in(target, code(target)).json["token"]
+    mine = target.served.signed(sign_in(target, code(target)).json["key"])
 
     def status(secret: str) -> int:
         body = json.dumps({"code": secret}).encode()
         head = target.head("POST /signin HTTP/1.1", "", Content_Type="application/json", Connection="close")
         [reply] = target.send(head + b"Content-Length: %d\r\n\r\n%b" % (len(body), body), source="127.0.0.8")
         if reply.status == 200:
-            target.secrets.append(reply.json["token"])
+            target.secrets.append(reply.json["key"])
         return reply.status
 
     assert [status(f"vx_{number:043}") for number in range(22)] == [401] * 20 + [429] * 2

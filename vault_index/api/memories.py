@@ -47,7 +47,7 @@ class Memories:
         fields = options.memory_fields(locals())
         return memories.add_memory(
             self._runtime, text, fields, path=path, force=force, sources=self._sources(source),
-            typed_in=options.origins_of(None, directory, options.folder_given(locals()), names(session)),
+            typed_in=options.typed_in(directory, names(session), options.folder_given(locals())),
         )  # fmt: skip
 
     def update(
@@ -71,7 +71,7 @@ class Memories:
             self._runtime, ref, fields, content=content, append=append, section=section, add_tags=add_tags,
             remove_tags=remove_tags, allow_empty=allow_empty, force=force, sources=self._sources(source),
             client=client,
-            typed_in=options.origins_of(None, directory, options.folder_given(locals()), names(session)),
+            typed_in=options.typed_in(directory, names(session), options.folder_given(locals())),
         )  # fmt: skip
 
     def delete(
@@ -180,7 +180,7 @@ class Memories:
             self._runtime, text, entered_by=by or entered_by, project=project, session=session,
             mode=self._runtime.config.agents.capture if auto else "inbox" if inbox else "direct",
             statements=statements, dry_run=dry_run, force=force, sources=self._sources(source),
-            typed_in=options.origins_of(None, directory),
+            typed_in=options.typed_in(directory, names(session), project),
         )  # fmt: skip
 
     def export(

@@ -168,7 +168,7 @@ def search_options(runtime: Runtime, given: Mapping[str, Any]) -> SearchOptions:
         as_of=parse_day(day) if day else None,
         explain=given.get("explain", False),
         all=given.get("all", False),
-        origins=partial(origins_of, runtime.scope, given["directory"], sessions=names(given.get("exclude_session"))),
+        origins=partial(query_origins, runtime.scope, given["directory"], names(given.get("exclude_session"))),
         **_asking(names(given.get("exclude_session")), given["directory"]),
     )
 
@@ -191,7 +191,7 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
         token=token or token_hex(8),
         sources=runtime.source_names(names(given["source"])),
         now=time.time(),
-        origins=partial(origins_of, runtime.scope, given["directory"], project, sessions),
+        origins=partial(query_origins, runtime.scope, given["directory"], sessions, project),
         **_asking(sessions, given["directory"]),
     )
 
@@ -208,19 +208,25 @@ def _asking(sessions: tuple[str, ...], directory: Names) -> dict[str, Any]:
     return {"asking": sessions, "folders": tuple(places - {"/"})}  # where a client was started that works nowhere
 
 
-def origins_of(
-    scope: Scope | None, directory: Names, project: str | None = None, sessions: Sequence[str] = ()
-) -> tuple[Origin, ...]:
-    """Where a query is typed: for a project, in folders and sessions, or with a token for a part of the index."""
-    from vault_index.query.projects import origin_of
+def typed_in(directory: Names, sessions: Sequence[str], project: str | None = None) -> tuple[Origin, ...]:
+    """The origins of a typed text: its folders, each of its sessions, and the project it is for."""
+    from vault_index.query.projects import is_folder
     from vault_index.query.search import CURRENT
 
-    named = origin_of(project)
-    folders = (*named.folders, *(os.path.abspath(os.path.expanduser(one)) for one in whole(directory)))
-    asking = ["", *(one for one in sessions if one != CURRENT)]
-    known = [named, *(Origin(folders=folders, session=one) for one in asking)]
-    by_token = [Origin(), *(Origin((one,)) for one in scope.projects)] if scope is not None else []
-    return (*(one for one in known if one != Origin()), *by_token)
+    named = (project,) if project else ()
+    places = (*whole(directory), *filter(is_folder, named))
+    folders = tuple(os.path.abspath(os.path.expanduser(one)) for one in places)
+    of_sessions = (Origin(session=one) for one in sessions if one != CURRENT)
+    return tuple(one for one in (Origin(folders=folders), Origin(named), *of_sessions) if any(one))
+
+
+def query_origins(
+    scope: Scope | None, directory: Names, sessions: Sequence[str], project: str | None = None
+) -> tuple[Origin, ...]:
+    """The origins of a query. Without a folder and without a token for a part of the index, they are unknown: empty."""
+    if scope is None:
+        return typed_in(directory, sessions, project) if directory else ()
+    return (Origin(scope.projects), *typed_in(directory, sessions, project))
 
 
 def memory_fields(given: Mapping[str, Any]) -> dict[str, Any]:

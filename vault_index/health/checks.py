@@ -112,7 +112,7 @@ def _recall(runtime: Runtime) -> RecallReport:
         reader, searcher = connections.reader, runtime.searcher(connections)
         space = serving_space(reader)
         remote = space is not None and space.space.provider != "local"
-        leaving = runtime.moments().sort(lacking_documents(reader, None)).leaving if remote else None
+        leaving = runtime.moments().leaving(lacking_documents(reader, None)) if remote else None
         documents = document_names(reader, time.time(), leaving)
         return self_test(
             documents, lambda query: [(hit.path, *hit.also) for hit in searcher.search(query, options).results]

@@ -41,7 +41,8 @@ def embed_plan(runtime: Runtime) -> EmbedPlan:
         cached = cache.embeddings(space, [chunk.embed_key for chunk in lacking])
     free = pending = lacking
     if embedder.remote:
-        leaving, kept = runtime.moments().sort({chunk.document for chunk in lacking})
+        moment, documents = runtime.moments(), {chunk.document for chunk in lacking}
+        leaving, kept = moment.leaving(documents), moment.staying(lambda: dict.fromkeys(documents, 1))
         free = [chunk for chunk in lacking if chunk.document.id not in kept]
         pending = [chunk for chunk in free if chunk.document.id in leaving or chunk.embed_key in cached]
     missing = {chunk.embed_key: chunk.embed_text for chunk in pending if chunk.embed_key not in cached}

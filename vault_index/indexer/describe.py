@@ -7,7 +7,7 @@ from typing import Any
 
 from vault_index.fields import FIELDS, FILTERS, NOT_SEARCHED, scalars
 from vault_index.markdown.frontmatter import plain_text, string_list
-from vault_index.markdown.memory import document_uid, first_time, last_moment, memory_identity
+from vault_index.markdown.memory import document_uid, first_time, last_moment, memory_identity, project_in
 from vault_index.markdown.parse import SENTENCE
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
 from vault_index.store.spaces import without_key
@@ -87,7 +87,8 @@ def describe(
             one.column: plain_text(front.get(one.frontmatter[0])) if memory or not one.of_memories else None
             for one in FILTERS.values()
             if one.column and one.frontmatter
-        },
+        }
+        | {"project": project_in(front)},
     )
 
 

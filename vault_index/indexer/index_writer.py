@@ -27,6 +27,7 @@ from vault_index.markdown.recalled import quoted_places
 from vault_index.models import Origin, Progress, no_progress
 from vault_index.results.base import Problem
 from vault_index.results.changes import EmbedReport, SyncReport
+from vault_index.sources.sessions.privacy import PrivateScope
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.connection import set_aside
@@ -190,8 +191,13 @@ class WriteSide:
         self._folders.wrote(str(folder), map(str, files))
 
     def put_origins(self, source: str, origins: Sequence[tuple[str, str, Origin]]) -> None:
-        """Remember where new documents are from: path, uid and origin of each."""
-        self._state.put_origins(source, origins)
+        """Remember where new documents are from, with where their sessions were held: path, uid and origin of each."""
+        scope, resolved = PrivateScope(self._config), []
+        for path, uid, origin in origins:
+            with suppress(VaultIndexError):  # a client that cannot tell now is asked again before anything is sent
+                origin = scope.resolve(origin)
+            resolved.append((path, uid, origin))
+        self._state.put_origins(source, resolved)
 
     def refresh(self, places: Mapping[str, Sequence[str]], progress: Progress = no_progress) -> SyncReport:
         """Bring the text of these places up to date; the caller holds the lock."""

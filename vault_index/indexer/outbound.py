@@ -34,10 +34,10 @@ from vault_index.times import local_day
 
 _MANY = 1000
 """Documents of a source from which on one scan of everything is cheaper than a look at each."""
-_FOUND, _SAMPLE = 20_000, 200
-"""Documents that the filters of a query let through: the most that are fetched, and how many of them are judged."""
-_FOLDERS = 500
-"""The most folders of these documents that are judged; a query for more stays."""
+_JUDGED = 200
+"""Documents that the filters of a query let through and that are judged: one of them must be free."""
+_MOST_PATHS = 20_000
+"""Documents that a `path:` of a query may mean; a query for more stays."""
 _QUERIES = "(queries)"
 _SESSION = re.compile(r"ses_\w+|agent-[0-9a-f]+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 """What the clients call a session."""
@@ -57,13 +57,6 @@ class Question(NamedTuple):
     """Whether the caller may see only a part of the index."""
 
 
-class Sorted(NamedTuple):
-    """Ids of documents; the others are gone, left out or changed, or nobody can tell."""
-
-    leaving: frozenset[int]
-    kept: frozenset[int]
-
-
 class Moment:
     """The settings as they are, and the sources they describe. Its files are asked anew each time."""
 
@@ -77,22 +70,19 @@ class Moment:
         self._mirror = (vault.name if vault and folder else None, folder)
         self._counted: dict[int, tuple[DocumentState, bool | None]] = {}
 
-    def sort(self, documents: Iterable[DocumentState]) -> Sorted:
-        """Which of these documents may leave now, and which the settings keep."""
-        kept: set[int] = set()
+    def leaving(self, documents: Iterable[DocumentState]) -> set[int]:
+        """The ids of those documents that may leave now. The others are private, gone, left out or changed, or nobody
+        can tell."""
         free: dict[str, list[DocumentState]] = {}
         keeps = self._judge()
         for document in documents:
-            verdict = keeps(document)
-            if verdict:
-                kept.add(document.id)
-            elif verdict is False:
+            if keeps(document) is False:
                 free.setdefault(document.source, []).append(document)
         leaving: set[int] = set()
         for name, group in free.items():
             now = _stamps(self._sources[name], [document.path for document in group])
             leaving |= {one.id for one in group if one.path in now and as_indexed(one.stamp, now[one.path])}
-        return Sorted(frozenset(leaving), frozenset(kept))
+        return leaving
 
     def is_there(self, document: DocumentState) -> bool:
         """Whether the file of a document can be read, however it is by now: not in the cloud, nor in a vault that is
@@ -140,23 +130,20 @@ class Moment:
         """Whether a query names what is private, or could only find private documents."""
         filters, scope, keeps = question.filters, self._scope, self._judge()
         sources = map(scope.is_private_source, filters.sources or self._sources.keys() - scope.untold)
-        at_paths = question.found(Filters(paths=filters.paths), _FOUND) if filters.paths else ()
-        of_sessions = question.found(Filters(sessions=filters.sessions), _FOUND) if filters.sessions else ()
-        folders = {(one.source, one.path.rpartition("/")[0]) for one in at_paths}
+        at_paths = question.found(Filters(paths=filters.paths), _MOST_PATHS) if filters.paths else ()
+        named = (normpath(path).strip("/.") for path in filters.paths)
         if (
             (any if filters.sources else all)(sources)
             or any(map(scope.keeps, _named_by(filters)))
-            or any(scope.keeps_path(normpath(path).strip("/."), filters.sources) for path in filters.paths)
-            or len(folders) > _FOLDERS
-            or any(scope.keeps_path(folder, [name]) for name, folder in folders)
-            or any(keeps(one) is not False for one in of_sessions)
+            or any(scope.keeps_path(path, filters.sources) for path in named)
+            or any(scope.keeps_path(one.path, [one.source]) for one in at_paths)
+            or len(at_paths) == _MOST_PATHS
         ):
             return True
-        for most in (_SAMPLE, _FOUND) if question.limited or filters != Filters() else ():
-            found = question.found(filters, most)
-            if any(keeps(one) is False for one in found[:: len(found) // _SAMPLE + 1]):
-                return False
-        return question.limited or filters != Filters()
+        if not question.limited and filters == Filters():
+            return False
+        found = [keeps(one) for one in question.found(filters, _JUDGED)]
+        return False not in found or (bool(filters.sessions) and found != [False] * len(found))
 
     def check_receiver(self, space: VectorSpace, *, of_query: bool = False) -> None:
         """Raises EmbedderRefused where the settings no longer name the server and the model that texts are for. A query
@@ -174,22 +161,22 @@ class Moment:
     def _judge(self) -> Callable[[DocumentState], bool | None]:
         """A function that says whether the settings keep a document, and None where nobody can tell. Use it at once: it
         remembers what it finds out about origins."""
-        recorded, keeps, names = cached(self._origins), cached(self._scope.keeps), cached(self._scope.names)
+        recorded, keeps = cached(self._origins), cached(self._scope.keeps)
 
         def judge(document: DocumentState) -> bool | None:
             source = self._sources.get(document.source)
             try:
                 if source is None or source.stays_home(document.path):
                     return None if source is None else True
-                return not self._scope.empty and any(map(keeps, self._origins_of(document, recorded(), names)))
+                return not self._scope.empty and any(map(keeps, self._origins_of(document, recorded())))
             except VaultIndexError:
                 return None
 
         return judge
 
-    def _origins_of(self, document: DocumentState, known: Origins, names: Callable[[Origin], bool]) -> Sequence[Origin]:
+    def _origins_of(self, document: DocumentState, known: Origins) -> Sequence[Origin]:
         """Where a document is from: by what it says, and by what was recorded when it was written, for its id or its
-        path. `names` is that of the scope."""
+        path."""
         front = json.loads(document.origin) if document.origin else {}
         said = said_in(front, document.tags.split())
         if document.source in self._scope.clients:
@@ -198,13 +185,11 @@ class Moment:
         recorded = [one for id_ in ids for one in known.get(id_, ())]
         vault, folder = self._mirror
         if document.source == vault and is_under(folder, document.path):
-            if not recorded and not self._scope.knows(said.session):
-                return [Origin(session=said.session or "-")]  # an unknown one is private
-        elif not is_under(self._config.memory.dir, document.path):  # a note may use these keys for what it likes
-            session = said.session if _SESSION.fullmatch(said.session) else ""
-            said = said._replace(session=session)
-            if self._scope.every and not names(said):
-                said = said._replace(projects=())
+            said = said._replace(session=said.session or "-")  # an unknown one is private
+        elif not is_under(self._config.memory.dir, document.path) and not _SESSION.fullmatch(said.session):
+            said = said._replace(session="")  # a note may use this key for what it likes
+        clients = {one.session: one.client for one in recorded}  # of sessions that may be gone by now
+        said = said._replace(client=clients.get(said.session, ""))
         # What a project is called says no more where its folder was recorded.
         placed = {form for one in recorded if one.folders for form in map(project_form, one.projects)}
         told = bool(placed) and placed.issuperset(map(project_form, said.projects)) and not said.folders
@@ -301,7 +286,7 @@ class Outbound:
     def _leaving(self, texts: Sequence[Sequence[PendingChunk]]) -> list[PendingChunk]:
         moment = self._moment()
         moment.check_receiver(self._embedder.space)
-        leaving = moment.sort({chunk.document for twins in texts for chunk in twins}).leaving
+        leaving = moment.leaving({chunk.document for twins in texts for chunk in twins})
         found = (next((chunk for chunk in twins if chunk.document.id in leaving), None) for twins in texts)
         chunks = [chunk for chunk in found if chunk is not None]
         if chunks:
@@ -322,7 +307,7 @@ class Outbound:
         documents = {chunk.document for chunk in chunks}
         moment = self._moment()
         moment.check_receiver(self._embedder.space)
-        if len(moment.sort(documents).leaving) < len(documents):
+        if len(moment.leaving(documents)) < len(documents):
             raise _NoLonger
 
     def _declare(self, texts: Sequence[tuple[str, str, str]], limit: int) -> None:

@@ -33,14 +33,24 @@ def unreviewed_in(path: str, memory_dir: str) -> int:
 
 def said_in(front: Mapping[str, Any], tags: Iterable[str] = ()) -> Origin:
     """The projects, the folders and the session that a frontmatter, fields in the text and normal tags name."""
-    said: dict[str, list[str]] = {}
-    for key, value in front.items():
-        said.setdefault(key.strip().rstrip(":").casefold(), []).extend(scalars(value))
+    said = _texts_by_key(front)
     listed, tagged = said.get("project", []), [*said.get("tags", ()), *said.get("tag", ())]
     split = (part for one in tagged for spaces in (False, True) for part in string_list(one, split_spaces=spaces))
     named = projects_in((*tags, *map(normalize_tag, split)))
     projects = [*listed, *(part for one in listed for part in string_list(one)), *named]
     return Origin(tuple(projects), tuple(said.get("directory", ())), next(iter(said.get("session", ())), ""))
+
+
+def project_in(front: Mapping[str, Any]) -> str | None:
+    """The project of a frontmatter, several with a comma between them; `project_forms` takes them apart."""
+    return ", ".join(_texts_by_key(front).get("project", ())) or None
+
+
+def _texts_by_key(front: Mapping[str, Any]) -> dict[str, list[str]]:
+    said: dict[str, list[str]] = {}
+    for key, value in front.items():
+        said.setdefault(key.strip().rstrip(":").casefold(), []).extend(scalars(value))
+    return said
 
 
 def projects_in(tags: Iterable[str]) -> list[str]:

@@ -59,6 +59,11 @@ def project_form(name: str) -> str:
     return "/".join(_GAPS.sub("-", part).strip("-") for part in text.split("/"))
 
 
+def project_forms(projects: str) -> set[str]:
+    """The forms of the projects that a text names: of the whole, and of what its commas divide."""
+    return set(map(project_form, (projects, *projects.split(","))))
+
+
 def identity(title: str, subtitle: str, facts: Sequence[str], body: str) -> bytes:
     """SHA-256 of all four, each in NFC with runs of whitespace as one space. The order of facts counts."""
     said = (_normal(title), _normal(subtitle), [_normal(fact) for fact in facts], _normal(body))

@@ -66,7 +66,8 @@ def update_memory(
         document = memories.find(runtime.inside(ref), sources)
         replaced = replaced_by(memories, given.get("supersedes"))
         file = memories.read(document)
-        memories.record(document.path, document.uid, {**given, "tags": [given.get("tags"), add_tags]})
+        said = {**given, "tags": [given.get("tags"), add_tags]}
+        memories.record(document.path, document.uid, said, content or "")
         text = _with_content(file.text, content, section, append=append)
         stored = with_warnings(_apply(memories, document, file, text, keys, more, fewer, replaced), weak)
     news = bool((content or "").strip() or given.get("title"))
@@ -99,6 +100,8 @@ def _apply(
     if text != file.text or "title" in keys:  # what nobody gave goes with the text that it was made of
         derived = (title_of(body), "" if "title" in keys else title_of(file.body))
         keys |= {"title": None} if keys.get("title", file.front.get("title")) in derived else {}
+    if text != file.text and not file.front.get("id"):
+        keys["id"] = document.uid  # where it is from is remembered by its id, also when it is moved
     text = with_changes(text, keys)
     if not body.strip() and not read_text(text).front.get("title"):
         raise UsageError(

@@ -7,7 +7,7 @@ from difflib import unified_diff
 from shlex import quote
 
 from vault_index.errors import NotFoundError, UsageError
-from vault_index.markdown.frontmatter import plain_text
+from vault_index.markdown.memory import project_in
 from vault_index.memories.create import embedded
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.store import MemoryStore, writing
@@ -210,12 +210,12 @@ def _shown(runtime: Runtime, versions: Versions, rows: Sequence[Row]) -> list[tu
         place = row.source, row.path
         if row.digest:
             text = (versions.text(row.uid, row.number) or b"").decode("utf-8", "replace")
-            inside[place] = scope.holds(*place, plain_text(read_text(text).front.get("project")))
+            inside[place] = scope.holds(*place, project_in(read_text(text).front))
         if inside.get(place):
             shown.append((row.number, row))
     if len(shown) < len(rows):
         shown = [
-            (number, row._replace(number=place, action="added" if place == 1 or row.moved_from else row.action))
+            (number, row._replace(number=place, action="added" if place == 1 else row.action))
             for place, (number, row) in enumerate(shown, start=1)
         ]
     return shown[::-1]

@@ -234,15 +234,16 @@ class MemoryStore:
                 f"{path} is there already, and says something else", f"change it: vault-index update {quote(path)}"
             ) from error
         self._unsynced.append(path)
-        self.record(path, new.uid, front)
+        self.record(path, new.uid, front, new.text)
         self.note(self.home, path)
         return path
 
-    def record(self, path: str, uid: str, front: Mapping[str, Any]) -> None:
-        """Remember where a text of a memory is from: by the project, session and tags of its frontmatter, and where it
-        was typed. The next flush writes it down."""
+    def record(self, path: str, uid: str, front: Mapping[str, Any], text: str) -> None:
+        """Remember where a text of a memory is from: by the project, session and tags of its frontmatter, by what it
+        says itself, and where it was typed. The next flush writes it down."""
         named = said_in({key: front.get(key) for key in ("project", "session")})._replace(folders=self.folders)
-        tagged = said_in({key: front.get(key) for key in ("tags", "tag")})
+        parsed = parse(text, "")
+        tagged = said_in({**parsed.inline, "tags": front.get("tags"), "tag": front.get("tag")}, parsed.tags)
         self._origins += [(path, uid, one) for one in (named, tagged, *self.typed_in) if any(one)]
 
     def must_be_there(self, source: str) -> None:
@@ -373,7 +374,7 @@ class MemoryStore:
         if new.path and self.files(self.home).resolve(new.path) != old.path:
             warnings.append(f"nothing was written to {new.path}: {old.path} says the same")
         text, marked = with_changes(old.text, changes), marked_superseded(replaced, old.uid)
-        self.record(old.path, old.uid, new.front)
+        self.record(old.path, old.uid, new.front, new.text)
         self.rewrite(old, text)
         self.replace_all(marked, f"{old.path} says the same, and stays")
         return StoredMemory(old.uid, old.path, False, duplicate_of=old.uid, warnings=tuple(warnings))

@@ -105,7 +105,7 @@ class MirroredSessions(SessionSource):
                     message = f"{one.ref.path}: a defect of vault-index: {type(error).__name__}"
                 failed.append(Fault("not_mirrored", message, row.path if row else ""))
                 continue
-            state.put_origins(self.vault.config.name, [(written.path, "", _origin(one.session))])
+            state.put_origins(self.vault.config.name, [(written.path, "", _origin(one))])
             state.put_mirrored(one.session.id, written)
             if self.kept is not None:
                 self.kept.remove(one.ref.path)  # of a time without a mirror
@@ -241,12 +241,12 @@ def _families(sessions: dict[str, _Live]) -> dict[str, list[str]]:
     return families
 
 
-def _origin(session: Session) -> Origin:
+def _origin(live: _Live) -> Origin:
     """The session alone where a name holds a secret: once it is gone it counts as one that stays home."""
-    project, folders = session.project, tuple(filter(None, (session.directory, session.worktree)))
-    if any(redact(name)[1] for name in (project, *folders)):
-        return Origin(session=session.id)
-    return Origin((project,), folders, session.id)
+    folders = tuple(filter(None, (live.session.directory, live.session.worktree)))
+    if any(redact(name)[1] for name in (live.session.project, *folders)):
+        return Origin(session=live.session.id)
+    return Origin((live.session.project,), folders, live.session.id, live.ref.source)
 
 
 def _hash(data: bytes) -> bytes:

@@ -4,7 +4,6 @@ import os
 
 from vault_index.disk import linked_worktrees, worktree_of
 from vault_index.markdown.normalize import normalize_tag, project_form
-from vault_index.models import Origin
 from vault_index.store.documents import Project
 
 
@@ -23,16 +22,6 @@ def project_of(named: str) -> Project:
     home = os.path.expanduser("~")
     short = [f"~{folder.removeprefix(home)}" for folder in folders if folder.startswith(f"{home}/")]
     return Project(tuple(filter(None, (name, *folders, *short))), _tags(name), folders)
-
-
-def origin_of(project: str | None) -> Origin:
-    """The origin of what is said for a project. Of a folder its own place counts beside that of its project: either
-    may be private."""
-    if not project:
-        return Origin()
-    named = project_of(project)
-    folder = (os.path.abspath(os.path.expanduser(project)),) if is_folder(project) else ()
-    return Origin(named.names, (*folder, *named.folders))
 
 
 def is_folder(named: str) -> bool:

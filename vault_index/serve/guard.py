@@ -137,7 +137,7 @@ class Guard:
             answering.cancel()
 
     async def _sign_in(self, scope: Scope, answer: Send, headers: Mapping[str, str]) -> None:
-        """A token for the code that `vault-index open` gave the browser."""
+        """Answer the code that `vault-index open` gave the browser with a key for this server."""
         if scope["method"] != "POST":
             raise not_allowed("POST")
         params = parse_json(await scope["body"]())
@@ -148,7 +148,8 @@ class Guard:
             self._count_failure(scope, headers)
             raise Refusal("this code signs nobody in (any more)", "open the page anew: vault-index open", 401)
         scope["known"] = made["name"]
-        await send_json(answer, 200, {**made, "key": page_key(made["token"], _place(scope))})
+        key = page_key(made.pop("token"), _place(scope))
+        await send_json(answer, 200, {**made, "key": key})
 
     def _check_place(self, headers: Mapping[str, str], more: Headers) -> None:
         """Whether somebody asks for this server, and no page of another. To `more` comes what is told to a browser.

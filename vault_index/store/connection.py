@@ -25,7 +25,7 @@ from vault_index.errors import (
     StateDamagedError,
     VaultIndexError,
 )
-from vault_index.markdown.normalize import project_form
+from vault_index.markdown.normalize import project_forms
 from vault_index.store import text_blocks
 
 Name = Literal["index", "cache", "state"]
@@ -246,8 +246,7 @@ def connect(path: Path, name: Name, *, writable: bool, begin: Begin | None = Non
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             connection.create_scalar_function("fold", _fold, 1, deterministic=True)
-            form = lambda *names: None if names[0] is None else project_form(str(names[0]))  # noqa: E731
-            connection.create_scalar_function("project_form", form, 1, deterministic=True)
+            connection.create_scalar_function("names_project", _names_project, -1, deterministic=True)
             connection.create_scalar_function("nfc", _nfc, 1, deterministic=True)
             text_blocks.add_functions(connection)
             _prepare(connection, path, name, writable, begin)
@@ -255,6 +254,11 @@ def connect(path: Path, name: Name, *, writable: bool, begin: Begin | None = Non
             connection.close()
             raise
     return connection
+
+
+def _names_project(*values: "apsw.SQLiteValue") -> bool:
+    """`names_project(text, form, ...)` in SQL: whether a text names a project of one of these forms."""
+    return values[0] is not None and not project_forms(str(values[0])).isdisjoint(map(str, values[1:]))
 
 
 def _fold(*values: "apsw.SQLiteValue") -> str | None:

@@ -81,7 +81,7 @@ def of_project(names: Sequence[str]) -> _Condition:
     """Whether the frontmatter of a document names one of these projects, in whatever spelling."""
     forms, project = [project_form(name) for name in names], "document.project"
     # Most names need no other form than lower case, which SQLite finds twenty times as fast.
-    spelled = f"({project} GLOB '*[^A-Za-z0-9.-]*' AND project_form({project}) IN ({marks(forms)}))"
+    spelled = f"({project} GLOB '*[^A-Za-z0-9.-]*' AND names_project({project}, {marks(forms)}))"
     return f"({project} COLLATE NOCASE IN ({marks(forms)}) OR {spelled})", [*forms, *forms]
 
 

@@ -173,9 +173,9 @@ class State:
         """The projects and sessions that documents are from, by uid, and by source and path."""
         found: dict[str | tuple[str, str], list[Origin]] = {}
         for source, path, uid, text in self._opened(sound=True).execute(f"SELECT {_ORIGIN} FROM origin"):
-            projects, folders, session = json.loads(text)
+            projects, folders, *session = json.loads(text)
             for key in (uid, (source, path)):
-                found.setdefault(key, []).append(Origin(tuple(projects), tuple(folders), session))
+                found.setdefault(key, []).append(Origin(tuple(projects), tuple(folders), *session))
         return found
 
     def put_origins(self, source: str, origins: Iterable[tuple[str, str, Origin]]) -> None:

@@ -13,7 +13,7 @@ from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, planned, writing
 from vault_index.models import Origin
-from vault_index.query.projects import origin_of
+from vault_index.query.projects import project_of
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
 from vault_index.secrets.find import drop_private
@@ -41,8 +41,8 @@ def capture_memories(
     found = _found(text, now, runtime.config.memory.capture_tags, statements=statements)
     if not found:
         return MemoryOutcomes(())
-    spoken = origin_of(project)
-    origin = {"entered_by": entered_by, "project": next(iter(spoken.projects), None)}
+    spoken = project_of(project or "")
+    origin = {"entered_by": entered_by, "project": spoken.names[0] or None}
     done, failed = [], []
     with writing(runtime, "capture", sources, now, who=entered_by, dry_run=dry_run, typed_in=typed_in) as memories:
         memories.folders = spoken.folders

@@ -6,7 +6,7 @@ from pathlib import Path
 from vault_index.callers import Scope
 from vault_index.disk import is_under, real_path
 from vault_index.errors import ForbiddenError
-from vault_index.markdown.frontmatter import plain_text
+from vault_index.markdown.memory import project_in
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.file.files import MemoryFiles, encoded
 
@@ -36,7 +36,7 @@ class FilesInside(MemoryFiles):
     def allow(self, path: str, text: str | bytes) -> None:
         self._place(path)
         projects = self._scope.projects
-        project = plain_text(read_text(encoded(text).decode(errors="replace")).front.get("project"))
+        project = project_in(read_text(encoded(text).decode(errors="replace")).front)
         if not self._scope.holds(self.source, path, project):
             what = f"of the project {project!r}" if project else "of no project"
             raise ForbiddenError(f"a memory {what} is not for this token", f"it is for: {', '.join(projects)}")

@@ -1,13 +1,14 @@
 """What the settings keep on this machine, as one value that judges every origin."""
 
 from collections.abc import Collection, Iterable
+from functools import cached_property
 from itertools import chain
 
 from vault_index.config import Config
-from vault_index.disk import is_under, worktree_of
+from vault_index.disk import worktree_of
 from vault_index.errors import VaultIndexError
 from vault_index.models import Origin
-from vault_index.sources.sessions.model import Session
+from vault_index.sources.sessions.kept import hides_its_place
 from vault_index.sources.sessions.projects import Projects, forms_of, is_place, with_targets
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import Source
@@ -28,15 +29,16 @@ class PrivateScope:
         self.sources = {source.config.name: source for source in sources}
         self.clients = {name: SessionSource(config, name) for name in config.clients}
         self._vaults = [source for name, source in self.sources.items() if name not in self.clients]
-        limited = [one.config.local_only for one in self.clients.values() if one.told]
-        self.every = True in limited
-        """Whether all sessions of a client that the settings name are private."""
-        self._projects = Projects([*chain.from_iterable(one for one in limited if isinstance(one, tuple))])
-        vaults = any(source.config.local_only for source in self._vaults)
         self.untold = {name for name, one in self.clients.items() if not one.told}
-        found = any(not self.clients[name].missing() for name in self.untold)
-        self.empty = not (self.every or self._projects or vaults or found)
+        self._limits = [one.config.local_only for one in self.clients.values() if one.told]
+        self._projects = Projects([*chain.from_iterable(one for one in self._limits if isinstance(one, tuple))])
+
+    @cached_property
+    def empty(self) -> bool:
         """Whether nothing is private."""
+        vaults = any(source.config.local_only for source in self._vaults)
+        found = any(not self.clients[name].missing() for name in self.untold)
+        return not (True in self._limits or self._projects or vaults or found)
 
     def is_private_source(self, name: str) -> bool:
         """Whether a source is private as a whole; one that is not set up counts as such."""
@@ -50,37 +52,42 @@ class PrivateScope:
             if not sources or source.config.name in sources
         )
 
-    def knows(self, session: str) -> bool:
-        """Whether a session is there."""
-        return self._owner(session) is not None
+    def resolve(self, origin: Origin) -> Origin:
+        """Add to an origin the client of its session, and where that was held. An unknown session has no client. What
+        one client cannot tell is raised where no other has the session."""
+        unknown: VaultIndexError | None = None
+        for name, client in self.clients.items() if origin.session else ():
+            try:
+                session = client.session(origin.session)
+            except VaultIndexError as error:
+                unknown = unknown or error
+                continue
+            if session is not None and not hides_its_place(session):
+                folders = filter(None, (*origin.folders, session.directory, session.worktree))
+                return Origin((*origin.projects, session.project), tuple(folders), session.id, name)
+        if unknown is not None:
+            raise unknown
+        return origin
 
     def keeps(self, origin: Origin) -> bool:
-        """Whether a text from these projects, these folders or this session is private.
+        """Whether a text from these projects, these folders and this session is private.
 
-        A session is judged by the settings of its client, and by where it was held."""
-        owner = self._owner(origin.session)
-        session = owner.session(origin.session) if owner else None
-        if owner is not None and session is not None and owner.keeps(session):
+        An unknown session is private. A known one is judged by the settings of its client, and by where it was held. A
+        project of which only the name is known may be any that is called so."""
+        origin = self.resolve(origin)
+        client = self.clients.get(origin.client)
+        if origin.session and (client is None or client.config.local_only is True):
             return True
-        unowned = owner is None and self.every and bool(origin.projects or origin.session)
-        return unowned or (owner is None and self._held_in(origin.folders)) or self.names(origin, session)
-
-    def names(self, origin: Origin, session: Session | None = None) -> bool:
-        """Whether a private project or folder is named, or one that the session was held in.
-
-        A project of which only the name is known may be any that is called so. An unknown session is private, unless a
-        project or folder tells."""
-        held = (session.directory, session.worktree) if session is not None else ()
-        named = (*origin.projects, session.project) if session is not None else origin.projects
-        folders = with_targets(filter(None, (*origin.folders, *held, *filter(is_place, named))))
-        places = {*folders, *map(worktree_of, folders), *([session.project] if session else ())}
-        covered = self._projects.covers("", *folders) or any(map(self._projects.covers, {*named, *places}))
+        if not origin.session and self._held_in(origin.folders):
+            return True
+        folders = with_targets(filter(None, (*origin.folders, *filter(is_place, origin.projects))))
+        places = {*folders, *map(worktree_of, folders)}
+        covered = self._projects.covers("", *places) or any(map(self._projects.covers, {*origin.projects, *places}))
         if covered or any(map(self._in_private_folder, folders)):
             return True
         placed = {form for place in places for form in forms_of(place)}
-        names = {name for name in named if forms_of(name).isdisjoint(placed)}
-        known = bool(places) or origin.session == "" or (bool(names) and self._projects.by_name)
-        return not known or any(map(self._projects.may_cover, names)) or self._is_of_private_session(names)
+        names = {name for name in origin.projects if forms_of(name).isdisjoint(placed)}
+        return any(map(self._projects.may_cover, names)) or self._is_of_private_session(names)
 
     def _in_private_folder(self, folder: str) -> bool:
         """Whether a folder is a private one of a vault."""
@@ -92,15 +99,8 @@ class PrivateScope:
     def _held_in(self, folders: Iterable[str]) -> bool:
         """Whether sessions were held in these folders, of a client all of whose sessions are private."""
         wanted = with_targets(folders)
-        return any(
-            is_under(place, folder)
-            for client in self.clients.values()
-            if wanted and client.config.local_only is True
-            for session in client.sessions()
-            for place in (session.directory, session.worktree)
-            if place not in ("", "/")
-            for folder in wanted
-        )
+        clients = (client for client in self.clients.values() if client.config.local_only is True)
+        return any(client.was_in(wanted) for client in clients)
 
     def _is_of_private_session(self, names: Iterable[str]) -> bool:
         """Whether a project has one of these names in which a private session was held."""
@@ -111,16 +111,3 @@ class PrivateScope:
             if forms and client.config.local_only
             for session in client.sessions()
         )
-
-    def _owner(self, session: str) -> SessionSource | None:
-        """The first client that has a session. What one cannot tell is raised where no other has it."""
-        unknown: VaultIndexError | None = None
-        for one in self.clients.values():
-            try:
-                if session and one.knows(session):
-                    return one
-            except VaultIndexError as error:
-                unknown = unknown or error
-        if unknown is not None:
-            raise unknown
-        return None

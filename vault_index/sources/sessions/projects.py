@@ -53,11 +53,6 @@ class Projects:
             for path in _inside(folder)
         )
 
-    @property
-    def by_name(self) -> bool:
-        """Whether a name tells all there is to know."""
-        return not self._folders
-
 
 def is_place(project: str) -> bool:
     """Whether a project is given as a folder."""

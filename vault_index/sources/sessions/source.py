@@ -6,7 +6,7 @@ import os
 import re
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -226,16 +226,28 @@ class SessionSource:
         return listed is not None and self.keeps(listed.session)
 
     def session(self, id_: str) -> Session | None:
-        """A session as its client has it, or else as it was kept. VaultIndexError where that is not known."""
-        return listed.session if (listed := self._session(id_)) is not None else None
+        """A session as its client has it, or else as it was kept, also one that waits in review. VaultIndexError where
+        that is not known."""
+        listed = self._session(id_)
+        if listed is None and self.kept is not None:
+            listed = self.kept.listed(self.kept.find(id_, deleted=True) or "", deleted=True)
+        return listed.session if listed is not None else None
 
     def knows(self, session: str) -> bool:
         """Whether a session is there. VaultIndexError where that is not known."""
-        return self.session(session) is not None
+        return self._session(session) is not None
 
     def sessions(self) -> Iterator[Session]:
         """All of them. VaultIndexError where they are not known."""
         return (listed.session for listed in self._sessions())
+
+    def was_in(self, folders: Collection[str]) -> bool:
+        """Whether sessions were held in one of these folders, or above it. VaultIndexError where that is not known."""
+        places = {place.rstrip("/") for one in self.sessions() for place in (one.directory, one.worktree)} - {""}
+        above = {os.fspath(one) for folder in folders for one in (Path(folder), *Path(folder).parents)}
+        # Claude Code names a folder after each, which stays when its sessions are swept.
+        left = (self.config.path / "projects" / re.sub("[^A-Za-z0-9]", "-", one) for one in above)
+        return not places.isdisjoint(above) or any(map(os.path.isdir, left))
 
     def keeps(self, session: Session) -> bool:
         """Whether a session stays home. Of a kept one it may not be known where the folder of its project was."""
