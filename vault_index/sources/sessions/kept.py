@@ -85,10 +85,10 @@ class Kept:
             return _stamp(self._file(path))
         return None
 
-    def listed(self, path: str, *, deleted: bool = False) -> Listed | None:
+    def listed(self, path: str) -> Listed | None:
         """A session by its path, as its frontmatter tells of it; None for what is none."""
         with suppress(OSError, ValueError):
-            file = self._file(path, deleted=deleted)
+            file = self._file(path)
             if (stamp := _stamp(file)) is None:
                 return None
             known = self._known.get(path)

@@ -226,16 +226,12 @@ class SessionSource:
         return listed is not None and self.keeps(listed.session)
 
     def session(self, id_: str) -> Session | None:
-        """A session as its client has it, or else as it was kept, also one that waits in review. VaultIndexError where
-        that is not known."""
-        listed = self._session(id_)
-        if listed is None and self.kept is not None:
-            listed = self.kept.listed(self.kept.find(id_, deleted=True) or "", deleted=True)
-        return listed.session if listed is not None else None
+        """A session as its client has it, or else as it was kept. VaultIndexError where that is not known."""
+        return listed.session if (listed := self._session(id_)) is not None else None
 
     def knows(self, session: str) -> bool:
         """Whether a session is there. VaultIndexError where that is not known."""
-        return self._session(session) is not None
+        return self.session(session) is not None
 
     def sessions(self) -> Iterator[Session]:
         """All of them. VaultIndexError where they are not known."""
