@@ -54,6 +54,15 @@ def test_hints_say_why_hits_are_missing(
     assert index.search(query, **options).hints == hints
 
 
+def test_a_misspelling_that_one_text_has_finds_the_common_word_too(tmp_path: Path) -> None:
+    notes = {f"{number}.md": f"The docker host {number} is in a rack.\n" for number in range(40)}
+    with indexed(tmp_path, {**notes, "slip.md": "Install dokcer first.\n"}) as index:
+        answer = index.search("dokcer")
+        assert answer.results[0].path == "slip.md"
+        assert len(answer.results) == 10
+        assert answer.hints == ("few texts say dokcer: also searched for docker",)
+
+
 def test_match_all_needs_every_word(index: VaultIndex) -> None:
     assert set(found(index, "sourdough starter", match="any", mode="text")) == {
         "cooking/bread.md", "cooking/soup.md", "2026-06-07 log.md",

@@ -9,7 +9,6 @@ from tests.store.rows import document_row
 from vault_index.query.language.parse import parse_query
 from vault_index.query.ranking.spelling import Spelling, correct, corrections, suspected_typos
 from vault_index.store import vocabulary
-from vault_index.store.counts import count_rows
 from vault_index.store.reader import IndexReader
 from vault_index.store.vocabulary import count_words
 from vault_index.store.writer import IndexWriter
@@ -42,7 +41,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
 
 def corrected(reader: IndexReader, question: str, threshold: float = 0.7) -> dict[str, list[str]]:
     words = question.split()
-    suspects = suspected_typos(reader.vocabulary().frequencies(words), count_rows(reader, "chunk"))
+    suspects = suspected_typos(reader.vocabulary().frequencies(words))
     found = corrections(words, suspects, reader.vocabulary(), threshold)
     return {typed: [correction.text for correction in meant] for typed, meant in found.items()}
 
@@ -97,9 +96,9 @@ def test_the_threshold_is_the_share_of_letters_that_agree(reader: IndexReader) -
 
 
 def test_a_rare_word_is_doubted_only_beside_a_much_more_common_one(tmp_path: Path) -> None:
-    with index_of(tmp_path, {"cluster": 150, "clustr": 1, "claps": 1, "class": 40}) as reader:
+    with index_of(tmp_path, {"cluster": 150, "clustr": 1, "claps": 1, "class": 20}) as reader:
         frequencies = reader.vocabulary().frequencies(["cluster", "clustr", "claps", "clss"])
-        suspects = suspected_typos(frequencies, 150)
+        suspects = suspected_typos(frequencies)
         assert suspects == {"clustr": 1, "claps": 1, "clss": 0}
         found = corrections(list(frequencies), suspects, reader.vocabulary())
         assert {typed: meant[0].text for typed, meant in found.items()} == {"clustr": "cluster", "clss": "class"}
@@ -108,7 +107,7 @@ def test_a_rare_word_is_doubted_only_beside_a_much_more_common_one(tmp_path: Pat
 def test_an_english_word_is_no_slip_for_another_that_the_notes_know(tmp_path: Path) -> None:
     with index_of(tmp_path, {"pavement": 3, "pavements": 1}) as reader:
         frequencies = reader.vocabulary().frequencies(["basement", "basements", "pavemnt"])
-        assert suspected_typos(frequencies, 99) == {"pavemnt": 0}
+        assert suspected_typos(frequencies) == {"pavemnt": 0}
 
 
 def test_of_dozens_that_are_equally_near_none_is_meant(tmp_path: Path) -> None:
@@ -127,7 +126,7 @@ def test_weights_tell_how_near_and_how_sure(reader: IndexReader) -> None:
 
 @given(st.lists(st.text(max_size=20), max_size=4), st.floats(0, 1))
 def test_any_words_can_be_corrected(reader: IndexReader, words: list[str], threshold: float) -> None:
-    suspects = suspected_typos(reader.vocabulary().frequencies(words), 99)
+    suspects = suspected_typos(reader.vocabulary().frequencies(words))
     for meant in corrections(words, suspects, reader.vocabulary(), threshold).values():
         assert all(0 < correction.weight < 1 for correction in meant)
 

@@ -267,6 +267,14 @@ def _word(reader: IndexReader, word: QueryTerm, meant: Mapping[str, float]) -> W
 # --- hints ------------------------------------------------------------------------------------------------------
 
 
+def also_searched(query: Query) -> Iterator[str]:
+    """The corrections of words that some texts do hold, which may be meant as typed."""
+    unknown = {word for typed in query.spelling.corrections for word in typed.split()}
+    for typed, meant in query.spelling.forms.items():
+        if typed not in unknown:
+            yield f"few texts say {typed}: also searched for {max(meant, key=lambda form: meant[form])}"
+
+
 def excluded_hits(reader: IndexReader, query: Query) -> Iterator[str]:
     """How many passages with words of the query an exclusion hides, if any: not everybody means a dash as one."""
     parsed = query.parsed

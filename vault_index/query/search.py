@@ -14,6 +14,7 @@ from vault_index.models import Filters, QueryOrigins, Vector
 from vault_index.query.hits import (
     DiskState,
     SelectedHit,
+    also_searched,
     excluded_hits,
     explanation,
     query_reading,
@@ -172,6 +173,7 @@ class Searcher:
         )
 
     def _hints(self, answer: Answer, options: SearchOptions) -> Iterator[str]:
+        yield from also_searched(answer.query)
         yield from excluded_hits(self._reader, answer.query)
         if not answer.selected:
             yield from unmet_filters(self._reader, answer.query.parsed.filters)

@@ -13,15 +13,14 @@ from typing import NamedTuple
 
 from vault_index.embeddings.wordpiece import is_english
 from vault_index.query.language.tree import Term
-from vault_index.store.counts import count_rows
 from vault_index.store.reader import IndexReader
 from vault_index.store.vocabulary import Vocabulary, plain
 from vault_index.terms import index_words, is_stopword, is_word
 
-# Notes hold errors, too. A word that one text holds, or one in `_RARE`, is taken for one where a word one edit away is
-# `_MORE_COMMON` times as frequent. With a fifth of that, as many good words would be corrected as bad ones.
-_RARE = 2000
-_MORE_COMMON = 50
+# Notes hold errors, too: a word in fewer than `_FEW` texts is taken for one if a word one edit away is `_MORE_COMMON`
+# times as frequent. With a third of that, as many good words would be corrected as bad ones.
+_FEW = 5
+_MORE_COMMON = 30
 
 _MOST_EDITS = 3
 _LEAST_THRESHOLD = 0.5  # of a word that differs in more nobody would say that it is misspelled
@@ -57,7 +56,7 @@ class Spelling(NamedTuple):
     """The corrections of a query, by words as typed (in lower case)."""
 
     forms: Mapping[str, Mapping[str, float]]
-    """Words to look for as well, each with its weight beside the word as typed."""
+    """Words to look for as well, each with its weight beside the word as typed; also for words that few texts hold."""
     corrections: Mapping[str, str]
     """What is read instead of words, or pairs of words, that no text holds."""
 
@@ -82,7 +81,7 @@ def correct(reader: IndexReader, terms: Sequence[Term], threshold: float) -> Spe
     """The corrections of the words of a query; phrases and prefixes stay as typed."""
     words = [word for term in terms if term.kind == "word" and not term.stop for word in index_words(term.text)]
     words = list(filter(is_word, words))
-    suspects = suspected_typos(reader.vocabulary().frequencies(words), count_rows(reader, "chunk")) if words else {}
+    suspects = suspected_typos(reader.vocabulary().frequencies(words)) if words else {}
     if not suspects:
         return NO_CORRECTIONS
     found = corrections(words, suspects, reader.vocabulary(), threshold)
@@ -100,8 +99,8 @@ def correct(reader: IndexReader, terms: Sequence[Term], threshold: float) -> Spe
     )
 
 
-def suspected_typos(frequencies: Mapping[str, int], texts: int) -> dict[str, int]:
-    """Those of the words, with their frequencies, that none, or next to none, of the `texts` hold.
+def suspected_typos(frequencies: Mapping[str, int]) -> dict[str, int]:
+    """The words that no text, or few texts, hold, with their frequencies.
 
     No English word is suspected, even if the notes do not know it: `basement` is not a slip for `pavement`. Nothing
     with digits: what is near a version, a port or an error code is another one.
@@ -109,10 +108,7 @@ def suspected_typos(frequencies: Mapping[str, int], texts: int) -> dict[str, int
     return {
         word: frequency
         for word, frequency in frequencies.items()
-        if (frequency < 2 or frequency * _RARE <= texts)
-        and len(word) >= _SHORTEST
-        and word.isalpha()
-        and not is_english(word)
+        if frequency < _FEW and len(word) >= _SHORTEST and word.isalpha() and not is_english(word)
     }
 
 
