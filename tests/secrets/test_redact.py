@@ -93,3 +93,5 @@ def test_a_weak_password_is_called_so() -> None:
     for password in ("tiger", "summer24", "123456"):
         assert [found.weak for found in find_secrets(f"db_password: {password}\n")] == [True]
         assert redact(f"db_password: {password}\n") == ("db_password: [redacted: a weak password]\n", 1)
+    for written in ("password = sunshine", "token: abcdef", "The other box: password = sunshine"):
+        assert [found.weak for found in find_secrets(written)] == [True], written

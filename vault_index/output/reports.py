@@ -136,7 +136,7 @@ def _privacy(ledger: Record) -> Blocks:
         line((f"{one['source']}: {one['path']}", "cyan"), f" · {one['reason']} · {', '.join(one['endpoints'])}")
         for one in private
     ]
-    head, hint = line(("Sent before it became private", "bold")), line((ledger.get("hint", ""), "dim"))
+    head, hint = line(("Private by now, and sent before", "bold")), line((ledger.get("hint", ""), "dim"))
     return [Table(shown, rows), GAP, total, *shown_if(private, GAP, head, *names, hint)]
 
 
