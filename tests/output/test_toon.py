@@ -140,7 +140,7 @@ def test_lists_keep_only_columns_that_say_something() -> None:
     answer = answers.documents(answers.record(0), answers.record(1, type="decision", tags=()), total=9)
     told = decoded("list", answer)
     assert (told["total"], told["created"]) == (9, "2026-11-21")
-    assert list(told["results"][0]) == ["id", "path", "title", "type", "tags", "tokens"]
+    assert list(told["results"][0]) == ["id", "path", "title", "digest", "type", "tags", "tokens"]
     assert [row["tags"] for row in told["results"]] == ["sqlite|ops/storage", ""]
     [row] = decoded("list", answers.documents(answers.record(kind="session", turns=6, path="a\udc80.md")))["results"]
     assert (row["updated"], row["turns"]) == ("2026-11-21", 6)

@@ -1,12 +1,16 @@
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
-from tests.api.vaults import indexed
+from tests.api.vaults import indexed, opened
 from vault_index import VaultIndex
+from vault_index.api import to_json
 from vault_index.errors import NotFoundError, UsageError
+from vault_index.output import Format, render
 
 LONG = "# Long\n\n" + "\n\n".join(f"## Part {n}\n\nWords of part {n}, and more of them." for n in range(1, 9)) + "\n"
 MEMORY = """---
@@ -168,6 +172,31 @@ def test_neighbours_widen_a_place(index: VaultIndex) -> None:
     assert "part 2" in text.content
     assert "part 4" in text.content
     assert "part 5" not in text.content
+
+
+def test_get_and_list_tell_the_fields_of_a_memory_once(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        old = index.add("Backups run weekly.").id
+        given: dict[str, Any] = {
+            "subtitle": "restic",
+            "facts": ["30 days", "0.17"],
+            "concepts": ["backup"],
+            "confidence": "high",
+        }
+        text = index.add(
+            "They run nightly.", title="Backups", digest="Every night", files_read=["a.py"], supersedes=old, **given
+        )
+        [bare] = to_json(index.get(text.id))["results"]
+        form: Format
+        assert bare["fields"] == {**given, "files_read": ["a.py"], "supersedes": [old]}
+        for form in ("human", "toon", "markdown"):
+            shown = render("get", to_json(index.get(text.id)), form, width=200)
+            assert all(one in shown for one in ("restic", "30 days, 0.17", "backup", "a.py", "high", old)), form
+            whole = render("get", to_json(index.get(text.id, full=True)), form, width=200)
+            assert (whole.count("30 days"), whole.count("content_hash")) == (1, 1), form
+            listed = render("list", to_json(index.list(sort="access")), form, width=200)
+            assert "Every night" in listed
+            assert re.search("accesses|opened", listed)
 
 
 def test_full_adds_the_metadata(index: VaultIndex) -> None:

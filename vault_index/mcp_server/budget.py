@@ -20,7 +20,7 @@ _WEAK = re.compile(r"^(weak: \d+) \(--all\)$", re.MULTILINE)
 _FOR_EYES = frozenset({"spans"})
 _UNTOLD = {
     "search": _FOR_EYES | {"link", "accesses"},
-    "list": _FOR_EYES | {"link", "accesses", "digest", "lines"},
+    "list": _FOR_EYES | {"link", "lines"},
     "review": _FOR_EYES | {"link", "accesses", "digest", "lines", "kind"},
 }
 """Keys of records that the text does not tell either."""

@@ -161,7 +161,8 @@ def _list(result: Record, width: int) -> Blocks:
             line(("No more documents." if result["total"] else "No documents.", "bold")),
             line(("Drop a filter, or bring the index up to date: vault-index sync", "dim")),
         ]
-    names = f"id created type? state? title {_path(width)}{' tags' if width >= _WIDE else ''}"
+    accesses = " accesses" if result.get("sort") == "access" else ""
+    names = f"id created type? state?{accesses} title {_path(width)}{' digest? tags' if width >= _WIDE else ''}"
     if all(record["kind"] == "session" for record in records):
         # Their paths are ids, and say nothing that the project and the title do not.
         names = "id updated_at project linked_title turns tokens"

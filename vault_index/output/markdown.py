@@ -105,7 +105,8 @@ def _failed(result: Record) -> list[str]:
 def _list(result: Record) -> str:
     records = documents(result["results"])
     sessions = any(record["kind"] == "session" for record in records)
-    names = f"id title path type_or_kind state? tags created{' updated turns' if sessions else ''}"
+    accesses = " accesses" if result.get("sort") == "access" else ""
+    names = f"id title digest? path type_or_kind state?{accesses} tags created{' updated turns' if sessions else ''}"
     return f"{_table(columns(names, records), records, 'No documents.')}\n\n{len(records)} of {result['total']}"
 
 

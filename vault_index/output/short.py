@@ -88,24 +88,17 @@ def state(record: Mapping[str, Any]) -> str:
     return ", ".join([*words, "weak"] if record.get("weak") else words)
 
 
+_TOLD = frozenset(["id", "path", "title", "lines", "tokens", "frontmatter", "states", "superseded_by", "unreviewed"])
+"""Keys of a text and of its metadata that `get` tells in its head, or as its state."""
+
+
 def more_of(text: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What `get --full` adds to a text that says neither itself nor by its place, as names and texts."""
+    """The fields of a memory, and with `--full` all that neither the text nor its place says, as names and texts."""
     known = text.get("metadata") or {}
     given = known.get("frontmatter") or {}
     shown = text["content"].startswith("---") and text["lines"][0] == 1  # with the frontmatter as it is written
-    told = {
-        "id",
-        "path",
-        "title",
-        "lines",
-        "tokens",
-        "frontmatter",
-        "states",
-        "superseded_by",
-        "unreviewed",
-        *(given if shown else ()),
-    }
-    rows = {"state": state(text), **({} if shown else given), **known}
+    told = _TOLD.union(given if shown else ())
+    rows = {"state": state(text), **text.get("fields", {}), **({} if shown else given), **known}
     said = one_line(text["content"])
     return [
         (key, value) for key, value in metadata(rows) if key not in told and not (key == "digest" and value in said)

@@ -26,7 +26,8 @@ from vault_index.output.view import (
 # Tokens, about: of a line that answers, which is whole up to so many, and else cut around its words; of a text that is
 # shorter than a sentence with what stands beside it; of a digest beside the documents of `related` and `timeline`.
 _LINE, _CUT, _SENTENCE = 80, 28, 8
-_DIGEST = 30
+_DIGEST, _SHORT_DIGEST = 30, 15
+"""Tokens of a digest among a few documents, and in a list."""
 
 # What an agent needs to know before it opens a document, and what opening costs.
 _GIST = "type path title digest tokens"
@@ -51,8 +52,8 @@ def _search(result: Record) -> Shape:
     hits, weak = shown_hits(result)
     rows: list[Shape] = []
     several = len({hit["source"] for hit in hits}) > 1
-    for hit in documents(hits):
-        text = _passage(hit)
+    for hit, whole in zip(documents(hits), hits, strict=True):
+        text = _passage(whole)
         known = any(row["id"] == hit["id"] for row in rows)
         path, title = (None, None) if known else _names(hit, text)
         rows.append(
@@ -136,8 +137,17 @@ def _passage(hit: Record) -> str:
 
 
 def _list(result: Record) -> Shape:
-    records = [{**one, "updated": one["updated"] if one["kind"] == "session" else ""} for one in result["results"]]
-    names = "id source kind path title type state tags project created updated turns expires valid_until tokens"
+    records = [
+        {
+            **one,
+            "updated": one["updated"] if one["kind"] == "session" else "",
+            "digest": passage(one["digest"], (), _SHORT_DIGEST)[0],
+        }
+        for one in result["results"]
+    ]
+    accesses = " accesses" if result.get("sort") == "access" else ""
+    names = f"id source kind path title digest type state tags project created updated turns{accesses} expires"
+    names += " valid_until tokens"
     head, table = _head(_rows(names, records), "source kind type state tags project created expires valid_until")
     return {"total": result["total"], **head, "results": table}
 

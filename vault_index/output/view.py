@@ -64,7 +64,8 @@ COLUMNS: Mapping[str, Column] = {
     "state": Column("state", head="state", style="yellow"),
     "expires": Column("expires"),
     "valid_until": Column("valid_until"),
-    "digest": Column("digest", "digest"),
+    "digest": Column("digest", "digest", "digest", "dim", 3),
+    "accesses": Column("accesses", "count", "opened#"),
     "tag": Column("tag", "tags", "tag", "magenta"),
     "count": Column("count", "count", "count#"),
     "documents": Column("count", "count", "documents"),
@@ -94,7 +95,7 @@ def columns(names: str, records: Sequence[Record] = ()) -> tuple[Column, ...]:
 WRITTEN: Mapping[str, Callable[[Any], str]] = {
     "text": one_line, "code": one_line, "link": one_line, "minute": moment, "when": when,
     "day": lambda stamp: moment(stamp)[:10], "tags": lambda tags: " ".join(f"#{tag}" for tag in tags),
-    "list": ", ".join, "count": "{:,}".format, "score": "{:.2f}".format, "percent": "{:.0%}".format,
+    "list": ", ".join, "digest": one_line, "count": "{:,}".format, "score": "{:.2f}".format, "percent": "{:.0%}".format,
 }  # fmt: skip
 
 
@@ -104,10 +105,11 @@ def cell(column: Column, record: Record, written: Mapping[str, Callable[[Any], s
 
 
 def documents(records: Iterable[Record]) -> list[dict[str, Any]]:
-    """Records of documents with short ids."""
+    """Records of documents with short ids; without a digest that only repeats the title."""
     return [
         {
             **record,
+            "digest": "" if one_line(record["digest"]).rstrip(".…") == record["title"] else record["digest"],
             "state": state(record),
             "type_or_kind": record["type"] or record["kind"],
             "type_or_session": record["type"] or (record["kind"] if record["kind"] == "session" else ""),

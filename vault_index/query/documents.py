@@ -101,4 +101,4 @@ def list_documents(
             documents, total = documents_page(reader, filters, Order("path", False), -1, 0)
             documents.sort(key=lambda document: usage.get(document.uid, (0, 0.0)), reverse=descending)
             documents = documents[offset : offset + limit]
-        return DocumentList(records.of(documents), total)
+        return DocumentList(records.of(documents), total, sort)

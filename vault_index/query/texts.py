@@ -11,10 +11,13 @@ from vault_index.query.references import Place
 from vault_index.results.base import FailedItem
 from vault_index.results.texts import DocumentText, Texts
 from vault_index.sources.source import Source
-from vault_index.store.documents import aliases_of, chunks_of, links_of
+from vault_index.store.documents import aliases_of, chunks_of, content_hashes, links_of
 from vault_index.store.pool import Connections
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
+
+_FIELDS = ("subtitle", "facts", "concepts", "files_read", "files_modified", "bead_id", "confidence", "supersedes")
+"""Keys of a memory's frontmatter that `get` shows beside its text."""
 
 
 def get_texts(
@@ -122,8 +125,14 @@ def read_place(
         tokens=size,
         content="\n".join(shown) + ("\n" if shown and text.endswith(("\n", "\r")) and rest is None and whole else ""),
         next=rest,
+        fields=_fields(document) if whole and top else {},
         **document.states(time.time()),
     )
+
+
+def _fields(document: StoredDocument) -> dict[str, object]:
+    front = document.frontmatter if document.kind == "memory" else {}
+    return {key: front[key] for key in _FIELDS if front.get(key)}
 
 
 def full_metadata(connections: Connections, document: StoredDocument, source: Source) -> dict[str, object]:
@@ -140,6 +149,7 @@ def full_metadata(connections: Connections, document: StoredDocument, source: So
     return {
         **{key: value for key, value in asdict(record).items() if value or key not in states},
         **({"resume": shlex.join(command)} if command else {}),
+        "content_hash": content_hashes(reader, {document.id})[document.id],
         "aliases": aliases_of(reader, document.id),
         "links": [link._asdict() for link in links_of(reader, document.id)],
         "frontmatter": dict(document.frontmatter),

@@ -1,9 +1,9 @@
 """Documents as a whole: the answers of `list`, `related` and `timeline`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from vault_index.results.base import DocumentFields
+from vault_index.results.base import WHEN_ASKED, DocumentFields
 
 Relation = Literal["link", "backlink", "near"]
 """What a document is to the one that was asked about: that links to it, it links there, they mean much the same."""
@@ -22,6 +22,7 @@ class DocumentRecord(DocumentFields):
 class DocumentList:
     results: tuple[DocumentRecord, ...]
     total: int
+    sort: str = field(default="created", metadata={WHEN_ASKED: True})
 
 
 @dataclass(frozen=True, slots=True)

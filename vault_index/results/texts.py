@@ -19,6 +19,8 @@ class DocumentText(DocumentName):
     content: str
     next: str | None
     """The reference to go on with when the text was cut, else null."""
+    fields: Mapping[str, Any] = field(default_factory=dict, metadata={WHEN_ASKED: True})
+    """What the frontmatter of a memory says of it, where the text is without frontmatter."""
     metadata: Mapping[str, Any] | None = None
     """With `full`: the record of `list`, the frontmatter, aliases and links."""
 
