@@ -419,8 +419,12 @@ def test_memory_of_a_private_project_is_not_sent_however_that_is_written(
 
 def test_memory_typed_in_a_private_folder_is_not_sent(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
     inside, public = str(home / "clients/acme"), str(home / "public")
-    keep(index, "~/clients")
+    keep(index, "~/clients", "secret")
     write(home / "clients/notes", {"i.md": "---\ntype: note\n---\nWAL imported.\n"})
+    write(home / "vault/80-memory", {"hand.md": "By hand.\n"})
+    index.sync()
+    index.update("hand.md", content="WAL appended.", append=True, directory=inside)
+    tagged = index.add("WAL of a tag #project/secret", directory=public).path
     kept = [
         index.add("WAL added.", directory=inside).path,
         index.add("WAL for a public project.", project="public", directory=[public, inside]).path,
@@ -434,6 +438,10 @@ def test_memory_typed_in_a_private_folder_is_not_sent(index: VaultIndex, server:
     index.update(kept[-2], content="WAL updated.", directory=inside)
     index.add("Said twice.", tags="wal", directory=inside)
     index.add("WAL in public.", directory=public)
+    (home / "vault/80-memory/hand.md").rename(home / "vault/80-memory/moved.md")
+    file = home / "vault" / tagged
+    file.write_text(file.read_text("utf-8").replace("#project/secret", ""), "utf-8")
+    index.sync(embed=False)
     server.requests.clear()
     index.embed(rebuild=True)
     assert {text.partition(".")[0].partition("\n")[0] for text in sent(server, "WAL")} == {"WAL in public"}
@@ -480,6 +488,7 @@ def test_note_of_a_private_or_impossible_project_is_not_sent(
     write(tmp_path / "vault", {"b.md": "---\nproject: b\n---\nWAL, too.\n"})
     index.sync()
     assert sent(server, "WAL") == ["WAL, too."]
+    assert {one.path for one in index.list(project="Secret").results} == {"0.md", "1.md", "5.md", "6.md"}
 
 
 SESSION_EDITS: dict[str, Edit] = {

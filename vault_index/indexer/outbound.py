@@ -43,7 +43,7 @@ _SESSION = re.compile(r"ses_\w+|agent-[0-9a-f]+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}
 """What the clients call a session."""
 
 Origins = Mapping[str | tuple[str, str], Sequence[Origin]]
-"""Where memories and mirrored sessions are from, as it was when they were written: by uid, and by source and path."""
+"""Where memories and mirrored sessions are from, as it was when they were written (`State.origins`)."""
 
 
 class Question(NamedTuple):
@@ -168,9 +168,15 @@ class Moment:
             try:
                 if source is None or source.stays_home(document.path):
                     return None if source is None else True
-                return not self._scope.empty and any(map(keeps, self._origins_of(document, recorded())))
+                origins = () if self._scope.empty else self._origins_of(document, recorded())
+                return any(keeps(one) for origin in origins for one in placed(origin))
             except VaultIndexError:
                 return None
+
+        def placed(origin: Origin) -> Sequence[Origin]:
+            """With what was recorded of its session, which may be gone by now."""
+            known = recorded().get(("", origin.session), ()) if origin.session and not origin.client else ()
+            return [origin._replace(client=known[0].client), *known] if known else [origin]
 
         return judge
 
@@ -188,8 +194,6 @@ class Moment:
             said = said._replace(session=said.session or "-")  # an unknown one is private
         elif not is_under(self._config.memory.dir, document.path) and not _SESSION.fullmatch(said.session):
             said = said._replace(session="")  # a note may use this key for what it likes
-        clients = {one.session: one.client for one in recorded}  # of sessions that may be gone by now
-        said = said._replace(client=clients.get(said.session, ""))
         # What a project is called says no more where its folder was recorded.
         placed = {form for one in recorded if one.folders for form in map(project_form, one.projects)}
         told = bool(placed) and placed.issuperset(map(project_form, said.projects)) and not said.folders

@@ -170,12 +170,14 @@ class State:
     # --- where documents are from ------------------------------------------------------------------------------
 
     def origins(self) -> dict[str | tuple[str, str], list[Origin]]:
-        """The projects and sessions that documents are from, by uid, and by source and path."""
+        """The projects and sessions that documents are from, by uid, by source and path, and by `""` and a session that
+        was found."""
         found: dict[str | tuple[str, str], list[Origin]] = {}
         for source, path, uid, text in self._opened(sound=True).execute(f"SELECT {_ORIGIN} FROM origin"):
             projects, folders, *session = json.loads(text)
-            for key in (uid, (source, path)):
-                found.setdefault(key, []).append(Origin(tuple(projects), tuple(folders), *session))
+            origin = Origin(tuple(projects), tuple(folders), *session)
+            for key in (uid, (source, path), ("", origin.session if origin.client else "")):
+                found.setdefault(key, []).append(origin)
         return found
 
     def put_origins(self, source: str, origins: Iterable[tuple[str, str, Origin]]) -> None:

@@ -76,14 +76,15 @@ class PrivateScope:
         project of which only the name is known may be any that is called so."""
         origin = self.resolve(origin)
         client = self.clients.get(origin.client)
-        if origin.session and (client is None or client.config.local_only is True):
-            return True
-        if not origin.session and self._held_in(origin.folders):
-            return True
+        of_client = client is None or client.config.local_only is True
         folders = with_targets(filter(None, (*origin.folders, *filter(is_place, origin.projects))))
         places = {*folders, *map(worktree_of, folders)}
-        covered = self._projects.covers("", *places) or any(map(self._projects.covers, {*origin.projects, *places}))
-        if covered or any(map(self._in_private_folder, folders)):
+        if (
+            (of_client if origin.session else self._held_in(origin.folders))
+            or self._projects.covers("", *places)
+            or any(map(self._projects.covers, {*origin.projects, *places}))
+            or any(map(self._in_private_folder, folders))
+        ):
             return True
         placed = {form for place in places for form in forms_of(place)}
         names = {name for name in origin.projects if forms_of(name).isdisjoint(placed)}
