@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sources.sessions.claude import read as read_claude, told
+from tests.sources.sessions.claude import told
 from tests.sources.sessions.test_codex import calls, said
 from vault_index.sources.sessions.claude_code import ClaudeCode
 from vault_index.sources.sessions.codex import Codex
@@ -96,14 +96,6 @@ def test_claude_code_reads_a_recorded_rewind_and_subagent() -> None:
         "assistant: One use of check(), in app.py.",
     ]
     assert ({message.agent for message in answers}, helper.parent) == ({"", "general-purpose"}, session.id)
-
-
-def test_claude_code_reads_prompts_of_a_session_that_is_gone_from_the_history(tmp_path: Path) -> None:
-    (tmp_path / "history.jsonl").write_bytes((CLAUDE / "history.jsonl").read_bytes())
-    (tmp_path / "projects").mkdir()
-    (id_,) = ClaudeCode(tmp_path).listing().sessions
-    # Nothing tells that the second prompt was taken back.
-    assert told(read_claude(tmp_path, id_)[0]) == [REWOUND[0], SECOND, REWOUND[2], "user: /rename Books and boxes"]
 
 
 @pytest.mark.parametrize(("folder", "version"), [("codex", "0.169.0"), ("codex-0.104", "0.104.0")])
