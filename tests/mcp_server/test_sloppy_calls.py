@@ -103,6 +103,12 @@ def test_an_observation_of_opencodekit_is_stored(client: Session, vault: Path) -
     text = (vault / stored["path"]).read_text("utf-8")
     assert "office is slow." in text
     assert "down at night." in text
+    for _ in range(2):  # created, then changed
+        client.call("memory-update", file="handoffs/tides", content="The tide table is due.", expires="2090-01-01")
+        text = (vault / "80-memory/handoffs/tides.md").read_text("utf-8")
+        assert text.endswith("The tide table is due.\n")
+        assert "expires: 2090-01-01" in text
+    assert client.call("memory_store", file="handoffs/buoys", content="Buoys.")["path"] == "80-memory/handoffs/buoys.md"
     deleted = client.call("memory_delete", ids=[stored["id"], "no such memory"])
     assert "look for it with `memory_search 'no such memory'`" in deleted["failed"][0]["hint"]
 

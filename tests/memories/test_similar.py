@@ -1,10 +1,12 @@
 """Which memories an addition or a change names as being of its subject, with the real model and without one."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.api.vaults import opened, write
+from vault_index.errors import ConflictError
 
 STAGING = "The staging server is reachable only through the VPN"
 BACKUP = "The nightly backup starts at 2 am for one hour"
@@ -37,6 +39,17 @@ def test_add_names_the_nearest_memory_of_the_same_subject(tmp_path: Path, provid
             named = [(one.id, one.relation) for one in stored.near[:1]]
             assert named == ([(ids[near], relation)] if near else []), text
             ids[text] = stored.id
+
+
+def test_update_refuses_what_another_memory_says(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        one, other = index.add("Boxes are counted."), index.add("Crates are weighed.")
+        with pytest.raises(ConflictError, match=re.escape(f"{one.path} says the same already")) as caught:
+            index.update(other.id, content="Boxes are counted.")
+        assert one.id in caught.value.hint
+        assert index.get(other.id).results[0].content.strip() == "Crates are weighed."
+        assert index.update(one.id, content="Boxes are  counted.", add_tags="box").duplicate_of is None
+        index.update(other.id, content="Boxes are counted.", supersedes=one.id)
 
 
 def test_add_and_update_ask_about_the_nearest_memory_that_counts(tmp_path: Path) -> None:

@@ -76,9 +76,7 @@ def test_nothing_acts_on_who_reads_it() -> None:
 
 def test_lists_and_tags_are_tables() -> None:
     table = render("list", answers.documents(answers.record(title="a | b"), total=7), "markdown").split("\n")
-    assert table[2].startswith(
-        r"| `5f0c3f0e` | a \| b | WAL lets readers run while the daemon writes. | `30-code/databases/sqlite-wal-0.md` | note |"
-    )
+    assert table[2].startswith(r"| `5f0c3f0e` | a \| b | WAL lets readers run while the daemon writes. | `30-code/")
     assert table[-1] == "1 of 7"
     assert render("tags", answers.tags(sqlite=3), "markdown").endswith("| #sqlite | 3 |")
 

@@ -113,6 +113,12 @@ def test_search_shows_the_newest_successor_in_place_of_a_superseded_memory(
     assert [(hit.path, hit.supersedes) for hit in hits] == found
 
 
+def test_related_shows_supersession_as_a_relation(chain: VaultIndex) -> None:
+    found = {one.path: one.relations for one in chain.related(B).results}
+    assert (found[A], found[C]) == (("supersedes",), ("superseded by",))
+    assert A not in {one.path for one in chain.related(B, project="api").results}
+
+
 def test_recall_and_every_format_say_which_memory_was_superseded(chain: VaultIndex, tmp_path: Path) -> None:
     said = f"supersedes {uid(1)[:8]}"
     assert said in chain.recall("which queue carries").text

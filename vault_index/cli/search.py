@@ -127,7 +127,8 @@ def run_get(options: Options, args: dict[str, Any]) -> int:
     *LIMIT_AND_OFFSET,
     FILTER_OPTIONS,
     description="Find the documents that one links to (link), that link to it (backlink), and that are near it in "
-    "meaning (near): linked both ways first, then one way, then the nearest. The filters concern what is found.",
+    "meaning (near), and the memories that a memory supersedes or is superseded by: those with most relations first, "
+    "then the nearest. The filters concern what is found.",
 )
 def run_related(options: Options, args: dict[str, Any]) -> None:
     ask(options, "related", _one_ref(args))

@@ -134,7 +134,7 @@ class Toolbox:
             args["client"] = client
         answers: dict[str, Callable[[str, dict[str, Any]], Page]] = {
             "search": self._records, "list": self._list, "review": self._review, "timeline": self._timeline,
-            "get": self._get,
+            "get": self._get, **({"update": self._put_file} if "file" in given else {}),
         }  # fmt: skip
         return answers.get(tool.method, self._whole)(tool.method, args)
 
@@ -157,6 +157,15 @@ class Toolbox:
         if args.get("kind", "session") != "session":
             raise UsageError(f"a {args['kind']} is no session", "leave kind out")
         return self._records("sessions", {to: args[name] for name, to in _OF_SESSIONS.items() if to and name in args})
+
+    def _put_file(self, method: str, args: dict[str, Any]) -> Page:
+        """Change a file, or create it if it does not exist, as OpenCodeKit's `memory-update` does."""
+        try:
+            return self._whole(method, args)
+        except NotFoundError:
+            if "content" not in args:
+                raise
+            return self._whole("add", _as_new(args))
 
     def _whole(self, method: str, args: dict[str, Any]) -> Page:
         return page(method, self._ask(method, args))
@@ -239,6 +248,15 @@ class Toolbox:
                     reason = why["reasons"][0]
                     return f"{ref!r} cannot be used: {_LEFT_OUT if reason['code'] == 'ignored' else reason['message']}"
         return None
+
+
+def _as_new(args: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of `add` that store what an `update` gives."""
+    of_update = ("ref", "content", "client", "append", "section", "allow_empty", "add_tags", "remove_tags")
+    new = {name: value for name, value in args.items() if name not in of_update}
+    author = {"entered_by": args["client"]} if "client" in args else {}
+    tags = {"tags": args["add_tags"]} if "add_tags" in args else {}
+    return {**author, **tags, **new, "path": args["ref"], "text": args["content"]}
 
 
 def _tool_called(name: str, tools: Mapping[str, Tool]) -> Tool:

@@ -289,7 +289,7 @@ TOOLS = (
         "a `question`, decide it.",
         {
             "content": Argument("text", "markdown", other_names=_CONTENT, sent_as="text"),
-            "path": Argument("text", "name, as handoffs/2026-01-01"),
+            "path": Argument("text", "name, as handoffs/2026-01-01", other_names=("file",)),
             **_FIELDS,
         },
         needs=("content", "title"),

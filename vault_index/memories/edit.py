@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from vault_index.dates import read_start
-from vault_index.errors import ForbiddenError, NotFoundError, UsageError, VaultIndexError
+from vault_index.errors import ConflictError, ForbiddenError, NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import first_time, last_moment
 from vault_index.markdown.parse import normal_tags, parse, title_of
@@ -16,7 +16,14 @@ from vault_index.memories.file.document import MemoryFile, appended, body_of, re
 from vault_index.memories.file.fields import changes_of, read_fields
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.history import past_of
-from vault_index.memories.store import MemoryStore, marked_superseded, superseded_before, superseding, writing
+from vault_index.memories.store import (
+    MemoryStore,
+    identity_of,
+    marked_superseded,
+    superseded_before,
+    superseding,
+    writing,
+)
 from vault_index.models import Filters, Origin
 from vault_index.query.language.filters import parse_time
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, StoredMemory
@@ -110,6 +117,7 @@ def _apply(
         )
     in_body = parse(body, "").tags if fewer else ()
     warnings = [f"the tag {tag} stands in the text: take it out there" for tag in fewer if tag in in_body]
+    _refuse_duplicate(memories, file, text, [other.path for other in old])
     marked = marked_superseded(old, document.uid)
     if text == file.text and not marked:
         warnings.append("nothing was changed by this")
@@ -118,6 +126,19 @@ def _apply(
         memories.replace_all(marked, f"{document.path} is changed")
         warnings += superseded_before(old, document.uid)
     return StoredMemory(document.uid, document.path, False, warnings=tuple(warnings))
+
+
+def _refuse_duplicate(memories: MemoryStore, file: MemoryFile, text: str, replaced: Sequence[str]) -> None:
+    """Raise ConflictError if the new text says what another memory says; `replaced` are paths of superseded ones."""
+    new = replace(read_text(text), path=file.path)
+    if identity_of(new) == identity_of(file):
+        return
+    other = memories.duplicate(new, [file.path, *replaced])
+    if other is not None:
+        raise ConflictError(
+            f"{other.path} says the same already: nothing was changed",
+            f"delete one of them: vault-index delete {file.uid}; or give --supersedes {other.uid}",
+        )
 
 
 def _with_content(text: str, content: str | None, section: str | None, *, append: bool) -> str:

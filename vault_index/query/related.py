@@ -8,10 +8,10 @@ from vault_index.query.documents import Records
 from vault_index.query.links import linked_from, linking_to
 from vault_index.query.references import Place
 from vault_index.results.documents import RelatedList, RelatedRecord, Relation, Timeline
-from vault_index.store.documents import chunks_of, documents_by_key, links_of
+from vault_index.store.documents import allows, chunks_of, documents_by_key, links_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
-from vault_index.store.related import Others, among, in_time, nearest_documents
+from vault_index.store.related import Others, among, in_time, nearest_documents, superseded_of
 from vault_index.store.spaces import serving_space, vectors_of
 from vault_index.vectors import mean
 
@@ -35,7 +35,7 @@ class _Relations:
 def related_documents(
     reader: IndexReader, records: Records, place: Place, filters: Filters, *, now: float, limit: int, offset: int
 ) -> RelatedList:
-    """Documents linked in both directions first, then those linked in one, then the nearest; in each group by cosine.
+    """Documents with most relations first, then the nearest; in each group by cosine.
 
     Of a place the links in its lines and the meaning of its chunks count, not those of the whole document.
     """
@@ -45,7 +45,7 @@ def related_documents(
         ranked = sorted(
             documents.values(),
             key=lambda document: (
-                -len({"link", "backlink"}.intersection(found.of(document.id))),
+                -len(set(found.of(document.id)) - {"near"}),
                 -found.cosines.get(document.id, -1.0),
                 document.path,
                 document.source,
@@ -75,6 +75,8 @@ def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
     ]
     to, back = linked_from(reader, place.document, links), linking_to(reader, place.document)
     linked = among(reader, others, to | back)
+    old, new = superseded_of(reader, place.document)
+    chain = {id_ for id_ in old | new if allows(reader, others.filters, id_)}  # also those that are over
     near: set[int] = set()
     cosines: dict[int, float] = {}
     space, vector, degraded = _mean_vector(reader, chunks)
@@ -83,7 +85,11 @@ def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
         cosines = {id_: cosine for id_, cosine in list(nearest.items())[:_NEAR] if cosine >= _LOW_COSINE}
         near = set(cosines)
         cosines |= nearest_documents(reader, space, vector, others, linked) if linked else {}
-    return _Relations({"link": to & linked, "backlink": back & linked, "near": near}, cosines, degraded)
+    by_relation: dict[Relation, set[int]] = {
+        "supersedes": old & chain, "superseded by": new & chain, "link": to & linked, "backlink": back & linked,
+        "near": near,
+    }  # fmt: skip
+    return _Relations(by_relation, cosines, degraded)
 
 
 def _mean_vector(reader: IndexReader, chunks: Sequence[ChunkRecord]) -> tuple[int, Vector | None, tuple[str, ...]]:

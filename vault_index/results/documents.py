@@ -5,8 +5,9 @@ from typing import Literal
 
 from vault_index.results.base import WHEN_ASKED, DocumentFields
 
-Relation = Literal["link", "backlink", "near"]
-"""What a document is to the one that was asked about: that links to it, it links there, they mean much the same."""
+Relation = Literal["supersedes", "superseded by", "link", "backlink", "near"]
+"""What the document that was asked about does: it supersedes the other, is superseded by it, links to it, is linked
+from it, or means much the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from vault_index.store import spaces
 from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.documents import documents_of
 from vault_index.store.filters import document_condition
+from vault_index.store.records import StoredDocument
 from vault_index.store.ties import chunks_in_order
 
 _NEAREST_CHUNKS = 200
@@ -62,6 +63,14 @@ def documents_called(db: Database, names: Collection[str]) -> list[Called]:
         (any_of(names), any_of(names)),
     )
     return [Called(*row) for row in rows]
+
+
+def superseded_of(db: Database, document: StoredDocument) -> tuple[set[int], set[int]]:
+    """The memories that a memory supersedes, and the one that supersedes it, by id."""
+    by = "superseded_by NOT NULL AND lower(superseded_by)"  # the first condition has a small index
+    older = db.execute(f"SELECT id FROM document WHERE {by} = ?", (document.uid,))
+    newer = db.execute("SELECT id FROM document WHERE uid = lower(?)", (document.superseded_by,))
+    return {id_ for (id_,) in older}, {id_ for (id_,) in newer}
 
 
 def among(db: Database, others: Others, document_ids: Collection[int]) -> set[int]:

@@ -16,8 +16,11 @@ export async function store(text: string, options: Params = {}): Promise<any> {
   return await ask("add", { entered_by: "opencode", directory: process.cwd(), ...options, text }, { within: WRITE_MS })
 }
 
-/** The `*Remember*: …` of a text with their types, tags and dates; nothing is stored, unless `{ dry_run: false }`. */
-export async function extractRemember(text: string, options: Params = {}): Promise<any> {
-  const here = { by: "opencode", directory: process.cwd() }
+/** The `*Remember*: …` of a text with their types, tags and dates; nothing is stored, unless `{ dry_run: false }`.
+ * `agentName` is the author; `currentTask` is accepted and not stored. */
+export async function extractRemember(text: string, given: Params = {}): Promise<any> {
+  // Callers of OpenCodeKit's function name the agent and its task; a memory keeps the agent.
+  const { agentName, currentTask, ...options } = given
+  const here = { by: agentName || "opencode", directory: process.cwd() }
   return await ask("capture", { ...here, dry_run: true, ...options, text }, { within: WRITE_MS })
 }

@@ -11,7 +11,7 @@ export const title = "Document";
 export const style = "views/document.css";
 
 const WIDE = matchMedia("(min-width: 1100px)");
-const RELATIONS = [["backlink", "Linked from"], ["link", "Links to"], ["near", "Near in meaning"]];
+const RELATIONS = [["superseded by", "Superseded by"], ["supersedes", "Supersedes"], ["backlink", "Linked from"], ["link", "Links to"], ["near", "Near in meaning"]];
 
 export default function Document({ parts: [source, ...folders], params }) {
   const path = folders.join("/");
