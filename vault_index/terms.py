@@ -12,6 +12,7 @@ them (`snake_case` and `kebab-case` are split anyway). docs/recall.md says what 
 import re
 import unicodedata
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache, lru_cache
 from operator import add
 
@@ -25,6 +26,7 @@ _KANA = "\u3041-\u30ff"
 _SYLLABIC = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f"
 _INFLECTED = "\u0370-\u052f\u0531-\u0587\u10a0-\u10ff\u1c80-\u1cbf\u1f00-\u1fff\ua640-\ua69f"  # Greek to Georgian
 _PREFIXED = "\u0591-\u05ea\u0610-\u0669\u066e-\u06d3\u06d5-\u06dc\u06ee-\u06ff\u0750-\u077f"  # Hebrew and Arabic
+_INDIC = "\u0900-\u0963\u0966-\u0dff"  # Devanagari to Sinhala, without the marks that end a sentence
 _SPACELESS = ("cjk", "syllabic")
 _SYLLABIC_GRAM = 3
 _PREFIXED_GRAM = 4
@@ -41,7 +43,7 @@ _KINDS = bytes(
     for byte in range(256)
 )
 _HUMP_KINDS = re.compile(rb"[a0]A|AAa")
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_PARTS = re.compile(r"[A-Z]{2,}e?s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")  # `VMs` is one part
 _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"[^\W_]+")
 
@@ -49,7 +51,10 @@ _TOKEN = re.compile(r"[^\W_]+")
 @cache
 def _runs() -> re.Pattern[str]:
     """Compiled for the first text that is not ASCII: so wide a set of characters takes 10 ms."""
-    return re.compile(f"(?P<cjk>[{_CJK}]+)|(?P<syllabic>[{_SYLLABIC}]+)|[{_INFLECTED}]+|(?P<prefixed>[{_PREFIXED}]+)")
+    return re.compile(
+        f"(?P<cjk>[{_CJK}]+)|(?P<syllabic>[{_SYLLABIC}]+)|(?P<indic>[{_INDIC}]+)|(?P<prefixed>[{_PREFIXED}]+)"
+        f"|[{_INFLECTED}]+"
+    )
 
 
 @cache
@@ -61,7 +66,7 @@ def _lone_han() -> re.Pattern[str]:
 @cache
 def _any_run() -> re.Pattern[str]:
     """One set of characters is looked for several times faster than four: text in Latin letters needs no more."""
-    return re.compile(f"[{_CJK}{_SYLLABIC}{_INFLECTED}{_PREFIXED}]")
+    return re.compile(f"[{_CJK}{_SYLLABIC}{_INDIC}{_INFLECTED}{_PREFIXED}]")
 
 
 def _as_it_stands(text: str) -> bool:
@@ -157,11 +162,20 @@ class _Folded(dict[int, str]):
         letter = chr(code)
         base = unicodedata.normalize("NFD", letter)[0]
         if unicodedata.category(base).startswith("M"):
-            base = ""
+            base = _vowel(letter)
         elif "\u0400" <= letter <= "\u052f" and letter not in "ёЁ":  # `й` is another letter than `и`
             base = letter
         self[code] = _ALIKE.get(base, base)
         return self[code]
+
+
+def _vowel(mark: str) -> str:
+    """The letter of the vowel that an Indic mark stands for, because SQLite takes the mark for a space; empty for other
+    marks."""
+    script, sign, vowel = unicodedata.name(mark, "").partition(" VOWEL SIGN ")
+    with suppress(KeyError):
+        return unicodedata.lookup(f"{script} LETTER {vowel}") if sign else ""
+    return ""
 
 
 _FOLDED = _Folded()
@@ -255,7 +269,8 @@ def index_words(text: str) -> list[str]:
 
 def is_word(word: str) -> bool:
     """Whether it is a word as people write them: no n-gram, no piece of another word."""
-    return word.isascii() or not (_PIECE in word or any(map(_is_spaceless, _runs().finditer(word))))
+    folded = (*_SPACELESS, "indic")
+    return word.isascii() or not (_PIECE in word or any(run.lastgroup in folded for run in _runs().finditer(word)))
 
 
 def is_piece(word: str) -> bool:

@@ -50,13 +50,6 @@ def test_a_name_is_an_answer_though_the_text_says_nothing_of_it(many_notes: Vaul
     assert many_notes.search("aardvark of unicorns with a griffin").confidence == "none"
 
 
-def test_an_unknown_word_weighs_at_most_as_much_as_the_rarest_known_one(many_notes: VaultIndex) -> None:
-    reading = many_notes.search("word7 健康检查", explain=True).reading
-    assert reading is not None
-    rare, unknown = reading.words[:2]
-    assert unknown.rarity == rare.rarity
-
-
 def test_what_meets_a_condition_is_an_answer(many_notes: VaultIndex) -> None:
     words = ("left", "unicorn", "griffin", "wyvern", "dragon", "sphinx", "kraken")
     assert many_notes.search(" ".join(words)).confidence == "none"

@@ -37,7 +37,7 @@ def test_query_terms_are_words_once_with_their_parts(reader: IndexReader, query:
 
 def test_the_rarer_a_word_the_more_it_weighs(reader: IndexReader) -> None:
     unknown, rare, common = query_terms(reader, "qqqqq amber common")
-    assert unknown.weight > rare.weight > common.weight > 0
+    assert unknown.weight == rare.weight > common.weight > 0
     assert (unknown.known, rare.known, query_terms(reader, "runs")[0].known) == (False, True, True)
     chinese, number = query_terms(reader, "数据 2")
     assert chinese.weight == pytest.approx(query_terms(reader, "docker")[0].weight)

@@ -11,7 +11,7 @@ from vault_index.sources.source import Source
 from vault_index.store.versions import packed
 from vault_index.store.writer import DocumentRow, KnownDocument
 
-ROWS_VERSION = 12
+ROWS_VERSION = 13
 """Raise it when the same file would give other rows than before: every document is read again."""
 
 # A file written within one tick of the clock that stamps files may change again without its stamp changing.
