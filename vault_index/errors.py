@@ -12,7 +12,7 @@
     │   └── ConflictError    5  conflict     the file changed since it was read, and was left as it is
     ├── EmbedderError        6  embedder     the embedder cannot answer
     │   ├── EmbedderRefused  6               it never will as things are: key, quota, model, daily limit
-    │   └── TextTooLong      6               one request was too large; the caller splits it
+    │   └── RequestRefused   6               the server did not embed these texts; fewer of them may pass
     ├── IndexTooNewError     1  index_too_new
     ├── IndexCorruptError    1  index_corrupt
     │   └── IndexTooOldError 1  index_too_old    an older version made it: the next sync builds it again
@@ -105,8 +105,8 @@ class EmbedderRefused(EmbedderError):
     """Trying again will not help before somebody changes a key, a quota, a limit or a setting."""
 
 
-class TextTooLong(EmbedderError):
-    """The request was larger than the server takes; half of it may pass."""
+class RequestRefused(EmbedderError):
+    """The server did not embed the texts of one request; a request with fewer of them may pass."""
 
 
 class IndexTooNewError(VaultIndexError):

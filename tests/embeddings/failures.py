@@ -1,10 +1,11 @@
 """The ways an embeddings server fails: give them to `EmbeddingServer.fail_next` and `fail_always`."""
 
 import json
-import math
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
-from tests.embeddings.replies import Failure, Reply, Request, as_json, embeddings, error
+from tests.embeddings.replies import Failure, Reply, Request, as_json, error
 
 
 def unauthorized(request: Request, reply: Reply) -> Reply:
@@ -33,32 +34,13 @@ def overloaded(request: Request, reply: Reply) -> Reply:
     return Reply(503, b"<html><body><h1>503 Service Unavailable</h1></body></html>", {"Content-Type": "text/html"})
 
 
-def too_large(request: Request, reply: Reply) -> Reply:
-    return error(413, "The request is too large.")
-
-
-def context_length(request: Request, reply: Reply) -> Reply:
-    return error(400, "This model's maximum context length is 8192 tokens, however you requested 9001 tokens.")
-
-
 def repeats_input(request: Request, reply: Reply) -> Reply:
     """As servers do that validate with pydantic."""
     return as_json(422, {"detail": f"Input should be a valid string, got: {request.texts[0][:60]}"})
 
 
-def refuses_base64(request: Request, reply: Reply) -> Reply:
-    if request.body.get("encoding_format") == "base64":
-        return error(400, "Unknown value for encoding_format: base64")
-    return reply
-
-
 def redirect(request: Request, reply: Reply) -> Reply:
     return Reply(307, b"", {"Location": "/elsewhere/v1/embeddings"})
-
-
-def malformed(request: Request, reply: Reply) -> Reply:
-    """Half of the JSON, as if it were all."""
-    return replace(reply, body=reply.body[: len(reply.body) // 2])
 
 
 def truncated(request: Request, reply: Reply) -> Reply:
@@ -67,24 +49,61 @@ def truncated(request: Request, reply: Reply) -> Reply:
     return replace(reply, body=reply.body[:half], missing=len(reply.body) - half)
 
 
-def backwards(request: Request, reply: Reply) -> Reply:
-    """Every vector with its right number, the last one first: that is allowed."""
-    body = json.loads(reply.body)
-    return as_json(200, {**body, "data": body["data"][::-1]})
+# --- behaviour of known servers, as data ----------------------------------------------------------------------------
+
+POISON = "POISON"
+"""Stands in a text that a server cannot embed."""
 
 
-def wrong_dimensions(request: Request, reply: Reply) -> Reply:
-    return _filled(request, 7, 0.5)
+def says(status: int, body: object, when: Callable[[Request], bool] = lambda request: True) -> Failure:
+    """Requests that meet a condition get this answer."""
+    return lambda request, reply: as_json(status, body) if when(request) else reply
 
 
-def not_a_number(request: Request, reply: Reply) -> Reply:
-    return _filled(request, _dimensions(request, reply), math.nan)
+def poisoned(request: Request) -> bool:
+    return any(POISON in text for text in request.texts)
 
 
-def _filled(request: Request, dimensions: int, value: float) -> Reply:
-    return embeddings([[value] * dimensions for _ in request.texts], as_base64=True, model=request.body.get("model"))
+def over(most: int) -> Callable[[Request], bool]:
+    return lambda request: len(request.texts) > most
 
 
-def _dimensions(request: Request, reply: Reply) -> int:
-    first = json.loads(reply.body)["data"][0]["embedding"]
-    return len(first) * 3 // 16 if isinstance(first, str) else len(first)
+def changed(change: Callable[[list[dict[str, Any]], Request], object]) -> Failure:
+    """`change` edits the list of vectors of every right answer, or returns what stands there instead."""
+
+    def failure(request: Request, reply: Reply) -> Reply:
+        body = json.loads(reply.body)
+        items = body.get("data", [])
+        return as_json(reply.status, {**body, "data": change(items, request) or items})
+
+    return failure
+
+
+def spoiled(embedding: object) -> Failure:
+    """Poisoned texts have this in the place of their vector."""
+
+    def change(items: list[dict[str, Any]], request: Request) -> None:
+        for text, item in zip(request.texts, items, strict=True):
+            item["embedding"] = embedding if POISON in text else item["embedding"]
+
+    return changed(change)
+
+
+def numbered(number: Callable[[int], object], *, backwards: bool = False) -> Failure:
+    """Vectors whose `index` is written in another way; None leaves it out."""
+
+    def change(items: list[dict[str, Any]], request: Request) -> object:
+        numbers = [(item, number(item.pop("index"))) for item in items]
+        found = [item if n is None else {**item, "index": n} for item, n in numbers]
+        return found[::-1] if backwards else found
+
+    return changed(change)
+
+
+def once(failure: Failure) -> Failure:
+    """Only the first request fails."""
+    requests = [True]
+    return lambda request, reply: failure(request, reply) if requests and requests.pop() else reply
+
+
+wrong_dimensions = changed(lambda items, request: [{**item, "embedding": [0.5] * 7} for item in items])

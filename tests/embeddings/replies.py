@@ -5,7 +5,6 @@ import json
 import math
 import re
 import struct
-from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -49,21 +48,14 @@ def vector(text: str, dimensions: int) -> list[float]:
     return [value / length for value in values] if length else [dimensions**-0.5] * dimensions
 
 
-def embeddings(vectors: Sequence[Sequence[float]], *, as_base64: bool, model: object) -> Reply:
+def embeddings(vectors: Sequence[Sequence[float]], *, model: object) -> Reply:
     """A right answer that holds these vectors."""
-    data = [
-        {
-            "object": "embedding",
-            "index": index,
-            "embedding": b64encode(struct.pack(f"<{len(values)}f", *values)).decode() if as_base64 else list(values),
-        }
-        for index, values in enumerate(vectors)
-    ]
+    data = [{"object": "embedding", "index": index, "embedding": values} for index, values in enumerate(vectors)]
     usage = {"prompt_tokens": len(vectors), "total_tokens": len(vectors)}
     return as_json(200, {"object": "list", "data": data, "model": model, "usage": usage})
 
 
-def as_json(status: int, body: Mapping[str, Any]) -> Reply:
+def as_json(status: int, body: object) -> Reply:
     return Reply(status, json.dumps(body).encode())
 
 

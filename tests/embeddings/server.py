@@ -10,7 +10,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self
 
-from tests.embeddings.failures import too_large
 from tests.embeddings.replies import Failure, Reply, Request, embeddings, error, vector
 
 
@@ -21,12 +20,8 @@ class EmbeddingServer:
         self.dimensions = dimensions
         """Of the model; a client may ask for others, unless `only_own_dimensions`."""
         self.only_own_dimensions = False
-        self.only_floats = False
-        """As many servers do, send lists of numbers whatever was asked for."""
         self.model: str | None = None
         """The only model there is; None for any."""
-        self.max_characters: int | None = None
-        """Requests with a longer text are answered with 413."""
         self.requests: list[Request] = []
         self._failures: deque[Failure] = deque()
         self._always: Failure | None = None
@@ -51,6 +46,10 @@ class EmbeddingServer:
     def fail_always(self, failure: Failure | None) -> None:
         """Every request fails from now on, after those of `fail_next`; None ends it."""
         self._always = failure
+
+    def stop_failing(self) -> None:
+        self._failures.clear()
+        self._always = None
 
     def stall(self, request: Request, reply: Reply) -> Reply:
         """A failure: the answer comes when the server is closed."""
@@ -86,13 +85,8 @@ class EmbeddingServer:
             return error(400, "'$.input' is invalid. Please check the API reference.")
         if self.only_own_dimensions and "dimensions" in request.body:
             return error(400, "This model does not support specifying dimensions.")
-        if self.max_characters is not None and max(map(len, texts)) > self.max_characters:
-            return too_large(request, Reply(200, b""))
         dimensions = int(request.body.get("dimensions") or self.dimensions)
-        as_base64 = request.body.get("encoding_format") == "base64" and not self.only_floats
-        return embeddings(
-            [vector(text, dimensions) for text in texts], as_base64=as_base64, model=request.body.get("model")
-        )
+        return embeddings([vector(text, dimensions) for text in texts], model=request.body.get("model"))
 
 
 def _handler(server: EmbeddingServer) -> type[BaseHTTPRequestHandler]:

@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 from tests.api.vaults import opened, rows, write
-from tests.embeddings.failures import not_a_number, server_error, unauthorized, wrong_dimensions
+from tests.embeddings.failures import (
+    POISON,
+    changed,
+    over,
+    overloaded,
+    poisoned,
+    says,
+    spoiled,
+    unauthorized,
+    wrong_dimensions,
+)
 from tests.embeddings.replies import Failure
 from tests.embeddings.server import EmbeddingServer
 from vault_index import VaultIndex
@@ -105,7 +115,7 @@ def test_sync_embeds_changed_texts_only(index: VaultIndex, server: EmbeddingServ
     assert len(server.texts) == 6
 
 
-@pytest.mark.parametrize("failure", [unauthorized, wrong_dimensions, not_a_number])
+@pytest.mark.parametrize("failure", [unauthorized, wrong_dimensions])
 def test_failing_embedder_leaves_search_by_words(index: VaultIndex, server: EmbeddingServer, failure: Failure) -> None:
     server.fail_always(failure)
     report = index.sync()
@@ -129,7 +139,7 @@ def test_embed_resumes_after_a_failure(index: VaultIndex, server: EmbeddingServe
     index.sync(embed=False)
     server.fail_next()
     assert index._runtime.embed_step().embedded == 2
-    server.fail_next(server_error)
+    server.fail_next(overloaded)
     assert codes(index.embed().problems) == ["embedder"]
     assert index.embed().pending == 0
     answered = [request.texts for request in server.requests]
@@ -197,16 +207,74 @@ def test_daily_limit_stops_before_it_is_passed(index: VaultIndex, server: Embedd
     assert len(server.texts) in (sent, sent + 1)
 
 
-@pytest.mark.parametrize("batch_texts", ["1", "16"])
-def test_text_that_the_server_refuses_holds_up_no_other(
-    index: VaultIndex, server: EmbeddingServer, tmp_path: Path, batch_texts: str
+BAD_TEXTS = {
+    "NaN that is no JSON": (says(500, {"error": {"message": "unsupported value: NaN"}}, poisoned), "value: NaN"),
+    "content filter": (says(400, {"error": {"message": "filtered", "code": "content_filter"}}, poisoned), "filtered"),
+    "error in a 200": (says(200, {"error": {"message": "no output"}}, poisoned), "no output"),
+    "null": (spoiled(None), "not a vector"),
+    "empty": (spoiled([]), "0 dimensions"),
+    "zeros": (spoiled([0.0] * 64), "zero or not finite"),
+    "two for one": (changed(lambda items, sent: items * (1 + poisoned(sent))), "2 vectors for 1 texts"),
+}
+
+
+@pytest.mark.parametrize(("failure", "reason"), BAD_TEXTS.values(), ids=BAD_TEXTS)
+def test_text_that_the_server_cannot_embed_holds_up_no_other(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path, failure: Failure, reason: str
 ) -> None:
-    use(index, server, batch_texts=batch_texts)
-    write(tmp_path / "vault", {"00 long.md": "An endless tale. " * 60})
-    server.max_characters = 300
+    write(tmp_path / "vault", {"02 bad.md": f"A {POISON} text.\n"})
+    server.fail_always(failure)
     report = index.sync()
-    assert (report.embedded, report.pending) == (5, 1)
-    assert index.search("endless tale").results[0].path == "00 long.md"
+    assert (report.embedded, report.pending, report.problems) == (5, 1, ())
+    (problem,) = index.status().problems
+    assert (problem.code, problem.message.partition(": ")[0]) == ("not_embedded", "02 bad.md:1")
+    assert reason in problem.message
+    assert index.file_status("02 bad.md").problems == (problem,)
+    sent = len(server.texts)
+    assert (index.embed().pending, index.embed_plan().chunks, len(server.texts)) == (1, 0, sent)
+
+
+def test_refused_text_is_sent_again_when_it_or_the_model_changes(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
+) -> None:
+    write(tmp_path / "vault", {"bad.md": f"A {POISON} text.\n"})
+    server.fail_always(spoiled(None))
+    index.sync()
+    before = len(server.texts)
+    index.embed(rebuild=True)
+    assert any(POISON in text for text in server.texts[before:])
+    use(index, server, model="other")
+    assert index.embed().embedded == 5
+    assert index.status().embedder.model == "other"  # which the refused text does not hold up
+    assert codes(index.status().problems) == ["not_embedded"]
+    write(tmp_path / "vault", {"bad.md": "A good text.\n"})
+    assert (index.sync().pending, index.status().problems) == (0, ())
+
+
+LIMITS = {
+    "texts, 400": says(400, {"error": {"code": "1214", "message": "at most 4 texts"}}, over(4)),
+    "texts, list": says(400, [{"error": {"code": 400, "message": "at most 4 requests in one batch"}}], over(4)),
+    "texts, 500": says(500, {"error": {"message": "batch size is invalid"}}, over(4)),
+    "tokens": says(413, {"message": "Too many input tokens"}, lambda sent: sum(map(len, sent.texts)) > 200),
+    "vectors": changed(lambda items, sent: items[:4]),
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS.values(), ids=LIMITS)
+def test_limit_on_texts_of_a_request_is_learned(
+    index: VaultIndex, server: EmbeddingServer, tmp_path: Path, limit: Failure
+) -> None:
+    write(tmp_path / "vault", {f"n{number}.md": f"The lamp of room {number} is lit.\n" for number in range(8)})
+    server.fail_always(limit)
+    report = index.sync()
+    assert (report.embedded, report.pending, report.problems) == (13, 0, ())
+    assert index.search("elm described", mode="vector").results[0].path == "01.md"
+    index.close()
+    sent = len(server.texts)
+    write(tmp_path / "vault", {f"m{number}.md": f"The door of room {number} is open.\n" for number in range(8)})
+    with VaultIndex.open(index.home) as again:
+        assert (again.sync().embedded, again.status().problems) == (8, ())
+    assert len(server.texts) == sent + 8
 
 
 def test_embed_plan_sends_nothing(index: VaultIndex, server: EmbeddingServer) -> None:

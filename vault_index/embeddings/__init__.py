@@ -32,7 +32,8 @@ class Embedder(Protocol):
     def batch_texts(self) -> int: ...
 
     def embed(self, texts: Sequence[str], before: Callable[[], object] | None = None) -> list[Vector]:
-        """One vector for each text, in their order. Raises EmbedderError, and TextTooLong where a single text is.
+        """Return one vector for each text, in their order. Raises EmbedderError; RequestRefused where fewer texts
+        may pass.
 
         `before` is called right before anything is sent, also for the second time, and keeps it back by raising.
         """

@@ -28,6 +28,9 @@ PRICES_PER_MILLION = {
 }
 """US dollars for a million tokens, as listed in 2026."""
 
+PROBE = "How long are your vectors?"
+"""Sent to a model of unknown dimensions, and to a server that refused a text, to learn whether it embeds any."""
+
 _OPENAI = "https://api.openai.com/v1"
 _NO_KEY = "none"
 """The key that is sent where none is set: a server on one's own machine takes any."""
@@ -61,6 +64,12 @@ def proxy_for(config: "EmbeddingConfig") -> str:
     return proxy if not proxy or "://" in proxy else f"http://{proxy}"
 
 
+def is_openai(config: "EmbeddingConfig") -> bool:
+    """Return whether the server is OpenAI itself."""
+    host = _split(config).hostname or ""
+    return host == "api.openai.com" or host.endswith(".api.openai.com")
+
+
 def find_key(config: "EmbeddingConfig", environ: Mapping[str, str] = os.environ) -> str:
     """The first there is of `api_key`, the variable `api_key_env`, the output of `api_key_command`.
 
@@ -72,8 +81,7 @@ def find_key(config: "EmbeddingConfig", environ: Mapping[str, str] = os.environ)
     if not key and config.api_key_command:
         key = _ask(config.api_key_command)
     if not key:
-        host = _split(config).hostname or ""
-        if host == "api.openai.com" or host.endswith(".api.openai.com"):
+        if is_openai(config):
             name = config.api_key_env or "OPENAI_API_KEY"
             raise EmbedderRefused(
                 "there is no API key for OpenAI",

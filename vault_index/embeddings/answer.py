@@ -2,11 +2,14 @@
 
 import json
 from base64 import b64decode
+from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from vault_index.errors import EmbedderError
+from vault_index.embeddings.retry import Broken
+from vault_index.errors import RequestRefused
 from vault_index.models import Vector
 
 _HINT = (
@@ -16,32 +19,38 @@ _HINT = (
 _Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def parse_vectors(body: bytes, count: int, dimensions: int | None) -> list[Vector]:
-    """The `count` vectors of an answer in the order of the texts, of unit length.
-
-    Takes base64 and lists of numbers. `dimensions` None takes any length. Raises EmbedderError for whatever is not
-    as the protocol says.
-    """
+def parse_answer(body: bytes) -> dict[str, Any]:
+    """Decode the JSON object of an answer; another value is an empty object. Raises Broken."""
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError):
-        raise EmbedderError("the embeddings server sent something that is not JSON", _HINT) from None
-    items = answer.get("data") if isinstance(answer, dict) else None
+        raise Broken("the embeddings server sent something that is not JSON", _HINT, most_retries=1) from None
+    return answer if isinstance(answer, dict) else {}
+
+
+def parse_vectors(answer: Mapping[str, Any], count: int, dimensions: int | None) -> list[Vector]:
+    """Return the `count` vectors of an answer in the order of the texts, of unit length.
+
+    Takes base64 and lists of numbers. `dimensions` None takes any length. Raises RequestRefused for whatever does not
+    follow the protocol.
+    """
+    items = answer.get("data")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise EmbedderError("the embeddings server sent JSON without embeddings", _HINT)
+        raise Broken("the embeddings server sent JSON without embeddings", _HINT, most_retries=1)
     if len(items) != count:
-        raise EmbedderError(f"the embeddings server sent {len(items)} vectors for {count} texts", _HINT)
+        raise Broken(f"the embeddings server sent {len(items)} vectors for {count} texts", _HINT, most_retries=1)
     return [_unit(_floats(item.get("embedding")), dimensions) for item in _in_order(items)]
 
 
 def _in_order(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    numbers = [item.get("index") for item in items]
-    if all(number is None for number in numbers):
+    """Sort by `index` if it numbers the texts from 0, in any notation; else keep the order of the answer."""
+    try:
+        numbers = [float(item["index"]) for item in items]
+    except (KeyError, TypeError, ValueError, OverflowError):
         return items
-    by_number = {number: item for number, item in zip(numbers, items, strict=True) if isinstance(number, int)}
-    if sorted(by_number) != list(range(len(items))):
-        raise EmbedderError("the embeddings server numbered its vectors wrongly", _HINT)
-    return [by_number[number] for number in range(len(items))]
+    if sorted(numbers) != list(range(len(items))):
+        return items
+    return [item for _, item in sorted(zip(numbers, items, strict=True), key=itemgetter(0))]
 
 
 def _floats(value: object) -> _Floats:
@@ -55,19 +64,19 @@ def _floats(value: object) -> _Floats:
                 return floats
     except (ValueError, TypeError, OverflowError):
         pass
-    raise EmbedderError("the embeddings server sent something that is not a vector", _HINT)
+    raise RequestRefused("the embeddings server sent something that is not a vector", _HINT)
 
 
 def _unit(vector: _Floats, dimensions: int | None) -> Vector:
     if dimensions is not None and len(vector) != dimensions:
-        raise EmbedderError(
+        raise RequestRefused(
             f"the embeddings server sent {len(vector)} dimensions instead of {dimensions}",
             f"set embedding.dimensions to {len(vector)} if that is what the model has, or to 0 for the model's own",
         )
     with np.errstate(over="ignore"):
         length = float(np.linalg.norm(vector))
     if not np.isfinite(length) or length < float(np.finfo(np.float32).tiny):
-        raise EmbedderError(
+        raise RequestRefused(
             "the embeddings server sent a vector that is zero or not finite", "try another model; this one is broken"
         )
     return (vector / length).astype("<f4").tobytes()

@@ -1,25 +1,22 @@
 """What went wrong at an embeddings server, as an error of this program: with a hint, without the key or the texts."""
 
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import openai
 
-from vault_index.embeddings.retry import Unavailable, retry_after
-from vault_index.errors import EmbedderError, EmbedderRefused, TextTooLong
+from vault_index.embeddings.retry import Broken, Unavailable, retry_after
+from vault_index.errors import EmbedderError, EmbedderRefused, RequestRefused
 
 _LONGEST_QUOTE = 200
 _SHARED = 20
 """Characters a server's message may have in common with a text before it counts as quoting it."""
 _NO_QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "quota_exceeded"})
-_TOO_LONG = re.compile(
-    r"context[ _]length|too[ _](?:long|large|many[ _](?:tokens|inputs))"
-    r"|maximum (?:context|sequence|request|batch|input|allowed)"
-    r"|max_tokens_per_request|string_above_max_length|array_above_max_length|exceeds? (?:the )?(?:max|context|limit)",
-    re.IGNORECASE,
-)
+_MESSAGES = ("error", "message", "detail", "msg")
+"""Where servers put the sentence that says what is wrong."""
+_OUTAGES = frozenset({408, 409, 425, 429, 502, 503, 504})
+"""Statuses of a server that is overloaded or away, whatever the texts are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,8 @@ def translate(error: openai.APIError, asked: Asked) -> EmbedderError:
             most_retries=1,
         )
     if isinstance(error, openai.APIStatusError):
-        return _of_status(error, asked)
+        wait = retry_after(error.response.headers, time.time())
+        return of_status(error.status_code, error.body, asked, wait)
     reason = _quote(str(error.__cause__ or error), asked)
     return Unavailable(
         f"cannot talk to the embeddings server at {asked.endpoint}{reason}",
@@ -50,36 +48,31 @@ def translate(error: openai.APIError, asked: Asked) -> EmbedderError:
     )
 
 
-def refuses_base64(error: openai.APIError) -> bool:
-    """Whether a server that knows no `encoding_format` refuses to answer because of it."""
-    return (
-        isinstance(error, openai.APIStatusError)
-        and error.status_code in (400, 422)
-        and "encoding_format" in _said(error)
-    )
-
-
-def _of_status(error: openai.APIStatusError, asked: Asked) -> EmbedderError:
-    status, said = error.status_code, _said(error)
-    quote = _quote(_message(error.body), asked)
-    codes = {error.code, error.type}
+def of_status(status: int, said: object, asked: Asked, wait: float | None = None) -> EmbedderError:
+    """Return the error for an HTTP status; `said` is the error object of the answer, `wait` its Retry-After in
+    seconds."""
+    quote = _quote(_message(said), asked)
+    codes = {str(said.get("code")), str(said.get("type"))} if isinstance(said, Mapping) else set()
     if status == 402 or codes & _NO_QUOTA:
         return EmbedderRefused(
             f"the account at {asked.endpoint} has no quota left{quote}",
             "add credit there, then run `vault-index embed`; what was embedded is kept",
         )
-    if status == 413 or (status in (400, 422, 500) and _TOO_LONG.search(said)):
-        return TextTooLong(
-            f"{asked.endpoint} takes no request this long{quote}",
-            "lower embedding.batch_tokens, or chunk.tokens below what the model takes at once",
-        )
-    if status in (408, 409, 425, 429) or status >= 500:
-        return Unavailable(
-            f"{asked.endpoint} {'asks to slow down' if status == 429 else 'failed'} (status {status}){quote}",
-            "try again later; what was embedded is kept",
-            retry_after=retry_after(error.response.headers, time.time()),
-        )
+    later = "try again later; what was embedded is kept"
+    if status in _OUTAGES or (status >= 500 and wait is not None):
+        does = "asks to slow down" if status == 429 else "failed"
+        return Unavailable(f"{asked.endpoint} {does} (status {status}){quote}", later, retry_after=wait)
+    if status >= 500:
+        retries = 1 if len(asked.texts) > 1 else None
+        return Broken(f"{asked.endpoint} failed (status {status}){quote}", later, most_retries=retries)
     return _refusal(status, asked, quote)
+
+
+def of_error_object(said: object, asked: Asked) -> EmbedderError:
+    """Return the error for an answer with status 200 that holds an error instead of vectors."""
+    code = str(said.get("code")) if isinstance(said, Mapping) else ""
+    status = int(code) if len(code) == 3 and code.isdecimal() else 0
+    return of_status(status if 400 <= status < 600 else 500, said, asked)
 
 
 def _refusal(status: int, asked: Asked, quote: str) -> EmbedderError:
@@ -99,24 +92,21 @@ def _refusal(status: int, asked: Asked, quote: str) -> EmbedderError:
             f"{asked.endpoint} sends requests elsewhere (status {status})",
             "set embedding.base_url to the address that answers itself; texts do not follow a redirect",
         )
-    return EmbedderError(
+    return RequestRefused(
         f"{asked.endpoint} refuses the request (status {status}){quote}",
-        "check embedding.model and embedding.dimensions; many models take only their own, which is 0",
+        "check embedding.model and embedding.dimensions (many models take only their own, which is 0); if the texts are"
+        " too long for the model, lower chunk.tokens",
     )
 
 
-def _said(error: openai.APIStatusError) -> str:
-    """All the server says, to recognise an error by; it is never shown."""
-    return f"{error.code} {error.type} {error.body}"
-
-
-def _message(body: object) -> str:
-    if isinstance(body, Mapping):
-        inner = body.get("error")
-        if isinstance(inner, Mapping):
-            return _message(inner)
-        return next((str(body[key]) for key in ("message", "error", "detail") if isinstance(body.get(key), str)), "")
-    return body if isinstance(body, str) else ""
+def _message(said: object) -> str:
+    """Return the sentence in an error of any server: a text, or the first in an object or a list."""
+    while not isinstance(said, str):
+        values = [said.get(key) for key in _MESSAGES] if isinstance(said, Mapping) else said
+        if not isinstance(values, list):
+            return ""
+        said = next((value for value in values if isinstance(value, str | list | Mapping)), None)
+    return said
 
 
 def _quote(message: str, asked: Asked) -> str:

@@ -3,24 +3,22 @@
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import openai
 
 from vault_index.config.values import without_password
-from vault_index.embeddings.access import KNOWN_DIMENSIONS, base_url, endpoint, find_key, proxy_for
-from vault_index.embeddings.answer import parse_vectors
-from vault_index.embeddings.faults import Asked, refuses_base64, translate
+from vault_index.embeddings.access import KNOWN_DIMENSIONS, PROBE, base_url, endpoint, find_key, is_openai, proxy_for
+from vault_index.embeddings.answer import parse_answer, parse_vectors
+from vault_index.embeddings.faults import Asked, of_error_object, translate
 from vault_index.embeddings.retry import Patience
-from vault_index.errors import EmbedderError, TextTooLong
+from vault_index.errors import EmbedderError
 from vault_index.models import Vector, VectorSpace
 
 if TYPE_CHECKING:
     from vault_index.config import EmbeddingConfig
 
 DEFAULT_MODEL = "text-embedding-3-small"
-_PROBE = "How long are your vectors?"
-"""Sent once to a model of unknown dimensions."""
 _LONGEST_WAIT = 120.0
 _QUERY_TIMEOUT, _QUERY_LONGEST_WAIT = 10.0, 1.0
 """Somebody waits for the answer to a query, and it can be answered by keywords."""
@@ -51,29 +49,17 @@ class OpenAIEmbedder:
         self._timeout = config.timeout
         self._patience = Patience(config.max_retries, _LONGEST_WAIT)
         self._query_patience = Patience(min(config.max_retries, 1), _QUERY_LONGEST_WAIT, or_give_up=True)
-        self._format: Literal["base64", "float"] = "base64"
-        self._paid: dict[str, Vector] = {}
         proxy = proxy_for(config)
         self.via = without_password(proxy)
         self._client = _client(base_url(config), self._key, proxy)
         model = space.model if space else config.model or DEFAULT_MODEL
         self.space = space or VectorSpace("openai", model, config.dimensions, endpoint(config))
-        self._asked_dimensions = _asked_dimensions(config, self.space)
+        self._parameters = _parameters(config, self.space)
         if not self.space.dimensions:
             self.space = VectorSpace("openai", model, self._natural_dimensions(model), self.space.endpoint)
 
     def embed(self, texts: Sequence[str], before: Callable[[], object] | None = None) -> list[Vector]:
-        """One request; a server that finds it too long is asked for the halves.
-
-        Raises TextTooLong where a single text is. What came before it was paid for: the next call takes it from here.
-        """
-        missing = [text for text in dict.fromkeys(texts) if text not in self._paid]
-        if missing:
-            self._fill(missing, before)
-        vectors = [self._paid[text] for text in texts]
-        for text in texts:
-            self._paid.pop(text, None)
-        return vectors
+        return self._ask(texts, self._patience, self._timeout, self.space.dimensions, before)
 
     def embed_query(self, text: str, before: Callable[[], object] | None = None) -> Vector:
         timeout = min(self._timeout, _QUERY_TIMEOUT)
@@ -89,24 +75,12 @@ class OpenAIEmbedder:
         self._closed.set()
         self._client.close()
 
-    def _fill(self, texts: list[str], before: Callable[[], object] | None) -> None:
-        try:
-            vectors = self._ask(texts, self._patience, self._timeout, self.space.dimensions, before)
-        except TextTooLong:
-            if len(texts) == 1:
-                raise
-            half = len(texts) // 2
-            self._fill(texts[:half], before)
-            self._fill(texts[half:], before)
-            return
-        self._paid.update(zip(texts, vectors, strict=True))
-
     def _natural_dimensions(self, model: str) -> int:
         known = KNOWN_DIMENSIONS.get(model)
         if known is not None:
             return known
         try:
-            vector = self._ask([_PROBE], self._query_patience, self._timeout, None)[0]
+            vector = self._ask([PROBE], self._query_patience, self._timeout, None)[0]
         except EmbedderError:
             self.close()
             raise
@@ -124,38 +98,30 @@ class OpenAIEmbedder:
         sent = [text.encode("utf-8", "replace").decode() or " " for text in texts]
         asked = Asked(self.space.endpoint, self.space.model, timeout, self._key, sent)
 
-        def request() -> bytes:
+        def request() -> list[Vector]:
             if before is not None:
                 before()
-            return self._request(asked)
+            answer = parse_answer(self._request(asked))
+            if answer.get("error") and not answer.get("data"):
+                raise of_error_object(answer["error"], asked)
+            return parse_vectors(answer, len(texts), dimensions)
 
-        body = patience.keep_trying(request, self._sleep)
-        return parse_vectors(body, len(texts), dimensions)
+        return patience.keep_trying(request, self._sleep)
 
     def _request(self, asked: Asked) -> bytes:
         """The body of the answer to one request. Raises Unavailable where it makes sense to ask again."""
         if self._closed.is_set():
             raise _closed()
+        body = {"input": asked.texts, **self._parameters}
         try:
-            # The raw answer: the library takes a malformed one for a good one, and its classes are slow to make.
-            raw = self._client.embeddings.with_raw_response.create(
-                input=asked.texts,
-                model=asked.model,
-                encoding_format=self._format,
-                extra_body={"dimensions": self._asked_dimensions} if self._asked_dimensions else None,
-                timeout=asked.timeout,
-            )
+            return self._client.post("/embeddings", cast_to=bytes, body=body, options={"timeout": asked.timeout})
         except openai.APIError as error:
-            if self._format == "base64" and refuses_base64(error):
-                self._format = "float"
-                return self._request(asked)
             # Without the cause: its text is the server's, which may repeat the key or the note.
             raise translate(error, asked) from None
         except RuntimeError:  # of the HTTP library, where `close` came between
             if self._closed.is_set():
                 raise _closed() from None
             raise
-        return raw.http_response.content
 
 
 def _client(url: str, key: str, proxy: str) -> openai.OpenAI:
@@ -167,6 +133,17 @@ def _client(url: str, key: str, proxy: str) -> openai.OpenAI:
     direct = dict.fromkeys(("http://", "https://", "all://"))
     http = openai.DefaultHttpxClient(follow_redirects=False, proxy=proxy or None, mounts={} if proxy else direct)
     return openai.OpenAI(api_key=key, base_url=url, max_retries=0, http_client=http)
+
+
+def _parameters(config: "EmbeddingConfig", space: VectorSpace) -> dict[str, object]:
+    """What each request holds beside its texts. Base64 has a quarter of the bytes of JSON numbers, but only OpenAI
+    itself is asked for it: other servers may refuse `encoding_format`."""
+    given = {
+        "model": space.model,
+        "dimensions": _asked_dimensions(config, space),
+        "encoding_format": "base64" if is_openai(config) else "",
+    }
+    return {name: value for name, value in given.items() if value}
 
 
 def _asked_dimensions(config: "EmbeddingConfig", space: VectorSpace) -> int:

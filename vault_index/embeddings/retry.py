@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import tenacity
 
-from vault_index.errors import EmbedderError
+from vault_index.errors import EmbedderError, RequestRefused
 
 T = TypeVar("T")
 
@@ -25,6 +25,10 @@ class Unavailable(EmbedderError):
         super().__init__(message, hint)
         self.retry_after = retry_after
         self.most_retries = most_retries
+
+
+class Broken(Unavailable, RequestRefused):
+    """The server failed while it worked on the request: it may recover, or one of the texts may be the cause."""
 
 
 @dataclass(frozen=True, slots=True)

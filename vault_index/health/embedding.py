@@ -37,7 +37,9 @@ def embed_plan(runtime: Runtime) -> EmbedPlan:
         space = embedder.space
         with reader.snapshot():
             wanted = next((row for row in read_spaces(reader) if row.space == space), None)
-            lacking = pending_chunks(reader, wanted.id if wanted else None)
+            refused = cache.refused(space)
+            pending = pending_chunks(reader, wanted.id if wanted else None)
+            lacking = [chunk for chunk in pending if chunk.embed_key not in refused]
         cached = cache.embeddings(space, [chunk.embed_key for chunk in lacking])
     free = pending = lacking
     if embedder.remote:

@@ -5,7 +5,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Literal
 
@@ -35,13 +35,14 @@ from vault_index.runtime import Runtime
 from vault_index.sources.sessions.projects import session_in
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import EMPTY, YET, Source
+from vault_index.store.cache import Cache
 from vault_index.store.counts import EMBED_PROBLEM, count_rows, faults, faults_of, read_meta, source_counts, stamps
 from vault_index.store.documents import chunks_of, count_unreviewed, spread_texts
 from vault_index.store.forgotten import forgotten
 from vault_index.store.pool import Connections
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
-from vault_index.store.spaces import count_pending, read_spaces, serving_space, tokens_ahead
+from vault_index.store.spaces import count_pending, read_spaces, refused_chunks, serving_space, tokens_ahead
 from vault_index.store.state import State
 from vault_index.version import __version__
 
@@ -62,6 +63,7 @@ _HINTS = {
     "placeholder": "open it once, or tell the cloud's program to keep it on this machine",
     "session": "the rest is indexed; its client may have been killed while it wrote, or be newer than we know",
     "opencode_schema": "upgrade vault-index, or report it with the version of OpenCode; what is known is kept",
+    "not_embedded": "it is found by its words; it is sent again when the text or the model changes",
     "busy": "the next sync tries again",
     "failed": "the next sync tries again; what is known is kept",
     "mirror_edited": "take the line `session:` out of it to keep it as a note: the session gets a new file",
@@ -85,6 +87,7 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
             sources = _source_rows(connections, runtime.sources)
             problems += _gone(runtime.by_name, sources)
             problems += [*_embedding_problems(reader, config), *_fault_problems(faults(reader))]
+            problems += _fault_problems(_refused(runtime, reader))
             spent = spent_days(connections.state, config)
     except VaultIndexError as error:
         none = 0 if isinstance(error, NotSetUpError) else None
@@ -118,7 +121,9 @@ def file_status(runtime: Runtime, ref: str) -> FileStatus:
         space = serving_space(reader)
         chunks = len(chunks_of(reader, document.id))
         lacking = count_pending(reader, space.id, document.id) if space else chunks
-        faults = map(_fault_problem, faults_of(reader, document.source, document.path))
+        place = document.source, document.path
+        refused = [fault for name, fault in _refused(runtime, reader) if (name, fault.path) == place]
+        faults = map(_fault_problem, [*faults_of(reader, *place), *refused])
         return FileStatus(
             state=state,
             source=document.source,
@@ -276,6 +281,15 @@ def _embedding_problems(reader: IndexReader, config: Config) -> Iterator[Problem
         yield Problem(*json.loads(remembered))
     if serving_space(reader) is not None and not reader.vectors_work():
         yield Problem("vec0", "sqlite-vec cannot be loaded: search works by keywords only", "reinstall it")
+
+
+def _refused(runtime: Runtime, reader: IndexReader) -> list[tuple[str, Fault]]:
+    """Source and fault of every text that the embedding server cannot embed."""
+    row = min(read_spaces(reader), key=lambda row: row.serving, default=None)
+    if row is not None and row.space.provider == "openai":
+        with suppress(VaultIndexError), closing(Cache(runtime.home.cache_db)) as cache:
+            return [(source, fault) for _, source, fault in refused_chunks(reader, row.id, cache.refused(row.space))]
+    return []
 
 
 def _fault_problems(found: Sequence[tuple[str, Fault]]) -> Iterator[Problem]:

@@ -278,6 +278,8 @@ class WriteSide:
             embedder = self._embedders.configured()
             with self._held("embed"):
                 space = open_space(self._open_writer(), embedder, renew=renew)
+            if space is not None and renew:
+                self._open_cache().drop_refusals(space.space)
             if embedder is not None and space is None:
                 problems.append(_NO_VEC0)
             if embedder is not None and space is not None:

@@ -20,7 +20,7 @@ from vault_index import tokens
 from vault_index.config import Config
 from vault_index.disk import is_under
 from vault_index.embeddings import Embedder
-from vault_index.embeddings.access import endpoint
+from vault_index.embeddings.access import PROBE, endpoint
 from vault_index.errors import EmbedderRefused, VaultIndexError
 from vault_index.markdown.memory import as_uuid, projects_in, said_in
 from vault_index.markdown.normalize import project_form
@@ -286,6 +286,11 @@ class Outbound:
 
         self._declare([("", _QUERIES, text)], check().daily_token_limit)
         return self._embedder.embed_query(text, check)
+
+    def probe(self) -> None:
+        """Raise the EmbedderError of an embedder that cannot even embed a text of this program."""
+        self._moment().check_receiver(self._embedder.space)
+        self._embedder.embed_query(PROBE)
 
     def _leaving(self, texts: Sequence[Sequence[PendingChunk]]) -> list[PendingChunk]:
         moment = self._moment()

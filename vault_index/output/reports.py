@@ -217,7 +217,8 @@ def _sync(report: Record, width: int) -> Blocks:
         *shown_if(failed, GAP, unread, *named, *_rest(failed, indent=2)),
         *_problems(report),
         *shown_if(
-            pending and not report.get("problems"), line(("The vectors that are pending: vault-index embed", "dim"))
+            pending and not report.get("problems"),
+            line(("Embed what is pending: vault-index embed; see what cannot be: vault-index status", "dim")),
         ),
     ]
 

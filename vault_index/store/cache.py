@@ -1,4 +1,5 @@
-"""`cache.db`: vectors by content and nothing else. It may be lost; what it costs is to compute them again."""
+"""`cache.db`: vectors by content, and what embedding servers refused. It may be lost; what it costs is to compute them
+again."""
 
 from __future__ import annotations
 
@@ -17,6 +18,19 @@ _VARIABLES = 500  # values in one IN (…)
 _KEY = 16  # bytes of a key that are kept: enough to tell texts apart
 _SPACE = ", ".join(VectorSpace._fields)
 _TABLES = {"space": f"id, {_SPACE}", "embedding": "id, space_id, key, vector"}
+_REFUSALS = """
+CREATE TABLE IF NOT EXISTS refused (
+    space_id INTEGER NOT NULL,
+    key      BLOB    NOT NULL,  -- the SHA-256 of the text
+    reason   TEXT    NOT NULL,  -- what the server said, without the text
+    PRIMARY KEY (space_id, key)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS request_limit (
+    space_id INTEGER PRIMARY KEY,
+    texts    INTEGER NOT NULL
+);
+"""
+"""Created when missing: a cache without these tables is no older version that would have to be filled again."""
 
 
 class Cache(Database):
@@ -28,6 +42,7 @@ class Cache(Database):
     def __init__(self, path: Path) -> None:
         super().__init__(path, "cache", writable=True, begin=partial(_begin_state, path.with_name("state.db")))
         self.check_tables(_TABLES)
+        self.execute(_REFUSALS)
         self._space_ids: dict[VectorSpace, int] = {}
 
     def embeddings(self, space: VectorSpace, keys: Sequence[bytes]) -> dict[bytes, Vector]:
@@ -54,9 +69,31 @@ class Cache(Database):
                 [(space_id, key[:_KEY], vector) for key, vector in vectors.items()],
             )
 
+    def refused(self, space: VectorSpace) -> dict[bytes, str]:
+        """Return the keys of the texts that the server of `space` cannot embed, with its reasons."""
+        return dict(self.execute("SELECT key, reason FROM refused WHERE space_id = ?", (self._space_id(space),)))
+
+    def put_refused(self, space: VectorSpace, key: bytes, reason: str) -> None:
+        self.execute("INSERT OR REPLACE INTO refused VALUES (?, ?, ?)", (self._space_id(space), key, reason))
+
+    def most_texts(self, space: VectorSpace) -> int | None:
+        """Return how many texts the server takes in one request; None if it never refused a larger one."""
+        limit: int | None = self.value("SELECT texts FROM request_limit WHERE space_id = ?", (self._space_id(space),))
+        return limit
+
+    def put_most_texts(self, space: VectorSpace, limit: int) -> None:
+        self.execute("INSERT OR REPLACE INTO request_limit VALUES (?, ?)", (self._space_id(space), limit))
+
+    def drop_refusals(self, space: VectorSpace) -> None:
+        """Forget what the server of `space` refused, so that it is asked again."""
+        for table in ("refused", "request_limit"):
+            self.execute(f"DELETE FROM {table} WHERE space_id = ?", (self._space_id(space),))
+
     def drop_embeddings(self, keys: Iterable[bytes]) -> None:
-        """Forget the vectors of these keys in every space."""
+        """Forget the vectors and refusals of these keys in every space."""
+        keys = list(keys)
         with self.transaction():
+            self.execute_many("DELETE FROM refused WHERE key = ?", [(key,) for key in keys])
             self.execute_many(
                 "DELETE FROM embedding WHERE space_id IN (SELECT id FROM space) AND key = ?",
                 [(key[:_KEY],) for key in keys],

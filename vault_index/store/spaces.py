@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 from vault_index.fields import OF_MEMORIES, Filters
-from vault_index.models import Vector, VectorSpace
+from vault_index.models import Fault, Vector, VectorSpace
 from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.filters import document_condition
 from vault_index.store.records import DocumentState, PendingChunk, SpaceRow
@@ -294,6 +294,23 @@ def lacking_documents(db: Database, space_id: int | None) -> dict[DocumentState,
         values,
     )
     return {DocumentState._make(row[1:]): row[0] for row in rows}
+
+
+def refused_chunks(db: Database, space_id: int, refused: Mapping[bytes, str]) -> list[tuple[int, str, Fault]]:
+    """Return the chunks that a space lacks because the server refused their texts (key to reason): the id of the
+    document, its source, and the fault."""
+    if not refused:
+        return []
+    rows = db.execute(
+        "SELECT document.id, document.source, document.path, chunk.start_line, chunk.embed_key FROM pending"
+        " JOIN chunk ON chunk.id = pending.chunk_id JOIN document ON document.id = chunk.document_id"
+        f" WHERE pending.space_id = ? AND hex(chunk.embed_key) {ANY_OF} ORDER BY document.path, chunk.start_line",
+        (space_id, any_of(key.hex().upper() for key in refused)),
+    )
+    return [
+        (document_id, source, Fault("not_embedded", refused[key], path, line))
+        for document_id, source, path, line, key in rows
+    ]
 
 
 def document_states(db: Database, filters: Filters | None = None, most: int = -1) -> list[DocumentState]:
