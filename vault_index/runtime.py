@@ -195,13 +195,16 @@ class Runtime:
     # --- sources and references --------------------------------------------------------------------------------
 
     def source_names(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The same names. Raises NotFoundError for one that no source has."""
-        names = tuple(names)
+        """The names as the sources have them, whatever the case of those given. Raises NotFoundError for one that no
+        source has."""
+        known = {name.casefold(): name for name in self.by_name}
+        found = []
         for name in names:
-            if name not in self.by_name:
-                known = ", ".join(self.by_name) or "none yet"
-                raise NotFoundError(f"there is no source {name!r}", f"the sources are: {known}")
-        return names
+            if name.casefold() not in known:
+                hint = f"the sources are: {', '.join(self.by_name) or 'none yet'}"
+                raise NotFoundError(f"there is no source {name!r}", hint)
+            found.append(known[name.casefold()])
+        return tuple(found)
 
     def inside(self, ref: str) -> str:
         """A reference; for an absolute path in a source, the path inside it. Callers from elsewhere know none."""

@@ -14,7 +14,7 @@ def test_it_sets_up_indexes_and_says_what_to_do_next(
 ) -> None:
     assert main(["init", str(vault), "--provider", "none", "--human"]) == 0
     out, err = capsys.readouterr()
-    assert "my-vault" in out
+    assert "My-Vault" in out
     assert "2 added" in out
     assert 'vault-index search "…"' in out
     assert "config.toml" in err
@@ -35,7 +35,7 @@ def test_again_changes_nothing_and_another_vault_is_another_source(
     (tmp_path / "OpenCode").mkdir()
     (tmp_path / "OpenCode/plan.md").write_text("# Plan\n\nShip it.\n", encoding="utf-8")
     other = answer(capsys, "init", str(tmp_path / "OpenCode"))
-    assert (other["source"], other["added"], other["sync"]["added"]) == ("opencode-2", True, 1)
+    assert (other["source"], other["added"], other["sync"]["added"]) == ("OpenCode-2", True, 1)
 
 
 def test_no_sync_writes_the_configuration_only(

@@ -34,8 +34,8 @@ def test_a_source_is_addressed_by_its_name(capsys: pytest.CaptureFixture[str]) -
     assert main(["config", "set", "exclude", "Archive/, tmp/", "--source", "my-vault"]) == 0
     assert capsys.readouterr().out == 'exclude = ["Archive/", "tmp/"]\n'
     rows = answer(capsys, "config", "list", "--source", "my-vault")["results"]
-    assert {"key": "sources.my-vault.exclude", "value": ["Archive/", "tmp/"], "origin": "file"} in rows
-    assert all(row["key"].startswith("sources.my-vault.") for row in rows)
+    assert {"key": "sources.My-Vault.exclude", "value": ["Archive/", "tmp/"], "origin": "file"} in rows
+    assert all(row["key"].startswith("sources.My-Vault.") for row in rows)
 
 
 def test_secrets_are_masked(capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,7 +57,7 @@ def test_sources_come_and_go(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert out == f"added work: {other}\n"
     assert "vault-index sync" in err
     rows = answer(capsys, "source", "list")["results"]
-    assert [row["name"] for row in rows] == ["my-vault", "work"]
+    assert [row["name"] for row in rows] == ["My-Vault", "work"]
     assert rows[1]["local_only"] == ["private/"]
     assert main(["source", "remove", "work"]) == 0
     assert capsys.readouterr().out == "removed work; its files stay\n"
@@ -75,7 +75,7 @@ def test_a_source_is_added_once(home: Path, tmp_path: Path, capsys: pytest.Captu
     written = (home / "config.toml").read_bytes()
     for again in (add, [*add, "--name", "work"], ["source", "add", f"{other}/"]):
         assert main(again) == 0
-        assert capsys.readouterr().out == f"work is there already: {other}\n"
+        assert capsys.readouterr().out == f"Work is there already: {other}\n"
     for different in ([*add, "--name", "job"], [*add, "--include", "new/"], [*add[:-1], "secret/"]):
         assert main(different) == 2
         assert "share the folder" in capsys.readouterr().err

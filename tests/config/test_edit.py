@@ -49,7 +49,7 @@ class TestCreate:
     def test_again_changes_nothing(self, home: Home, vault: Path) -> None:
         before = text(home)
         done = create_config(home, vault)
-        assert (done.source, done.created, done.added) == ("my-vault", False, False)
+        assert (done.source, done.created, done.added) == ("My-Vault", False, False)
         assert text(home) == before
 
     def test_another_vault_becomes_another_source(self, home: Home, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ class TestCreate:
         for folder in (other, odd):
             folder.mkdir(parents=True)
         done = create_config(home, other)
-        assert (done.source, done.created, done.added) == ("my-vault-2", False, True)
+        assert (done.source, done.created, done.added) == ("My-Vault-2", False, True)
         create_config(home, odd)
         assert [source.path for source in load_config(home, {}).sources][1:] == [other, odd]
 
@@ -92,11 +92,11 @@ class TestSet:
         for key, given_text, value in (
             ("chunk.tokens", "300", 300),
             ("embedding.timeout", "2", 2.0),
-            ("sources.my-vault.exclude", '["a/", "b, c"]', ["a/", "b, c"]),
-            ("sources.my-vault.exclude", "a/, b", ["a/", "b"]),
-            ("sources.my-vault.local_only", "true", True),
-            ("sources.my-vault.local_only", "private/", ["private/"]),
-            ("sources.my-vault.follow_outside_links", "yes", True),
+            ("sources.My-Vault.exclude", '["a/", "b, c"]', ["a/", "b, c"]),
+            ("sources.My-Vault.exclude", "a/, b", ["a/", "b"]),
+            ("sources.My-Vault.local_only", "true", True),
+            ("sources.My-Vault.local_only", "private/", ["private/"]),
+            ("sources.My-Vault.follow_outside_links", "yes", True),
         ):
             set_value(home, key, given_text)
             assert get_value(home, key, environ={}) == value, key
@@ -116,8 +116,8 @@ class TestSet:
             ("chunk.overlap", "300", "less than half"),
             ("chunk.tokns", "300", "no setting"),
             ("sources.other.exclude", "x", "no source is named"),
-            ("sources.my-vault.exclude", "[", "must be a list"),
-            ("sources.my-vault.follow_outside_links", "maybe", "true or false"),
+            ("sources.My-Vault.exclude", "[", "must be a list"),
+            ("sources.My-Vault.follow_outside_links", "maybe", "true or false"),
             ("memory.vault", "other", "no source"),
         ):
             with pytest.raises(VaultIndexError, match=error):
@@ -170,7 +170,7 @@ class TestDelete:
 
     def test_refusals(self, home: Home) -> None:
         before = text(home)
-        for key in ("sources.my-vault.path", "sources.my-vault", "chunk.tokns", "sources"):
+        for key in ("sources.My-Vault.path", "sources.my-vault", "chunk.tokns", "sources"):
             with pytest.raises(UsageError):
                 delete_value(home, key)
         assert text(home) == before
@@ -180,10 +180,10 @@ class TestSources:
     def test_add_and_remove(self, home: Home, tmp_path: Path) -> None:
         (tmp_path / "Work").mkdir()
         source = add_source(home, "", tmp_path / "Work", {"exclude": ("a/",), "local_only": True})
-        assert (source.name, source.exclude, source.local_only) == ("work", ("a/",), True)
+        assert (source.name, source.exclude, source.local_only) == ("Work", ("a/",), True)
         set_value(home, "memory.vault", "work")
         remove_source(home, "work")
-        assert [one.name for one in load_config(home, {}).sources] == ["my-vault"]
+        assert [one.name for one in load_config(home, {}).sources] == ["My-Vault"]
         with pytest.raises(NotFoundError):
             remove_source(home, "work")
 

@@ -7,8 +7,10 @@ import pytest
 
 from tests.api.vaults import indexed, opened, paths_found, write
 from vault_index import VaultIndex
+from vault_index.api import to_json
 from vault_index.config.edit import add_source
-from vault_index.errors import NotFoundError
+from vault_index.errors import NotFoundError, UsageError
+from vault_index.output import Format, render
 
 GROCERIES = "\n".join(f"- {word}" for word in ("apples", "pears", "plums", "grapes", "limes"))
 LIST = f"# Shopping\n\n{GROCERIES}\n- the good olive oil from Crete\n{GROCERIES}\n"
@@ -108,11 +110,19 @@ def test_every_place_of_a_text_is_named_across_vaults_and_however_many_hits_ther
             "work:0/copy.md",
             "vault:7/copy.md",
             "work:7/copy.md",
-            "z/copy alone.md",
+            "work:z/copy alone.md",
             *(f"{number}/copy.md" for number in range(1, 25) if number != 7),
         }
         assert [other.also for other in others] == [()] * 2
-        assert index.get("work:0/copy.md").results[0].source == "work"
+        assert index.get("WORK:0/copy.md").results[0].source == "work"
+        assert index.get("0/copy.md", source="Work").results[0].source == "work"
+        with pytest.raises(UsageError, match="2 vaults have 0") as caught:
+            index.get("0/copy.md")
+        assert caught.value.hint == "name one with its vault: vault:0/copy.md, work:0/copy.md"
+        form: Format
+        for form in ("human", "markdown"):
+            listed = render("list", to_json(index.list(path="0")), form, width=200)
+            assert all(place in listed for place in ("vault:0/copy.md", "work:0/copy.md")), form
         assert index.get("work:7/copy.md:1").results[0].source == "work"
         with pytest.raises(NotFoundError):
             index.get("work:0/copy.md", source="vault")

@@ -69,8 +69,8 @@ def _check_model(config: "Config") -> None:
 def run_config_list(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config.edit import list_values
 
-    prefix = f"sources.{options.source}." if options.source else ""
-    settings = [setting for setting in list_values(home_of(options)) if setting.key.startswith(prefix)]
+    prefix = f"sources.{options.source}.".casefold() if options.source else ""
+    settings = [setting for setting in list_values(home_of(options)) if setting.key.casefold().startswith(prefix)]
     rows = [{"key": setting.key, "value": setting.value, "origin": setting.origin} for setting in settings]
     show(options, "config_list", {"results": rows, "total": len(rows)})
 
@@ -110,7 +110,7 @@ def run_source_list(options: Options, args: dict[str, Any]) -> None:
             "local_only": source.local_only if isinstance(source.local_only, bool) else list(source.local_only),
         }
         for source in all_sources(config)
-        if options.source in (None, source.name)
+        if options.source is None or options.source.casefold() == source.name.casefold()
     ]
     show(options, "source_list", {"results": rows, "total": len(rows)})
 

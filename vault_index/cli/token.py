@@ -72,7 +72,7 @@ def run_token_revoke(options: Options, args: dict[str, Any]) -> None:
 
 
 def _in_words(token: Token, now: float) -> str:
-    """As `reads my-vault, below work/acme, of the project acme (made 2026-11-21, until 2027-02-21T23:59:59+01:00)`."""
+    """As `reads notes, below work/acme, of the project acme (made 2026-11-21, until 2027-02-21T23:59:59+01:00)`."""
     scope = token.caller.scope
     seen = (
         ", ".join(scope.sources) or ("" if scope.folders or scope.projects else "everything"),

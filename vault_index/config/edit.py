@@ -90,7 +90,7 @@ def set_value(home: Home, key: str, text: str, source: str = "", possible: Judge
 def delete_value(home: Home, key: str, source: str = "") -> bool:
     """Take one setting out of the file, so that its default holds again; False when the file did not name it."""
     document = _document(home)
-    parts = ("sources", source, key) if source and "." not in key else tuple(key.split("."))
+    parts = _parts(key, source, _names_only(document))
     table: Any = _table(document, parts[:-1])
     if not isinstance(table, dict) or parts[-1] not in table:
         _address(key, source, _names_only(document))  # an unknown key is an error, one that is not set is none
@@ -115,7 +115,7 @@ def _put_source(
     document: tomlkit.TOMLDocument, name: str, root: Path, settings: Mapping[str, Any] | None = None
 ) -> str:
     sources = document.get("sources", {})
-    if name in sources:
+    if name.casefold() in map(str.casefold, sources):
         raise UsageError(f"there is a source named {name!r} already", "choose another name, or remove that one first")
     name = name or free_name(root, [*sources, *CLIENTS])
     table = tomlkit.table()
@@ -131,7 +131,7 @@ def same_source(home: Home, name: str, path: str | Path, settings: Mapping[str, 
     """The source that `add_source` would write, where there is one of that folder with that name and these settings."""
     root = os.path.realpath(_existing_folder(path))
     for source in parse_config(read_text(home), home, {}).sources:
-        as_asked = name in ("", source.name) and os.path.realpath(source.path) == root
+        as_asked = name.casefold() in ("", source.name.casefold()) and os.path.realpath(source.path) == root
         if as_asked and all(plain(getattr(source, key)) == plain(value) for key, value in settings.items()):
             return source
     return None
@@ -140,9 +140,9 @@ def same_source(home: Home, name: str, path: str | Path, settings: Mapping[str, 
 def remove_source(home: Home, name: str) -> None:
     """Take a source out of the file; its notes are not touched."""
     document = _document(home)
-    _names_only(document).source(name)
+    name = _names_only(document).source(name).name
     del document["sources"][name]
-    if document.get("memory", {}).get("vault") == name:
+    if str(document.get("memory", {}).get("vault", "")).casefold() == name.casefold():
         del document["memory"]["vault"]
     _write(home, document)
 
@@ -171,10 +171,11 @@ def create_config(home: Home, vault: str | Path, provider: str | None = None, me
 
 
 def free_name(folder: Path, taken: Sequence[str]) -> str:
-    """A name for a source after its folder: `My Vault` is `my-vault`, and `my-vault-2` when that is taken."""
-    base = re.sub(r"[^A-Za-z0-9_]+", "-", folder.name).strip("-").lower() or "vault"
+    """A name for a source after its folder: `My Vault` is `My-Vault`, and `My-Vault-2` when that is taken."""
+    base = re.sub(r"[^A-Za-z0-9_]+", "-", folder.name).strip("-") or "vault"
     names = (base, *(f"{base}-{number}" for number in range(2, len(taken) + 2)))
-    return next(name for name in names if name not in taken)
+    other = set(map(str.casefold, taken))
+    return next(name for name in names if name.casefold() not in other)
 
 
 def masked(secret: str) -> str:
@@ -196,11 +197,18 @@ def _shown(field: Field[Any], value: Any) -> Value:
     return shown
 
 
+def _parts(key: str, source: str, config: Config) -> list[str]:
+    """The parts of a dotted key, with the name of a source in the case that it has in the file."""
+    parts = ["sources", source, key] if source and "." not in key else key.split(".")
+    if parts[0] == "sources" and len(parts) > 1:
+        known = {one.name.casefold(): one.name for one in config.sources}
+        parts[1] = known.get(parts[1].casefold(), parts[1])
+    return parts
+
+
 def _address(key: str, source: str, config: Config) -> tuple[tuple[str, ...], Field[Any]]:
     """The section and the field a dotted key names."""
-    parts = key.split(".")
-    if source and len(parts) == 1:
-        parts = ["sources", source, key]
+    parts = _parts(key, source, config)
     if parts[0] == "sources" and len(parts) == 3:
         config.source(parts[1])
         fields = keys(SourceConfig)

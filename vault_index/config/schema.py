@@ -293,9 +293,9 @@ class Config:
         return self.source(self.memory.vault) if self.memory.vault else next(iter(self.sources), None)
 
     def source(self, name: str) -> SourceConfig:
-        """The source of that name; NotFoundError names the ones there are."""
+        """The source of that name, in any case; NotFoundError names the ones there are."""
         for source in self.sources:
-            if source.name == name:
+            if source.name.casefold() == name.casefold():
                 return source
         known = ", ".join(source.name for source in self.sources) or "none yet"
         raise NotFoundError(f"no source is named {name!r}", f"sources: {known}")

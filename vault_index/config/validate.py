@@ -18,7 +18,7 @@ def check_together(config: Config, home: Home) -> None:
     _check_values(config)
     _check_sessions(config)
     names = [source.name for source in config.sources]
-    if config.memory.vault and config.memory.vault not in names:
+    if config.memory.vault and config.memory.vault.casefold() not in map(str.casefold, names):
         raise ConfigError(
             f"memory.vault names {config.memory.vault!r}, which is no source",
             did_you_mean(config.memory.vault, names, f"sources: {', '.join(names) or 'none yet'}"),

@@ -80,7 +80,7 @@ def writing(
 
 def home_of_memories(runtime: Runtime, sources: Sequence[str]) -> str:
     """The vault that new memories are written to. Raises where it is not there: a disk that is not mounted."""
-    home = runtime.config.memory.vault
+    home = runtime.config.source(named).name if (named := runtime.config.memory.vault) else ""
     sources = sources or ((home,) if home and (home in runtime.vaults or not runtime.hides) else ())
     if len(sources) > 1:
         raise UsageError(f"a memory is written to one source, not to {', '.join(sources)}", "name one of them")

@@ -33,6 +33,7 @@ from vault_index.output.view import (
     shown_hits,
     stored,
     versions,
+    with_sources,
 )
 
 _WIDE = 110  # characters: from this width on, a list says more of each document
@@ -56,7 +57,7 @@ def render_human(method: str, result: Record, *, width: int, color: bool, links:
 
 def _search(result: Record, width: int) -> Blocks:
     shown, more = shown_hits(result)
-    hits, head = with_short_ids(shown), [*_remarks(result), *_small(reading_lines(result.get("reading")))]
+    hits, head = with_short_ids(with_sources(shown)), [*_remarks(result), *_small(reading_lines(result.get("reading")))]
     weak = shown_if(more, line((f"{counted(more, 'weak one')}: --all", "dim")))
     if not hits:
         return [*head, line((f"Nothing found for “{result['query']}”.", "bold")), *weak, _OTHERWISE]
@@ -155,7 +156,7 @@ def _recall(result: Record, width: int) -> Blocks:
 
 
 def _list(result: Record, width: int) -> Blocks:
-    records = documents(result["results"])
+    records = documents(with_sources(result["results"]))
     if not records:
         return [
             line(("No more documents." if result["total"] else "No documents.", "bold")),
@@ -170,7 +171,7 @@ def _list(result: Record, width: int) -> Blocks:
 
 
 def _related(result: Record, width: int) -> Blocks:
-    anchor, records = result["anchor"], documents(result["results"])
+    anchor, records = result["anchor"], documents(with_sources(result["results"]))
     if not records:
         more = "more " if result["total"] else ""
         return [

@@ -23,6 +23,7 @@ from vault_index.output.view import (
     reading_lines,
     shown_hits,
     versions,
+    with_sources,
 )
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
@@ -34,7 +35,7 @@ def render_markdown(method: str, result: Record) -> str:
 
 def _search(result: Record) -> str:
     (shown, weak), notes = shown_hits(result), _remarks(result)
-    hits = with_short_ids(shown)
+    hits = with_short_ids(with_sources(shown))
     if not hits:
         notes.append(f"Nothing found for “{_text(result['query'])}”.")
     elif certainty := CERTAINTY[result["confidence"]]:
@@ -103,7 +104,7 @@ def _failed(result: Record) -> list[str]:
 
 
 def _list(result: Record) -> str:
-    records = documents(result["results"])
+    records = documents(with_sources(result["results"]))
     sessions = any(record["kind"] == "session" for record in records)
     accesses = " accesses" if result.get("sort") == "access" else ""
     names = f"id title digest? path type_or_kind state?{accesses} tags created{' updated turns' if sessions else ''}"
@@ -125,7 +126,7 @@ def _work(work: Record) -> str:
 
 
 def _related(result: Record) -> str:
-    anchor, records = result["anchor"], documents(result["results"])
+    anchor, records = result["anchor"], documents(with_sources(result["results"]))
     table = _table(columns("id relations cosine state? title path", records), records, "No documents.")
     head = f"Related to **{_text(anchor['title'])}** {joined(_code(anchor['path']), state(anchor))}:"
     return "\n\n".join([*_remarks(result), head, table, f"{len(records)} of {result['total']}"])

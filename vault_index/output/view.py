@@ -118,6 +118,13 @@ def documents(records: Iterable[Record]) -> list[dict[str, Any]]:
     ]
 
 
+def with_sources(records: Iterable[Record]) -> list[Record]:
+    """Records with their source before the path, as `get` takes it, if they are of several."""
+    known = list(records)
+    several = len({record["source"] for record in known}) > 1
+    return [{**one, "path": f"{one['source']}:{one['path']}"} for one in known] if several else known
+
+
 def around(result: Record) -> list[dict[str, Any]]:
     """The documents of a timeline, oldest first; the one it is around has a mark and a bold title."""
     marks = chain(("" for _ in result["before"]), "▸", ("" for _ in result["after"]))

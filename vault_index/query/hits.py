@@ -137,9 +137,9 @@ def to_hit(
     documents with the same text."""
     chunk, document = selected.hit.chunk, selected.hit.chunk.document
     others = {line - chunk.start_line for line in better}
-    paths = Counter([document.path, *(one.path for one in also)])
     if chunk.ordinal < 0:
         others |= _other_fields(chunk, selected.hit.passage, matcher)
+    paths = Counter([document.path, *(one.path for one in also)])
     shown = snippet(chunk.text, place.first, place.column, others)
     if chunk.ordinal < 0:
         shown = _with_key(chunk, place.first, shown)
@@ -168,7 +168,12 @@ def to_hit(
         confidence=document.confidence,
         accesses=accesses,
         changed_since_index=selected.changed,
-        also=tuple(sorted(f"{one.source}:{one.path}" if paths[one.path] > 1 else one.path for one in also)),
+        also=tuple(
+            sorted(
+                f"{one.source}:{one.path}" if one.source != document.source or paths[one.path] > 1 else one.path
+                for one in also
+            )
+        ),
         link=link,
         spans={
             "snippet": matcher.spans(shown),

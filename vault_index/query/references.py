@@ -68,6 +68,9 @@ def _find(reader: IndexReader, name: str, memory_dir: str, sources: Sequence[str
     source, _, inside = name.partition(":")  # as `also` of a hit names the same path in another vault
     for path, within in (*places, *([(inside, (source,))] if not sources or source in sources else [])):
         found = documents_by_path(reader, path, within)
+        if len(found) > 1 and {one.path for one in found} == {path}:
+            names = ", ".join(f"{one.source}:{path}" for one in found)
+            raise UsageError(f"{len(found)} vaults have {path}", f"name one with its vault: {names}")
         if found:
             return found[0]
     if _ID.match(name.lower()):
@@ -88,12 +91,14 @@ def _find(reader: IndexReader, name: str, memory_dir: str, sources: Sequence[str
 
 
 def _ids(found: Sequence[StoredDocument]) -> str:
-    return ", ".join(f"{document.uid[:13]} ({document.path})" for document in found[:_SHOWN_CANDIDATES])
+    several = len({document.source for document in found}) > 1
+    shown = found[:_SHOWN_CANDIDATES]
+    return ", ".join(f"{one.uid[:13]} ({f'{one.source}:' if several else ''}{one.path})" for one in shown)
 
 
 def _ambiguous(name: str, found: Sequence[StoredDocument]) -> UsageError:
     if len({document.uid for document in found}) == 1:
-        paths = ", ".join(document.path for document in found[:_SHOWN_CANDIDATES])
+        paths = ", ".join(f"{document.source}:{document.path}" for document in found[:_SHOWN_CANDIDATES])
         return UsageError(f"{len(found)} files have the id {found[0].uid}", f"name one by its path: {paths}")
     more = f" and {len(found) - _SHOWN_CANDIDATES} more" if len(found) > _SHOWN_CANDIDATES else ""
     return UsageError(f"{name!r} begins the id of {len(found)} documents", f"give more of it: {_ids(found)}{more}")

@@ -85,7 +85,8 @@ def documents_by_path(db: Database, path: str, sources: Sequence[str] = ()) -> l
     found = _documents(db, "path = ? ORDER BY source", (path,))
     if not found and not path.isascii():  # the name may have another Unicode normal form, as macOS writes names
         found = _documents(db, "nfc(path) = nfc(?) ORDER BY source, path", (path,))
-    return [document for document in found if document.source in sources or not sources]
+    wanted = {source.casefold() for source in sources}
+    return [document for document in found if document.source.casefold() in wanted or not wanted]
 
 
 def documents_by_name(db: Database, name: str) -> list[StoredDocument]:
