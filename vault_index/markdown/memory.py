@@ -87,7 +87,11 @@ def first_time(*values: Any) -> float | None:
 
 
 def _written(value: Any, *, first: bool) -> date | None:
-    text = next(iter(scalars(value)), "").strip()
+    match value:
+        case [[link]]:  # an unquoted `[[2027-02-01]]`
+            text = plain_text(link) or ""
+        case _:
+            text = plain_text(value) or ""
     try:
         return datetime.fromisoformat(text) if len(text) > len("2027-02-01") else date.fromisoformat(text)
     except ValueError:
