@@ -280,13 +280,14 @@ def also_searched(query: Query) -> Iterator[str]:
             yield f"few texts say {typed}: also searched for {max(meant, key=lambda form: meant[form])}"
 
 
-def excluded_hits(reader: IndexReader, query: Query) -> Iterator[str]:
-    """How many passages with words of the query an exclusion hides, if any: not everybody means a dash as one."""
+def excluded_hits(reader: IndexReader, query: Query, never: Collection[int]) -> Iterator[str]:
+    """How many passages with words of the query an exclusion hides, if any: not everybody means a dash as one. `never`
+    are chunks that no answer has."""
     parsed = query.parsed
     if query.match and parsed.none_of:
         required = " AND ".join((*parsed.all_of, f"({parsed.excluded})"))
-        hidden = len(reader.text_candidates(query.match, _MOST_COUNTED, parsed.filters, required=required))
-        if hidden:
+        found = reader.text_candidates(query.match, _MOST_COUNTED, parsed.filters, required=required)
+        if hidden := sum(chunk_id not in never for chunk_id, _ in found):
             more = "+" * (hidden == _MOST_COUNTED)
             yield f"without {as_words(parsed.excluded)}: {hidden}{more} hit{'s' * (hidden != 1)} hidden"
 

@@ -174,7 +174,7 @@ class Searcher:
 
     def _hints(self, answer: Answer, options: SearchOptions) -> Iterator[str]:
         yield from also_searched(answer.query)
-        yield from excluded_hits(self._reader, answer.query)
+        yield from excluded_hits(self._reader, answer.query, answer.hidden)
         if not answer.selected:
             yield from unmet_filters(self._reader, answer.query.parsed.filters)
             if options.offset and (total := len(self.everything(answer, options).selected)):
