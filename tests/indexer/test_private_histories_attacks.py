@@ -430,6 +430,7 @@ class History:
             self.do(lambda: self.index.import_(self.top / "import", source="vault"))
         elif method == "update" and path:
             text.path, folder, session = path, *self.where(text)
+            before = [(other, other.projects, other.inside, other.clients) for other in self.at(path)]
             for other in self.at(path):  # the document is from both from now on
                 text.projects |= other.projects
                 text.inside |= other.inside
@@ -437,6 +438,9 @@ class History:
                 other.projects, other.inside, other.clients = text.projects, text.inside, text.clients
             mode: dict[str, Any] = {"mode": "append"} if door == "mcp" else {"append": True}
             self.ask(method, door, folder, session, {"ref": path, "content": f"Also {marker}.", **mode, **params})
+            if marker not in (self.vault / path).read_text("utf-8"):  # it was refused
+                for other, *origin in before:
+                    other.projects, other.inside, other.clients = origin
         elif method == "capture":
             folder, session = self.where(text)
             params |= {"session": session} if session else {}
