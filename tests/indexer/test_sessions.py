@@ -189,6 +189,10 @@ def test_sessions_that_cannot_be_read_are_kept_and_named(client: Client, tmp_pat
         index.sync()
         (problem,) = index.status().problems
         assert problem.message.startswith(f"api/ses_a.md: part prt_bad of message {message} cannot be read")
+        client.run("UPDATE session SET revert = json_object('messageID', ?)", message)
+        index.sync()
+        (problem,) = index.status().problems
+        assert problem.message == "1 session holds messages that are left out: api/ses_a.md: 1 message taken back"
 
 
 @pytest.mark.parametrize("settings", [{"exclude": "api"}, {"enabled": "false"}])

@@ -47,7 +47,8 @@ from vault_index.store.state import State
 from vault_index.version import __version__
 
 _NO_DAEMON, _NO_WATCH = DaemonStatus(), WatchStatus()
-_SHOWN_REDACTED = 10
+_ON_PURPOSE = {"redacted": "credentials", "left_out": "messages that are left out"}
+_SHOWN_ON_PURPOSE = 10
 _SAMPLE, _SAMPLE_CHARACTERS = 128, 400
 _ENGLISH_SHARE = 0.3
 """Less than this share of English words is another language; of English notes on programs 2 % of the passages are."""
@@ -68,6 +69,7 @@ _HINTS = {
     "failed": "the next sync tries again; what is known is kept",
     "mirror_edited": "take the line `session:` out of it to keep it as a note: the session gets a new file",
     "not_mirrored": "the next sync tries again",
+    "left_out": "they are not in the index; the client still stores them",
     "redacted": "they are not in the index; the client still stores them, so change those that are in use",
 }
 
@@ -232,7 +234,7 @@ def _shown(sources: Sequence[Source], known: Collection[str]) -> list[Source]:
 def _source_rows(connections: Connections, sources: Sequence[Source]) -> list[SourceStatus]:
     reader, state = connections.reader, connections.state
     counts = source_counts(reader)
-    failed = Counter(source for source, fault in faults(reader) if fault.code not in ("frontmatter", "redacted"))
+    failed = Counter(source for source, fault in faults(reader) if fault.code not in ("frontmatter", *_ON_PURPOSE))
     return [
         _source(source, *counts.get(name, (0, 0)), failed[name], *_coverage(stamps(reader, name), source, state))
         for source in _shown(sources, counts)
@@ -293,14 +295,15 @@ def _refused(runtime: Runtime, reader: IndexReader) -> list[tuple[str, Fault]]:
 
 
 def _fault_problems(found: Sequence[tuple[str, Fault]]) -> Iterator[Problem]:
-    """A problem for each fault; what was redacted, which is no fault of anybody's, as one."""
-    redacted = [fault for _, fault in found if fault.code == "redacted"]
-    yield from (_fault_problem(fault) for _, fault in found if fault.code != "redacted")
-    if redacted:
-        shown = ", ".join(f"{fault.path}: {fault.message}" for fault in redacted[:_SHOWN_REDACTED])
-        more = f", and {len(redacted) - _SHOWN_REDACTED} more" if len(redacted) > _SHOWN_REDACTED else ""
-        sessions = "1 session holds" if len(redacted) == 1 else f"{len(redacted)} sessions hold"
-        yield Problem("redacted", f"{sessions} credentials: {shown}{more}", _HINTS["redacted"])
+    """A problem for each fault; what was left out of sessions on purpose, which is no fault, as one of each kind."""
+    yield from (_fault_problem(fault) for _, fault in found if fault.code not in _ON_PURPOSE)
+    for code, what in _ON_PURPOSE.items():
+        left = [fault for _, fault in found if fault.code == code]
+        if left:
+            shown = ", ".join(f"{fault.path}: {fault.message}" for fault in left[:_SHOWN_ON_PURPOSE])
+            more = f", and {len(left) - _SHOWN_ON_PURPOSE} more" if len(left) > _SHOWN_ON_PURPOSE else ""
+            sessions = "1 session holds" if len(left) == 1 else f"{len(left)} sessions hold"
+            yield Problem(code, f"{sessions} {what}: {shown}{more}", _HINTS[code])
 
 
 def _fault_problem(fault: Fault) -> Problem:

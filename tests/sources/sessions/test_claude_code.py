@@ -140,18 +140,42 @@ FOUR = ["user: First", "assistant: One.", "user: Second", "assistant: Two."]
 
 
 @pytest.mark.parametrize(
+    ("write", "left_out"),
+    [
+        (lambda w: [w.attachment(parentUuid="one", uuid="hook"), w.prompt("Second", parentUuid="hook")], 0),
+        (lambda w: [w.line("progress", parentUuid="one"), w.line("progress"), w.prompt("Second")], 0),
+        (lambda w: [w.line("system", subtype="api_error", parentUuid="first"), w.prompt("Second")], 0),
+        (lambda w: [w.prompt("Continue.", isMeta=True, parentUuid="first"), w.prompt("Second")], 0),
+        (lambda w: [w.answer("Two at once", parentUuid="first", uuid="two"), w.prompt("Second")], 0),
+        (lambda w: [w.prompt("Second", parentUuid="first")], 0),
+        (lambda w: [w.prompt("Second", parentUuid="one"), w.prompt("Of another terminal", parentUuid="last")], 0),
+        (lambda w: [w.prompt("Second", parentUuid="one"),
+                    w.raw({"type": "last-prompt", "leafUuid": "0" * 8, "explicit": True})], 2),
+        (lambda w: [w.prompt("Second", parentUuid="one"), w.answer("Two."), w.prompt("3", parentUuid="one")], 4),
+        (lambda w: [w.prompt("Again", parentUuid=None), w.answer("One again.")], 4),
+        (lambda w: [w.prompt("Look", isSidechain=True), w.answer("Seen.", isSidechain=True)], 2),
+    ],
+    ids=["a hook's branch", "late lines of a helper", "a retry", "a continuation", "parallel answers", "a lost place",
+         "two terminals", "a rewind", "two rewinds", "a rewind to the beginning", "a subagent of old versions"],
+)  # fmt: skip
+def test_claude_code_leaves_out_nothing_but_rewinds_and_counts_them(
+    writer: Writer, write: Callable[[Writer], object], left_out: int
+) -> None:
+    writer.prompt("First", uuid="first")
+    writer.answer("One.", uuid="one")
+    writer.prompt("Badly asked")
+    writer.answer("What?", uuid="last")
+    write(writer)
+    messages, problems = writer.read()
+    assert [problem.split()[0] for problem in problems] == ([str(left_out)] if left_out else [])
+    shown = sum(b'"text": ' in line or b'"content": "' in line for line in writer.lines)
+    hidden = sum(b'"isMeta": true' in line for line in writer.lines)
+    assert len(messages) == shown - hidden - left_out
+
+
+@pytest.mark.parametrize(
     ("write", "told"),
     [
-        (  # taken back to an answer
-            lambda w: [w.prompt("First"), w.answer("One.", uuid="kept"), w.prompt("Badly asked"),
-                       w.call("a", command="rm -r build"), w.result("a"), w.prompt("Second", parentUuid="kept"),
-                       w.raw({"type": "last-prompt", "leafUuid": "0" * 8, "explicit": True}), w.answer("Two.")],
-            FOUR,
-        ),
-        (  # taken back to the beginning
-            lambda w: [w.prompt("Old"), w.answer("Of old."), w.prompt("First", parentUuid=None), w.answer("One.")],
-            FOUR[:2],
-        ),
         (  # two calls at once are branches of one answer
             lambda w: [w.prompt("First"), w.call("a", command="ls one", uuid="a"),
                        w.call("b", new=False, command="ls two", uuid="b"), w.result("a", parentUuid="a"),

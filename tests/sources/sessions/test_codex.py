@@ -241,8 +241,9 @@ def test_turns_that_were_taken_back_are_left_out(tmp_path: Path) -> None:
     turns = [user("One"), assistant("1"), user("Two"), assistant("2"), user("Three"), assistant("3")]
     rolled = event("thread_rolled_back", num_turns=2)
     write(tmp_path, [meta(history_mode="legacy"), *turns, rolled, user("Four"), assistant("4")])
-    _, messages, _ = read(tmp_path)
+    _, messages, problems = read(tmp_path)
     assert said(messages) == ["user: One", "assistant: 1", "user: Four", "assistant: 4"]
+    assert problems == ["4 messages taken back"]
 
 
 def test_a_fork_begins_behind_its_original(tmp_path: Path) -> None:

@@ -18,8 +18,10 @@ from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.claude_code import ClaudeCode
 from vault_index.sources.sessions.client import RewoundError
 from vault_index.sources.sessions.codex import Codex
+from vault_index.sources.sessions.context import said_in_prompt
 from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.gemini import Gemini
+from vault_index.sources.sessions.model import LeftOut, Text
 
 ALL_PARTS = ("reasoning", "output", "diffs")
 
@@ -118,6 +120,71 @@ def test_readers_survive_values_of_any_type_and_damaged_bytes(
             assert {message.speaker for message in found} <= {"user", "assistant", "summary"}
             assert re.fullmatch("[A-Za-z0-9_-]*", session.id + session.parent + session.forked_from)
             f"{session} {found}".encode()  # no half characters
+
+
+def texts(client: FileClient) -> tuple[set[str], list[str]]:
+    """Return what is shown of all sessions, and the problems."""
+    listing = client.listing()
+    problems, found = [*listing.problems], set[str]()
+    for listed in listing.sessions.values():
+        messages = client.read(listed, (), problems)[1]
+        found |= {part.text for one in messages for part in one.parts if isinstance(part, Text)}
+    return found, problems
+
+
+@every_client
+@settings(max_examples=60 * TIMES)
+@given(seed=st.integers(0, 1 << 30))
+def test_readers_show_or_count_all_that_was_said(
+    tmp_path_factory: pytest.TempPathFactory,
+    kind: type[FileClient], lines: list[Json], write: Callable[[Path, list[Any]], Path], seed: int,
+) -> None:  # fmt: skip
+    """Whatever happens to the lines: cut, doubled, moved, joined, below another parent."""
+    folder, chance = tmp_path_factory.mktemp("hurt"), random.Random(seed)
+    lines = [line for line in lines if "$rewindTo" not in line and "thread_rolled_back" not in str(line)]
+    file = write(folder, lines)
+    everything, _ = texts(kind(folder))
+    write(folder, [{**line, "parentUuid": chance.choice(lines).get("uuid")} if chance.random() < 0.2 else line
+                   for line in lines])  # fmt: skip
+    whole = file.read_bytes().splitlines(keepends=True)
+    for _ in range(chance.randrange(1, 4)):
+        at = chance.randrange(len(whole))
+        line = whole[at]
+        whole[at] = chance.choice((line[: chance.randrange(len(line))] + b"\n"[: chance.randrange(2)], line * 2,
+                                   line.rstrip(b"\n")))  # fmt: skip
+        if chance.random() < 0.3:
+            whole.insert(chance.randrange(len(whole)), whole.pop(at))
+    file.write_bytes(b"".join(whole))
+    os.utime(file, (1, 1))
+    shown, problems = texts(kind(folder))
+    named = sum(int(problem.split()[0]) if isinstance(problem, LeftOut) else 1 for problem in problems)
+    assert len(everything - shown) <= named or (problems and not shown)  # or the file is named as a whole
+
+
+PROMPTS = [
+    ("claude-code", "<ide_opened_file>a.py</ide_opened_file><ide_selection>x\ny</ide_selection> Why?", "Why?"),
+    ("claude-code", "Why?\n<system-reminder>Monday</system-reminder>\nSay.", "Why?\n\nSay."),
+    ("claude-code", "<ide_diagnostics>unused</ide_diagnostics>", ""),
+    ("claude-code", "What is <ide_selection>x</ide_selection> for?", None),
+    ("claude-code", "<ide_selection>without an end", None),
+    ("codex", "# Context from my IDE setup:\n\n## Open tabs:\n- a.py\n\n## My request for Codex:\nWhy?", "Why?"),
+    ("codex", "<ui>x</ui>\n\n## My request for Codex:\n# Plan\nDo it.\n<image></image>", "# Plan\nDo it."),
+    ("codex", "# Context from my IDE setup:\n\n## Active file: a.py", ""),
+    ("codex", "Why does it say ## My request for Codex:?", None),
+    ("gemini", "Here is the user's editor context as a JSON object.\n```json\n{}\n```\nWhy?", "Why?"),
+    ("gemini", "Here is a summary of changes in the user's editor context, in JSON format. This is for your"
+     " information only.\n```json\n{}\n```", ""),
+    ("gemini", "Here is a summary of changes in the user's editor context. This is for your information only.\nx", ""),
+    ("gemini", "Here is my editor context, read it", None),
+    ("opencode", "<system-reminder>Note: The user opened the file a.py.</system-reminder>\nWhy?", "Why?"),
+    ("opencode", "<system-reminder>Plan mode</system-reminder>", ""),
+    ("opencode", "<ide_selection>of another client</ide_selection>", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("client", "text", "words"), PROMPTS)
+def test_what_the_editor_adds_is_not_said_by_the_user(client: str, text: str, words: str | None) -> None:
+    assert said_in_prompt(client, text) == (text if words is None else words)
 
 
 @every_client

@@ -9,8 +9,9 @@ from itertools import chain
 from typing import Any
 
 from vault_index.sources.opencode.model import RawMessage, RawPart, Revert
+from vault_index.sources.sessions.context import said_in_prompt
 from vault_index.sources.sessions.model import Attachment, Message, Part, Reasoning, Speaker, Text, ToolCall
-from vault_index.sources.sessions.values import Json, millis_of, object_of, read_object, text_of, tool_call
+from vault_index.sources.sessions.values import Json, left_out, millis_of, object_of, read_object, text_of, tool_call
 from vault_index.surrogates import mended
 
 
@@ -18,11 +19,12 @@ def read_messages(
     raw: Iterable[RawMessage], revert: Revert | None, include: Collection[str], problems: list[str]
 ) -> Iterator[Message]:
     """The messages that can be read, up to where the session was taken back to."""
-    empty = ""
+    empty, raw = "", iter(raw)
     for one in raw:
         if empty:  # only the last message may still wait for its parts
             problems.append(f"message {empty} has no parts")
         if revert and one.id == revert.message and not revert.part:
+            problems += left_out(1 + sum(1 for _ in raw))
             return
         parts, known = iter(one.parts), len(problems)
         first = next(parts, None)
@@ -32,6 +34,7 @@ def read_messages(
         whole = found is not None and found.finished and not found.error and len(problems) == known
         empty = one.id if whole and not one.kind and first is None else ""
         if revert and one.id == revert.message:
+            problems += left_out(1 + sum(1 for _ in raw))
             return
 
 
@@ -63,7 +66,7 @@ def _message(
         if revert and raw.id == revert.message and part_id == revert.part:
             break
         value = read_object(content, f"part {part_id} of message {raw.id}", problems)
-        if value is not None and (entry := _part(value, include)) is not None:
+        if value is not None and (entry := _part(value, include, role)) is not None:
             parts.append(entry)
     return Message(
         id=raw.id,
@@ -79,10 +82,13 @@ def _message(
     )
 
 
-def _part(data: Json, include: Collection[str]) -> Part | None:
+def _part(data: Json, include: Collection[str], role: str = "assistant") -> Part | None:
     kind = data.get("type")
     if kind == "text":
-        return Text(text_of(data, "text")) if data.get("synthetic") is not True else None
+        if data.get("synthetic") is True:
+            return None
+        text = text_of(data, "text")
+        return Text(said_in_prompt("opencode", text) if role == "user" else text)
     if kind == "reasoning":
         return Reasoning(text_of(data, "text")) if "reasoning" in include else None
     if kind == "tool":
@@ -137,7 +143,7 @@ def _tokens(value: Json) -> int:
 def _v2_user(raw: RawMessage, data: Json, _: Collection[str]) -> Message:
     files = [file for file in data.get("files") or () if isinstance(file, dict)]
     names = (Attachment(text_of(file, "name") or text_of(file, "uri")) for file in files)
-    return _v2_message(raw, data, "user", (Text(text_of(data, "text")), *names))
+    return _v2_message(raw, data, "user", (Text(said_in_prompt("opencode", text_of(data, "text"))), *names))
 
 
 def _v2_assistant(raw: RawMessage, data: Json, include: Collection[str]) -> Message:

@@ -4,6 +4,7 @@ the client tells the model in the user's name, and the results of calls."""
 import re
 from collections.abc import Collection, Generator, Sequence
 
+from vault_index.sources.sessions.context import said_in_prompt
 from vault_index.sources.sessions.model import Attachment, Part, Reasoning, Speaker, Text, ToolCall
 from vault_index.sources.sessions.values import (
     Json,
@@ -13,7 +14,6 @@ from vault_index.sources.sessions.values import (
     objects_of,
     text_of,
     tool_call,
-    without,
 )
 from vault_index.surrogates import mended
 
@@ -27,11 +27,6 @@ _KINDS = {
 SYNTHETIC = "<synthetic>"
 """The model of what the client says itself: that a request failed."""
 _LONGEST_TYPE = 40
-_REMINDER = "<system-reminder>", "</system-reminder>"
-_OF_THE_CLIENT = re.compile(
-    r"<(?:local-command-|command-name>|task-notification>|bash-std)|\[Request interrupted by user"
-    r"|Caveat: The messages below"
-)
 _REFUSED = "To tell you how to proceed, the user said:\n"
 _SUMMARY = re.compile(
     r"(?:This session is being continued.*?\nSummary:\s)?(.*?)(?:\n\nIf you need specific.*)?", re.DOTALL
@@ -50,7 +45,7 @@ def said_in(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
     elif value.get("type") != "user" or value.get("isMeta") is True:
         return speaker, ()
     if speaker == "summary":
-        found = (_SUMMARY.fullmatch(without(text, *_REMINDER).strip()) for text in _texts(content))
+        found = (_SUMMARY.fullmatch(said_in_prompt("claude-code", text)) for text in _texts(content))
         return speaker, tuple(Text(match[1].strip()) for match in found if match and match[1].strip())
     parts: list[Part] = []
     for block in _blocks(content):
@@ -152,7 +147,7 @@ def _texts(content: object) -> list[str]:
 
 
 def _typed(text: str) -> list[Part]:
-    text = without(text, *_REMINDER).strip()
+    text = said_in_prompt("claude-code", text)
     if text.startswith(("<bash-input>", "<command-message>")):
         command, name, given = (
             between(text, f"<{tag}>", f"</{tag}>") for tag in ("bash-input", "command-name", "command-args")
@@ -161,7 +156,7 @@ def _typed(text: str) -> list[Part]:
             return [tool_call("Bash", {"command": command}, (), status="completed")]
         # A prompt that is called by a name.
         text = f"/{name.strip().lstrip('/')} {given}".strip()
-    return [Text(text)] if text and not _OF_THE_CLIENT.match(text) else []
+    return [Text(text)] if text else []
 
 
 def _chosen(value: Json) -> Generator[Part]:

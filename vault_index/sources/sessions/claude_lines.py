@@ -1,7 +1,8 @@
 """The lines of a session of Claude Code, and which of them still count.
 
-They are a tree: a user who goes back begins another branch, and the branch of the last line is the session. Several
-calls at once, and their results, are branches of one answer.
+Each names the line that it goes on from. A user who rewinds to a prompt writes another one under the same line, and
+takes back the first with all that follows it. Any other branch is no rewind: of several calls at once, of hooks and
+retries that run beside an answer, of a client that lost its place. All of them are shown, as they were written.
 """
 
 import re
@@ -14,7 +15,7 @@ from vault_index.sources.sessions.claude_blocks import SYNTHETIC, answered_in, i
 from vault_index.sources.sessions.client import RewoundError
 from vault_index.sources.sessions.lines import objects_before, objects_in
 from vault_index.sources.sessions.model import Message, Speaker
-from vault_index.sources.sessions.values import Json, read_object, text_of, time_of
+from vault_index.sources.sessions.values import Json, left_out, read_object, text_of, time_of
 
 _LONGEST_TYPE = 40
 PASSED_OVER = b'{"type":"api-request'
@@ -55,7 +56,13 @@ class _Line:
     gives: tuple[str, ...] = ()
     """The calls whose results it has."""
     results: list["_Line"] = field(default_factory=list)
-    active: bool = False
+    typed: bool = False
+    """Whether it is a prompt, which the user may rewind to."""
+    taken_back: bool = False
+
+    @property
+    def shown(self) -> bool:
+        return self.end > self.begin and (self.said or bool(self.answer))
 
 
 _ASSISTANT: Speaker = "assistant"
@@ -72,29 +79,33 @@ class Transcript:
         self._prompt = self._answer = ""
         self._counted = self._last = 0
         self._titles: dict[str, str] = {}
-        self._leaf = -1
         self._side = file.stem.startswith("agent-")
         self.updated = 0
         if offset:
             self._go_on(offset)
+        subagents = 0
         for begin, end, value in objects_in(file, problems, offset, passed_over=PASSED_OVER):
             kind = text_of(value, "type")
             if kind in _CHAINED:
                 if is_chained(value, self._side):
                     self._add(begin, end, value, offset)
+                else:
+                    subagents += kind == "assistant" or bool(said_in(value)[1])
             elif kind in _TITLES:
                 if kind != "summary" or text_of(value, "leafUuid") in self._places:  # some are other sessions'
                     self._titles[kind] = text_of(value, _TITLES[kind])
             elif not _NOTES.fullmatch(kind):
                 self._name(f"lines of the type {kind[:_LONGEST_TYPE]!r}", begin)
-        self._choose(offset)
+        problems += left_out(subagents, "of subagents")
+        self._take_back()
+        self._join_results(offset)
 
     @property
     def title(self) -> str:
         return next(filter(None, map(self._titles.get, _TITLES)), "")
 
     def messages(self, include: Collection[str]) -> Generator[Message]:
-        told = [line for line in self._lines if line.active and line.end > line.begin and (line.said or line.answer)]
+        told = [line for line in self._lines if line.shown and not line.taken_back]
         ends = [max([line.end, *(result.end for result in line.results)]) for line in told]
         begins = [*(line.begin for line in told[1:]), *ends[-1:]]
         with os_errors_as(f"{self._file} cannot be read", "check its permissions"), self._file.open("rb") as file:
@@ -133,7 +144,7 @@ class Transcript:
                     raise RewoundError
                 self._last = time_of(value, "timestamp") or 0
                 self._lines.append(_Line(offset, offset, id_, -1, "", 0, answer=text_of(value, "message", "id")))
-                self._places[id_] = self._leaf = 0
+                self._places[id_] = 0
             if not is_chained(value, self._side):
                 continue
             if not self._answer and value.get("type") == "assistant":
@@ -154,7 +165,7 @@ class Transcript:
         if not above and (value.get("subtype") == "compact_boundary" or value.get("isCompactSummary") is True):
             above = text_of(value, "logicalParentUuid") or "unknown"  # what stands before it stays
         parent = self._places.get(above, len(lines) - 1 if above or not id_ else -1)
-        if offset and above and above not in self._places:
+        if offset and (parent < 0 or (above and above not in self._places)):
             raise RewoundError
         self._last = time_of(value, "timestamp") or self._last
         self.updated = max(self.updated, self._last)
@@ -165,12 +176,11 @@ class Transcript:
         line.said = bool(parts)
         if parts and speaker == "user":
             self._prompt = line.id
-        if parts or kind in ("user", "assistant"):
-            self._leaf = len(lines) - 1
         if kind in ("user", "assistant"):
             for what in unknown_in(value):
                 self._name(what, begin)
             line.gives = ids_in(value, "tool_result", "tool_use_id")
+            line.typed = line.said and speaker == "user" and not line.gives
         if kind == "assistant":
             line.answer, line.calls, counted = (
                 text_of(value, "message", "id") or line.id,
@@ -181,24 +191,30 @@ class Transcript:
             line.tokens = max(0, counted - before)
             self._answer, self._counted = line.answer, max(counted, before)
 
-    def _choose(self, offset: int) -> None:
-        """The branch of the last line; all blocks of an answer on it, and all that their calls gave."""
-        lines, place = self._lines, self._leaf
-        while place >= 0:
-            lines[place].active = True
-            place = lines[place].parent
-        if offset and not lines[0].active:
-            raise RewoundError
-        owners: dict[str, _Line] = {}
+    def _take_back(self) -> None:
+        """Take back each prompt that a later one replaced, with what follows it, unless a prompt came there since."""
+        lines, prompts = self._lines, dict[int, int]()
+        latest = [place if line.typed else -1 for place, line in enumerate(lines)]
+        for place in reversed(range(len(lines))):
+            if (above := lines[place].parent) >= 0:
+                latest[above] = max(latest[above], latest[place])
+        for place, line in enumerate(lines):
+            if line.typed:
+                before = prompts.setdefault(line.parent, place)
+                lines[before].taken_back = latest[before] < place
+                prompts[line.parent] = place
         for line in lines:
-            above = lines[line.parent] if line.parent >= 0 else line
-            line.active = line.active or (above.active and bool(line.answer) and above.answer == line.answer)
+            line.taken_back |= line.parent >= 0 and lines[line.parent].taken_back
+        self._problems += left_out(sum(line.taken_back and line.shown for line in lines))
+
+    def _join_results(self, offset: int) -> None:
+        owners: dict[str, _Line] = {}
+        for line in self._lines:
             owners |= dict.fromkeys(line.calls, line)
             for call in line.gives:
-                if (owner := owners.get(call)) is not None and owner.active:
+                if (owner := owners.get(call)) is not None:
                     owner.results.append(line)
-                    line.active = True
-                elif offset and owner is None:  # of a call that is known: it changes
+                elif offset:  # of a call that is known: it changes
                     raise RewoundError
 
     def _name(self, what: str, begin: int) -> None:

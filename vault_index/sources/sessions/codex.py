@@ -162,7 +162,7 @@ class Codex(FileClient):
         title = self._named().get(session.id) or title_of(said)
         kept = kept_prompts(messages([])) if taken_back else None
         return replace(session, title=title, updated=max(updated, session.created)), left_of(
-            messages(problems, offset), kept
+            messages(problems, offset), kept, problems
         )
 
     def _whole(self, file: Path, id_: str, problems: list[str], depth: int = 0) -> Iterator[tuple[int, int, Json]]:
@@ -249,8 +249,7 @@ def _scan(file: Path, offset: int, fork: str) -> tuple[bool, int, bool]:
             if lines.read(1) != b"\n":
                 raise RewoundError
         for line in lines:
-            if line.endswith(b"\n"):
-                taken_back = taken_back or b'"thread_rolled_back"' in line
-                last = time[1] if (time := _TIME.match(line)) else last
-                own = own or bool(fork and any(turn.decode() > fork for turn in _TURN.findall(line)))
+            taken_back = taken_back or b'"thread_rolled_back"' in line
+            last = time[1] if (time := _TIME.match(line)) else last
+            own = own or bool(fork and any(turn.decode() > fork for turn in _TURN.findall(line)))
     return taken_back, time_of({"time": last.decode("ascii", "replace")}, "time") or 0, own

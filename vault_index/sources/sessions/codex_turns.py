@@ -1,31 +1,24 @@
 """What the lines of a rollout of Codex say, as messages."""
 
-import re
 from collections import deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from vault_index.sources.sessions.codex_calls import Call, answered, called, made, told_later, used
+from vault_index.sources.sessions.context import said_in_prompt
 from vault_index.sources.sessions.model import Attachment, Message, Part, Reasoning, Session, Speaker, Text
 from vault_index.sources.sessions.values import (
     Json,
     between,
+    left_out,
     millis_of,
     object_of,
     objects_of,
     text_of,
     time_of,
     tool_call,
-    without,
 )
 
-# What the client says in the name of the user. Newer ones tell it apart themselves (`content_item_kinds`).
-_NOT_SAID = re.compile(
-    r"\s*(?:<(?:environment_context|user_instructions|turn_aborted|skill|permissions|subagent_notification|hook_prompt"
-    r"|collaboration_mode|codex_internal_context|goal_context|recommended_plugins|plugins?|apps|INSTRUCTIONS|/?image)"
-    r"[\s>_]|# AGENTS\.md instructions)"
-)
-_SUMMARY = "Another language model started to solve this problem ", " your own analysis:"
 _LINES = {
     *("session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state", "token_usage_record"),
     *("security_risk_score", "realtime_item", "inter_agent_communication", "inter_agent_communication_metadata"),
@@ -127,7 +120,7 @@ class Turns:
         elif kind == "response_item":
             self._item(payload, line, begin, time)
         elif kind == "compacted":
-            said = self._summary or without(text_of(payload, "message"), *_SUMMARY)
+            said = self._summary or said_in_prompt("codex", text_of(payload, "message"))
             self._add("summary", [Text(said)] if said.strip() else [], begin, time)
             self._summary = ""
         elif kind == "event_msg":
@@ -167,9 +160,12 @@ class Turns:
         told = kinds if isinstance(kinds, list) and len(kinds) == len(content) else ["user"] * len(content)
         parts: list[Part] = []
         for one, whose in zip(content, told, strict=True):
-            text = text_of(one, "text")
-            if str(whose).startswith(("user", "unknown")) and not _NOT_SAID.match(text):
-                parts += [Text(text)] if text else [Attachment("image")] if "image" in text_of(one, "type") else []
+            if not str(whose).startswith(("user", "unknown")):
+                continue
+            if text := said_in_prompt("codex", text_of(one, "text")):
+                parts.append(Text(text))
+            elif "image" in text_of(one, "type"):
+                parts.append(Attachment("image"))
         return parts
 
     def _add(self, speaker: Speaker, parts: Sequence[Part], begin: int, time: int, error: str = "") -> None:
@@ -259,11 +255,14 @@ def kept_prompts(messages: Iterator[Message | Rollback]) -> set[int]:
     return {0, *prompts}
 
 
-def left_of(messages: Iterator[Message | Rollback], kept: set[int] | None) -> Generator[Message]:
+def left_of(messages: Iterator[Message | Rollback], kept: set[int] | None, problems: list[str]) -> Generator[Message]:
     """The messages, or those of the prompts that were kept."""
-    count = 0
+    count = taken_back = 0
     for one in messages:
         if isinstance(one, Message):
             count += one.speaker == "user"
             if kept is None or count in kept:
                 yield one
+            else:
+                taken_back += 1
+    problems += left_out(taken_back)

@@ -19,11 +19,13 @@ from typing import Any
 from vault_index.disk import os_errors_as
 from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.client import RewoundError
+from vault_index.sources.sessions.context import said_in_prompt
 from vault_index.sources.sessions.files import FileClient, is_file, is_folder
 from vault_index.sources.sessions.lines import objects_in
 from vault_index.sources.sessions.model import Attachment, Listed, Message, Part, Reasoning, Session, Speaker, Text
 from vault_index.sources.sessions.values import (
     Json,
+    left_out,
     millis_of,
     object_of,
     objects_of,
@@ -32,13 +34,11 @@ from vault_index.sources.sessions.values import (
     time_of,
     title_of,
     tool_call,
-    without,
 )
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _FILE = re.compile(r"[\w-]{1,120}\.jsonl?")
-_HOOK, _SNAPSHOT = ("<hook_context>", "</hook_context>"), re.compile(r"\s*<state_snapshot>")
-_NOT_SAID = re.compile(r"\s*(?:<session_context>|<system-reminder>|[/?]\w*\s*$)")
+_SNAPSHOT = re.compile(r"\s*<state_snapshot>")
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
 _SNAPSHOT_TAKEN = "Got it. Thanks for the additional context!"
 _TOLD = ("sessionId", "lastUpdated", "summary")
@@ -179,13 +179,14 @@ def _state(file: Path, problems: list[str], unknown: set[str]) -> tuple[list[Jso
     """The messages that are left, and what is told of the session."""
     messages: dict[str, Json] = {}
     told: Json = {}
+    taken_back: list[Json] = []
     for line in _lines(file, problems):
         changed = object_of(line, "$set")
         whole = objects_of(line, "messages") or objects_of(changed, "messages")
         if "$rewindTo" in line:
             ids, back = list(messages), text_of(line, "$rewindTo")
             for id_ in ids[ids.index(back) if back in messages else 0 :]:
-                del messages[id_]
+                taken_back.append(messages.pop(id_))
         elif ("id" in line or "type" in line) and "sessionId" not in line:
             messages[text_of(line, "id") or str(len(messages))] = line
         elif not (changed or "sessionId" in line):
@@ -197,6 +198,7 @@ def _state(file: Path, problems: list[str], unknown: set[str]) -> tuple[list[Jso
             if id_ not in messages and _words(one) not in known:
                 messages[id_] = one
         told |= {key: value for key, value in {**line, **changed}.items() if key in _TOLD}
+    problems += left_out(sum(bool(_said(one, ())) for one in taken_back))
     return [*messages.values()], told
 
 
@@ -219,10 +221,10 @@ def _words(told: Json) -> str:
 def _said(told: Json, include: Collection[str]) -> list[Part]:
     """The prompt as it was typed, without the files that it names; or the answer, its thoughts and calls of tools."""
     if told.get("type") == "user":
-        texts = [without(text, *_HOOK) for text in _texts(told.get("displayContent") or told.get("content"))]
+        texts = [said_in_prompt("gemini", text) for text in _texts(told.get("displayContent") or told.get("content"))]
         data = [object_of(one, "inlineData") for one in objects_of(told, "content")]
         files = [Attachment(text_of(one, "mimeType")) for one in data if one]
-        return [*(Text(text) for text in texts if text.strip() and not _NOT_SAID.match(text)), *files]
+        return [*(Text(text) for text in texts if text), *files]
     thoughts = objects_of(told, "thoughts") if "reasoning" in include else []
     thought = ["\n\n".join(filter(None, (text_of(one, "subject"), text_of(one, "description")))) for one in thoughts]
     said = [text for text in _texts(told.get("content")) if text != _SNAPSHOT_TAKEN]

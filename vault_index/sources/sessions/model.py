@@ -62,6 +62,10 @@ def moment_of(millis: int) -> datetime:
         return datetime.fromtimestamp(0, UTC)
 
 
+class LeftOut(str):
+    """Among the problems of a session: what its reader leaves out on purpose. `status` counts it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     text: str

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # a question that is not about sessions needs none of what re
     from vault_index.sources.sessions.kept import Kept
     from vault_index.sources.sessions.model import Listed, Session
 
-RENDERED = 4
+RENDERED = 5
 """Raise it when the same session would give another text than before."""
 
 _NAMED_FAULTS = 10
@@ -165,6 +165,7 @@ class SessionSource:
     def read(self, ref: DocumentRef) -> RawDocument:
         # Late: searching needs no rendering.
         from vault_index.secrets.find import redact
+        from vault_index.sources.sessions.model import LeftOut
 
         if ref.stamp.ctime_ns == KEPT and self.kept is not None:
             stamp, text = self.kept.read(ref.path)
@@ -178,7 +179,8 @@ class SessionSource:
         origin = self._origin(listed)
         reader = self._going_on
         done = reader.render_fork(listed, origin, problems) if origin else reader.render(listed, problems)
-        faults = list(_some("session", problems, ref.path))
+        faults = list(_some("session", [one for one in problems if not isinstance(one, LeftOut)], ref.path))
+        faults += [Fault("left_out", one, ref.path) for one in problems if isinstance(one, LeftOut)]
         return self._document(seen, done.text, done.redacted, faults)._replace(whole=not listed.partial)
 
     def keep(self, raw: RawDocument, text: str, updated: float) -> Sequence[Fault]:

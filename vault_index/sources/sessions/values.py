@@ -7,7 +7,7 @@ from typing import Any
 
 from vault_index.markdown.recalled import drop_recalled, is_own_tool, own_run
 from vault_index.secrets.find import drop_private, redact
-from vault_index.sources.sessions.model import ToolCall
+from vault_index.sources.sessions.model import LeftOut, ToolCall
 from vault_index.surrogates import mended
 
 Json = dict[str, Any]
@@ -79,16 +79,9 @@ def between(text: str, begin: str, end: str) -> str:
     return inside if ended else ""
 
 
-def without(text: str, begin: str, end: str) -> str:
-    """The text without what stands between two marks, the marks, and the white space behind. In one pass: a pattern
-    would look for the end anew from each beginning that has none."""
-    kept, at = list[str](), 0
-    while (start := text.find(begin, at)) >= 0 and (stop := text.find(end, start)) >= 0:
-        kept.append(text[at:start])
-        at = stop + len(end)
-        while text[at : at + 1].isspace():
-            at += 1
-    return "".join(kept) + text[at:]
+def left_out(count: int, why: str = "taken back") -> list[str]:
+    """Return the problem that counts messages, if there are any."""
+    return [LeftOut(f"{count} {'message' if count == 1 else 'messages'} {why}")] if count else []
 
 
 def tool_call(
