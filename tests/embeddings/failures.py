@@ -14,19 +14,11 @@ def unauthorized(request: Request, reply: Reply) -> Reply:
     return error(401, f"Incorrect API key provided: {key}.", code="invalid_api_key")
 
 
-def quota(request: Request, reply: Reply) -> Reply:
-    return error(429, "You exceeded your current quota, please check your plan.", code="insufficient_quota")
-
-
 def rate_limited(retry_after: str | None = None, retry_after_ms: str | None = None) -> Failure:
     """429, with `Retry-After` in seconds or as a date, and OpenAI's header in milliseconds."""
     headers = {"Retry-After": retry_after, "retry-after-ms": retry_after_ms}
     given = {name: value for name, value in headers.items() if value is not None}
     return lambda request, reply: replace(error(429, "Rate limit reached.", code="rate_limit_exceeded"), headers=given)
-
-
-def server_error(request: Request, reply: Reply) -> Reply:
-    return error(500, "The server had an error while processing your request.")
 
 
 def overloaded(request: Request, reply: Reply) -> Reply:
@@ -100,10 +92,6 @@ def numbered(number: Callable[[int], object], *, backwards: bool = False) -> Fai
     return changed(change)
 
 
-def once(failure: Failure) -> Failure:
-    """Only the first request fails."""
-    requests = [True]
-    return lambda request, reply: failure(request, reply) if requests and requests.pop() else reply
-
-
 wrong_dimensions = changed(lambda items, request: [{**item, "embedding": [0.5] * 7} for item in items])
+server_error = says(500, {"error": {"message": "The server had an error while processing your request."}})
+quota = says(429, {"error": {"message": "You exceeded your current quota.", "code": "insufficient_quota"}})

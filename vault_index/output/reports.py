@@ -252,7 +252,12 @@ def _embed(answer: Record, width: int) -> Blocks:
     done = f"{answer['embedded']:,} embedded, {answer['cached']:,} from the cache"
     head = ("Vectors", "bold") if answer["pending"] else ("Vectors are complete", "bold green")
     pending = _number(answer["pending"], ", {:,} pending")
-    return [line(head, f" in {duration(answer['seconds'])}: {done}{pending}."), *_problems(answer)]
+    reasons = line(("What is pending, and why: vault-index status", "dim"))
+    return [
+        line(head, f" in {duration(answer['seconds'])}: {done}{pending}."),
+        *_problems(answer),
+        *shown_if(pending and not answer.get("problems"), reasons),
+    ]
 
 
 def _embed_plan(plan: Record) -> Blocks:
