@@ -14,8 +14,6 @@ from tests.waiting import PATIENCE
 
 NOBODY = 65534
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
-needs_exchange = pytest.mark.skipif(sys.platform != "linux", reason="names are exchanged at once by Linux alone")
-
 # Python itself may lie where only root can read it.
 _DROP = f"""
 import json, os, socket, sys
@@ -66,22 +64,3 @@ def did_as_nobody(code: str, *arguments: object) -> None:
     """The same, to its end."""
     with as_nobody(f"{code}\nprint('ready', flush=True)", *arguments) as process:
         process.wait(PATIENCE)
-
-
-@contextmanager
-def swapping(one: Path, other: Path, times: int = 3_000_000) -> Iterator[None]:
-    """Another process exchanges two names, again and again, until the block ends."""
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _EXCHANGE, str(one), str(other), str(times)],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        try:
-            yield
-        finally:
-            ended = process.poll()
-            process.kill()
-    assert ended is None, "it ended before the test did"

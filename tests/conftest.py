@@ -35,7 +35,7 @@ _CORE = {"api", "config", "embeddings", "markdown", "output", "query", "secrets"
 oldest and the newest Python."""
 _ATTACKS = (
     "benchmarks/*", "*_attacks.py", "*_killed.py", "test_attacks.py", "test_concurrent*.py", "test_growth.py",
-    "test_hostile.py", "test_leaks*.py", "test_mutated*.py", "test_patterns.py", "test_races.py",
+    "test_hostile.py", "test_leaks*.py", "test_mutated*.py", "test_patterns.py",
     "test_reliability.py", "test_smuggling.py",
 )  # fmt: skip
 """Files of random, hostile or killed runs. A landing runs those of the packages that it changes."""

@@ -43,7 +43,7 @@ _KINDS = bytes(
     for byte in range(256)
 )
 _HUMP_KINDS = re.compile(rb"[a0]A|AAa")
-_PARTS = re.compile(r"[A-Z]{2,}e?s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")  # `VMs` is one part
+_PARTS = re.compile(r"[A-Z]{2,9}e?s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")  # `VMs` is one part
 _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"[^\W_]+")
 

@@ -4,16 +4,10 @@ They are put together at run time, so that no scanner takes this file for a leak
 """
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
-from tests.api.vaults import write
 from tests.embeddings.server import EmbeddingServer
 from tests.sources.opencode.stores import Client, tool
-from tests.waiting import PATIENCE, until
-from vault_index.config import Home, find_home
-from vault_index.config.edit import create_config, set_value
+from vault_index.config import Home
 from vault_index.daemon.client import connect
 from vault_index.errors import VaultIndexError
 
@@ -52,46 +46,6 @@ def tell_all(client: Client, secret: str, session: str, about: str = EARLY) -> N
         error={"name": "APIError", "data": {"message": f"401 for {secret}"}},
     )
     client.assistant(f"The key was {secret}", session=session, agent="compaction", summary=True)
-
-
-def test_secrets_are_nowhere_but_in_opencode(client: Client, tmp_path: Path) -> None:
-    for number, (said, _) in enumerate(SECRETS.values()):
-        tell_all(client, said, f"ses_{number}")
-    home = find_home(tmp_path / "home")
-    write(tmp_path / "vault", {"note.md": "# A note\n\nOf no concern.\n"})
-    create_config(home, tmp_path / "vault", provider="openai", memory_dir=None)
-    opencode = {"enabled": "true", "data": str(tmp_path / "opencode"), "include": "reasoning,output,diffs"}
-    with EmbeddingServer() as server, (tmp_path / "log").open("wb") as log:
-        embedding = {"base_url": server.base_url, "api_key": "none"}
-        for section, values in (
-            ("sessions.opencode", opencode), ("sessions", {"mirror": "sessions"}), ("embedding", embedding)
-        ):  # fmt: skip
-            for key, value in values.items():
-                set_value(home, f"{section}.{key}", value)
-        watch = [sys.executable, "-m", "vault_index", "watch", "--home", str(tmp_path / "home")]
-        daemon = subprocess.Popen(watch, stdout=log, stderr=log)
-        try:
-            until(lambda: EARLY in sent(server) and indexed(home) == (len(SECRETS), 0))
-            tell_all(client, SECRETS["GitHub"][0], "ses_late", LATE)
-            until(lambda: LATE in sent(server) and indexed(home) == (len(SECRETS) + 1, 0))
-        finally:
-            daemon.terminate()
-            daemon.wait(PATIENCE)
-    places = {"requests": sent(server).encode(), "log": (tmp_path / "log").read_bytes()} | {
-        str(file.relative_to(tmp_path)): file.read_bytes()
-        for folder in ("home", "vault")
-        for file in (tmp_path / folder).rglob("*")
-        if file.is_file()
-    }
-    assert any(EARLY.encode() in data for place, data in places.items() if place.startswith("vault"))
-    leaks = {
-        (kind, place)
-        for kind, (_, secret) in SECRETS.items()
-        for place, data in places.items()
-        for form in forms_of(secret)
-        if form in data
-    }
-    assert leaks == set()
 
 
 def sent(server: EmbeddingServer) -> str:

@@ -21,7 +21,6 @@ from vault_index.indexer.reading import Read, RowSettings, read_document
 from vault_index.markdown import chunk as chunking, parse as parsing
 from vault_index.models import DocumentRef, FileStamp, RawDocument
 from vault_index.sources import mounts, vault as vault_source, walk
-from vault_index.sources.mounts import numbering
 from vault_index.sources.names import spellings
 from vault_index.sources.reading import stamp_of
 from vault_index.sources.vault import VaultSource
@@ -285,32 +284,3 @@ def mount(tmp_path: Path, monkeypatch: Patch, kind: str, number: int) -> None:
     table = tmp_path / "mountinfo"
     table.write_text(f"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n{number} 1 0:50 / {tmp_path} rw - {kind} host: rw\n")
     monkeypatch.setattr(mounts, "_TABLE", str(table))
-
-
-def test_sync_compares_texts_once_after_a_mount_with_new_inodes(
-    tmp_path: Path, vault: Path, monkeypatch: Patch
-) -> None:
-    give_one_moment(monkeypatch)
-    mount(tmp_path, monkeypatch, "fuse.sshfs", 2)
-    with indexed(tmp_path, {"a/n.md": "Apple.\n", "b/n.md": "Bread.\n", "c.md": "Cheese.\n"}) as index:
-        numbers = dict(run(index, "SELECT path, inode FROM document"))
-        swap(vault / "a", vault / "b")
-        for path, other in (("a/n.md", "b/n.md"), ("b/n.md", "a/n.md")):  # each path keeps its inode
-            run(index, "UPDATE document SET inode = ? WHERE path = ?", numbers[other], path)
-        mount(tmp_path, monkeypatch, "fuse.sshfs", 3)
-        assert index.sync().changed == 2
-        assert rows(index.home.index_db) == fresh_rows(tmp_path)
-        monkeypatch.setattr(VaultSource, "read", lambda *_: pytest.fail("it was read again"))
-        assert index.sync().unchanged == 3
-
-
-@pytest.mark.parametrize(("kind", "passing"), [("fuse", True), ("vfat", True), ("9p", True), ("ext4", False)])
-def test_numbering_changes_where_inodes_do_not_last(
-    tmp_path: Path, monkeypatch: Patch, kind: str, passing: bool
-) -> None:
-    found = set()
-    for number in (2, 3):
-        mount(tmp_path, monkeypatch, kind, number)
-        found |= {numbering(str(tmp_path / "vault")), numbering(str(tmp_path))}
-    assert len(found) == (2 if passing else 1)
-    assert ("" in found) != passing

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.api.vaults import fresh_rows, head, opened, rows, write
+from tests.api.vaults import head, opened, write
 from vault_index import VaultIndex
 from vault_index.errors import BusyError, NotFoundError, UsageError
 from vault_index.store.documents import documents_by_path, embed_keys
 from vault_index.store.lock import WriteLock
 from vault_index.store.pool import Connections
-from vault_index.store.spaces import read_spaces
 
 ID = "11111111-1111-4111-8111-111111111111"
 OLD = f"---\nid: {ID}\ntitle: Old\n---\nThe heron nests in the reeds.\n"
@@ -108,40 +107,6 @@ def test_an_empty_value_takes_a_field_away(index: VaultIndex, vault: Path) -> No
     stored = index.add("Herons.", project="pond", tags="a")
     index.update(stored.id, project="", tags="")
     assert not {"project", "tags"} & head(vault / stored.path).keys()
-
-
-def test_a_permanent_delete_removes_every_byte_of_text_and_vectors(tmp_path: Path) -> None:
-    word, places = "zyxwvutolk", ("index.db", "index.db-wal", "cache.db", "cache.db-wal", "state.db")
-
-    def bytes_of_ours() -> bytes:
-        return b"".join(
-            (tmp_path / "home" / name).read_bytes() for name in places if (tmp_path / "home" / name).exists()
-        )
-
-    with opened(tmp_path, provider="local") as index:
-        write(tmp_path / "vault", {"a.md": "Herons nest.\n", "b.md": "---\naliases: [Egret]\n---\n# Storks\n"})
-        same = "# Peeling\n\nPeel it first.\n"
-        write(tmp_path / "vault", {"same.md": same, "80-memory/same.md": same})
-        index.sync()
-        stored = index.add(f"The {word} of a heron, as [[{word}]].", title=word.title(), tags=[word])
-        with index._runtime.pool.lend() as connections:
-            (space,) = read_spaces(connections.reader)
-            gone, kept = ({*keys_of(connections, path)} for path in (stored.path, "80-memory/same.md"))
-            cache = index._runtime.write._open_cache()
-            vectors = cache.embeddings(space.space, [*gone])
-        assert word.encode() in bytes_of_ours()
-        assert vectors
-        assert all(vector in bytes_of_ours() for vector in vectors.values())
-        (outcome, _) = index.delete([stored.id, "80-memory/same.md"], permanent=True).results
-        assert float(outcome.details["purge_seconds"]) >= 0
-        assert word.encode() not in bytes_of_ours().lower()
-        assert not any(vector in bytes_of_ours() for vector in vectors.values())
-        assert cache.embeddings(space.space, [*gone]) == {}
-        assert set(cache.embeddings(space.space, [*kept])) == kept
-        assert found(index, "egret") == ["b.md"]
-        assert rows(index.home.index_db) == fresh_rows(tmp_path, provider="local")
-        assert index.doctor(deep=True).healthy
-    assert not list((tmp_path / "vault").rglob(".trash"))
 
 
 def keys_of(connections: Connections, path: str) -> set[bytes]:

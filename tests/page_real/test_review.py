@@ -4,9 +4,8 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.memories.waiting import Author
 from tests.page_real.browser import toast, visit
 from tests.page_real.desk import KEYS, Desk, add_text, decide, item, memory, ready, start, text_is_drawn, wait_for_next
 from tests.world import World, opened_world
@@ -210,39 +209,6 @@ def test_review_is_limited_to_a_reason_or_a_project(page: Page, desk: Desk) -> N
     page.keyboard.press("Enter")
     expect(page.get_by_text("2 of 4")).to_be_visible()
     expect(page.locator(":focus")).to_contain_text("In the inbox")
-
-
-def test_review_of_more_than_a_hundred_items_keeps_its_place(page: Page, desk: Desk) -> None:
-    author = Author()
-    desk.put(120, {f"inbox/{number:03}": memory(number, author.sentence()) for number in range(120)})
-    start(page)
-    held: list[Route] = []
-
-    def hold_first(route: Route) -> None:
-        """Hold the first request for more of the list, which a change of the vault then overtakes."""
-        if (route.request.post_data_json or {}).get("limit") == 100 and not held:
-            held.append(route)
-        else:
-            route.continue_()
-
-    page.route("**/api/review", hold_first)
-    page.locator(".review-list a").nth(47).click()
-    with page.expect_response("**/api/review"):
-        desk.world.write("other.md", "A heron stands.\n")
-    for number in range(48, 53):
-        expect(page.get_by_text(f"{number} of 120")).to_be_visible()
-        ready(page)
-        page.keyboard.press("n")
-    (desk.world.vault / "other.md").unlink()
-    held[0].continue_()
-    page.unroute("**/api/review")
-    before = item(page)
-    decide(page, "archive")
-    wait_for_next(page, before)
-    expect(page.get_by_text("53 of 119")).to_be_visible()
-    after = item(page)
-    page.reload()
-    assert item(page) == after
 
 
 def test_review_does_not_count_as_opening_a_memory(page: Page, desk: Desk) -> None:

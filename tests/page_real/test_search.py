@@ -311,22 +311,6 @@ def test_search_hit_is_copied_and_opened_in_obsidian_and_the_timeline(reader: Re
 # --- before a query ---------------------------------------------------------------------------------------------------
 
 
-def test_search_remembers_recent_queries_until_they_are_forgotten(reader: Reader) -> None:
-    page = reader.open()
-    for number in range(10):
-        page.fill("#search", f"ledger {number}")
-        page.keyboard.press("Enter")
-    refined(page, "ledger 9")
-    page.get_by_role("button", name="Clear the search").click()
-    recent = page.locator("section", has_text="Recent searches").locator(".chip")
-    expect(recent).to_have_text([f"ledger {number}" for number in range(9, 1, -1)])
-    page.get_by_role("button", name="Forget these").click()
-    expect(recent).to_have_count(0)
-    page.reload()
-    page.wait_for_selector(".changed")
-    expect(recent).to_have_count(0)
-
-
 def test_search_shows_what_changed_recently(reader: Reader) -> None:
     page = reader.open()
     page.wait_for_selector(".changed li:nth-child(8)")

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page_real.browser import Reader, copied, refined, toast
-from tests.page_real.held_sessions import BILLS, CLOCK, LONG_AGO, MANY, TODAY, YESTERDAY, long_name, sessions_place
+from tests.page_real.held_sessions import CLOCK, MANY, YESTERDAY, long_name, sessions_place
 from tests.world import World
 from vault_index.markdown.tree import tree
 
@@ -72,33 +72,6 @@ def test_sessions_count_the_work_of_each_project(reader: Reader) -> None:
     card.locator("a").click()
     expect(rows(page)).to_have_text(["Fix the login"])
     expect(page.locator(".sessions-list .facts")).to_contain_text("wrote it")
-
-
-def test_sessions_of_a_day_are_chosen_in_the_calendar(reader: Reader) -> None:
-    page = opened(reader)
-    expect(day_of(page, YESTERDAY)).to_have_accessible_name(f"{long_name(YESTERDAY)}: 1 session")
-    page.keyboard.press("c")
-    expect(day_of(page, TODAY)).to_be_focused()
-    page.keyboard.press("ArrowUp")
-    expect(day_of(page, YESTERDAY)).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(rows(page)).to_have_text(["Fix the login"])
-    expect(day_of(page, YESTERDAY)).to_have_attribute("aria-selected", "true")
-    expect(page.locator(".sessions-list h2")).to_have_text(long_name(YESTERDAY))
-    page.keyboard.press("ArrowLeft")
-    expect(day_of(page, YESTERDAY - timedelta(7))).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("There is no such session")).to_be_visible()
-    page.keyboard.press("Escape")
-    page.keyboard.press("a")
-    expect(rows(page)).to_have_count(40)
-    expect(day_of(page, LONG_AGO)).to_have_attribute("data-level", "4")
-    expect(day_of(page, BILLS)).to_have_attribute("data-level", "1")
-    day_of(page, BILLS).click()
-    expect(rows(page)).to_have_text(["Number the bills"])
-    expect(page.get_by_label("Day", exact=True)).to_have_value(str(BILLS))
-    day_of(page, BILLS).click()
-    expect(rows(page)).to_have_count(40)
 
 
 def test_sessions_are_loaded_to_the_end_and_limited_to_a_file_by_keys(reader: Reader) -> None:

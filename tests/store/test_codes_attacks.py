@@ -1,8 +1,6 @@
 """Whatever happens to the file of codes, or to its writer: queries find what vec0 finds alone."""
 
-import errno
 import os
-import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,17 +12,13 @@ from tests.kills import killed, moments
 from tests.seeds import TIMES
 from tests.store.test_codes import (
     DOCUMENTS,
-    FILTERS,
-    QUERY,
     coded as coded,
     differing,
-    exactly,
     files,
     filled as filled,
     follow,
     put,
     reader as reader,
-    same,
     small as small,
     template as template,
 )  # fmt: skip
@@ -92,39 +86,6 @@ def test_killed_writer_of_codes_loses_nothing(filled: Path, tmp_path: Path, chan
         shutil.rmtree(home)
 
 
-def test_readers_see_one_state_while_another_process_writes_codes(filled: Path, reader: IndexReader) -> None:
-    child = os.fork()
-    if not child:
-        code = 1
-        try:
-            writer, chance = IndexWriter(filled / "index.db"), random.Random(1)
-            for version in range(15):
-                put(writer, chance.randrange(DOCUMENTS + 20), f" {version}")
-                if known := writer.known("vault").get(f"{chance.randrange(DOCUMENTS)}.md"):
-                    writer.remove_document(known.id)
-                code_under_lock(filled, writer)
-            code = 0
-        finally:
-            os._exit(code)
-    ended = (0, 0)
-    while not ended[0]:
-        assert differing(reader) == []
-        ended = os.waitpid(child, os.WNOHANG)
-    assert ended[1] == 0
-    check(filled)
-
-
-def test_reader_of_an_older_state_does_without_the_removed_file(coded: IndexWriter, reader: IndexReader) -> None:
-    with reader.snapshot():
-        name, *_ = spaces.coded(reader, 1) or ("",)
-        put(coded, 0, " changed")
-        follow(coded)
-        assert name not in files(coded)
-        codes._opened.cache_clear()
-        wanted = exactly(reader, QUERY, 10, FILTERS["half"])
-        assert same(reader.vector_candidates(1, QUERY, 10, FILTERS["half"]), wanted)
-
-
 # --- files -----------------------------------------------------------------------------------------------------
 
 
@@ -167,45 +128,3 @@ def test_damaged_codes_are_not_used(
     assert differing(reader) == []
     put(coded, 0, " changed")
     check(filled)  # and nothing of it is carried on
-
-
-@pytest.mark.parametrize("restored", ["codes", "index"])
-def test_codes_of_another_state_are_not_used(filled: Path, coded: IndexWriter, restored: str) -> None:
-    coded.checkpoint()
-    earlier_codes = (filled / files(coded)[0]).read_bytes()
-    earlier_index = (filled / "index.db").read_bytes()
-    for number in range(DOCUMENTS):
-        put(coded, number, " changed")
-    follow(coded)
-    path = filled / files(coded)[0]
-    assert path.stat().st_size == len(earlier_codes)
-    coded.close()
-    if restored == "codes":
-        path.write_bytes(earlier_codes)
-    else:
-        (filled / "index.db").write_bytes(earlier_index)
-    codes._opened.cache_clear()
-    check(filled)
-
-
-@pytest.mark.parametrize("failing", ["fsync", "open"])
-def test_failing_write_of_codes_costs_speed_only(
-    filled: Path, coded: IndexWriter, reader: IndexReader, monkeypatch: pytest.MonkeyPatch, failing: str
-) -> None:
-    put(coded, 0, " changed")
-    real = os.open
-
-    def full(_: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    def read_only(path: str, flags: int, *mode: int) -> int:
-        if flags & os.O_CREAT:
-            raise OSError(errno.EROFS, "Read-only file system", path)
-        return real(path, flags, *mode)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, failing, full if failing == "fsync" else read_only)
-        assert not coded.code_vectors(least=1)
-        assert len(files(coded)) == 1
-        assert differing(reader) == []
-    check(filled)

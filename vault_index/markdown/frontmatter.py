@@ -37,13 +37,13 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 
 for _tag, _form, _first in (
-    ("null", r"(?:~|null|Null|NULL|)\Z", ["~", "n", "N", ""]),
-    ("bool", r"(?:true|True|TRUE|false|False|FALSE)\Z", list("tTfF")),
-    ("int", r"(?:0|-?[1-9][0-9]{0,300})\Z", list("-0123456789")),
+    ("null", r"(?:~|null|Null|NULL|)", ["~", "n", "N", ""]),
+    ("bool", r"(?:true|True|TRUE|false|False|FALSE)", list("tTfF")),
+    ("int", r"(?:0|-?[1-9][0-9]{0,300})", list("-0123456789")),
     # Of so few digits that the number is written back alike.
-    ("float", r"(?=[-.0-9]{3,16}\Z)(?!-?0\.0000)-?(?:0|[1-9][0-9]*)\.(?:[0-9]*[1-9]|0)\Z", list("-0123456789")),
+    ("float", r"(?=[-.0-9]{3,16}\Z)(?!-?0\.0000)-?(?:0|[1-9][0-9]*)\.(?:[0-9]*[1-9]|0)", list("-0123456789")),
 ):
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_form), _first)
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"\A{_form}\Z"), _first)
 
 _NOTHING = frozenset({"tag:yaml.org,2002:null", "tag:yaml.org,2002:bool"})
 # What yaml raises on real notes beside its own errors: dates that do not exist, numbers out of bounds, odd keys.

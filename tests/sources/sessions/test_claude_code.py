@@ -10,7 +10,6 @@ import pytest
 
 from tests.sources.sessions.claude import BEGAN, Json, Writer, read, told
 from vault_index.sources.sessions.claude_code import ClaudeCode
-from vault_index.sources.sessions.client import RewoundError
 from vault_index.sources.sessions.model import ToolCall
 
 SESSION = Writer(Path()).session
@@ -441,29 +440,3 @@ def test_claude_code_names_once_what_it_does_not_know(tmp_path: Path) -> None:
 
 
 # --- reading on ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("change", "moved"),
-    [
-        (lambda w: w.prompt("Third", parentUuid="kept"), 0),
-        (lambda w: w.lines.__delitem__(slice(2, None)), 0),
-        (lambda w: w.lines.__setitem__(slice(None), [line.replace(b"0", b"11") for line in w.lines]), 0),
-        (lambda w: None, -5),
-        (lambda w: None, 5),
-        (lambda w: w.result("a"), 0),
-    ],
-    ids=["taken back", "cut", "rewritten", "inside a line", "beyond the end", "a call answered late"],
-)
-def test_claude_code_refuses_an_offset_that_does_not_continue(
-    writer: Writer, change: Callable[[Writer], object], moved: int
-) -> None:
-    writer.prompt("First")
-    writer.answer("One.", uuid="kept")
-    writer.prompt("Second")
-    writer.call("a", command="make")
-    known, _ = writer.read()
-    assert [message.finished for message in known] == [True, True, True, False]  # the call runs
-    change(writer)
-    with pytest.raises(RewoundError):
-        writer.read(offset=known[-1].end + moved)

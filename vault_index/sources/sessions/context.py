@@ -54,9 +54,10 @@ def _without(text: str, tags: str) -> str:
     kept, at, open_ended = list[str](), 0, set[str]()
     for begin in re.finditer(rf"(?<![^\n>])[ \t]*<({tags})(?: [^<>]*)?>", text):
         if begin.start() >= at and begin[1] not in open_ended:
-            if end := re.compile(f"</{begin[1]}>").search(text, begin.end()):
+            closing = f"</{begin[1]}>"
+            if (end := text.find(closing, begin.end())) >= 0:
                 kept.append(text[at : begin.start()])
-                at = end.end()
+                at = end + len(closing)
             else:
                 open_ended.add(begin[1])  # looked for once: there may be thousands
     return "".join(kept) + text[at:]
