@@ -35,9 +35,9 @@ def test_a_vault_is_enough() -> None:
 def test_the_data_of_opencode_lies_where_every_process_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The daemon has another working directory than the command."""
     monkeypatch.setenv("HOME", "/home/ben")
-    said = {"../opencode": "/home/ann/opencode", "~/o/one.db": "/home/ben/o/one.db", "/o": "/o", "": ""}
+    said = {'"../opencode"': ["/home/ann/opencode"], '["~/o/one.db", "/o"]': ["/home/ben/o/one.db", "/o"], '""': []}
     for data, meant in said.items():
-        assert parse(f'[sessions.opencode]\ndata = "{data}"\n').clients["opencode"].data == meant
+        assert parse(f"[sessions.opencode]\ndata = {data}\n").clients["opencode"].data == tuple(meant)
 
 
 def test_every_key_can_be_set() -> None:

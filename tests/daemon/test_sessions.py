@@ -53,7 +53,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 def codex(tmp_path: Path) -> SessionSource:
     """A client whose files lie in a folder of each day."""
     (tmp_path / "codex/sessions/2026/11/22").mkdir(parents=True)
-    return SessionSource(Config(clients={"codex": ClientConfig(data=str(tmp_path / "codex"))}), "codex")
+    return SessionSource(Config(clients={"codex": ClientConfig(data=(str(tmp_path / "codex"),))}), "codex")
 
 
 def test_a_turn_is_noticed(client: Client, start: Start) -> None:

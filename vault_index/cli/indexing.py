@@ -1,6 +1,7 @@
 """`init`, `sync`, `rebuild`, `embed`, `watch`: create the index, bring it up to date and keep it so."""
 
 import gc
+import json
 import os
 import sys
 from collections.abc import Collection
@@ -62,7 +63,8 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
     status = call(options, "status", {}) if report else {"embedder": {}, "problems": ()}
     if advice := status["embedder"].get("advice"):
         remark(options, f"{advice[0].upper()}{advice[1:]}")
-    if len(status["problems"]) > len(report.get("problems", ())):
+    problems = [problem for problem in status["problems"] if problem["code"] != "left_out"]
+    if len(problems) > len(report.get("problems", ())):
         remark(options, "Some files need attention: vault-index status")
     return _exit_code(options, "init", report)
 
@@ -86,7 +88,7 @@ def _sessions(options: Options, left_out: Collection[str]) -> list[dict[str, Any
     rows = []
     for source in found:
         name, (number, since) = source.config.name, source.found()
-        data = config.clients[name].data or str(source.config.path)
+        data = ", ".join(config.clients[name].data) or str(source.config.path)
         rows.append({"client": name, "title": source.title, "path": data, "sessions": number, "since": since})
     return rows
 
@@ -95,7 +97,7 @@ def _find_sessions(home: "Home", left_out: Collection[str]) -> None:
     """A folder that only the environment names is written to the configuration: the daemon has another environment."""
     from vault_index.config import load_config
     from vault_index.config.edit import set_value
-    from vault_index.sources.sessions.clients import folder_of
+    from vault_index.sources.sessions.clients import folders_of
     from vault_index.sources.sessions.source import SessionSource
 
     for name in left_out:
@@ -104,9 +106,10 @@ def _find_sessions(home: "Home", left_out: Collection[str]) -> None:
     for name in config.clients.keys() - config.told:
         if config.clients[name].enabled and not SessionSource(config, name).missing():
             set_value(home, f"sessions.{name}.enabled", "true")
-            found = folder_of(name) / (os.environ.get("OPENCODE_DB", "") if name == "opencode" else "")
-            if found != folder_of(name, environ={}):
-                set_value(home, f"sessions.{name}.data", str(found))
+            database = os.environ.get("OPENCODE_DB", "") if name == "opencode" else ""
+            found = [folder / database for folder in folders_of(name)]
+            if found != folders_of(name, environ={}):
+                set_value(home, f"sessions.{name}.data", json.dumps([*map(str, found)]))
 
 
 def _vault(set_up: bool) -> str:

@@ -197,10 +197,10 @@ class ClientConfig:
     """The sessions of one client, as a source named so: `[sessions.opencode]`, and the same for the others."""
 
     enabled: bool = setting(True, "Whether they are indexed. Those that come later are found.")
-    data: str = setting(
-        "",
-        "The folder of the client's data, or one database of OpenCode; empty for where the client itself would look. "
-        "Relative to the folder of the configuration file; `~` is your home.",
+    data: tuple[str, ...] = setting(
+        (),
+        "The folder of the client's data, or one database of OpenCode; a list for several. Empty for where the client "
+        "itself would look. Relative to the folder of the configuration file; `~` is your home.",
         place=True,
     )
     include: tuple[str, ...] = setting(

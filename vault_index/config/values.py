@@ -34,7 +34,12 @@ def keys(section: type[Any]) -> dict[str, dataclasses.Field[Any]]:
 
 def check(field: dataclasses.Field[Any], value: object, folder: Path) -> Any:
     """The value as the dataclass wants it. A relative folder is taken from `folder`."""
+    several = field.metadata["place"] and field.type == TEXTS
+    if several and isinstance(value, str):
+        value = [value] if value else []
     checked = _in_bounds(field, _typed(field.type, value, folder))
+    if several:
+        return tuple(str(_typed(Path, one, folder)) for one in checked)
     return str(_typed(Path, checked, folder)) if field.metadata["place"] and checked else checked
 
 

@@ -34,7 +34,7 @@ def copied(name: str, tmp_path: Path) -> Path:
 
 
 def opencode_source(data: Path | str, **settings: Any) -> SessionSource:
-    client = ClientConfig(data=str(data), **settings)
+    client = ClientConfig(data=(str(data),), **settings)
     return SessionSource(Config(clients={"opencode": client}, told=frozenset({"opencode"})), "opencode")
 
 

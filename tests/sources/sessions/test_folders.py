@@ -54,6 +54,22 @@ def test_folders_of_two_machines_are_read_as_one_and_stay_as_they_are(client: st
     assert len(merged) == len(ids)
 
 
+def test_two_folders_of_a_client_are_read_as_one_the_first_before_the_second(client: str, tmp_path: Path) -> None:
+    shutil.copytree(tmp_path / "data", tmp_path / "other")
+    first, second = opened(tmp_path / "data", client), opened(tmp_path / "other", client)
+    before = read(second)
+    sessions = first.client.listing().sessions
+    gone = next(one for one in sorted(sessions) if isinstance(sessions[one].place, str))
+    Path(sessions[gone].place).unlink()
+    both = opened(tmp_path / "data", client, tmp_path / "other")
+    found = both.client.listing().sessions
+    assert read(both) == before
+    assert {id_: str(one.place).startswith(str(tmp_path / "other")) for id_, one in found.items()}[gone]
+    assert {*both.watched()} == {*first.watched(), *second.watched()}
+    shutil.rmtree(tmp_path / "data")
+    assert read(both) == before
+
+
 @pytest.mark.parametrize("seed", seeds(12))
 def test_damaged_folders_lose_no_other_session(client: str, tmp_path: Path, seed: int) -> None:
     data, chance = tmp_path / "data", random.Random(seed)

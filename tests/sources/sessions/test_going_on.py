@@ -21,9 +21,9 @@ def short_ones_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(going_on, "_LONG", 0)
 
 
-def opened(folder: Path, name: str) -> SessionSource:
+def opened(folder: Path, name: str, *others: Path) -> SessionSource:
     client = name if name == "claude-code" else name.partition("-")[0]
-    return SessionSource(Config(clients={client: ClientConfig(data=str(folder))}), client)
+    return SessionSource(Config(clients={client: ClientConfig(data=(str(folder), *map(str, others)))}), client)
 
 
 def texts(source: SessionSource) -> dict[str, str]:

@@ -63,6 +63,10 @@ def test_what_is_said_cannot_make_turns() -> None:
     assert turns(text) == ["## User · 2026-11-18 11:06"] * 2
 
 
+def test_half_a_character_can_be_written() -> None:
+    assert body(said("assistant", ToolCall("ls", "completed", "x", output="\ud83d", child="\udc4d"))).encode()
+
+
 def test_output_is_fenced_whatever_is_in_it() -> None:
     text = body(said("assistant", ToolCall("bash", "completed", "cat", output="# x\n````\n%%"), Text("after")))
     assert "\n\n`````text\n# x\n````\n%%\n`````\n\nafter\n" in text

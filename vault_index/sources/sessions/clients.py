@@ -36,22 +36,37 @@ KNOWN = {
 }
 
 
-def folder_of(name: str, data: str = "", environ: Mapping[str, str] = os.environ) -> Path:
-    """The folder of a client's data (of OpenCode, one database may be set): as set, else where it would look."""
+def folders_of(name: str, data: Sequence[str] = (), environ: Mapping[str, str] = os.environ) -> list[Path]:
+    """The folders of a client's data (of OpenCode, databases may be set): as set, else where it would look. In its
+    variable, several are separated by commas."""
     known = KNOWN[name]
     if data:
-        return Path(os.path.abspath(os.path.expanduser(data)))
-    given = environ.get(known.variable, "")
+        return [Path(os.path.abspath(os.path.expanduser(one))) for one in data]
+    value = environ.get(known.variable, "")
+    given = [value] if os.path.isdir(value) else map(str.strip, value.split(","))
     # A relative one is to be ignored, says the XDG specification.
-    return Path(given, known.below) if os.path.isabs(given) else Path.home() / known.folder
+    return [Path(one, known.below) for one in given if os.path.isabs(one)] or [Path.home() / known.folder]
+
+
+def folder_of(name: str) -> Path:
+    """The folder that the client itself writes to."""
+    return folders_of(name)[0]
 
 
 def open_client(name: str, config: Config) -> "Client":
     from importlib import import_module
 
-    known, cache = KNOWN[name], config.sessions_dir / name / ".heads.json" if config.sessions_dir else None
-    opened: Client = getattr(import_module(known.module), known.kind)(folder_of(name, config.clients[name].data), cache)
-    return opened
+    known = KNOWN[name]
+    kind = getattr(import_module(known.module), known.kind)
+    opened: list[Client] = []
+    for number, folder in enumerate(folders_of(name, config.clients[name].data)):
+        cache = config.sessions_dir / name / f".heads{number or ''}.json" if config.sessions_dir else None
+        opened.append(kind(folder, cache))
+    if len(opened) == 1:
+        return opened[0]
+    from vault_index.sources.sessions.several import Several
+
+    return Several(opened)
 
 
 def resume_command(name: str, session: str) -> Sequence[str]:

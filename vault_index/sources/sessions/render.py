@@ -25,6 +25,7 @@ from vault_index.sources.sessions.model import (
     ToolCall,
     moment_of,
 )
+from vault_index.surrogates import mended
 
 _LEVEL = 2
 _TURN = "## "  # what is said inside a turn has smaller headings
@@ -199,7 +200,7 @@ class Renderer:
         return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
     def _clean(self, text: str) -> str:
-        clean, count = redact(drop_private(drop_recalled(text)))
+        clean, count = redact(drop_private(drop_recalled(str(mended(text)))))
         self._redacted += count
         return clean.strip()
 

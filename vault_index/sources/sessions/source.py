@@ -18,7 +18,7 @@ from vault_index.disk import is_under, real_path
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import KEPT, DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.results.base import Problem
-from vault_index.sources.sessions.clients import folder_of, open_client
+from vault_index.sources.sessions.clients import folders_of, open_client
 from vault_index.sources.sessions.projects import Projects, path_of, redacted, session_in, with_targets
 from vault_index.sources.source import YET, Scan
 
@@ -52,10 +52,10 @@ class SessionSource:
         self._local = Projects(given.local_only if isinstance(given.local_only, tuple) else ())
         self._keep = config.sessions.keep
         self.keep_days = config.sessions.keep_days
-        folder = folder_of(name, given.data)
+        self._folders = [one.parent if one.suffix == ".db" else one for one in folders_of(name, given.data)]
         self.config = SourceConfig(
             name=name,
-            path=folder.parent if folder.suffix == ".db" else folder,
+            path=self._folders[0],
             kind=name,
             local_only=given.local_only if self.told else True,
         )
@@ -244,7 +244,8 @@ class SessionSource:
         places = {place.rstrip("/") for one in self.sessions() for place in (one.directory, one.worktree)} - {""}
         above = {os.fspath(one) for folder in folders for one in (Path(folder), *Path(folder).parents)}
         # Claude Code names a folder after each, which stays when its sessions are swept.
-        left = (self.config.path / "projects" / re.sub("[^A-Za-z0-9]", "-", one) for one in above)
+        names = [re.sub("[^A-Za-z0-9]", "-", one) for one in above]
+        left = (folder / "projects" / name for folder in self._folders for name in names)
         return not places.isdisjoint(above) or any(map(os.path.isdir, left))
 
     def keeps(self, session: Session) -> bool:
@@ -262,7 +263,7 @@ class SessionSource:
         return ""
 
     def missing(self) -> str:
-        reason = f"there are no sessions of {self.title} in {self.config.path}"
+        reason = f"there are no sessions of {self.title} in {' or '.join(map(str, self._folders))}"
         return "" if self._there() and self.client.present() else reason if self._set else f"{reason} {YET}"
 
     @property
@@ -288,7 +289,7 @@ class SessionSource:
 
     def _there(self) -> bool:
         """Whether there is a folder to look into: without one nothing is imported that would."""
-        return self.config.path.is_dir()
+        return any(folder.is_dir() for folder in self._folders)
 
     def _sessions(self) -> Iterator[Listed]:
         """Those of the client, and those that were kept."""

@@ -1,0 +1,64 @@
+"""A client whose data lie in several folders: one for each profile, or an older one that is still there."""
+
+from collections.abc import Collection, Generator, Sequence
+from itertools import chain
+from pathlib import Path
+
+from vault_index.sources.sessions.client import Client, Listing
+from vault_index.sources.sessions.model import Listed, Message, Session
+
+
+class Several:
+    """Of a session in two folders the one in the first counts."""
+
+    def __init__(self, clients: Sequence[Client]) -> None:
+        self._clients, first = clients, clients[0]
+        self.name, self.title, self.deep, self.folder = first.name, first.title, first.deep, first.folder
+
+    def present(self) -> bool:
+        return any(one.present() for one in self._clients)
+
+    def listing(self) -> Listing:
+        listings = [one.listing() for one in self._clients]
+        return Listing(
+            dict(chain.from_iterable(one.sessions.items() for one in reversed(listings))),
+            tuple(chain.from_iterable(one.faults for one in listings)),
+            tuple(chain.from_iterable(one.problems for one in listings)),
+        )
+
+    def session(self, id_: str) -> Listed | None:
+        return self._owner(id_).session(id_)
+
+    def read(
+        self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
+    ) -> tuple[Session, Generator[Message]]:
+        return self._owner(listed.session.id).read(listed, include, problems, offset)
+
+    def times(self, listed: Listed) -> Sequence[int]:
+        return self._owner(listed.session.id).times(listed)
+
+    def version(self) -> object:
+        return [one.version() for one in self._clients]
+
+    def watched(self) -> Sequence[Path]:
+        return [folder for one in self._clients for folder in one.watched()]
+
+    def concerns(self, path: str) -> bool:
+        return any(one.concerns(path) for one in self._clients)
+
+    def held_by(self, path: str) -> Session | None:
+        return next(filter(None, (one.held_by(path) for one in self._clients)), None)
+
+    def resume(self, session: str) -> Sequence[str]:
+        return self._owner(session).resume(session)
+
+    def deleted(self, listed: Listed) -> bool:
+        """Nobody knows any more in which folder it was."""
+        return all(one.deleted(listed) for one in self._clients)
+
+    def forget(self, sessions: Collection[str]) -> None:
+        for one in self._clients:
+            one.forget(sessions)
+
+    def _owner(self, id_: str) -> Client:
+        return next((one for one in self._clients if one.session(id_)), self._clients[0])
