@@ -13,6 +13,7 @@ class Several:
 
     def __init__(self, clients: Sequence[Client]) -> None:
         self._clients, first = clients, clients[0]
+        self._owners: dict[str, Client] = {}
         self.name, self.title, self.deep, self.folder = first.name, first.title, first.deep, first.folder
 
     def present(self) -> bool:
@@ -20,8 +21,12 @@ class Several:
 
     def listing(self) -> Listing:
         listings = [one.listing() for one in self._clients]
+        sessions = dict[str, Listed]()
+        for client, listed in zip(reversed(self._clients), reversed(listings), strict=True):
+            sessions |= listed.sessions
+            self._owners |= dict.fromkeys(listed.sessions, client)
         return Listing(
-            dict(chain.from_iterable(one.sessions.items() for one in reversed(listings))),
+            sessions,
             tuple(chain.from_iterable(one.faults for one in listings)),
             tuple(chain.from_iterable(one.problems for one in listings)),
         )
@@ -61,4 +66,6 @@ class Several:
             one.forget(sessions)
 
     def _owner(self, id_: str) -> Client:
+        if (known := self._owners.get(id_)) is not None and known.session(id_):
+            return known  # the others would list all of theirs to find that they have none
         return next((one for one in self._clients if one.session(id_)), self._clients[0])
