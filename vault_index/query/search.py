@@ -1,6 +1,7 @@
 """Search: a query is parsed, corrected and embedded; what its channels find is ranked by passage and shown as hits."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -46,7 +47,7 @@ from vault_index.query.ranking.successors import with_successors
 from vault_index.results.search import Hit, SearchResult
 from vault_index.sources.source import YET, Source
 from vault_index.store.counts import KEPT_HOME, count_rows, read_meta
-from vault_index.store.documents import chunks_in, session_tree, sessions_written_in, tags_of
+from vault_index.store.documents import chunks_in, documents_of, session_tree, sessions_written_in, tags_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, SpaceRow, StoredDocument
 from vault_index.store.spaces import count_pending, serving_space
@@ -305,7 +306,8 @@ class Searcher:
         vector = query.known * power
         wanted = options.offset + options.limit
         in_order = partial(chunks_in_order, self._reader)
-        ordered = order(evidence, weights(text=text, vector=vector), in_order, power)
+        by_channels = order(evidence, weights(text=text, vector=vector), in_order, power)
+        ordered = self._spread(by_channels, options.per_document)
         ordered = with_best_texts(ordered, evidence, _BLOCK) if text else ordered
         matcher = TermMatcher(query.terms, self._reader.stems)
         asked: Asked | None = None
@@ -354,6 +356,17 @@ class Searcher:
             selected = select_hits([*ranking.hits, *(() if knows else last)], options.per_document, disk)
             ranking = ranking._replace(hits=[*ranking.hits, *last])
         return Answer(query, ranking, selected[options.offset : wanted], disk, hidden, bool(echoes))
+
+    def _spread(self, ordered: Sequence[int], per_document: int) -> list[int]:
+        """`ordered` with the chunks last that are more of one document than can be shown."""
+        documents = documents_of(self._reader, ordered)
+        counts: Counter[int] = Counter()
+        first: list[int] = []
+        rest: list[int] = []
+        for chunk_id in ordered:
+            counts[documents[chunk_id]] += 1
+            (first if counts[documents[chunk_id]] <= per_document + 1 else rest).append(chunk_id)
+        return [*first, *rest]
 
     def _boosts(self, query: Query, chunks: Sequence[ChunkRecord]) -> Boosts:
         config = self._ranking
