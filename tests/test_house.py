@@ -11,8 +11,8 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 25_420
-"""Executable ones: without docstrings and imports. Raised from 25,214 with the kinds of input of real vaults and servers."""
+STATEMENTS = 25_465
+"""Executable ones: without docstrings and imports. Raised from 25,214 for kinds of input that failed."""
 MODULES = 295
 TEST_LINES = 45_000
 LINES = 600

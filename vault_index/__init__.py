@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         EmbedStatus as EmbedStatus,
         SyncReport as SyncReport,
     )
-    from vault_index.results.counts import AgentList as AgentList, Stats as Stats, TagList as TagList
     from vault_index.results.documents import (
         DocumentList as DocumentList,
         DocumentRecord as DocumentRecord,
@@ -43,10 +42,13 @@ if TYPE_CHECKING:
     )
     from vault_index.results.search import Hit as Hit, SearchResult as SearchResult, Why as Why
     from vault_index.results.status import (
+        AgentList as AgentList,
         DoctorReport as DoctorReport,
         FileStatus as FileStatus,
         Privacy as Privacy,
+        Stats as Stats,
         Status as Status,
+        TagList as TagList,
     )
     from vault_index.results.texts import DocumentText as DocumentText, Recall as Recall, Texts as Texts
     from vault_index.version import __version__ as __version__
@@ -67,11 +69,10 @@ _NAMES = {
     ),
     "results.base": ("Failure", "Problem"),
     "results.changes": ("EmbedPlan", "EmbedReport", "EmbedStatus", "SyncReport"),
-    "results.counts": ("AgentList", "Stats", "TagList"),
     "results.documents": ("DocumentList", "DocumentRecord", "RelatedList", "RelatedRecord", "Timeline"),
     "results.memories": ("ExportReport", "FailedItem", "MemoryOutcome", "MemoryOutcomes", "NearMemory", "StoredMemory"),
     "results.search": ("Hit", "SearchResult", "Why"),
-    "results.status": ("DoctorReport", "FileStatus", "Privacy", "Status"),
+    "results.status": ("AgentList", "DoctorReport", "FileStatus", "Privacy", "Stats", "Status", "TagList"),
     "results.texts": ("DocumentText", "Recall", "Texts"),
     "version": ("__version__",),
 }

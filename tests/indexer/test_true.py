@@ -15,7 +15,6 @@ import pytest
 from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows, write
 from tests.sources.trees import vault_at
 from vault_index import VaultIndex
-from vault_index.disk import folder_in
 from vault_index.errors import VaultIndexError
 from vault_index.indexer.reading import Read, RowSettings, read_document
 from vault_index.markdown import chunk as chunking, parse as parsing
@@ -253,27 +252,6 @@ def test_sync_reads_a_file_with_a_name_that_is_not_utf_8_by_its_link(tmp_path: P
         index.sync()
         file.write_text("Bread.\n", "utf-8")
         assert index.sync([file]).changed == 1
-        assert rows(index.home.index_db) == fresh_rows(tmp_path)
-
-
-def test_faults_of_links_into_a_closed_folder_go_when_it_opens(tmp_path: Path, vault: Path, monkeypatch: Patch) -> None:
-    def closed(root: str, prefix: str, *, outside: bool) -> object:
-        if prefix.startswith("closed"):
-            raise PermissionError(13, "Permission denied", prefix)
-        return folder_in(root, prefix, outside=outside)
-
-    def refuse(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    with indexed(tmp_path, {"closed/a.md": "Apple.\n", "closed/in/b.md": "Bread.\n"}) as index:
-        (vault / "link.md").symlink_to("closed/a.md")
-        with monkeypatch.context() as patch:
-            patch.setattr(walk, "folder_in", closed)
-            patch.setattr(walk.Walk, "_link", refuse)
-            index.sync()
-        assert [problem.code for problem in index.status().problems] == ["unreadable"]
-        index.sync([vault / "closed"])
-        assert index.status().problems == ()
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 

@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from vault_index.markdown.embedded_data import without_data
+from vault_index.markdown.normalize import without_data
 
 RUN = base64.b64encode(random.Random(5).randbytes(900)).decode()
 LINES = "\n".join(RUN[start : start + 64] for start in range(0, 640, 64))

@@ -7,10 +7,20 @@ from typing import Any
 
 from vault_index.results.base import Failure, Problem
 from vault_index.results.changes import EmbedPlan, EmbedReport, EmbedStatus, SyncReport
-from vault_index.results.counts import Stats, TagCount, TagList
 from vault_index.results.documents import DocumentList, DocumentRecord, RelatedList, RelatedRecord, Relation, Timeline
 from vault_index.results.search import Explanation, Hit, QueryReading, SearchResult, Why, WordReading
-from vault_index.results.status import DoctorReport, HardToFind, Privacy, RecallReport, SentRecord, SourceStatus, Status
+from vault_index.results.status import (
+    DoctorReport,
+    HardToFind,
+    Privacy,
+    RecallReport,
+    SentRecord,
+    SourceStatus,
+    Stats,
+    Status,
+    TagCount,
+    TagList,
+)
 from vault_index.results.texts import DocumentText, Recall, Texts
 
 USUAL: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("answers.json").read_text("utf-8"))

@@ -309,13 +309,3 @@ def test_search_hit_is_copied_and_opened_in_obsidian_and_the_timeline(reader: Re
 
 
 # --- before a query ---------------------------------------------------------------------------------------------------
-
-
-def test_search_shows_what_changed_recently(reader: Reader) -> None:
-    page = reader.open()
-    page.wait_for_selector(".changed li:nth-child(8)")
-    reader.world.write("kitchen/Chutney.md", "# Chutney\n\nOf green tomatoes.\n")
-    page.wait_for_selector(".changed >> text=Chutney")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/#/doc/vault/kitchen/Chutney.md")

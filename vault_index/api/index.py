@@ -23,11 +23,10 @@ from vault_index.store.spaces import serving_space
 if TYPE_CHECKING:  # each call makes its own answer
     from vault_index.query.search import Match, Mode
     from vault_index.results.changes import EmbedPlan, EmbedReport, EmbedStatus, SyncReport
-    from vault_index.results.counts import AgentList, Stats, TagList
     from vault_index.results.documents import DocumentList, RelatedList, Timeline
     from vault_index.results.search import SearchResult, Why
     from vault_index.results.sessions import Resume, SessionDays, SessionList, SessionSummary
-    from vault_index.results.status import DoctorReport, FileStatus, Privacy, Status
+    from vault_index.results.status import AgentList, DoctorReport, FileStatus, Privacy, Stats, Status, TagList
     from vault_index.results.texts import Recall, Texts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_index.models import Filters
-from vault_index.results.counts import AgentCount, AgentList, Stats, TagCount, TagList
+from vault_index.results.status import AgentCount, AgentList, Stats, TagCount, TagList
 from vault_index.store.counts import SYNCED_AT, read_meta, source_counts, tag_counts, value_counts
 from vault_index.store.spaces import serving_space
 from vault_index.times import iso_time

@@ -9,7 +9,6 @@ from typing import Any
 
 from vault_index.fields import NO_PASSAGE, NO_TEXT, NOT_SEARCHED, OF_MEMORIES, scalars
 from vault_index.markdown.blocks import Structure, plain_spans, read_lines, read_structure
-from vault_index.markdown.embedded_data import without_data
 from vault_index.markdown.frontmatter import (
     TEMPLATE,
     FieldText,
@@ -19,7 +18,7 @@ from vault_index.markdown.frontmatter import (
     string_list,
 )
 from vault_index.markdown.memory import first_time
-from vault_index.markdown.normalize import normalize_tag, split_lines
+from vault_index.markdown.normalize import normalize_tag, split_lines, without_data
 from vault_index.markdown.obsidian import Inline, read_inline, wikilinks, without_comments
 from vault_index.markdown.recalled import fingerprint, runs_of_words
 from vault_index.markdown.words import plain_words

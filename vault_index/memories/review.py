@@ -13,7 +13,7 @@ from vault_index.fields import REASONS, Filters, Reason, State
 from vault_index.markdown.frontmatter import string_list
 from vault_index.memories.file.document import body_of
 from vault_index.memories.file.files import MemoryFiles
-from vault_index.memories.near_pairs import NearPair, near_pairs
+from vault_index.memories.similar import NearPair, near_pairs
 from vault_index.query.ranking.comparison import age
 from vault_index.results.documents import DocumentRecord
 from vault_index.results.review import Review, ReviewedMemory, ReviewItem

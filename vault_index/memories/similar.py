@@ -1,21 +1,48 @@
-"""The memories on the subject of a new one, by the vectors that are there and by the words."""
+"""The memories on the subject of a new one, and the pairs of all memories that say nearly the same.
+
+By the vectors that are there, and by the words. Pairs are found by products of blocks, so that memory is bounded.
+"""
+
+from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_index.models import Filters
-from vault_index.query.ranking.comparison import Memory, age, as_memory, compare, telling_space
+from vault_index.query.ranking.comparison import (
+    SUBJECT_COSINE,
+    Comparison,
+    Memory,
+    age,
+    as_memory,
+    compare,
+    telling_space,
+)
 from vault_index.results.memories import NearMemory
-from vault_index.store.documents import chunks_of, documents_by_key, documents_of
+from vault_index.store.documents import chunks_of, documents_by_key, documents_of, texts_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.store.related import Others, among, nearest_documents
-from vault_index.store.spaces import vectors_of
+from vault_index.store.spaces import vectors_by_document, vectors_of
 from vault_index.vectors import mean
+
+if TYPE_CHECKING:  # late: numpy takes longer to import than most commands
+    from numpy import float32
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[float32]
 
 _RAREST = 8
 _CANDIDATES = 20
 _SHOWN = 3
+_ROWS = 512  # of one product: 20 MB for 10,000 memories
+_NEAREST = 3  # of each memory: where a hundred say the same, the next come up when these are decided
+_MANY = 64
+_SHARING = 8  # memories with one word that are compared with the next one that has it
 
 
 def similar_memories(
@@ -71,3 +98,83 @@ def _saying(reader: IndexReader, words: Collection[str]) -> set[int]:
     match = " OR ".join(f'"{word}"' for word in rarest)
     chunks = [chunk_id for chunk_id, _ in reader.text_candidates(match, _CANDIDATES, Filters(kinds=("memory",)))]
     return set(documents_of(reader, chunks).values())
+
+
+# --- pairs ----------------------------------------------------------------------------------------------------------
+
+
+class NearPair(NamedTuple):
+    """Two memories, in the order in which they were given."""
+
+    documents: tuple[StoredDocument, StoredDocument]
+    comparison: Comparison
+
+
+def near_pairs(reader: IndexReader, documents: Sequence[StoredDocument]) -> list[NearPair]:
+    """Return the pairs of memories that say nearly the same or contradict each other, those most alike first, else in
+    their order."""
+    by_id = {document.id: document for document in documents}
+    texts: dict[int, list[str]] = {key: [] for key in by_id}
+    for key, text in texts_of(reader, texts):
+        texts[key].append(text)
+    memories = {key: whole_memory(reader, document, texts[key]) for key, document in by_id.items()}
+    vectors = _means(reader, [key for key, memory in memories.items() if memory.sentence])
+    cosines: dict[tuple[int, int], float | None] = dict(_close(vectors)) if vectors else {}
+    topics = {key: memory.topics for key, memory in memories.items()}
+    pairs = cosines | dict.fromkeys(_sharing(topics, topics.keys() - vectors.keys()))
+    found = []
+    for (one, other), cosine in pairs.items():
+        comparison = compare(memories[one], memories[other], cosine)
+        if comparison and comparison.kind != "subject":
+            found.append(NearPair((by_id[one], by_id[other]), comparison))
+    place = {key: number for number, key in enumerate(by_id)}
+    return sorted(found, key=lambda pair: (-pair.comparison.likeness, *(place[one.id] for one in pair.documents)))
+
+
+def _means(reader: IndexReader, keys: Collection[int]) -> dict[int, Matrix]:
+    """Unit vectors in the middle of those of each memory; of those that have any."""
+    space = telling_space(reader)
+    if space is None:
+        return {}
+    import numpy
+
+    means = {}
+    for key, vectors in groupby(vectors_by_document(reader, space.id, keys), itemgetter(0)):
+        rows = numpy.frombuffer(b"".join(vector for _, vector in vectors), "i1").reshape(-1, space.space.dimensions)
+        means[key] = rows.sum(axis=0, dtype="<f4")
+        means[key] /= numpy.linalg.norm(means[key]) or 1.0
+    return means
+
+
+def _sharing(topics: Mapping[int, Collection[str]], lacking: Collection[int]) -> Iterator[tuple[int, int]]:
+    """Pairs that may share half of their words, of memories without a vector.
+
+    Such pairs share one of the rarer half of the words of each: prefix filtering (Chaudhuri, Ganti and Kaushik, A
+    Primitive Operator for Similarity Joins in Data Cleaning, ICDE 2006).
+    """
+    counts = Counter(word for words in topics.values() for word in words)
+    holders: dict[str, list[int]] = defaultdict(list)
+    for key, words in topics.items() if lacking else ():
+        rarest = sorted(words, key=lambda word: (counts[word], word))
+        for word in rarest[: len(rarest) // 2 + 1]:
+            yield from ((other, key) for other in holders[word][-_SHARING:] if key in lacking or other in lacking)
+            holders[word].append(key)
+
+
+def _close(vectors: Mapping[int, Matrix]) -> Iterator[tuple[tuple[int, int], float]]:
+    """Pairs that may be of one subject, with their cosine: each vector with its nearest among those after it."""
+    import numpy
+
+    keys = [*vectors]
+    matrix = numpy.stack([*vectors.values()])
+    for start in range(0, len(keys), _ROWS):
+        products = matrix[start : start + _ROWS] @ matrix[start:].T  # the rows before have been compared with these
+        for row, cosines in enumerate(products):
+            near = numpy.flatnonzero(cosines >= SUBJECT_COSINE)
+            near = near[near > row]
+            if len(near) > _MANY:  # equal ones in their order, so that they do not all choose the same
+                rank = near * 1e-9 - cosines[near]
+                near = numpy.sort(near[numpy.argpartition(rank, _NEAREST)[:_NEAREST]])
+            for column in near[numpy.argsort(-cosines[near], kind="stable")[:_NEAREST]]:
+                pair = keys[start + row], keys[start + int(column)]
+                yield pair, min(float(cosines[column]), 1.0)

@@ -24,7 +24,7 @@ _CONFLICTS = (
 )  # fmt: skip
 """What programs that synchronise folders call the copy that lost, in brackets, in their languages; in lower case."""
 _CONFLICT = re.compile(
-    rf"[(\[][^()\[\]]{0, 99}(?:{'|'.join(_CONFLICTS)})[^()\[\]]{0, 99}[)\]]"
+    rf"[(\[][^()\[\]]{{0,99}}(?:{'|'.join(_CONFLICTS)})[^()\[\]]{{0,99}}[)\]]"
     # pCloud, Syncthing, ownCloud, Synology Drive
     r"|\[conflicted\]|\.sync-conflict-|_conflict-\d{8}-\d{6}|_[a-z]{3}-\d\d-\d{6}-\d{4}_(?:case)?conflict\."
 )
