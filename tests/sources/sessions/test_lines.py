@@ -41,6 +41,7 @@ CUT = B[:-7]
         (CUT + A + b"\n" + B + b"\n", [A, B], 1),  # the client was killed in the midst of a line
         (A + CUT + B + b"\n", [A, B], 1),
         (A[:20] + A + b"\n", [A], 1),
+        (b"{" + A + b"\n", [A], 1),
         (b'{"a":' * 5000 + b"\n" + A, [A], 1),
         (A + b"\n" + B, [A, B], 0),
         (A + b"\n" + CUT, [A], 1),

@@ -68,7 +68,7 @@ def _objects_of(line: bytes, passed_over: bytes, what: str, problems: list[str])
     faults = list[str]()
     whole = read_object(said, what, faults)
     found = [(0, len(line), whole)] if whole is not None else list(_joined(line))
-    if sum(stop - start for start, stop, _ in found) < len(said):
+    if sum(stop - start for start, stop, _ in found) < len(line.lstrip(_BLANK)):
         problems += faults
     yield from (one for one in found if not line.startswith(passed_over, one[0]))
 
