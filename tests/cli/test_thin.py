@@ -67,7 +67,7 @@ def test_without_a_daemon_a_question_imports_what_answers_it(vault: Path, monkey
     (vault / "note.md").write_text("# A note\n", encoding="utf-8")
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
     assert not HEAVY & imported("search", "readers", "--mode", "text", "--json")
-    made = {"tags": "counts", "sessions": "sessions", "get note.md": "texts", "list": "documents"}
+    made = {"tags": "status", "sessions": "sessions", "get note.md": "texts", "list": "documents"}
     for command, answer in made.items():
         modules = imported(*command.split(), "--json")
         results = {name for name in modules if name.startswith("vault_index.results.")}
