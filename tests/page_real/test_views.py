@@ -22,7 +22,7 @@ MEMORIES = {
     "inbox/b": memory(2, "Cranes pass in October.", title="Cranes"),
     "note/c": memory(3, "The lake is frozen.", title="Lake", project="pond", expires="2020-01-01"),
     "note/d": memory(4, BOAT, title="Boathouse", created="2026-11-19"),
-    "note/e": memory(5, f"{BOAT} It takes a day.", title="Paint"),
+    "note/e": memory(5, f"{BOAT} It takes a day.", title="Boathouse"),
 }
 LONG = "# Long\n\n" + "".join(
     f"## Part {at}\n\n{f'Reeds of part {at}, and of the shore. ' * 30}\n\n" for at in range(40)
