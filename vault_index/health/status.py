@@ -58,6 +58,7 @@ _NOTICEABLE, _FEW = 0.1, 3  # one or two passages may be names and code
 _AGAIN = "run `vault-index sync`, or start the daemon: vault-index watch"
 _HINTS = {
     "frontmatter": "the note is indexed, with what could be read of it; in quotes any value is plain text",
+    "date": "the note is indexed with the time of its file; write the date like 2027-02-01",
     "too_large": "raise max_file_bytes of the source, or exclude the file",
     "encoding": "save the file as UTF-8; what could be read is indexed",
     "unreadable": "check the permissions of the file",

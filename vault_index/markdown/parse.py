@@ -113,7 +113,7 @@ def _unread_dates(front: Frontmatter, keys: Sequence[str]) -> Iterator[Fault]:
         said = plain_text(front.values.get(key))
         if said and not TEMPLATE.search(said) and first_time(said) is None:
             line = next((text.first for text in front.texts if text.key == key), 1)
-            yield Fault("frontmatter", f"{key}: {said[:40]!r} is not a date", line=line)
+            yield Fault("date", f"{key}: {said[:40]!r} is not a date", line=line)
 
 
 def title_of(body: str) -> str:
