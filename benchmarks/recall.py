@@ -167,7 +167,7 @@ def main() -> None:
     )
     parser.add_argument("--record", action="store_true", help="write recorded.json, the figures the tests defend")
     parser.add_argument(
-        "--record-all", type=Path, metavar="FOLDER", help="write the table of all sets in FOLDER into docs/recall.md"
+        "--record-all", type=Path, metavar="FOLDER", help="write all sets of FOLDER into benchmarks/README.md"
     )
     options = parser.parse_args()
     if bool(options.folders) == bool(options.record_all):

@@ -1,4 +1,4 @@
-"""The record: every judged set of a folder by every channel, beside the plainest search, as a table in docs/recall.md.
+"""Measure every judged set of a folder with every channel and the baseline, as a table in benchmarks/README.md.
 
 The floor that it shows: no answer is worse than the best of its own channels and of plain BM25 over whole documents.
 """
@@ -51,7 +51,7 @@ FLOOR = 0.005
 """What a figure may be under the best of the others: less is noise."""
 
 _ROOT = Path(__file__).resolve().parent.parent
-_PAGE = _ROOT / "docs" / "recall.md"
+_PAGE = _ROOT / "benchmarks" / "README.md"
 _BEGIN, _END = "<!-- record: benchmarks/recall.py --record-all -->", "<!-- end of the record -->"
 _MEASURES = {"nDCG@10": "ndcg_10", "MRR@10": "mrr_10", "hit@10": "hit_10"}
 

@@ -18,7 +18,7 @@ from vault_index.health.checks import TO_BEGIN_ANEW, TO_REFILL, TO_SYNC
 from vault_index.health.status import _HINTS
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 CODE = (".py", ".toml", ".ts", ".nix", ".service")
 

@@ -70,7 +70,7 @@ def test_no_class_of_queries_is_answered_worse_than_recorded(results: Results, w
 
 
 def test_no_more_queries_are_told_wrongly_whether_there_is_an_answer(index: VaultIndex, results: Results) -> None:
-    """`none` for a query that has an answer, and another word for one that has none (docs/recall.md)."""
+    """`none` for a query that has an answer, and another word for one that has none (benchmarks/README.md)."""
     off_topic = ask_all(index, read_queries(FOLDER / "offtopic.jsonl"))
     measured, recorded = shares_of_none({"judged": results, "off-topic": off_topic}), RECORDED["none"]
     assert measured["judged"] <= recorded["judged"] + CONFIDENCE_TOLERANCE

@@ -6,7 +6,7 @@ are both rewritten first. CJK runs become their overlapping 2-grams, the usual r
 3-grams of their letters. Words of alphabets whose endings SQLite's stemmer does not know get their beginning beside
 them, and those of Arabic and Hebrew, which take prefixes too, their 4-grams (McNamee and Mayfield, Character n-gram
 tokenization for European language text retrieval, Information Retrieval 7, 2004). Identifiers get their parts beside
-them (`snake_case` and `kebab-case` are split anyway). docs/recall.md says what each of these is worth.
+them (`snake_case` and `kebab-case` are split anyway). benchmarks/README.md says what each of these is worth.
 """
 
 import re

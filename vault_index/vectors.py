@@ -1,7 +1,7 @@
 """How vectors are kept: those of the model that comes with the package as int8, all others as float32.
 
-int8 is a quarter of the space. With the multilingual model it cost more than noise (docs/recall.md), and what a server
-sent was paid for, by a model nobody measured here.
+int8 is a quarter of the space. With the multilingual model it cost more than noise (benchmarks/README.md), and what a
+server sent was paid for, by a model nobody measured here.
 """
 
 import math

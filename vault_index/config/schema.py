@@ -74,7 +74,7 @@ class EmbeddingConfig:
     model: str = setting(
         "",
         "The name of the model; empty for the provider's default. With `local`, `multilingual-e5-small` is the other "
-        "one, for notes that are not English; it is installed separately (docs/using.md).",
+        "one, for notes that are not English; it is installed separately (docs/getting-started.md).",
     )
     base_url: str = setting("", "Where the server answers, as `http://localhost:11434/v1`; empty for OpenAI itself.")
     api_key: str = setting("", "The key itself; better kept in the environment or a command.", secret=True)

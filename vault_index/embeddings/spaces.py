@@ -16,7 +16,7 @@ gives it another name, because vectors are cached under it."""
 
 
 class CosineScale(NamedTuple):
-    """What cosines say, in the space of one model (docs/recall.md has the measurements)."""
+    """What cosines say, in the space of one model (benchmarks/README.md has the measurements)."""
 
     chance: float
     """What the best of texts about something else reaches."""

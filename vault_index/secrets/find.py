@@ -2,7 +2,7 @@
 
 A table of our own, because maintained rules find less. The 221 patterns of gitleaks (July 2026), run by RE2 with its
 allowlists, left 104 of 150 samples and read 3.4 MB/s; detect-secrets 1.5 read 2 MB/s. This leaves none of the samples
-that it was tuned with and reads 13 MB/s. docs/privacy.md says what is found, docs/recall.md how often it errs.
+that it was tuned with and reads 13 MB/s. docs/privacy.md says what is found, docs/reliability.md how often it errs.
 """
 
 import re

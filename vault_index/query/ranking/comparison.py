@@ -2,7 +2,7 @@
 
 `add`, `review` and search ask `compare`. It takes the cosine of two vectors, the share of common
 words, and an alignment of the two texts. It knows no language but for a short table of antonyms.
-docs/recall.md has the measurements.
+benchmarks/README.md has the measurements.
 """
 
 import re
@@ -22,8 +22,8 @@ from vault_index.store.records import ChunkRecord, SpaceRow, StoredDocument
 from vault_index.store.spaces import pair_cosines, serving_space, without_key
 from vault_index.terms import STOPWORDS, index_words, mostly_cjk
 
-# Measured on 58 pairs (docs/recall.md): the same fact in other words has a cosine from .69 to .95, all but one of 26
-# at least .78; another fact on the same topic .16 to .66, but for one pair of 32 that differs in a name alone (.94).
+# Measured on 58 pairs (benchmarks/README.md): the same fact in other words has a cosine from .69 to .95, all but one
+# of 26 at least .78; another fact on the same topic .16 to .66, but for one pair of 32 that differs in a name alone (.94).
 # Words are less sure: 19 of the 26 share half of theirs, and so do 2 of the 32.
 NEAR_COSINE = 0.72
 NEAR_WORDS = 0.5

@@ -4,7 +4,7 @@ A hit has evidence of three kinds: words that its passage says, nearness in mean
 sum is compared with what a question about something else finds. From some hundred chunks on that does not depend on
 their number: the best of more holds more words, but common ones count less beside the rare. An answer is `high` where
 the first hit also leads the best one of another document: that tells the right one from others on its topic.
-docs/recall.md has the measurements.
+benchmarks/README.md has the measurements.
 """
 
 import math

@@ -4,7 +4,7 @@ A chunk is found as a whole, but what answers is a line of it: a list item, a pa
 stands around it counts too, because an answer seldom repeats its question. So each term of the query counts by its
 rarity: in full where the passage holds it, less where a passage near it does, or the title or a heading above. Of
 several places the best one counts: a word that stands twice is not two words. On the judged conversations this measured
-better than BM25 with neighbours as columns (docs/recall.md).
+better than BM25 with neighbours as columns (benchmarks/README.md).
 """
 
 import re

@@ -1,6 +1,6 @@
 """From the evidence of a chunk to one score in 0..1 for each of its passages.
 
-Score-based, because it measured better than reciprocal rank fusion on the judged sets (docs/recall.md). A score is the
+Score-based, because it measured better than reciprocal rank fusion (benchmarks/README.md). A score is the
 weighted sum of numbers in 0..1: BM25 divided by the best BM25 of the answer, the cosine as it is, the coverage of the
 query in and around the passage. The lower the best coverage, the more the cosine counts: where somebody asks in other
 words than the note's, a few shared words are chance.
