@@ -23,7 +23,7 @@ from vault_index.store.spaces import pair_cosines, serving_space, without_key
 from vault_index.terms import STOPWORDS, index_words, mostly_cjk
 
 # Measured on 58 pairs (benchmarks/README.md): the same fact in other words has a cosine from .69 to .95, all but one
-# of 26 at least .78; another fact on the same topic .16 to .66, but for one pair of 32 that differs in a name alone (.94).
+# of 26 at least .78; another fact on the same topic .16 to .66, but for one pair of 32 that differs in a name (.94).
 # Words are less sure: 19 of the 26 share half of theirs, and so do 2 of the 32.
 NEAR_COSINE = 0.72
 NEAR_WORDS = 0.5
