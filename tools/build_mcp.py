@@ -31,20 +31,20 @@ HEAD = """\
 
 <!-- Made by tools/build_mcp.py; edit that. -->
 
-How to set up a client, and what holds for every call: [agents.md](agents.md#mcp).
+This page lists the tools, prompts and resources, and shows each tool in a recorded session. [agents.md](agents.md#mcp)
+explains how to set up a client, and the rules for arguments, answers and budgets.
 """
 
 TRIED = """\
 ## Tried with
 
-Recorded by `make test-mcp`. The MCP inspector 2.12.0 finds no fault in the schemas (`tools/list --strict`), on stdio
-and over HTTP, in both eras of the protocol, and calls tools:
+Recorded by `make test-mcp`. The MCP inspector 2.12.0 accepts the schemas (`tools/list --strict`) on stdio and over
+HTTP, in old and new versions of the protocol, and calls tools:
 
 {}
-The protocol's conformance tests (0.2.0-alpha.12), as checks that passed. Left out are scenarios that ask for tools,
-prompts and resources with fixed names, which only a server for tests has, and for logging, subscriptions and tasks,
-which are not offered; there, too, whatever is said is a message of the protocol. They speak HTTP alone; to stdio a
-bridge passes them on.
+The table shows the passed checks of the protocol's conformance tests (0.2.0-alpha.12). It omits scenarios for tools,
+prompts and resources with fixed names, which only a test server has, and for logging, subscriptions and tasks, which
+this server does not offer. The tests support only HTTP; a bridge forwards them to stdio.
 
 {}"""
 
@@ -110,15 +110,15 @@ def page() -> str:
     told = [_shown(*call) for call in _stable(calls)]
     parts = [
         HEAD,
-        "## The tools\n\n| tool | | what an agent is told |\n|---|---|---|",
+        "## The tools\n\n| tool | | description for the agent |\n|---|---|---|",
         "\n".join(rows),
-        "\n## Prompts and resources\n\n| prompt | arguments | what for |\n|---|---|---|",
+        "\n## Prompts and resources\n\n| prompt | arguments | description |\n|---|---|---|",
         *(f"| `{one.name}` | {_given(one)} | {one.description} |" for one in prompts),
-        f"\nA document is the resource `{template.uri_template}`; the memories that changed last are listed.",
-        "\n## A session\n\nThe client of the SDK calls each tool; what it gets as text stands below the call. The "
-        "vault of this session has no embedder.\n",
+        f"\nA document is the resource `{template.uri_template}`; the most recently changed memories are listed.",
+        "\n## A session\n\nThe client of the SDK calls each tool; the text answer is below the call. The vault of this "
+        "session has no embedder.\n",
         *told[: len(RIGHT)],
-        "\n## Calls that are wrong\n\nEach is answered by a tool error, with what to do about it.\n",
+        "\n## Invalid calls\n\nEach returns a tool error with a hint.\n",
         *told[len(RIGHT) :],
         TRIED.format(
             *((ROOT / "tests/mcp_real" / name).read_text("utf-8") for name in ("inspector.md", "conformance.md"))
