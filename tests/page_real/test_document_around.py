@@ -69,6 +69,7 @@ def test_document_of_a_deleted_memory_is_restored_from_its_address(reader: Reade
     page.get_by_role("button", name="Delete").click()
     page.wait_for_url("**/#/search")
     assert not file.exists()
+    reader.world.ask("sync")
     page.go_back()
     expect(page.locator(".empty-title")).to_have_text("“Tern” was deleted")
     assert looks(page) == []
