@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from vault_index.cli.arguments import GLOBAL_OPTIONS, add_arguments
 from vault_index.cli.commands import COMMANDS, SECTIONS, Command
-from vault_index.cli.parser import build_parser
+from vault_index.cli.parser import Parser, build_parser
 from vault_index.errors import VaultIndexError
 
 FILE = Path(__file__).parent.parent / "docs" / "commands.md"
@@ -67,8 +67,8 @@ def _links(commands: Iterable[Command]) -> str:
 
 def _global_options() -> str:
     parser = argparse.ArgumentParser(add_help=False)
-    add_arguments(parser, (GLOBAL_OPTIONS,))
-    return _table("option", parser._actions)
+    actions = add_arguments(parser, (GLOBAL_OPTIONS,))
+    return _table("option", actions)
 
 
 def _exit_codes() -> str:
@@ -93,17 +93,12 @@ def _below(error: type[VaultIndexError]) -> Iterable[type[VaultIndexError]]:
             yield from _below(kind)
 
 
-def _command(parser: argparse.ArgumentParser, name: str) -> str:
+def _command(parser: Parser, name: str) -> str:
     usage = parser.format_help().split("\n\n")[0].removeprefix("usage: ")
-    own = [action for group in parser._action_groups if not _is_global(group) for action in group._group_actions]
-    places = [action for action in own if not action.option_strings]
-    options = [action for action in own if action.option_strings]
+    places = [action for action in parser.own if not action.option_strings]
+    options = [action for action in parser.own if action.option_strings]
     tables = [_table(head, actions) for head, actions in (("argument", places), ("option", options)) if actions]
     return "\n".join([f"## {name}\n", f"{parser.description}\n", f"```\n{' '.join(usage.split())}\n```\n", *tables])
-
-
-def _is_global(group: argparse._ArgumentGroup) -> bool:
-    return (group.title or "").startswith("global options")
 
 
 def _table(head: str, actions: Iterable[argparse.Action]) -> str:

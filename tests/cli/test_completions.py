@@ -27,7 +27,7 @@ def test_bash_completes(capsys: pytest.CaptureFixture[str]) -> None:
     for line in LINES:
         words = line.split(" ")
         array = " ".join(f"'{word}'" for word in words)
-        code += f'COMP_WORDS=({array}); COMP_CWORD={len(words) - 1}; _vault_index; echo "${{COMPREPLY[@]}}"\n'
+        code += f'COMP_WORDS=({array}); COMP_CWORD={len(words) - 1}; _shtab_vault_index; echo "${{COMPREPLY[@]}}"\n'
     done = subprocess.run(["bash"], input=code, capture_output=True, text=True, check=True)
     found = dict(zip(LINES, (set(line.split()) for line in done.stdout.splitlines()), strict=True))
     assert (found, done.stderr) == (LINES, "")

@@ -62,6 +62,7 @@ def test_words_and_values_of_a_search_may_begin_with_a_dash() -> None:
     assert parsed("search", "--", "docker", "-compose", "--json")[2]["query"] == ["docker", "-compose", "--json"]
     assert parsed("search", "-compose docker")[2] == {"query": ["-compose docker"]}
     assert parsed("search", "compose", "-docker", "--limit", "3")[2] == {"query": ["compose", "-docker"], "limit": 3}
+    assert parsed("get", "-3d", "--max-tokens", "5", "-")[2] == {"ref": ["-3d", "-"], "max_tokens": 5}
     given = parsed("search", "compose", "--path", "-drafts", "--property", "-kind:note", "-docker", "--source", "-old")
     args = {"path": "-drafts", "property": ["-kind:note"], "query": ["compose", "-docker"]}
     assert given[1:] == (Options(source="-old"), args)
@@ -71,9 +72,9 @@ def test_every_command_has_a_runner_help_and_a_quiet_form() -> None:
     for command in COMMANDS:
         parser, run = build_parser(command)
         assert callable(run)
-        assert all(action.help for action in parser._actions), command.name
+        assert all(action.help for action in parser.declared), command.name
         assert parser.format_help().startswith(f"usage: vault-index {command.name} [OPTION…]")
-        assert parser._option_string_actions["-q"] is parser._option_string_actions["--quiet"]
+        assert ["--quiet", "-q"] in [action.option_strings for action in parser.declared]
 
 
 def test_commands_that_take_no_source_refuse_one() -> None:
@@ -99,7 +100,9 @@ MISTAKES = [
     (["search", "x", "--offset", "many"], "must be a whole number of 0 or more", "--help"),
     (["search", "x", "--mode", "fuzzy"], "invalid choice", "--help"),
     (["embed", "--plan", "--status"], "not allowed", "--help"),
-    (["stats", "extra"], "extra", "--help"),
+    (["stats", "extra"], "arguments: extra", "--help"),
+    (["stats", ""], "unrecognized", "--help"),
+    (["add", "x", "--path"], "expected one argument", "--help"),
     (["completions", "tcsh"], "invalid choice", "--help"),
     # Options of other programs.
     (["search", "x", "--db", "memories.db"], "", "--home DIR"),

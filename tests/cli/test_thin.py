@@ -18,7 +18,7 @@ sys.exit(code)
 """
 HEAVY = {
     "openai", "mcp", "numpy", "onnxruntime", "rich", "pydantic", "markdown_it", "yaml", "watchdog", "uvicorn",
-    "starlette", "vault_index.serve",
+    "starlette", "shtab", "vault_index.serve",
 }  # fmt: skip
 THIN = HEAVY | {
     "apsw", "tiktoken", "tomllib", "tomlkit", "toon_format", "frontmatter", "pathspec", "tenacity", "rapidfuzz",

@@ -36,7 +36,7 @@ Argument = tuple[tuple[str, ...], dict[str, Any]]
 class Group:
     """Arguments under a title in the help; without a title, arguments of which one may be given."""
 
-    def __init__(self, title: str, *arguments: Argument) -> None:
+    def __init__(self, title: str, *arguments: "Argument | Group") -> None:
         self.title, self.arguments = title, arguments
 
 
@@ -60,15 +60,18 @@ def flag(name: str, help: str) -> Argument:
     return argument(name, action="store_true", help=help)
 
 
-def add_arguments(parser: argparse._ActionsContainer, arguments: Sequence[Argument | Group]) -> None:
+def add_arguments(parser: argparse._ActionsContainer, arguments: Sequence[Argument | Group]) -> list[argparse.Action]:
+    """Add the arguments, those of groups as well, and return them in this order."""
+    added = []
     for one in arguments:
         if not isinstance(one, Group):
             names, settings = one
-            parser.add_argument(*names, **settings)
+            added.append(parser.add_argument(*names, **settings))
         elif one.title:
-            add_arguments(parser.add_argument_group(one.title), one.arguments)
+            added += add_arguments(parser.add_argument_group(one.title), one.arguments)
         else:
-            add_arguments(parser.add_mutually_exclusive_group(), one.arguments)
+            added += add_arguments(parser.add_mutually_exclusive_group(), one.arguments)
+    return added
 
 
 # --- values --------------------------------------------------------------------------------------------------------

@@ -1,8 +1,11 @@
-"""Finds the command in the arguments and builds its parser only: the parsers of all commands take 10 ms."""
+"""Find the command among the arguments, and parse its options.
+
+Only the parser of this command is built: the parsers of all commands take 10 ms.
+"""
 
 import argparse
 import os
-import re
+from collections import deque
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
@@ -21,10 +24,8 @@ from vault_index.cli.commands import (
 from vault_index.errors import UsageError, nearest
 
 PROGRAM = "vault-index"
-_LEFT_OUT = re.compile(r"-[^\W\d_]\w")
-# argparse asks gettext for its words, which imports locale and looks for files: a millisecond for translations that
-# nobody has made.
-argparse._ = str  # type: ignore[attr-defined]
+_USAGES: dict[int | str | None, str] = {None: "{0}", "?": "[{0}]", "*": "[{0} ...]", "+": "{0} [{0} ...]"}
+"""How the usage line shows a positional argument, by its `nargs`."""
 
 
 class Found(NamedTuple):
@@ -35,24 +36,11 @@ class Found(NamedTuple):
     word: str
 
 
-class _Plain:
-    """A theme without colours, as argparse asks for its parts."""
-
-    def __getattr__(self, part: str) -> str:
-        return ""
-
-
-class _HelpFormatter(argparse.HelpFormatter):
-    """A formatter with a given width and without colours: for these argparse would import shutil (4 ms) and, since
-    Python 3.14, dataclasses, with every command."""
-
-    def __init__(self, prog: str) -> None:
-        columns = os.environ.get("COLUMNS", "")
-        super().__init__(prog, max_help_position=28, width=min(int(columns), 100) if columns.isdigit() else 80)
-
-    def _set_color(self, color: object) -> None:
-        self._theme = _Plain()
-        self._decolor = str
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """A formatter as wide as COLUMNS says; argparse would import shutil to ask the terminal."""
+    columns = os.environ.get("COLUMNS", "")
+    width = min(int(columns), 100) if columns.isdigit() else 80
+    return argparse.HelpFormatter(prog, max_help_position=28, width=width)
 
 
 class Parser(argparse.ArgumentParser):
@@ -65,44 +53,85 @@ class Parser(argparse.ArgumentParser):
             argument_default=argparse.SUPPRESS,
             allow_abbrev=False,
             add_help=False,
-            formatter_class=_HelpFormatter,
+            formatter_class=_formatter,
         )
+        self.color = False  # an option of argparse since Python 3.14
         self._command = command
+        self.own = add_arguments(self, _grouped(runner))
         left_out = SOURCE if command.name in WITHOUT_SOURCE else None
-        shared = (one for one in GLOBAL_OPTIONS.arguments if one != left_out)
-        add_arguments(self, (*runner.arguments, Group(GLOBAL_OPTIONS.title, *shared)))
-
-    def format_help(self) -> str:
-        places = [action for action in self._actions if not action.option_strings]
-        formatter = self._get_formatter()
-        words = [formatter._format_args(action, str(action.metavar or action.dest)) for action in places]
+        shared = [one for one in GLOBAL_OPTIONS.arguments if one != left_out]
+        self.declared = [*self.own, *add_arguments(self, [Group(GLOBAL_OPTIONS.title, *shared)])]
+        self._takes_value = {name: one.nargs != 0 for one in self.declared for name in one.option_strings}
+        positional = [one for one in self.own if not one.option_strings]
+        words = [_USAGES[one.nargs].format(one.metavar or one.dest) for one in positional]
         self.usage = " ".join([self.prog, "[OPTION…]", *words])
-        return super().format_help()
 
-    def _parse_optional(self, arg_string: str) -> Any:
-        """None for a word or a value: in a search `-word` is one, unless it is an option that lacks a dash."""
-        known = self._command.name != "search" or f"-{arg_string}" in self._option_string_actions
-        return super()._parse_optional(arg_string) if known or not _LEFT_OUT.match(arg_string) else None
+    def arranged(self, argv: Sequence[str]) -> list[str]:
+        """The same arguments with the options first, each as one argument with its value, then the words.
+
+        argparse wants the words side by side, and takes a word or a value that begins with a dash for an option.
+        """
+        options: list[str] = []
+        words: list[str] = []
+        rest = deque(argv)
+        while rest:
+            word = rest.popleft()
+            if word == "--":
+                words += rest
+                break
+            if self._is_word(word):
+                words.append(word)
+            elif self._takes_value.get(word) and rest and self._is_word(rest[0]):
+                options.append(f"{word}={rest.popleft()}")
+            else:
+                options.append(word)
+        return [*options, "--", *words] if words else options
+
+    def _is_word(self, text: str) -> bool:
+        """Whether this is a word or a value, not an option.
+
+        In a search `-word` excludes the word, unless it is an option that lacks a dash.
+        """
+        if not text.startswith("-") or " " in text.partition("=")[0]:
+            return True
+        if text.startswith("--"):
+            return False
+        if not text[1:2].isalpha():  # a number, or a dash alone
+            return True
+        return self._command.name == "search" and len(text) > 2 and f"-{text}" not in self._takes_value
 
     def error(self, message: str) -> NoReturn:
+        message = message.replace(" -- ", " ", 1)  # that of `arranged`
         raise UsageError(message, self._hint(message))
 
     def _hint(self, message: str) -> str:
         unknown = message.removeprefix("unrecognized arguments: ")
         if unknown != message:
-            word = unknown.split()[0].split("=")[0].replace("_", "-")
+            word = unknown.split(" ")[0].split("=")[0].replace("_", "-")
             if word == "--source":
                 return f"{self._command.name} is not about one source: leave it out"
             if word in OTHER_OPTIONS:
                 return OTHER_OPTIONS[word]
             # Without the dashes, which all of them have in common.
-            names = [name.removeprefix("--") for name in self._option_string_actions if name.startswith("--")]
+            names = [name.removeprefix("--") for name in self._takes_value if name.startswith("--")]
             near = nearest(word.strip("-"), names)
             if near and (word.startswith("--") or near == word[1:]):
                 return f"did you mean --{near}?"
             if self._command.name == "add" and word.startswith("-"):
                 return "put the text in quotes, or after --, when a word of it begins with a dash"
         return f"see: {self.prog} --help"
+
+
+def _grouped(runner: Runner) -> list[Group]:
+    """The arguments of a command under the titles that argparse gives them.
+
+    An argument that is added to a group costs less than one that is added to the parser.
+    """
+    titled = [one for one in runner.arguments if isinstance(one, Group) and one.title]
+    others = [one for one in runner.arguments if one not in titled]
+    positional = [one for one in others if not isinstance(one, Group) and not one[0][0].startswith("-")]
+    options = [one for one in others if one not in positional]
+    return [Group("positional arguments", *positional), Group("options", *options), *titled]
 
 
 def find_command(argv: Sequence[str]) -> Found:
@@ -138,9 +167,7 @@ def build_parser(command: Command) -> tuple[Parser, Run]:
 
 
 def parse(parser: Parser, argv: Sequence[str]) -> tuple[Options, dict[str, Any]]:
-    # Intermixed: `search docker --limit 3 compose` is one query of two words. It cannot cope with `--`.
-    known = parser.parse_args(argv) if "--" in argv else parser.parse_intermixed_args(argv)
-    args = vars(known)
+    args = vars(parser.parse_args(parser.arranged(argv)))
     options = Options(**{name: args.pop(name) for name in Options._fields if name in args})
     return options, args
 
