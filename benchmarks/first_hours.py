@@ -230,7 +230,7 @@ _README = {
     "vx status": ("documents: [1-9]", ""),
     "vault-index recall": ("cents", ""),
     "vault-index prune": ("", ""),
-    "vault-index opencode install": ("(?i)plugin", ""),
+    "vault-index agent install opencode": ("(?i)plugin", ""),
 }
 """By how a line of the README begins: what it is to yield, or what it may say."""
 
@@ -243,7 +243,7 @@ def without_opencode(hour: Hour) -> None:
         hour.step(line, wants=wants, says=says)
     hour.step("vx list --kind session")
     for name in ("vault-index", "vx"):
-        hour.step(f"{name} opencode status", wants="(?i)current|up to date|installed")
+        hour.step(f"{name} agent status opencode", wants="(?i)current|up to date|installed")
         hour.step(f"{name} doctor", wants="healthy: true")
     slips(hour)
 
@@ -288,8 +288,8 @@ def before_init(hour: Hour) -> None:
     hour.step(f"vx search '{_SAID_IN} kind:session'", wants="session|ses_|User|weekday|Tuesday")
     hour.step("vx list --kind session", wants="Deploy|api")
     hour.step("vx status", wants="opencode")
-    hour.step("vault-index opencode install", wants="(?i)install|vault-index.ts|plugin")
-    hour.step("vx opencode status", wants="(?i)current|up to date|installed")
+    hour.step("vault-index agent install opencode", wants="(?i)install|vault-index.ts|plugin")
+    hour.step("vx agent status opencode", wants="(?i)current|up to date|installed")
     hour.step("vx doctor", wants="healthy: true")
     hour.step("vault-index doctor", wants="healthy: true")
     hour.step("vault-index recall 'which weekday is deployed' --project api", wants="vault-index-recall|Deploy")
@@ -463,8 +463,8 @@ def no_home(hour: Hour) -> None:
     ):  # fmt: skip
         hour.step(line, says=told)
     hour.step("vx logs", says="(?i)init|set up|watch")
-    hour.step("vx opencode status", says=told, wants="(?i)install|opencode")
-    hour.step("vx opencode install", says=told, wants="(?i)install|opencode")
+    hour.step("vx agent status opencode", says=told, wants="(?i)install|opencode")
+    hour.step("vx agent install opencode", says=told, wants="(?i)install|opencode")
     hour.step("vx agent-context", wants="memory_search|search")
     hour.step("vx mcp --print-config cursor", wants="mcp")
     hour.step("vx --version", wants=r"\d")

@@ -88,8 +88,8 @@ COMMANDS = {
     "source add": Command(("source", "add", "second")),
     "source remove": Command(("source", "remove", "second"), prepare=("source", "add", "second")),
     "init": Command(("init", "second", "--no-opencode")),
-    "plugin": Command(("opencode", "install")),
-    "plugin removed": Command(("opencode", "uninstall"), prepare=("opencode", "install")),
+    "plugin": Command(("agent", "install", "opencode")),
+    "plugin removed": Command(("agent", "uninstall", "opencode"), prepare=("agent", "install", "opencode")),
 }
 
 

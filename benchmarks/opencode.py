@@ -46,7 +46,7 @@ def main() -> None:
                 place.command("sync", "--quiet")
                 stack.enter_context(place.daemon())
             else:
-                place.command("opencode", "uninstall", "--quiet")
+                place.command("agent", "uninstall", "opencode", "--quiet")
             servers[name] = stack.enter_context(place.served())
         for server in servers.values():
             server.turn(server.session(), _PROMPT)  # the first one of a client loads what all need

@@ -100,7 +100,7 @@ in
     }
 
     (mkIf cfg.opencode.enable {
-      home.activation.vault-index-opencode = lib.hm.dag.entryAfter [ "writeBoundary" ] "run ${program} opencode install";
+      home.activation.vault-index-opencode = lib.hm.dag.entryAfter [ "writeBoundary" ] "run ${program} agent install opencode";
     })
 
     (mkIf pkgs.stdenv.hostPlatform.isLinux {

@@ -138,10 +138,10 @@ def _try(wheel: Path, place: Path) -> None:
         (("add", "The cellar floods in March.", "--json"), '"created": true'),
         (("recall", "cellar"), "floods in March"),
         (("doctor", "--deep", "--json"), '"healthy": true'),
-        (("opencode", "install"), "the plugin is in"),
+        (("agent", "install", "opencode"), "opencode/plugin"),
         (("agent-context",), "vault-index"),
         (("mcp", "--print-config", "generic"), "mcp"),
-        (("completions", "bash"), "complete -o default"),
+        (("completions", "bash"), "complete -o bashdefault"),
     ):
         answer = said(*words)
         if expected not in answer.replace('":1', '": 1').replace('":true', '": true'):

@@ -61,7 +61,7 @@ def test_a_daemon_mends_in_its_own_process(
 def test_an_old_plugin_is_named_where_it_is_of_this_home(
     home: Path, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["opencode", "install"]) == 0
+    assert main(["agent", "install", "opencode"]) == 0
     assert doctor(capsys)[0] == 0
     (tmp_path / "user/.config/opencode/plugin/vault-index/guard.ts").unlink()
     assert codes(doctor(capsys)[1]) == ["plugin_outdated"]

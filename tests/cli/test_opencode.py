@@ -1,4 +1,4 @@
-"""`opencode` through the command line: the plugin in place, and the daemon that it wakes."""
+"""`opencode wake`: the daemon that the plugin for OpenCode and the hooks start."""
 
 import json
 import os
@@ -17,45 +17,11 @@ from vault_index.errors import BusyError
 
 
 @pytest.fixture(autouse=True)
-def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Whose plugins these are."""
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
-    return tmp_path / "user"
-
-
-def test_the_plugin_is_installed_for_every_project_and_removed(
-    home: Path, user: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = user / ".config/opencode/plugin"
-    assert main(["opencode", "install"]) == 0
-    out, err = capsys.readouterr()
-    assert out == f"the plugin is in {folder}\n"
-    assert "vault-index init" in err  # there is no index yet
-    place = (folder / "vault-index/place.ts").read_text().splitlines()[-1]
-    assert f'"--home", "{home}"' in place
-    assert str(find_home(home).socket_path) in place
-    assert main(["opencode", "install"]) == 0
-    assert capsys.readouterr().out == f"the plugin was in {folder} already, as it is now\n"
-    assert main(["opencode", "status"]) == 0
-    assert capsys.readouterr().out.splitlines()[0].startswith("global   installed (")
-    assert main(["opencode", "uninstall"]) == 0
-    assert list(folder.iterdir()) == []
-    capsys.readouterr()
-    assert main(["opencode", "uninstall"]) == 0
-    assert capsys.readouterr().out == f"no plugin of ours is in {folder}\n"
-
-
-def test_the_plugin_of_one_project(tmp_path: Path, user: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert answer(capsys, "opencode", "install", "--project")["path"] == str(tmp_path / "project/.opencode/plugin")
-    (tmp_path / "other").mkdir()
-    answer(capsys, "opencode", "install", "--project", str(tmp_path / "other"))
-    states = answer(capsys, "opencode", "status")["results"]
-    assert [(one["scope"], one["state"]) for one in states] == [("global", "absent"), ("project", "installed")]
-    answer(capsys, "opencode", "uninstall", "--project", "../other")
-    assert answer(capsys, "opencode", "status", "--project", "../other")["results"][1]["state"] == "absent"
 
 
 def test_wake_syncs_where_no_daemon_may_be_started(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:

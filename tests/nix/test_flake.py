@@ -196,7 +196,7 @@ def as_toml(tables: dict[str, Any]) -> str:
 
 def test_opencode_has_its_plugin_kept_in_place() -> None:
     activation = home("{ enable = true; opencode.enable = true; }", what="config.home.activation")
-    assert [step["data"] for step in activation.values()] == [f"run {PROGRAM} opencode install"]
+    assert [step["data"] for step in activation.values()] == [f"run {PROGRAM} agent install opencode"]
 
 
 def test_secrets_are_a_file() -> None:

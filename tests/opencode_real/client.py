@@ -170,7 +170,7 @@ def placed(folder: Path, scenes: Mapping[str, Sequence[Step]], notes: Mapping[st
         subprocess.run(["git", "init", "--quiet", str(place.project)], env=place.env, check=True)
         place.command("init", str(place.vault), "--no-opencode", "--quiet")
         place.command("config", "set", "agents.start_daemon", "false")
-        place.command("opencode", "install", "--quiet")
+        place.command("agent", "install", "opencode", "--quiet")
         yield place
     finally:
         model.shutdown()

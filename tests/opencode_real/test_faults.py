@@ -57,7 +57,7 @@ def test_without_a_command_nothing_changes(place: Place) -> None:
         assert server.turn(session, "Note it. [[scene:store]]") == "Stored."
         until(lambda: server.log_lines)
     (answer,) = [message["content"] for message in place.model.of("store")[-1].messages if message["role"] == "tool"]
-    assert "vault-index opencode install" in str(answer)
+    assert "vault-index agent install opencode" in str(answer)
     assert not any(BLOCK.search(request.whole) for request in place.model.requests)
 
 
@@ -74,7 +74,7 @@ def test_a_daemon_that_answers_nonsense_changes_nothing(place: Place, kind: str)
 
 
 def test_two_copies_of_the_plugin_do_each_thing_once(place: Place) -> None:
-    place.command("opencode", "install", "--project", "--quiet")
+    place.command("agent", "install", "opencode", "--project", "--quiet")
     with place.daemon(), place.served() as server:
         session = server.session()
         server.turn(session, "We decided to sell maps. [[scene:remember]]")

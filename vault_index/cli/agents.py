@@ -1,4 +1,4 @@
-"""`mcp`, `agent-context`, `opencode`: how agents reach this program, and what they are told."""
+"""`mcp`, `agent-context`, `opencode wake`: how agents reach this program, and the guide for them."""
 
 import json
 import os
@@ -16,10 +16,9 @@ from vault_index.errors import UsageError
 from vault_index.version import PROGRAMS
 
 if TYPE_CHECKING:  # spares the import of the plugin
-    from vault_index.opencode_plugin.install import Link, Target
+    from vault_index.opencode_plugin.install import Link
 
 _CLIENTS = tuple(PLACES)
-PROJECT = "the project in this folder (default: this one) instead of every project"
 
 
 @takes(
@@ -88,59 +87,6 @@ def run_agent_context(options: Options, args: dict[str, Any]) -> None:
     show_value(options, "agent_context", {"text": text}, text.rstrip("\n"))
 
 
-@takes(
-    argument("--project", nargs="?", const=".", metavar="DIR", help=f"for {PROJECT}"),
-    flag("--force", "overwrite files of the plugin that somebody changed"),
-    description="Put the plugin where OpenCode finds it, for every project or for one. Run it again after an update. "
-    "Files that it did not write are not touched.",
-)
-def run_opencode_install(options: Options, args: dict[str, Any]) -> None:
-    from vault_index.opencode_plugin.install import install
-
-    target = target_of(args)
-    written = install(target, link_of(options), force="force" in args)
-    told = (
-        f"the plugin is in {target.folder}" if written else f"the plugin was in {target.folder} already, as it is now"
-    )
-    show_value(
-        options, "opencode_install", {"path": str(target.folder), "written": [str(path) for path in written]}, told
-    )
-    if written:
-        remark(options, "Start OpenCode anew to use it")
-    if not home_of(options).config_file.exists():
-        remark(options, "There is no index yet: vault-index init ~/Vault")
-
-
-@takes(
-    argument("--project", nargs="?", const=".", metavar="DIR", help=f"from {PROJECT}"),
-    flag("--force", "remove files of the plugin that somebody changed, too"),
-)
-def run_opencode_uninstall(options: Options, args: dict[str, Any]) -> None:
-    from vault_index.opencode_plugin.install import uninstall
-
-    target = target_of(args)
-    removed = uninstall(target, force="force" in args)
-    told = f"the plugin is no longer in {target.folder}" if removed else f"no plugin of ours is in {target.folder}"
-    show_value(
-        options, "opencode_uninstall", {"path": str(target.folder), "removed": [str(path) for path in removed]}, told
-    )
-
-
-@takes(argument("--project", metavar="DIR", default=".", help="look into this project (default: this folder)"))
-def run_opencode_status(options: Options, args: dict[str, Any]) -> None:
-    link, states = link_of(options), plugin_states(options, Path(absolute(args["project"])))
-    lines = []
-    for state in states:
-        version = f" ({state['version']})" if state["version"] else ""
-        lines.append(f"{state['scope']:<8} {state['state']}{version}: {state['path']}")
-        changed = state["changed"]
-        lines += [f"{'':<9}not as it was installed: {path}" for path in changed] if isinstance(changed, list) else []
-    answer = {"results": states, "total": len(states), "command": list(link.command)}
-    show_value(options, "opencode_status", answer, "\n".join(lines))
-    if any(state["state"] in ("outdated", "incomplete") for state in states):
-        remark(options, "Renew it with: vault-index opencode install (with --project in a project)")
-
-
 @takes()
 def run_opencode_wake(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config import load_config
@@ -164,18 +110,6 @@ def run_opencode_wake(options: Options, args: dict[str, Any]) -> None:
 
 
 # --- inside --------------------------------------------------------------------------------------------------------
-
-
-def plugin_states(options: Options, project: Path) -> list[dict[str, object]]:
-    from vault_index.opencode_plugin.install import project_target, state_of, user_target
-
-    return [state_of(target, link_of(options)) for target in (user_target(), project_target(project))]
-
-
-def target_of(args: dict[str, Any]) -> "Target":
-    from vault_index.opencode_plugin.install import project_target, user_target
-
-    return project_target(Path(absolute(args["project"]))) if "project" in args else user_target()
 
 
 def link_of(options: Options) -> "Link":

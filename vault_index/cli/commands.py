@@ -26,10 +26,7 @@ SECTIONS = {
         Command("agent uninstall", "connect", "take that out of its configuration again"),
         Command("agent status", "connect", "say which clients are connected, and how"),
         Command("agent hook", "connect", "answer a hook of a client: what it calls"),
-        Command("opencode install", "agents", "put the plugin for OpenCode in place"),
-        Command("opencode uninstall", "agents", "take the plugin away"),
-        Command("opencode status", "agents", "say where the plugin is, and how"),
-        Command("opencode wake", "agents", "start the daemon, or bring the index up to date: what the plugin calls"),
+        Command("opencode wake", "agents", "start the daemon or update the index, as the plugin and the hooks do"),
         Command("mcp", "agents", "offer the memory tools to MCP clients"),
         Command("agent-context", "agents", "print the guide that agents read"),
         Command("token add", "token", "make a token for a caller of serve, and print it once"),
@@ -111,11 +108,10 @@ OTHER_OPTIONS = {
 
 WITHOUT_SOURCE = frozenset(
     {
-        "config path", "agent install", "agent uninstall", "agent status", "agent hook", "opencode install",
-        "opencode uninstall", "opencode status", "opencode wake", "agent-context",
-        "completions", "status", "doctor", "logs", "service install", "service uninstall", "service status",
-        "service restart", "service logs", "watch", "open", "serve", "embed", "rebuild", "source remove",
-        "forget", "token add", "token list", "token revoke",
+        "config path", "agent install", "agent uninstall", "agent status", "agent hook", "opencode wake",
+        "agent-context", "completions", "status", "doctor", "logs", "service install", "service uninstall",
+        "service status", "service restart", "service logs", "watch", "open", "serve", "embed", "rebuild",
+        "source remove", "forget", "token add", "token list", "token revoke",
     }
 )  # fmt: skip
 """Commands that concern all sources, or none: they do not take `--source`; that of `token add`
@@ -127,6 +123,6 @@ GROUPS = {
     "service": "have systemd or launchd run the daemon",
     "agent": "connect Claude Code, Codex, Gemini CLI and OpenCode: memory tools, recall, capture",
     "token": "let others ask over the network: make, list and revoke what they show (serve)",
-    "opencode": "install the plugin for OpenCode: recall, memory tools, capture",
+    "opencode": "what the plugin for OpenCode calls",
 }
 """First words of commands of two words."""

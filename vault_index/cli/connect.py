@@ -4,29 +4,32 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from vault_index.agents.clients import CONNECTED, WIRED
 from vault_index.cli import agents
-from vault_index.cli.arguments import Options, Runner, absolute, argument, flag, takes
+from vault_index.cli.arguments import Options, absolute, argument, flag, takes
 from vault_index.cli.client import call, home_of
 from vault_index.cli.present import remark, show_value, write
 
 if TYPE_CHECKING:
     from vault_index.agents.install import Plan, Target
+    from vault_index.opencode_plugin.install import Target as PluginTarget
 
 _SECONDS = 8.0
 """How long a hook may take: the clients wait a little longer."""
+_PROJECT = "the project in this folder (default: this one) instead of every project"
 _CLIENT = argument("client", metavar="CLIENT", choices=CONNECTED, help=", ".join(CONNECTED))
 
 
 @takes(
     _CLIENT,
-    argument("--project", nargs="?", const=".", metavar="DIR", help=f"for {agents.PROJECT}"),
+    argument("--project", nargs="?", const=".", metavar="DIR", help=f"for {_PROJECT}"),
     flag("--print", "show what would be changed, and change nothing"),
     flag("--force", "overwrite files of OpenCode's plugin that somebody changed"),
     description="Connect a client: its own configuration gets our MCP server and, where it has hooks, recall at the "
@@ -35,33 +38,37 @@ _CLIENT = argument("client", metavar="CLIENT", choices=CONNECTED, help=", ".join
 )
 def run_agent_install(options: Options, args: dict[str, Any]) -> None:
     from vault_index.agents.install import installing
+    from vault_index.opencode_plugin import install as plugin
 
     if args["client"] == "opencode":
-        _plugin(options, args, agents.run_opencode_install)
-        return
-    target = _target(args)
-    plan = installing(target, agents.program_of(options))
-    _carry_out(options, "agent_install", target, plan, args)
+        link = agents.link_of(options)
+        _change_plugin(options, "agent_install", args, partial(plugin.install, link=link, force="force" in args))
+        todo = "Start OpenCode anew to use it"
+    else:
+        target = _target(args)
+        _carry_out(options, "agent_install", target, installing(target, agents.program_of(options)), args)
+        todo = target.wiring.todo
     if "print" not in args:
-        remark(options, target.wiring.todo)
+        remark(options, todo)
         if not home_of(options).config_file.exists():
             remark(options, "There is no index yet: vault-index init ~/Vault")
 
 
 @takes(
     _CLIENT,
-    argument("--project", nargs="?", const=".", metavar="DIR", help=f"from {agents.PROJECT}"),
+    argument("--project", nargs="?", const=".", metavar="DIR", help=f"from {_PROJECT}"),
     flag("--print", "show what would be changed, and change nothing"),
     flag("--force", "remove files of OpenCode's plugin that somebody changed, too"),
 )
 def run_agent_uninstall(options: Options, args: dict[str, Any]) -> None:
     from vault_index.agents.install import uninstalling
+    from vault_index.opencode_plugin import install as plugin
 
     if args["client"] == "opencode":
-        _plugin(options, args, agents.run_opencode_uninstall)
-        return
-    target = _target(args)
-    _carry_out(options, "agent_uninstall", target, uninstalling(target), args)
+        _change_plugin(options, "agent_uninstall", args, partial(plugin.uninstall, force="force" in args))
+    else:
+        target = _target(args)
+        _carry_out(options, "agent_uninstall", target, uninstalling(target), args)
 
 
 @takes(
@@ -77,18 +84,21 @@ def run_agent_uninstall(options: Options, args: dict[str, Any]) -> None:
 )
 def run_agent_status(options: Options, args: dict[str, Any]) -> None:
     from vault_index.agents.install import state_of, target_of
+    from vault_index.opencode_plugin import install as plugin
 
     project, program = Path(absolute(args["project"])), agents.program_of(options)
     states: list[dict[str, Any]] = []
     for client in [args["client"]] if args.get("client") else CONNECTED:
         if client == "opencode":
-            states += [{"client": client, **state} for state in agents.plugin_states(options, project)]
+            link, targets = agents.link_of(options), (plugin.user_target(), plugin.project_target(project))
+            states += [{"client": client, **plugin.state_of(target, link)} for target in targets]
         else:
             states += [state_of(target, program) for target in (target_of(client), target_of(client, project))]
     lines = []
     for state in states:
         lines.append(f"{state['client']:<12} {state['scope']:<8} {state['state']}: {', '.join(_places(state))}")
         notes = [state.get("problem", ""), *(f"{path} is gone" for path in state.get("gone", ()))]
+        notes += [f"{path} is not as it was installed" for path in state.get("changed", ())]
         notes.append("the hooks wait to be trusted: start codex once" if state.get("trusted") is False else "")
         lines += [f"{'':<13}{note}" for note in notes if note]
     fault = _fault_file(options)
@@ -159,11 +169,17 @@ def _fault_file(options: Options) -> Path:
     return home_of(options).data_dir / "agents.fault"
 
 
-def _plugin(options: Options, args: dict[str, Any], runner: Runner) -> None:
+def _change_plugin(
+    options: Options, method: str, args: dict[str, Any], change: "Callable[[PluginTarget], list[Path]]"
+) -> None:
+    from vault_index.opencode_plugin.install import project_target, user_target
+
+    target = project_target(Path(absolute(args["project"]))) if "project" in args else user_target()
     if "print" in args:
-        write("\n".join(str(file.path) for file in agents.target_of(args).files))
-    else:
-        runner.run(options, args)
+        write("\n".join(str(file.path) for file in target.files))
+        return
+    changed = [str(target.folder)] if change(target) else []
+    _show_changes(options, method, "opencode", target.scope, {"changed": changed, "backups": []})
 
 
 def _target(args: dict[str, Any]) -> "Target":
@@ -178,9 +194,13 @@ def _carry_out(options: Options, method: str, target: "Target", plan: "Plan", ar
         return
     changed = {"changed": [str(path) for path in plan.changed]}
     changed["backups"] = [str(copy) for copy in plan.carry_out(home_of(options).data_dir)]
-    told = "\n".join(f"{what.removesuffix('s')}: {path}" for what, paths in changed.items() for path in paths)
-    answer = {"client": target.client, "scope": target.scope, **changed}
-    show_value(options, method, answer, told or f"nothing to change for {target.client}")
+    _show_changes(options, method, target.client, target.scope, changed)
+
+
+def _show_changes(options: Options, method: str, client: str, scope: str, changes: dict[str, list[str]]) -> None:
+    told = "\n".join(f"{what.removesuffix('s')}: {path}" for what, paths in changes.items() for path in paths)
+    answer = {"client": client, "scope": scope, **changes}
+    show_value(options, method, answer, told or f"nothing to change for {client}")
 
 
 def _shown(plan: "Plan") -> str:

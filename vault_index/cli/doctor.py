@@ -133,7 +133,7 @@ def _plugin(options: Options, home: Home) -> Iterator[Problem]:
         yield Problem(
             "plugin_outdated",
             f"the plugin for OpenCode in {target.folder} is {state}",
-            "renew it: vault-index opencode install",
+            "renew it: vault-index agent install opencode",
         )
 
 

@@ -144,7 +144,7 @@ def _texts(link: Link) -> dict[str, str]:
         if name == _PLACE:
             head = body.partition("export const PLACE")[0]
             body = f"{head}export const PLACE: Place = {json.dumps(place)}\n"
-        texts[name] = f"{_MARK}{__version__}, {_hash(body)}; `vault-index opencode install` renews it.\n{body}"
+        texts[name] = f"{_MARK}{__version__}, {_hash(body)}; `vault-index agent install opencode` renews it.\n{body}"
     return texts
 
 

@@ -212,7 +212,7 @@ function launch(args: string[], given: Given): { child: Promise<Ended>; stop: ()
   const child = run(PLACE.command).catch(() => run(["vault-index", ...PLACE.command.slice(1)]))
   return {
     child: child.catch(() => {
-      throw new Fault("the command vault-index is not there", "run `vault-index opencode install` again")
+      throw new Fault("the command vault-index is not there", "run `vault-index agent install opencode` again")
     }),
     stop: () => {
       stopped = true

@@ -1,4 +1,4 @@
-// Where the command and the daemon are; `vault-index opencode install` writes the last line anew.
+// Where the command and the daemon are; `vault-index agent install opencode` writes the last line anew.
 // Nothing here is about the user's notes.
 
 export interface Place {
