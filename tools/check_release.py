@@ -147,8 +147,8 @@ def _try(wheel: Path, place: Path) -> None:
         if expected not in answer.replace('":1', '": 1').replace('":true', '": true'):
             raise SystemExit(f"vault-index {' '.join(words)} did not say {expected!r}:\n{answer}")
         print("fine:", *words[:1])
-    unit = "from vault_index.service.systemd import facts, shared_unit; print(shared_unit(facts(), 'watch'))"
-    if "Type=notify" not in _run([python, "-c", unit], place, environ):
+    unit = "from vault_index.service.systemd import facts; print(facts())"
+    if "notify" not in _run([python, "-c", unit], place, environ):
         raise SystemExit("the unit cannot be made")
 
 

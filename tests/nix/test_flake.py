@@ -15,7 +15,7 @@ import pytest
 from vault_index.config import Home
 from vault_index.config.load import parse_config
 from vault_index.service.definition import Definition
-from vault_index.service.systemd import facts_of_serve, render, shared_unit, user_unit
+from vault_index.service.systemd import render, user_unit
 
 pytestmark = pytest.mark.skipif(not shutil.which("nix-instantiate"), reason="nix-instantiate is not installed")
 
@@ -155,7 +155,9 @@ def test_serve_is_a_unit_that_sees_no_vault() -> None:
     assert found["Unit"].pop("X-Restart-Triggers") == ["/nix/store/0-vault-index.toml"]
     # A vault that holds the index cannot be hidden: the tokens are there.
     assert found["Service"].pop("InaccessiblePaths") == ['"-/home/anna/My Notes"']
-    wanted = shared_unit(facts_of_serve(), "serve").replace("%h/.local/bin/vault-index", PROGRAM)
+    wanted = (
+        (ROOT / "systemd/vault-index-serve.service").read_text("utf-8").replace("%h/.local/bin/vault-index", PROGRAM)
+    )
     assert directives(render(found)) == directives(wanted)
     agents = home(SERVED, "aarch64-darwin", "config.launchd.agents")
     assert agents["vault-index-serve"]["config"]["ProgramArguments"] == [PROGRAM, "serve"]

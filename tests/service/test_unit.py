@@ -12,13 +12,14 @@ import pytest
 
 from tests.waiting import PATIENCE
 from vault_index.service.definition import MARK, Definition
-from vault_index.service.systemd import facts, facts_of_serve, shared_unit, system_unit, user_unit
+from vault_index.service.systemd import user_unit
 
 ROOT = Path(__file__).parents[2]
 PLAIN = Definition(("/opt/bin/vault-index", "watch"), {})
 SANDBOXED = Definition(PLAIN.command, {}, (Path("/home/anna/.local/share/vault-index"), Path("/home/anna/My Vault")))
-DAEMON, DAEMON_TEMPLATE = shared_unit(facts(), "watch"), system_unit(facts(), "watch")
-SERVE, SERVE_TEMPLATE = shared_unit(facts_of_serve(), "serve"), system_unit(facts_of_serve(), "serve")
+UNITS = runpy.run_path(str(ROOT / "tools" / "build_units.py"))["units"]()
+DAEMON, DAEMON_TEMPLATE = UNITS["vault-index.service"], UNITS["vault-index@.service"]
+SERVE, SERVE_TEMPLATE = UNITS["vault-index-serve.service"], UNITS["vault-index-serve@.service"]
 needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
 
 
@@ -77,8 +78,7 @@ def test_no_directive_is_said_twice_but_where_that_adds_to_it() -> None:
 
 
 def test_the_files_are_up_to_date() -> None:
-    made = runpy.run_path(str(ROOT / "tools" / "build_units.py"))["units"]()
-    for name, text in made.items():
+    for name, text in UNITS.items():
         assert (ROOT / "systemd" / name).read_text(encoding="utf-8") == text, "run: python tools/build_units.py"
 
 

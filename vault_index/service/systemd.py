@@ -12,7 +12,6 @@ from vault_index.service.definition import MARK, Definition, State, output_of, o
 
 NAME, SERVE = "vault-index.service", "vault-index-serve.service"
 
-_MADE = "Made by tools/build_units.py from vault_index/service/unit.toml; docs/operations.md says how to use it."
 _TEMPORARY = ("/tmp", "/var/tmp")
 
 Sections = dict[str, dict[str, Any]]
@@ -145,25 +144,11 @@ def user_unit(definition: Definition) -> str:
         service |= sections["Sandbox"] | {"ReadWritePaths": ["%t", *writable]}
         # A folder there would be covered by the private one.
         service["PrivateTmp"] = not any(path.is_relative_to(top) for path in definition.writable for top in _TEMPORARY)
-    return _unit(sections, service, MARK)
+    return unit(sections, service, MARK)
 
 
-def shared_unit(sections: Sections, command: str) -> str:
-    """`systemd/vault-index.service`, say: for whoever copies it by hand or puts it into a package."""
-    return _unit(sections, {"ExecStart": f"%h/.local/bin/vault-index {command}"}, _MADE)
-
-
-def system_unit(sections: Sections, command: str) -> str:
-    """`systemd/vault-index@.service`, say: the template of the system's manager; the instance is the name of the
-    user."""
-    unit = {**sections["Unit"], **sections.get("SystemUnit", {})}
-    install = {**sections["Install"], "WantedBy": "multi-user.target"}
-    program = {"ExecStart": f"/usr/local/bin/vault-index {command}"}
-    service = {**program, **sections["Sandbox"], **sections["System"]}
-    return _unit({**sections, "Unit": unit, "Install": install}, service, _MADE)
-
-
-def _unit(sections: Sections, service: dict[str, Any], comment: str) -> str:
+def unit(sections: Sections, service: dict[str, Any], comment: str) -> str:
+    """Return the text of a unit; `service` overrides the section `[Service]`."""
     return render(
         {"Unit": sections["Unit"], "Service": sections["Service"] | service, "Install": sections["Install"]}, comment
     )
