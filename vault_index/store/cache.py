@@ -1,5 +1,7 @@
-"""`cache.db`: vectors by content, and what embedding servers refused. It may be lost; what it costs is to compute them
-again."""
+"""`cache.db`: vectors by content, and the texts that embedding servers rejected.
+
+Losing it loses no data, only the cost of embedding again.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from vault_index.store.state import State
 from vault_index.vectors import size
 
 _VARIABLES = 500  # values in one IN (…)
-_KEY = 16  # bytes of a key that are kept: enough to tell texts apart
+_KEY = 16  # bytes of a key that are stored, enough to tell texts apart
 _SPACE = ", ".join(VectorSpace._fields)
 _TABLES = {"space": f"id, {_SPACE}", "embedding": "id, space_id, key, vector"}
 _REFUSALS = """
@@ -30,13 +32,13 @@ CREATE TABLE IF NOT EXISTS request_limit (
     texts    INTEGER NOT NULL
 );
 """
-"""Created when missing: a cache without these tables is no older version that would have to be filled again."""
+"""Created if missing, because a cache without these tables need not be filled again."""
 
 
 class Cache(Database):
-    """One connection to `cache.db`, created when missing; use it from one thread at a time.
+    """One connection to `cache.db`, which is created if missing; use it from one thread at a time.
 
-    Every write is one short transaction of its own, safe beside other processes. Raises CacheDamagedError.
+    Every write is one short transaction, safe beside other processes. Raises CacheDamagedError.
     """
 
     def __init__(self, path: Path) -> None:
@@ -46,7 +48,7 @@ class Cache(Database):
         self._space_ids: dict[VectorSpace, int] = {}
 
     def embeddings(self, space: VectorSpace, keys: Sequence[bytes]) -> dict[bytes, Vector]:
-        """The vectors that are known, by key. What is no vector of the space is not known."""
+        """Return the cached vectors by key, without values that are not valid in the space."""
         found: dict[bytes, Vector] = {}
         space_id = self._space_id(space)
         for start in range(0, len(keys), _VARIABLES):
@@ -77,7 +79,10 @@ class Cache(Database):
         self.execute("INSERT OR REPLACE INTO refused VALUES (?, ?, ?)", (self._space_id(space), key, reason))
 
     def most_texts(self, space: VectorSpace) -> int | None:
-        """Return how many texts the server takes in one request; None if it never refused a larger one."""
+        """Return the maximum number of texts in one request.
+
+        None if the server never rejected one for its size.
+        """
         limit: int | None = self.value("SELECT texts FROM request_limit WHERE space_id = ?", (self._space_id(space),))
         return limit
 
@@ -85,12 +90,12 @@ class Cache(Database):
         self.execute("INSERT OR REPLACE INTO request_limit VALUES (?, ?)", (self._space_id(space), limit))
 
     def drop_refusals(self, space: VectorSpace) -> None:
-        """Forget what the server of `space` refused, so that it is asked again."""
+        """Forget the rejections by the server of `space`, so that its texts are sent again."""
         for table in ("refused", "request_limit"):
             self.execute(f"DELETE FROM {table} WHERE space_id = ?", (self._space_id(space),))
 
     def drop_embeddings(self, keys: Iterable[bytes]) -> None:
-        """Forget the vectors and refusals of these keys in every space."""
+        """Delete the vectors and rejections of these keys in every space."""
         keys = list(keys)
         with self.transaction():
             self.execute_many("DELETE FROM refused WHERE key = ?", [(key,) for key in keys])
@@ -110,6 +115,6 @@ class Cache(Database):
 
 
 def _begin_state(path: Path, _: object) -> None:
-    """A state begins before the first cache: if there is a cache but no state, the state was lost."""
+    """Create the state before the cache, so that a cache without a state means a lost state."""
     with suppress(StateDamagedError), closing(State(path)) as state:
         state.check()

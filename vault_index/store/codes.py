@@ -1,12 +1,13 @@
-"""The compact form of a large vector space: a bit for the sign of each dimension, in a file beside `index.db`.
+"""Binary codes of a large vector space: one sign bit per dimension, in a file beside `index.db`.
 
-It only proposes what may be near: vec0 has the vectors, and gives the cosines. So a row of the file that is out of date
-costs time, and is never a hit. What came since the file was written is in `uncoded`, and looked at exactly. A file is
-written whole under a name of its own, made to last, and named in `index.db` after that: whoever reads has a whole one
-of the state of the index that it sees, or none, and asks vec0 for everything.
+The codes only propose candidates; vec0 has the vectors and computes the cosines. So an outdated row
+costs time but never gives a wrong hit. Chunks added since the file was written are in `uncoded` and
+compared exactly. The file is written completely under a new name and synced before `index.db` names
+it. So a reader has a complete file for its snapshot of the index, or none, and then searches with
+vec0 alone.
 
-Its layout: the chunk ids in ascending order, then for every 64 dimensions a word of each chunk, then the CRC-32 of the
-file's name and of all of that; all in 64 bits, little endian.
+Layout: the chunk ids in ascending order, then for every 64 dimensions one word per chunk, then the
+CRC-32 of the file's name and all of that; all 64-bit little-endian.
 """
 
 import contextlib
@@ -30,38 +31,49 @@ from vault_index.store.ties import Candidates
 log = logging.getLogger(__name__)
 
 _MOST_AT_ONCE = 65_536
-"""Rows that are coded while the lock is held."""
+"""Maximum number of chunks coded under one lock."""
 _BLOCK_ROWS = 65_536
-"""What is computed of so many rows fits in the cache of a core."""
+"""Rows per block, so that the intermediate results fit in the cache of a core."""
 _SAMPLE = 16_384
 _FARTHEST = 65_535
 _WANTED, _AT_LEAST = 4, 600
-"""So many times what is wanted, and some more, are compared exactly."""
+"""4 times the wanted number plus 600 candidates are compared exactly."""
 _ROUNDS, _FIRST, _MORE = 3, 10, 2
-"""Where one of the first ten was thought to be in the less likely half, others may have been left out: twice as many
-are compared, and again."""
+"""Rounds, decisive hits and growth: if one of the first 10 hits comes from the less likely half,
+double the candidates, in up to 3 rounds.
+"""
 _BY_SIGNS = 12_000
-"""So many are the nearest by signs alone. Of them the likely ones are told by the numbers of the query and the signs of
-the code, which is three times nearer to the cosine, and a hundred times as much work."""
+"""The nearest chunks by Hamming distance that are rescored.
+
+The score is the product of the query with the signs, whose error is a third of that of Hamming
+distance, at a hundred times the cost.
+"""
 _ASKED, _WIDER, _ENOUGH = 3, 4, 0.75
 _FEW = 5
-"""Which chunks the filters leave is learnt in a fifth of the time in which each of as many is asked about."""
+"""Listing the chunks that pass the filters takes a fifth of the time, per chunk, of testing given
+chunks.
+"""
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 Ids = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 Allowed = Callable[[Sequence[int] | None, int], list[int]]
-"""The chunks that filters let through, at most so many: of those given, or of all."""
+"""Return the ids of chunks that pass the filters, at most the given number (-1: all), among the
+given ids or all.
+"""
 
 
 class Codes:
-    """The codes of one space, mapped into memory; for any number of threads."""
+    """The memory-mapped codes of one space; safe for several threads."""
 
     def __init__(self, path: Path, rows: int, words: int) -> None:
-        """Raises OSError and ValueError for a file that is not there, or is not what was written under this name. Such
-        a one goes: codes that are missing are written again soon."""
+        """Raise OSError or ValueError if the file is missing or invalid.
+
+        An invalid file is deleted; missing codes are soon written again.
+        """
         if path.stat().st_size == 8 * (rows * (1 + words) + 1) and rows:
-            file: Words = np.memmap(path, "<u8", "r").view(np.ndarray)  # to take a slice of it costs a tenth
+            # Slicing a plain view takes a tenth of the time.
+            file: Words = np.memmap(path, "<u8", "r").view(np.ndarray)
             self.ids: Ids = file[:rows].view("<i8")
             self.columns = file[rows:-1].reshape(words, rows)
             if zlib.crc32(file[:-1].data, zlib.crc32(path.name.encode())) == file[-1]:
@@ -70,8 +82,10 @@ class Codes:
         raise ValueError(path)
 
     def nearest(self, vector: Vector, count: int, without: Ids, among: Ids | None = None) -> Ids:
-        """The chunks that most likely are the `count` nearest, of all or of those given, by falling likelihood; the
-        chunks given are in ascending order."""
+        """Return the likely `count` nearest chunks, most likely first.
+
+        `among` restricts them to these chunks, in ascending order.
+        """
         int8 = len(vector) == CODED_BITS * len(self.columns)
         query = np.frombuffer(vector, np.int8 if int8 else "<f4").astype(np.float32)
         columns, ids = self.columns, self.ids
@@ -88,14 +102,14 @@ class Codes:
         return ids
 
     def _rows(self, chunk_ids: Ids) -> Ids:
-        """Where they stand, as far as they do."""
+        """Return the rows of the chunks that have a code."""
         rows = np.searchsorted(self.ids, chunk_ids)
         there: Ids = rows[self.ids.take(rows, mode="clip") == chunk_ids]
         return there
 
 
 def _nearest_by_signs(columns: Words, query: Floats, count: int, without: Ids) -> Ids:
-    """The rows of the codes that differ in the fewest signs, `count` or up to twice as many; `without` some rows."""
+    """Return the nearest `count` to `2 * count` rows by Hamming distance, except rows `without`."""
     signs = np.packbits(query > 0, bitorder="little").view("<u8")
     total = columns.shape[1]
     distances = np.zeros(total, np.uint16)
@@ -107,7 +121,8 @@ def _nearest_by_signs(columns: Words, query: Floats, count: int, without: Ids) -
             np.bitwise_count(differing[: len(block)], out=bits[: len(block)])
             block += bits[: len(block)]
     distances[without] = _FARTHEST
-    # To sort them all would take longer than all of this.
+    # Estimate the limit from a sample, because sorting all distances takes longer than computing
+    # them.
     step = -(-total // _SAMPLE)
     limit = min(int(np.sort(distances[::step])[min(count, total - 1) // step]), CODED_BITS * len(columns))
     while len(rows := np.flatnonzero(distances <= limit)) < min(count, total - len(without)):
@@ -116,7 +131,7 @@ def _nearest_by_signs(columns: Words, query: Floats, count: int, without: Ids) -
 
 
 def _estimates(columns: Words, query: Floats) -> Floats:
-    """The product of the query with the signs of each code, 1 or -1: looked up for eight dimensions at a time."""
+    """Return the product of the query with the signs (1 or -1) of each code, by table look-up."""
     signs = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.float32) * 2 - 1
     products = query.reshape(-1, 8) @ signs.T
     bytes_of_rows = np.ascontiguousarray(columns.T).view(np.uint8)
@@ -127,7 +142,7 @@ def _estimates(columns: Words, query: Floats) -> Floats:
 def nearest(
     db: Database, space_id: int, codes: Codes, uncoded: Ids, vector: Vector, most: int, allowed: Allowed | None
 ) -> Candidates:
-    """The `most` nearest chunks by cosine, best first, of those that are `allowed`."""
+    """Return the `most` nearest allowed chunks by cosine, best first."""
     count, best = _WANTED * min(most, MAX_K) + _AT_LEAST, Candidates()
     every = codes.nearest(vector, count * _MORE ** (_ROUNDS - 1), uncoded) if allowed is None else uncoded
     compared: dict[int, float] = {}
@@ -147,8 +162,11 @@ def nearest(
 
 
 def _nearest_allowed(codes: Codes, uncoded: Ids, vector: Vector, count: int, allowed: Allowed) -> tuple[Ids, Ids]:
-    """Those of the nearest chunks, and of those without a code, that filters let through. Where these let few through,
-    they are asked first, else about the nearest; how many there are is found out by asking for more and more."""
+    """Return the nearest allowed chunks, and the allowed chunks without a code.
+
+    If few chunks are allowed, list them first; otherwise test the nearest. Ask for more until there
+    are enough.
+    """
     asked = _ASKED * count
     while True:
         few = _FEW * asked
@@ -163,7 +181,7 @@ def _nearest_allowed(codes: Codes, uncoded: Ids, vector: Vector, count: int, all
 
 
 def read_codes(db: Database, name: str, coded: int, dimensions: int) -> tuple[Codes, Ids] | None:
-    """The codes in a file, with the chunks that they do not know as they are; None where they are of no use."""
+    """Return the codes in a file and the ids of chunks without a current code; None if unusable."""
     most = 2 * most_uncoded(coded)
     uncoded = db.execute("SELECT chunk_id FROM uncoded ORDER BY chunk_id LIMIT ?", (most,))
     with contextlib.suppress(OSError, ValueError):
@@ -172,14 +190,17 @@ def read_codes(db: Database, name: str, coded: int, dimensions: int) -> tuple[Co
     return None
 
 
-@lru_cache(2)  # a name is never given twice
+@lru_cache(2)  # a file name is never reused
 def _opened(path: Path, rows: int, words: int) -> Codes:
     return Codes(path, rows, words)
 
 
 def write_codes(db: Database) -> bool:
-    """Have the codes of the serving space follow its vectors, by a part that takes no second; the caller holds the
-    lock. False where they cannot be written: without them vec0 is asked for everything."""
+    """Code the chunks that changed in the serving space, up to a batch that takes under a second.
+
+    The caller holds the write lock. False if the file cannot be written; then search uses vec0
+    alone.
+    """
     (space_id, dimensions, name, coded), *_ = db.execute(
         "SELECT id, dimensions, coalesce(codes, ''), coded FROM vector_space WHERE state = 'serving'"
     )
@@ -214,7 +235,10 @@ def write_codes(db: Database) -> bool:
 
 
 def _write(path: Path, old: Codes | None, changed: Ids, now: list[tuple[int, bytes]], words: int) -> int:
-    """Write a file of the codes of `old` but for those of `changed`, and of `now`; returns how many these are."""
+    """Write a file with the codes of `old` except `changed`, plus those of `now`.
+
+    Return its row count.
+    """
     columns: Iterable[Words] = np.frombuffer(b"".join(code for _, code in now), "<u8").reshape(-1, words).T
     ids = np.array([id_ for id_, _ in now], "<i8")
     if old is not None:
@@ -225,7 +249,8 @@ def _write(path: Path, old: Codes | None, changed: Ids, now: list[tuple[int, byt
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "wb") as file:
         check = zlib.crc32(path.name.encode())
-        for part in chain((ids,), columns):  # one after the other: a million take 8 MB of memory, not 50
+        # One column at a time: 8 MB of memory instead of 50 for a million chunks.
+        for part in chain((ids,), columns):
             data = part[order].tobytes()
             check = zlib.crc32(data, check)
             file.write(data)

@@ -1,4 +1,4 @@
-"""Opening the three databases: driver, extension, pragmas, schema version, and the driver's errors in our words."""
+"""Open the three databases: driver, extension, pragmas, schema version and error translation."""
 
 import contextlib
 import itertools
@@ -30,31 +30,34 @@ from vault_index.store import text_blocks
 
 Name = Literal["index", "cache", "state"]
 Begin = Callable[[apsw.Connection], object]
-"""Fills a new database, in the transaction that creates its tables."""
+"""Fill a new database, in the transaction that creates its tables."""
 
 DERIVED_VERSIONS: dict[str, int] = {"index": 11, "cache": 4}
-"""Schema versions (`PRAGMA user_version`) of what can be made again. An older file is not migrated but made again; that
-of `state.db` is the number of its migrations."""
+"""Schema versions (`PRAGMA user_version`) of the derived databases.
+
+An older file is not migrated but made again. The version of `state.db` is its number of migrations.
+"""
 
 _SQL = Path(__file__).parent / "sql"
 BUSY_TIMEOUT_MS = 5000
 _JOURNAL_LIMIT = 32 * 1024 * 1024
-# A vec0 chunk of 1024 vectors must fit the writer's cache, or inserts of wide vectors slow down sevenfold.
+# A vec0 chunk of 1024 vectors must fit the writer's cache, or inserts of wide vectors take seven
+# times as long.
 _CACHE_KIB: dict[Name, int] = {"index": 32 * 1024, "cache": 4 * 1024, "state": 1024}
 _MMAP_BYTES = 1 << 30
 REBUILD = "run `vault-index rebuild`: the index comes back from your files"
 ANY_OF = "IN (SELECT value FROM json_each(?))"
-"""For as many values as there may be: of marks, a statement takes 32,766."""
+"""An IN condition for any number of values; `?` marks are limited to 32,766."""
 
 
 class Database:
-    """One connection to a database; use it from one thread at a time. Errors of the driver become ours."""
+    """One connection to a database; use it from one thread at a time. Translates driver errors."""
 
     tables: Mapping[str, str] = {"document": "document", "chunk": "chunk"}
-    """What has the ids of all documents and of all chunks that this connection answers from, for `count(*)` and IN."""
+    """The tables or views with the visible ids of documents and chunks, for `count(*)` and IN."""
 
     def __init__(self, path: Path, name: Name, *, writable: bool = False, begin: Begin | None = None) -> None:
-        """Raises what `connect` raises."""
+        """Raises the errors of `connect`."""
         self.path = path
         self.connection = connect(path, name, writable=writable, begin=begin)
 
@@ -62,7 +65,7 @@ class Database:
         self.connection.close()
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        """All rows at once: a reader that keeps a cursor open would keep the WAL from shrinking."""
+        """Return all rows at once: an open cursor would keep the WAL from shrinking."""
         try:
             return self.connection.execute(sql, tuple(values)).fetchall()
         except _TRANSLATED as error:
@@ -75,13 +78,13 @@ class Database:
             raise _translate(error, self.path) from error
 
     def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        """The first column of the first row; None without rows."""
+        """Return the first column of the first row; None without rows."""
         rows = self.execute(sql, values)
         return rows[0][0] if rows else None
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of the block is written, or nothing of it. Inside another transaction it is written with that one."""
+        """Run the block in a transaction; inside another transaction, in a savepoint."""
         inner = self.connection.in_transaction
         self.execute("SAVEPOINT inner" if inner else "BEGIN IMMEDIATE")
         try:
@@ -94,7 +97,7 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """One state of the database over several calls."""
+        """Read one state of the database over several calls."""
         if self.connection.in_transaction:
             yield
             return
@@ -105,16 +108,19 @@ class Database:
             self.execute("ROLLBACK")
 
     def checkpoint(self) -> None:
-        """Shrink the WAL, as far as readers let it."""
+        """Shrink the WAL, as far as readers allow it."""
         self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def shrink(self) -> None:
-        """Shrink the WAL, and give back the memory of the page cache."""
+        """Shrink the WAL and free the page cache."""
         self.checkpoint()
         self.execute("PRAGMA shrink_memory")
 
     def check_tables(self, tables: Mapping[str, str]) -> None:
-        """Raises what `damaged` gives where one of these tables, or of its columns, is missing."""
+        """Raise the error of `damaged` if a table or column is missing.
+
+        `tables` maps tables to columns.
+        """
         try:
             for table, columns in tables.items():
                 self.execute(f"SELECT {columns} FROM {table} LIMIT 0")
@@ -130,7 +136,7 @@ _TRANSLATED = (
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turn the driver's exceptions into ours, saying which file and what to do."""
+    """Translate driver exceptions into errors that name the file and the next step."""
     try:
         yield
     except _TRANSLATED as error:
@@ -143,12 +149,12 @@ def _translate(error: Exception, path: Path) -> VaultIndexError:
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return BusyError(f"{path} is locked by another process", "try again in a moment")
     for place in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-        if place.is_dir() and path.name != "state.db":  # which `doctor --fix` sets aside
+        if place.is_dir() and path.name != "state.db":  # `doctor --fix` moves state.db away
             return VaultIndexError(f"{place} is a folder", "move it away and run `vault-index sync`")
-    # Even a reader needs some space, for the file that connections share.
+    # Even a reader needs some space, for the shared-memory file.
     if isinstance(error, apsw.FullError) or not _has_space(path):
         return VaultIndexError(f"no space left on the disk of {path}", "free some disk space and try again")
-    # What depends on the state must not go on without it, whatever keeps it shut.
+    # Without the state, sending is not safe, whatever the reason.
     kind = StateDamagedError if path.name == "state.db" else VaultIndexError
     if not os.access(path.parent, os.W_OK):
         hint = "make it writable for this user, or have the index in another place with --home DIR"
@@ -159,7 +165,7 @@ def _translate(error: Exception, path: Path) -> VaultIndexError:
 
 
 def damaged(path: Path, what: str) -> VaultIndexError:
-    """The error of a database that cannot be used: `what` is wrong with it."""
+    """Return the error for a damaged database; `what` describes the damage."""
     error, hint = _DAMAGED.get(path.name, _DAMAGED["index.db"])
     return error(f"{path} is damaged ({what})", hint)
 
@@ -175,13 +181,14 @@ _DAMAGED: dict[str, tuple[type[VaultIndexError], str]] = {
 
 
 def set_aside(path: Path) -> Path:
-    """Give a damaged database, with its logs, a name of today, and tell it."""
+    """Rename a damaged database and its logs to a dated name, and return that name."""
     name = f"{path}.damaged-{time.strftime('%Y-%m-%d')}"
     names = (Path(f"{name}.{number}" if number > 1 else name) for number in itertools.count(1))
     kept = next(one for one in names if not os.path.lexists(one))
     if os.path.lexists(path):
         path.rename(kept)
-    elif before := all_set_aside(path):  # we were killed right here: the logs belong to that one
+    # An earlier call was killed here: the logs belong to the last file.
+    elif before := all_set_aside(path):
         kept = before[-1]
     for suffix in ("-wal", "-shm"):
         with contextlib.suppress(FileNotFoundError):
@@ -190,7 +197,7 @@ def set_aside(path: Path) -> Path:
 
 
 def all_set_aside(path: Path) -> list[Path]:
-    """The damaged files of that name, the last one last."""
+    """Return the set-aside files of a database, oldest first."""
     return sorted(path.parent.glob(f"{path.name}.damaged-*[0-9]"), key=lambda one: one.lstat().st_ctime_ns)
 
 
@@ -203,7 +210,7 @@ def _has_space(path: Path) -> bool:
 
 @cache
 def _vec0_path() -> str:
-    # Importing sqlite_vec would pull in numpy; only the path of its library is needed.
+    # Importing sqlite_vec would import numpy; only the path of its library is needed.
     spec = find_spec("sqlite_vec")
     if spec is None or not spec.submodule_search_locations:
         raise VaultIndexError("the sqlite-vec package is missing", "reinstall vault-index")
@@ -211,12 +218,12 @@ def _vec0_path() -> str:
 
 
 def any_of(values: Iterable[object]) -> str:
-    """What `ANY_OF` in a statement takes."""
+    """Return the parameter for `ANY_OF`."""
     return json.dumps(list(values))
 
 
 def load_vec0(connection: apsw.Connection) -> bool:
-    """Whether vector search works on this connection; without it search falls back to text."""
+    """Load vec0 and return whether vector search works; without it, search uses text only."""
     try:
         connection.enable_load_extension(True)
         connection.load_extension(_vec0_path())
@@ -228,10 +235,11 @@ def load_vec0(connection: apsw.Connection) -> bool:
 
 
 def connect(path: Path, name: Name, *, writable: bool, begin: Begin | None = None) -> apsw.Connection:
-    """Open `path`. When `writable`, create it, and migrate the state. Readers never wait for the writer.
+    """Open `path`; if `writable`, create it, and migrate the state.
 
-    Raises NotSetUpError (a reader finds no file or an older one), IndexTooOldError (a writer finds an older index),
-    CacheDamagedError (an older cache), IndexTooNewError, and what `damaged` gives.
+    Readers never wait for the writer. Raises NotSetUpError (no file or an older one, for a reader),
+    IndexTooOldError (an older index, for a writer), CacheDamagedError (an older cache),
+    IndexTooNewError, and the errors of `damaged`.
     """
     if not writable and not path.exists():
         raise NotSetUpError("there is no index yet", "run `vault-index sync`")
@@ -241,7 +249,8 @@ def connect(path: Path, name: Name, *, writable: bool, begin: Begin | None = Non
             # SQLite gives -wal and -shm the permissions of the database.
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        # A reader of a WAL database writes to -shm, so both open read-write; query_only keeps readers honest.
+        # A reader of a WAL database writes to -shm, so both open read-write; query_only prevents
+        # other writes.
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
@@ -257,19 +266,18 @@ def connect(path: Path, name: Name, *, writable: bool, begin: Begin | None = Non
 
 
 def _names_project(*values: "apsw.SQLiteValue") -> bool:
-    """`names_project(text, form, ...)` in SQL: whether a text names a project of one of these forms."""
+    """`names_project(text, form, ...)` in SQL: whether a text names one of these projects."""
     return values[0] is not None and not project_forms(str(values[0])).isdisjoint(map(str, values[1:]))
 
 
 def _fold(*values: "apsw.SQLiteValue") -> str | None:
-    """`fold(text)` in SQL: as texts are compared where case and the spelling of accents do not matter; SQLite's own
-    functions know the case of ASCII only."""
+    """`fold(text)` in SQL: NFC and case folding; SQLite's own functions fold ASCII only."""
     (value,) = values
     return None if value is None else unicodedata.normalize("NFC", str(value)).casefold()
 
 
 def _nfc(*values: "apsw.SQLiteValue") -> str | None:
-    """`nfc(text)` in SQL: accents spelled in one way, upper and lower case kept."""
+    """`nfc(text)` in SQL: Unicode normal form C, with case kept."""
     (value,) = values
     return None if value is None else unicodedata.normalize("NFC", str(value))
 
@@ -292,16 +300,17 @@ def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool
             connection.pragma("page_size", 4096 if name == "state" else 16384)
         connection.pragma("journal_mode", "wal")
         connection.pragma("journal_size_limit", _JOURNAL_LIMIT)
-        # Full: a loss of power must not take back what the state holds.
+        # Full: a power loss must not undo writes to the state.
         connection.pragma("synchronous", "full" if name == "state" else "normal")
         connection.pragma("cache_size", -_CACHE_KIB[name])
-        # What was deleted is overwritten with zeros: 0.1 % more bytes written by a first sync, 4 % by many deletions.
+        # Overwrite deleted data with zeros: 0.1 % more bytes written by a first sync, 4 % by many
+        # deletions.
         connection.pragma("secure_delete", True)
         if version < ours:
             _migrate(connection, path, name, begin)
     else:
         connection.pragma("query_only", True)
-    # What a first index touches of its file would stay in memory, up to all of it.
+    # With mmap, all pages that a first index touches would stay in memory.
     connection.pragma("mmap_size", 0 if writable and name == "index" else _MMAP_BYTES)
 
 
@@ -309,15 +318,16 @@ _TOO_OLD: dict[Name, type[VaultIndexError]] = {"index": IndexTooOldError, "cache
 
 
 def recreate_index(connection: apsw.Connection) -> None:
-    """Drop every table and create them again, empty. Call it inside a transaction: readers see the old rows until then.
+    """Drop all tables and create them again, empty.
 
-    Tables whose extension cannot be loaded stay; nothing reads them.
+    Call it inside a transaction: readers see the old rows until its end. Tables of an extension
+    that cannot be loaded stay; nothing reads them.
     """
     tables: list[tuple[str, str]] = connection.execute(
         "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
     ).fetchall()  # type: ignore[assignment]
     virtual = [table for table, sql in tables if sql.startswith("CREATE VIRTUAL")]
-    for table in virtual:  # first, for they take tables of their own along
+    for table in virtual:  # first, because they drop their shadow tables
         with contextlib.suppress(apsw.SQLError):
             connection.execute(f"DROP TABLE {table}")
     for table, _ in tables:
@@ -337,12 +347,13 @@ def _version(name: Name) -> int:
 
 @cache
 def _steps(name: Name) -> tuple[str, ...]:
-    """The SQL that creates a database; for the state, its migrations."""
+    """Return the SQL that creates a database; for the state, its migrations."""
     return tuple(step.read_text("utf-8") for step in sorted((_SQL / name).glob("*.sql")))
 
 
 def _migrate(connection: apsw.Connection, path: Path, name: Name, begin: Begin | None) -> None:
-    connection.execute("BEGIN IMMEDIATE")  # two first starts at once: one creates, the other finds it done
+    # Two processes may create it at once: one creates, the other finds it done.
+    connection.execute("BEGIN IMMEDIATE")
     try:
         before = int(connection.pragma("user_version"))
         for step in _steps(name)[before:]:
@@ -354,6 +365,7 @@ def _migrate(connection: apsw.Connection, path: Path, name: Name, begin: Begin |
     except BaseException as error:
         if connection.in_transaction:  # a full disk ends the transaction by itself
             connection.execute("ROLLBACK")
-        if isinstance(error, apsw.SQLError | apsw.ConstraintError):  # its tables are not those of its version
+        # Its tables do not match its version.
+        if isinstance(error, apsw.SQLError | apsw.ConstraintError):
             raise _translate(apsw.CorruptError(str(error)), path) from error
         raise

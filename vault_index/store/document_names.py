@@ -1,4 +1,4 @@
-"""What documents are called, one by one: their titles, aliases and headings, and the words others link to them with."""
+"""Collect the names of documents: titles, aliases, headings, and the texts of links to them."""
 
 import json
 from collections import defaultdict
@@ -16,12 +16,15 @@ class DocumentNames(NamedTuple):
     title: str
     aliases: tuple[str, ...]
     links: tuple[str, ...]
-    """The words other notes use to link to it."""
+    """The texts of links to the document."""
     headings: tuple[str, ...]
 
 
 def document_names(db: Database, now: float, only: Collection[int] | None = None) -> list[DocumentNames]:
-    """What every document is called that a search finds at `now`; with `only`, by the text of these documents alone."""
+    """Return the names of every document that a search at `now` can find.
+
+    With `only`, use the aliases, headings and links of these documents alone.
+    """
     among, values = ("", ()) if only is None else (f" AND document.id {ANY_OF}", (any_of(only),))
     with db.snapshot():
         documents = db.execute(
@@ -51,8 +54,10 @@ def document_names(db: Database, now: float, only: Collection[int] | None = None
 
 
 def names_of(db: Database, document_ids: Collection[int]) -> dict[int, list[str]]:
-    """The file name, title, aliases and link texts of each of these documents, one by one, as they are found by. What
-    nobody gave is none of them."""
+    """Return the names that find each document: file name, title, aliases and link texts.
+
+    Generated file names and titles are left out.
+    """
     ids = any_of(document_ids)
     links = "JOIN link ON text <> '' AND target_name ="
     rows = db.execute(
@@ -71,7 +76,7 @@ def _link_texts(
     aliases: Mapping[int, Iterable[str]],
     links: Iterable[tuple[str, str, str]],
 ) -> dict[int, list[str]]:
-    """Link texts by the document they may mean: by its file name or an alias, and by its folder where that is named."""
+    """Return the link texts by document, matched by file name or alias, and by folder if given."""
     texts: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for name, target, text in links:
         texts[name.removesuffix(".md")].append((target.casefold().removesuffix(".md"), text))
@@ -85,7 +90,7 @@ def _link_texts(
 
 
 def _gathered(pairs: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
-    """The different texts of each document, in order."""
+    """Return the unique texts of each document, in order."""
     found: dict[int, dict[str, None]] = defaultdict(dict)
     for document_id, text in pairs:
         found[document_id][text] = None
@@ -93,12 +98,12 @@ def _gathered(pairs: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
 
 
 def target_name(link: Link) -> str:
-    """The last part of a link's target, as names are compared."""
+    """Return the last part of a link's target, case-folded."""
     return link.target.rpartition("/")[2].casefold()
 
 
 def mark(db: Database, document_id: int, name: str, links: Iterable[Link]) -> None:
-    """Note the names a document gains or loses by its own name and its links. Call it before its links are written."""
+    """Mark the names that this document affects. Call it before its links are written."""
     before = set(db.execute("SELECT target_name, text FROM link WHERE document_id = ? AND text <> ''", (document_id,)))
     after = {(target_name(link), link.text) for link in links if link.text}
     db.execute_many(
@@ -108,9 +113,10 @@ def mark(db: Database, document_id: int, name: str, links: Iterable[Link]) -> No
 
 
 def refresh_names(db: Database) -> None:
-    """Let documents be found by what others call them now. At the end of a sync."""
+    """Update the searchable names of the marked documents, at the end of a sync."""
     with db.transaction():
-        stale = db.connection.execute(  # one by one: after a first index all documents are
+        # A cursor, because after a first sync these are all documents.
+        stale = db.connection.execute(
             "SELECT id, iif(name_given, path, ''), name, iif(title_given, title, '') FROM document"
             " WHERE id IN (SELECT id FROM document"
             " WHERE name IN (SELECT name FROM stale_name)"
@@ -122,7 +128,7 @@ def refresh_names(db: Database) -> None:
 
 
 def _put(db: Database, document_id: int, path: str, name: str, title: str) -> None:
-    """Write the row of one document from what the other tables say now."""
+    """Write the searchable names of one document."""
     aliases = db.execute("SELECT alias, folded FROM alias WHERE document_id = ?", (document_id,))
     names = any_of({name, *(folded for _, folded in aliases)})
     links = db.execute(

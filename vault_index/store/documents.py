@@ -1,4 +1,4 @@
-"""Documents: looked up, listed, what stands in them, and those of a project."""
+"""Look up and list documents, and read their contents and those of a project."""
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePosixPath
@@ -11,7 +11,7 @@ from vault_index.store.records import CHUNK, DOCUMENT, ChunkRecord, StoredDocume
 from vault_index.store.text_blocks import TEXT
 
 _LASTING = ("decision", "warning", "pattern", "preference")
-"""Types of memories that say how things are done, whatever a session is about."""
+"""Types of memories that describe how to work, whatever the topic of a session."""
 _LASTING_TAGS = ("preference", "preferences")
 _HOLDS = (
     "document.kind = 'memory' AND document.superseded_by IS NULL"
@@ -26,71 +26,76 @@ _SUREST_FIRST = (
 
 
 _ALL = -1 << 31
-"""Below the ordinal of every chunk."""
+"""Less than the ordinal of every chunk."""
 
 
 class Order(NamedTuple):
-    """How `list` is sorted; ties are broken by path, so that pages never overlap."""
+    """The sort order of `list`; ties are broken by path, so that pages never overlap."""
 
     column: str = "created"
     descending: bool = True
 
 
 class Project(NamedTuple):
-    """A project as documents name it."""
+    """A project, in the spellings that documents use."""
 
     names: tuple[str, ...]
-    """What `project` in a frontmatter may say: a name, or a folder."""
+    """Values of `project` in a frontmatter: names or folders."""
     tags: tuple[str, ...]
     folders: tuple[str, ...]
-    """Where its sessions were held; empty where nothing but a name is known."""
+    """The folders of its sessions; empty if only a name is known."""
 
 
-# --- looked up -----------------------------------------------------------------------------------------------------
+# --- look-up
+# ---------------------------------------------------------------------------------------------
 
 
 def documents_page(
     db: Database, filters: Filters, order: Order, limit: int = -1, offset: int = 0
 ) -> tuple[list[StoredDocument], int]:
-    """One page of the documents that the filters let through, and their number in all; `limit` -1 is no limit."""
+    """Return one page of the documents that pass the filters, and their total number.
+
+    `limit` -1 means all.
+    """
     condition, values = document_condition(filters)
     where = f" WHERE {condition}" if condition else ""
     direction = "DESC" if order.descending else "ASC"
     by = f"ORDER BY {order.column} {direction} NULLS LAST, source, path"
-    # The page first: sorting whole rows takes several times as long.
+    # Select the page by id first: sorting whole rows takes several times as long.
     page = f"id IN (SELECT id FROM document{where} {by} LIMIT ? OFFSET ?) {by}"
     found = _documents(db, page, (*values, limit, offset))
     return found, int(db.value(f"SELECT count(*) FROM document{where}", values))
 
 
 def allows(db: Database, filters: Filters, document_id: int) -> bool:
-    """Whether the filters let a document through."""
+    """Whether a document passes the filters."""
     condition, values = document_condition(filters)
     where = f" AND {condition}" if condition else ""
     return bool(db.execute(f"SELECT id FROM document WHERE id = ?{where}", (document_id, *values)))
 
 
 def documents_by_key(db: Database, document_ids: Collection[int]) -> dict[int, StoredDocument]:
-    """Documents by the key of their row."""
+    """Return documents by row id."""
     return {document.id: document for document in _documents(db, f"id {ANY_OF}", [any_of(document_ids)])}
 
 
 def documents_by_id(db: Database, prefix: str) -> list[StoredDocument]:
-    """Documents whose id begins with `prefix` (lower case), at most ten."""
-    # An id holds no character after `g`: the range is a prefix search that the index can answer.
+    """Return at most ten documents whose id begins with `prefix` (lower case)."""
+    # Ids are hexadecimal, so `g` ends the range, and the index answers the prefix search.
     return _documents(db, "uid >= ? AND uid < ? ORDER BY uid, source, path LIMIT 10", (prefix, f"{prefix}g"))
 
 
 def documents_by_path(db: Database, path: str, sources: Sequence[str] = ()) -> list[StoredDocument]:
     found = _documents(db, "path = ? ORDER BY source", (path,))
-    if not found and not path.isascii():  # the name may have another Unicode normal form, as macOS writes names
+    # The name may have another Unicode normal form, as macOS writes names.
+    if not found and not path.isascii():
         found = _documents(db, "nfc(path) = nfc(?) ORDER BY source, path", (path,))
     wanted = {source.casefold() for source in sources}
     return [document for document in found if document.source.casefold() in wanted or not wanted]
 
 
 def documents_by_name(db: Database, name: str) -> list[StoredDocument]:
-    """Documents a wikilink's last part may mean: by file name first, then by alias; shortest path first."""
+    """Return the documents that a wikilink may mean: by file name, alias, then shortest path."""
     folded = name.casefold()
     shortest = "ORDER BY length(path), source, path"
     found = [
@@ -104,26 +109,26 @@ def documents_by_name(db: Database, name: str) -> list[StoredDocument]:
 
 
 def memories_by_identity(db: Database, identity: bytes, source: str) -> list[StoredDocument]:
-    """Memories of one source that said the same when they were indexed, oldest first."""
+    """Return the memories of one source that were indexed with this content, oldest first."""
     return _documents(db, "identity = ? AND source = ? ORDER BY created, path", (identity, source))
 
 
 def has_content(db: Database, source: str, content_hash: bytes) -> bool:
-    """Whether any file of a source has these bytes."""
+    """Whether a file of the source has these bytes."""
     return bool(
         db.execute("SELECT 1 FROM document WHERE source = ? AND content_hash = ? LIMIT 1", (source, content_hash))
     )
 
 
 def memories_by_old_id(db: Database, old_id: str, sources: Sequence[str] = ()) -> list[StoredDocument]:
-    """Memories that had this id where they were imported from, by path."""
+    """Return the memories that were imported with this id, by path."""
     imported = "SELECT 1 FROM json_each(document.frontmatter, '$.imported_id') WHERE CAST(value AS TEXT) = ?"
     found = _documents(db, f"kind = 'memory' AND EXISTS ({imported}) ORDER BY source, path", (old_id,))
     return [document for document in found if document.source in sources or not sources]
 
 
 def paths_by_shared_id(db: Database) -> dict[str, list[str]]:
-    """The paths of memories that have one id, by that id."""
+    """Return the paths of memories that share an id, by id."""
     paths: dict[str, list[str]] = {}
     for uid, path in db.execute(
         "SELECT uid, path FROM document WHERE uid IN (SELECT uid FROM document GROUP BY uid HAVING count(*) > 1)"
@@ -137,13 +142,17 @@ def _documents(db: Database, where: str, values: Sequence[object]) -> list[Store
     return [StoredDocument(*row) for row in db.execute(f"SELECT {DOCUMENT} FROM document WHERE {where}", values)]
 
 
-# --- what stands in them -------------------------------------------------------------------------------------------
+# --- contents
+# --------------------------------------------------------------------------------------------
 
 
 def chunks_of(
     db: Database, document_id: int, *, fields: bool = True, first: int = _ALL, limit: int = -1
 ) -> list[ChunkRecord]:
-    """The chunks of a document in their order, from the ordinal `first` on, with or without those of its fields."""
+    """Return the chunks of a document in order, from the ordinal `first` on.
+
+    Without `fields`, leave out the chunks of frontmatter fields.
+    """
     return chunk_records(
         db.execute(
             f"SELECT {CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id"
@@ -154,7 +163,7 @@ def chunks_of(
 
 
 def texts_of(db: Database, document_ids: Collection[int]) -> Iterator[tuple[int, str]]:
-    """The texts of the chunks below the frontmatter, document by document, in their order."""
+    """Yield document id and text of the chunks below the frontmatter, in order."""
     yield from db.execute(
         f"SELECT document_id, {TEXT} FROM chunk WHERE document_id {ANY_OF} AND ordinal >= 0"
         " ORDER BY document_id, ordinal",
@@ -163,13 +172,13 @@ def texts_of(db: Database, document_ids: Collection[int]) -> Iterator[tuple[int,
 
 
 def content_hashes(db: Database, document_ids: Collection[int]) -> dict[int, str]:
-    """SHA-256 of each file as it was indexed, in hexadecimal."""
+    """Return the SHA-256 of each indexed file, in hexadecimal, by row id."""
     sql = f"SELECT id, lower(hex(content_hash)) FROM document WHERE id {ANY_OF}"
     return dict(db.execute(sql, [any_of(document_ids)]))
 
 
 def spread_texts(db: Database, limit: int, characters: int) -> list[str]:
-    """The beginnings of chunks that stand about evenly in the table; found at once, however many there are."""
+    """Return the beginnings of about `limit` chunks, evenly spread over the table."""
     sql = f"SELECT substr({TEXT}, 1, ?) FROM chunk WHERE id >= ? LIMIT 1"
     [(last,)] = db.execute("SELECT coalesce(max(id), 0) FROM chunk")
     places = range(1, last + 1, last // limit + 1)
@@ -177,23 +186,23 @@ def spread_texts(db: Database, limit: int, characters: int) -> list[str]:
 
 
 def embed_keys(db: Database, document_id: int | None = None) -> set[bytes]:
-    """By what the cache knows the vectors of a document, or of all."""
+    """Return the cache keys of the vectors of one document, or of all."""
     rows = db.execute("SELECT embed_key FROM chunk WHERE ?1 IS NULL OR document_id = ?1", (document_id,))
     return {key for (key,) in rows}
 
 
 def documents_of(db: Database, chunk_ids: Sequence[int]) -> dict[int, int]:
-    """The document of each chunk."""
+    """Return the document of each chunk."""
     return dict(db.execute(f"SELECT id, document_id FROM chunk WHERE id {ANY_OF}", [any_of(chunk_ids)]))
 
 
 def chunks_in(db: Database, document_ids: Collection[int]) -> set[int]:
-    """The chunks of these documents."""
+    """Return the chunks of these documents."""
     return {id_ for (id_,) in db.execute(f"SELECT id FROM chunk WHERE document_id {ANY_OF}", [any_of(document_ids)])}
 
 
 def first_chunks(db: Database, document_ids: Sequence[int]) -> dict[int, int]:
-    """The first chunk of each document that has one."""
+    """Return the first chunk of each document that has one."""
     sql = f"SELECT document_id, id FROM chunk WHERE document_id {ANY_OF} AND ordinal = 0"
     return dict(db.execute(sql, [any_of(document_ids)]))
 
@@ -203,7 +212,7 @@ def aliases_of(db: Database, document_id: int) -> list[str]:
 
 
 def tags_of(db: Database, document_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:
-    """Tags in alphabetical order, for each document that has some."""
+    """Return the tags of each document in alphabetical order."""
     sql = f"SELECT document_id, tag FROM tag WHERE document_id {ANY_OF} ORDER BY tag"
     tags: dict[int, tuple[str, ...]] = {}
     for document_id, tag in db.execute(sql, [any_of(document_ids)]):
@@ -212,21 +221,24 @@ def tags_of(db: Database, document_ids: Sequence[int]) -> dict[int, tuple[str, .
 
 
 def links_of(db: Database, document_id: int) -> list[Link]:
-    """The links of a document, by line."""
+    """Return the links of a document, by line."""
     rows = db.execute(
         "SELECT target, heading, text, line, embed FROM link WHERE document_id = ? ORDER BY line", (document_id,)
     )
     return [Link(target, heading, text, line, bool(embed)) for target, heading, text, line, embed in rows]
 
 
-# --- of a project --------------------------------------------------------------------------------------------------
+# --- projects
+# --------------------------------------------------------------------------------------------
 
 
 def memories_of(
     db: Database, project: Project, sources: Sequence[str], now: float, limit: int, *, unreviewed: bool = False
 ) -> list[tuple[int, bool]]:
-    """Memories of a project, each with whether it is a lasting one; these first, then the surest, then the newest.
-    Those of the inbox are asked for apart."""
+    """Return the memories of a project, lasting ones first, by confidence, then newest.
+
+    `unreviewed` selects memories in the inbox instead of the others.
+    """
     lasting, lasting_values = _lasting()
     about, tags = tagged(project.tags)
     named, names = of_project(project.names)
@@ -243,7 +255,7 @@ def memories_of(
 def memories_of_all(
     db: Database, sources: Sequence[str], now: float, limit: int, *, unreviewed: bool = False
 ) -> list[int]:
-    """Lasting memories that name no project: they are for every one. The surest first, then the newest."""
+    """Return the lasting memories without a project, by confidence, then newest."""
     lasting, lasting_values = _lasting()
     about, tags = tagged(("project",))
     where, values = _within(sources)
@@ -256,7 +268,7 @@ def memories_of_all(
 
 
 def unreviewed_elsewhere(db: Database, project: Project | None) -> list[int]:
-    """Memories of the inbox that are not of this project or, without one, are of any."""
+    """Return the memories in the inbox of other projects; without `project`, of any project."""
     own, tags = tagged(project.tags if project else ("project",))
     named, names = of_project(project.names) if project else ("project IS NOT NULL", ())
     rows = db.execute(
@@ -267,7 +279,7 @@ def unreviewed_elsewhere(db: Database, project: Project | None) -> list[int]:
 
 
 def count_unreviewed(db: Database, now: float, sources: Sequence[str] = ()) -> int:
-    """How many memories wait for somebody to review them: all of the inbox that are not over."""
+    """Count the memories in the inbox, except expired, archived and superseded ones."""
     where, values = _within(sources)
     over = "expires <= ?1 OR archived <= ?1 OR superseded_by IS NOT NULL"
     sql = f"SELECT count(*) FROM document WHERE unreviewed > 0 AND ({over}) IS NOT TRUE{where}"
@@ -275,7 +287,7 @@ def count_unreviewed(db: Database, now: float, sources: Sequence[str] = ()) -> i
 
 
 def sessions_of(db: Database, project: Project, sources: Sequence[str], limit: int) -> list[int]:
-    """Sessions of a project, newest first, without those that another session began for a part of its work."""
+    """Return the sessions of a project, newest first, without sub-agent sessions."""
     named, names = held_in(project.folders) if project.folders else of_project(project.names)
     where, values = _within(sources)
     rows = db.execute(
@@ -288,15 +300,17 @@ def sessions_of(db: Database, project: Project, sources: Sequence[str], limit: i
 
 
 def sessions_written_in(db: Database, folders: Sequence[str], since: float) -> list[StoredDocument]:
-    """The sessions held in these folders that were written to since then."""
+    """Return the sessions held in these folders that were written to since then."""
     inside, places = held_in(folders)
     since_ns = int(since * 1e9)
     return _documents(db, f"kind = 'session' AND mtime_ns >= ? AND ({inside or 'false'})", (since_ns, *places))
 
 
 def session_tree(db: Database, sessions: Collection[str]) -> set[int]:
-    """The sessions with these ids, those that began them or that they began for a part of their work, and so on; and
-    what they were forked from: keys of rows."""
+    """Return the row ids of these sessions with their parents, sub-agent sessions and so on.
+
+    Includes the sessions from which they were forked.
+    """
     tree: set[int] = set()
     asked: set[str] = set()
     names = {session.casefold() for session in sessions}
@@ -305,7 +319,7 @@ def session_tree(db: Database, sessions: Collection[str]) -> set[int]:
         listed, values = marks(new), [*new] * 3
         for found in _documents(
             db,
-            f"kind = 'session' AND (name IN ({listed})"  # a mirrored one has its id as an alias
+            f"kind = 'session' AND (name IN ({listed})"  # a mirrored session has its id as an alias
             f" OR id IN (SELECT document_id FROM alias WHERE folded IN ({listed})"
             f" UNION ALL SELECT document_id FROM link WHERE target_name IN ({listed})))",
             values,
@@ -320,14 +334,20 @@ def session_tree(db: Database, sessions: Collection[str]) -> set[int]:
 
 
 def held_in(folders: Sequence[str]) -> tuple[str, list[object]]:
-    """The condition that a session was held in one of these folders, with its values; empty without folders."""
+    """Return the condition that a session was held in one of the folders, with its values.
+
+    Empty without folders.
+    """
     held_in = "json_extract(document.frontmatter, '$.directory')"
     inside = " OR ".join([f"({held_in} = ? OR substr({held_in}, 1, ?) = ?)"] * len(folders))
     return inside, [item for folder in folders for item in (folder, len(folder) + 1, f"{folder.rstrip('/')}/")]
 
 
 def _holds(unreviewed: bool) -> str:
-    """What a memory is that counts, in the inbox or elsewhere; there is an index of what is `unreviewed > 0`."""
+    """Return the condition for current memories, in the inbox or elsewhere.
+
+    `unreviewed > 0` uses a partial index.
+    """
     return f"{_HOLDS} AND document.unreviewed {'> 0 AND document.unreviewed = 1' if unreviewed else '= 0'}"
 
 

@@ -1,4 +1,4 @@
-"""Filters as SQL: a condition on `document`, with its values. Nothing a user typed is SQL, or a path into JSON."""
+"""Translate filters into an SQL condition on `document`, with user input only as values."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
@@ -36,7 +36,7 @@ EXISTS (
 
 
 def document_condition(filters: Filters) -> tuple[str, list[object]]:
-    """A condition over the columns of `document` that holds where the filters do; empty without filters."""
+    """Return a condition on the columns of `document`, with its values; empty without filters."""
     conditions = list(_conditions(filters))
     return " AND ".join(sql for sql, _ in conditions), [value for _, values in conditions for value in values]
 
@@ -71,23 +71,24 @@ def _conditions(filters: Filters) -> Iterator[_Condition]:
 
 
 def _any(condition: Callable[[_T], _Condition], wanted: Iterable[_T]) -> Iterator[_Condition]:
-    """The conditions of all wanted values joined by OR; none without values."""
+    """Yield the conditions of all wanted values joined by OR; nothing without values."""
     conditions = [condition(value) for value in wanted]
     if conditions:
         yield f"({' OR '.join(sql for sql, _ in conditions)})", [value for _, values in conditions for value in values]
 
 
 def of_project(names: Sequence[str]) -> _Condition:
-    """Whether the frontmatter of a document names one of these projects, in whatever spelling."""
+    """Return the condition that the frontmatter names one of these projects, in any spelling."""
     forms, project = [project_form(name) for name in names], "document.project"
-    # Most names need no other form than lower case, which SQLite finds twenty times as fast.
+    # Most names need only lower case, which SQLite compares twenty times as fast.
     spelled = f"({project} GLOB '*[^A-Za-z0-9.-]*' AND names_project({project}, {marks(forms)}))"
     return f"({project} COLLATE NOCASE IN ({marks(forms)}) OR {spelled})", [*forms, *forms]
 
 
 def tagged(tags: Sequence[str]) -> _Condition:
-    """Whether a document has one of these tags."""
-    # A parent matches its children: `/` is followed by `0` in ASCII, so one range holds all that begins with `tag/`.
+    """Return the condition that a document has one of these tags."""
+    # A parent matches its children: `0` follows `/` in ASCII, so one range holds all tags below
+    # `tag/`.
     any_of = " OR ".join(["tag.tag = ? OR (tag.tag >= ? AND tag.tag < ?)"] * len(tags)) or "false"
     values = [value for tag in tags for value in (tag, f"{tag}/", f"{tag}0")]
     return f"document.id IN (SELECT tag.document_id FROM tag WHERE {any_of})", values
@@ -109,7 +110,7 @@ def _path(path: str) -> _Condition:
 
 
 def _contains(column: str, wanted: str) -> _Condition:
-    """Whether `column` contains the text, or matches it as a glob if it has `*` or `?`."""
+    """Return the condition that `column` contains the text, or matches it as a glob."""
     fold = _fold([wanted])
     if "*" in wanted or "?" in wanted:
         return f"{fold}({column}) GLOB {fold}(?)", [wanted.replace("[", "[[]")]
@@ -126,7 +127,7 @@ def _session(prefix: str) -> _Condition:
 
 
 def _properties(filters: Filters) -> Iterator[_Condition]:
-    """One condition for each key, which holds for any of its wanted values."""
+    """Yield one condition per key, which holds for any of its wanted values."""
     by_key = sorted(filters.properties, key=lambda wanted: wanted[0].casefold())
     for _, group in groupby(by_key, key=lambda wanted: wanted[0].casefold()):
         yield from _any(_property, group)
@@ -148,7 +149,7 @@ def _has_value(keys: Sequence[str], values: Sequence[str]) -> _Condition:
 
 
 def _with_inline(keys: Sequence[str]) -> list[str]:
-    """The keys, and as they are kept where they stand in the text, as `key:: value`."""
+    """Return the keys, and their form as inline fields (`key:: value`)."""
     return [spelled for key in keys for spelled in (key, f"{key}::")]
 
 
@@ -158,10 +159,10 @@ def _is_one(column: str, wanted: Sequence[str]) -> str:
 
 
 def _fold(wanted: Sequence[str]) -> str:
-    """The SQL function that folds case: `lower` is ten times as fast as ours, but folds ASCII only."""
+    """Return the SQL function that folds case: `lower` for ASCII, which is ten times faster."""
     return "lower" if all(value.isascii() for value in wanted) else "fold"
 
 
 def marks(values: Collection[object]) -> str:
-    """As many `?` as there are values."""
+    """Return as many `?` as there are values."""
     return ", ".join("?" * len(values))

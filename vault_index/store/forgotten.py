@@ -1,4 +1,4 @@
-"""Sessions that are not to be read again, a part of `state.db`, and what else stands there of a session."""
+"""Record forgotten sessions in `state.db`, and delete their traces there."""
 
 from collections.abc import Collection, Iterable
 
@@ -7,7 +7,7 @@ from vault_index.store.state import State
 
 
 def forgotten(state: State, sessions: Iterable[str]) -> set[str]:
-    """Those of these sessions that are not to be read again. Raises StateDamagedError."""
+    """Return the forgotten ones among these sessions. Raises StateDamagedError."""
     state.check()
     known = {hash_ for (hash_,) in state.ledger.database().execute("SELECT hash FROM forgotten")}
     if not known:
@@ -17,7 +17,7 @@ def forgotten(state: State, sessions: Iterable[str]) -> set[str]:
 
 
 def put_forgotten(state: State, sessions: Collection[str]) -> None:
-    """Have these sessions read no more."""
+    """Mark sessions as forgotten."""
     if sessions:
         salt, _ = state.deleted()
         rows = [(_hash(session, salt),) for session in sessions]
@@ -28,8 +28,10 @@ def put_forgotten(state: State, sessions: Collection[str]) -> None:
 def take_out(
     state: State, sessions: Collection[str], places: Collection[tuple[str, str]], uids: Collection[str]
 ) -> None:
-    """Leave nothing of these sessions but that something was sent: of what, the ledger says no more. They are given by
-    their ids, by source and path, and by the ids of their documents."""
+    """Delete the traces of sessions, given by ids, by source and path, and by document ids.
+
+    The ledger keeps the amounts that were sent, without the path.
+    """
     with state.transaction() as database:
         database.execute(f"DELETE FROM mirrored WHERE session {ANY_OF}", [any_of(sessions)])
         database.execute(f"DELETE FROM usage WHERE uid {ANY_OF}", [any_of(uids)])
@@ -46,7 +48,7 @@ def take_out(
 
 
 def _hash(text: str, salt: bytes) -> int:
-    """64 bits, as SQLite has numbers."""
-    from hashlib import blake2b  # late: who asks of no sessions needs none
+    """Return a salted 64-bit hash, which fits an SQLite integer."""
+    from hashlib import blake2b  # imported here because most calls do not need it
 
     return int.from_bytes(blake2b(text.encode(), digest_size=8, salt=salt).digest(), "big", signed=True)

@@ -1,5 +1,4 @@
-"""Looks into the databases for what no query would show: damage, rows that do not go together, and rows that differ
-from those of an index built anew from the same files."""
+"""Find damage that queries do not show, and differences from a rebuilt index."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -36,7 +35,7 @@ _WORDS = {
     "name_fts": "SELECT term, col, doc, cnt FROM temp.{db}_name_fts",
     "term": "SELECT stem, word, chunks FROM {db}.term",
 }
-# Tables that FTS5 and vec0 make and check themselves; those of vec0 come and go with the spaces.
+# Tables that FTS5 and vec0 create and check themselves are left out.
 _SCHEMA = (
     "SELECT name, sql FROM sqlite_master WHERE sql NOT NULL AND name NOT GLOB 'vector_[0-9]*'"
     " AND name NOT GLOB '*_fts_*' AND name NOT GLOB 'sqlite_*' ORDER BY name"
@@ -46,14 +45,17 @@ _UNREADABLE = (apsw.Error, IndexCorruptError, UnicodeDecodeError, *UNREADABLE)
 
 
 class Checkup(Database):
-    """An index as it is on the disk. Use it while holding the write lock: it asks more than once."""
+    """Checks of an index on disk. Hold the write lock: a check makes several queries."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "index")
         self._vec0 = load_vec0(self.connection)
 
     def damage(self) -> str:
-        """What is wrong with the file, its tables, or the types of their values; empty where nothing is."""
+        """Return the first problem of the file, its schema or its value types.
+
+        Empty if there is none.
+        """
         try:
             found = _first_damage(self.value("PRAGMA quick_check(1)")) or self._strange_schema()
             return found or self._strange_value() or self._strange_text()
@@ -61,10 +63,14 @@ class Checkup(Database):
             return str(error)
 
     def terms(self) -> str:
-        """What is wrong with what is searched by words, beside the damage that FTS5 finds when SQLite asks it."""
+        """Return the first problem of the full-text index that FTS5 does not find itself.
+
+        Empty if there is none.
+        """
         for table, rows in (("chunk_fts", "chunk"), ("name_fts", "document")):
             try:
-                # Names are written at the end of a sync: those of one that was interrupted are pending, and not wrong.
+                # Names are written at the end of a sync; after an interrupted one they are pending,
+                # not wrong.
                 pending = table == "name_fts" and self.execute("SELECT 1 FROM stale_name LIMIT 1")
                 lone = 0 if pending else self._count_lone(f"SELECT rowid FROM {table}", f"SELECT id FROM {rows}")
             except _UNREADABLE as error:
@@ -74,7 +80,10 @@ class Checkup(Database):
         return ""
 
     def vectors(self) -> str:
-        """What is wrong with the vectors; those that are pending count as there."""
+        """Return the first problem of the vectors, where pending ones count as present.
+
+        Empty if there is none.
+        """
         if not self._vec0:
             return ""
         for row in read_spaces(self):
@@ -84,7 +93,7 @@ class Checkup(Database):
                 lone = self._count_lone(there, "SELECT id FROM chunk")
                 zero, given = bytes(size(row.space)), mark(row.space)
                 table = f"FROM vector_{row.id:d}"
-                # Of int8 the length varies, and is less where a component was cut.
+                # The length of int8 vectors varies, and is smaller if a component was clipped.
                 unit, least = (SCALE, 0.9) if is_int8(row.space) else (1, 0.99)
                 length = f"vec_distance_l2(embedding, {given}) BETWEEN {least * unit} AND {1.01 * unit}"
                 strange = self.value(f"SELECT count(*) {table} WHERE {length} IS NOT TRUE", [zero])
@@ -108,7 +117,7 @@ class Checkup(Database):
         return f"not as this version makes it: {', '.join(strange)}" if strange else ""
 
     def _strange_value(self) -> str:
-        """SQLite takes any value in any column, and text that is not UTF-8: the program reads it and fails."""
+        """SQLite accepts any type in any column, and invalid UTF-8, on which readers fail."""
         for (table,) in self.execute(f"SELECT name FROM ({_SCHEMA}) WHERE sql LIKE 'CREATE TABLE%'"):
             columns = [(row[1], _TYPES[row[2]]) for row in self.execute(f"PRAGMA table_info({table})")]
             for values in self.connection.execute(f"SELECT * FROM {table}"):
@@ -123,12 +132,12 @@ class Checkup(Database):
         return f"{strange} texts and chunks do not go together" if strange else ""
 
     def serving(self) -> VectorSpace | None:
-        """The space whose vectors answer."""
+        """Return the serving space."""
         row = serving_space(self)
         return row.space if row is not None else None
 
     def vectors_by_key(self) -> Iterator[list[tuple[bytes, Vector]]]:
-        """The serving vectors with the keys of what was embedded, in batches."""
+        """Yield the serving vectors with their cache keys, in batches."""
         serving = serving_space(self)
         last: int | None = -1
         while self._vec0 and serving is not None and last is not None:
@@ -142,16 +151,16 @@ class Checkup(Database):
             yield [(key, vector) for _, key, vector in rows]
 
     def _count_lone(self, one: str, other: str) -> int:
-        """How many rows are in one of two queries alone."""
+        """Count the rows that only one of two queries has."""
         return int(self.value(f"SELECT count(*) FROM ({_in_one_alone(one, other)})"))
 
 
 class Comparison(Database):
-    """An index beside a fresh one of the same files, ids and times aside; of these sources alone."""
+    """A comparison of an index with a fresh one of the same sources, except ids and times."""
 
     def __init__(self, path: Path, fresh: Path, sources: Sequence[str]) -> None:
         super().__init__(path, "index")
-        self.connection.pragma("query_only", False)  # it would forbid temporary tables, too
+        self.connection.pragma("query_only", False)  # it would also forbid temporary tables
         with translated(fresh):
             self.connection.execute("ATTACH ? AS fresh", (str(fresh),))
             for db in ("main", "fresh"):
@@ -163,15 +172,15 @@ class Comparison(Database):
         self._sources = tuple(sources)
 
     def behind(self) -> list[tuple[str, str]]:
-        """Source and path of documents that one has and the other has not, or has of another content."""
+        """Return source and path of documents that only one has, or whose content differs."""
         return self._lone("SELECT source, path, content_hash FROM {db}.document")
 
     def differing(self) -> list[tuple[str, str]]:
-        """Those whose rows differ."""
+        """Return source and path of documents whose rows differ."""
         return sorted({place for sql in _ROWS.values() for place in self._lone(sql)})
 
     def words(self) -> list[str]:
-        """Where the words as a whole differ; this says nothing unless both have the same documents."""
+        """Return the tables whose words differ; only meaningful if both have the same documents."""
         found = {name: _in_one_alone(*(sql.format(db=db) for db in ("main", "fresh"))) for name, sql in _WORDS.items()}
         return [name for name, lone in found.items() if self.execute(f"SELECT 1 FROM ({lone}) LIMIT 1")]
 
@@ -183,13 +192,13 @@ class Comparison(Database):
 
 
 def _in_one_alone(one: str, other: str) -> str:
-    """The rows of two queries that only one of them has."""
+    """Return the SQL for the rows that only one of two queries has."""
     one, other = f"SELECT * FROM ({one})", f"SELECT * FROM ({other})"
     return f"SELECT * FROM ({one} EXCEPT {other}) UNION ALL SELECT * FROM ({other} EXCEPT {one})"
 
 
 def _bare(sql: str) -> str:
-    """A CREATE statement without comments and blanks, which SQLite keeps: they may change and mean the same."""
+    """Remove comments and whitespace, which SQLite keeps, from a CREATE statement."""
     return re.sub(r"--.*|\s", "", sql)
 
 
@@ -198,7 +207,7 @@ def _first_damage(found: object) -> str:
 
 
 def index_damage(path: Path) -> str:
-    """Why an index may fail; empty where nothing is wrong with it, or it cannot be looked at."""
+    """Return the damage of an index; empty if there is none or it cannot be checked."""
     try:
         with closing(Checkup(path)) as checkup:
             return checkup.damage() or checkup.vectors()
@@ -208,7 +217,10 @@ def index_damage(path: Path) -> str:
 
 @contextmanager
 def damage_told(path: Path) -> Iterator[None]:
-    """An index may be damaged so that not SQLite but whoever reads it fails: where it is, say so."""
+    """If the block fails on a damaged index, raise IndexCorruptError.
+
+    SQLite itself does not notice some damage.
+    """
     try:
         yield
     except VaultIndexError:
@@ -220,7 +232,7 @@ def damage_told(path: Path) -> Iterator[None]:
 
 
 def cache_damage(path: Path) -> str:
-    """What SQLite says is wrong with `cache.db`; empty where nothing is."""
+    """Return the damage that SQLite finds in `cache.db`; empty if there is none."""
     with translated(path):
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         with closing(connection):
@@ -229,7 +241,7 @@ def cache_damage(path: Path) -> str:
 
 
 def refill(cache: Cache, index: Path) -> None:
-    """Give a new cache the vectors that an index serves, as far as they can be read: others are embedded again."""
+    """Fill a new cache with the readable vectors of an index; others are embedded again."""
     with suppress(VaultIndexError, apsw.SQLError), closing(Checkup(index)) as checkup:
         space = checkup.serving()
         for batch in checkup.vectors_by_key():
@@ -238,7 +250,7 @@ def refill(cache: Cache, index: Path) -> None:
 
 
 def vec0_fault() -> str:
-    """Why vectors do not work here: the extension is loaded, one vector is written and found again."""
+    """Return why vectors do not work here: load the extension, write two vectors and search one."""
     connection = apsw.Connection(":memory:")
     try:
         if not load_vec0(connection):
@@ -254,7 +266,7 @@ def vec0_fault() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of SQLite and of sqlite-vec, as they are loaded."""
+    """Return the loaded versions of SQLite and sqlite-vec."""
     connection = apsw.Connection(":memory:")
     try:
         vec0 = connection.execute("SELECT vec_version()").get if load_vec0(connection) else "missing"

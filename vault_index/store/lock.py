@@ -1,4 +1,4 @@
-"""The write lock: one writer at a time over all processes, and a name for who it is."""
+"""The write lock: one writer at a time over all processes, with the name of its holder."""
 
 import contextlib
 import fcntl
@@ -16,9 +16,10 @@ _POLL_SECONDS = 0.02
 
 
 class WriteLock:
-    """An advisory file lock that the kernel drops when its holder dies, however it dies.
+    """An advisory file lock, which the kernel releases when the holder dies.
 
-    The file names the holder's pid and work. Safe for several threads of one process; not reentrant.
+    The file names the holder's pid and work. Safe for several threads of one process; not
+    reentrant.
     """
 
     def __init__(self, path: Path) -> None:
@@ -27,7 +28,10 @@ class WriteLock:
 
     @contextmanager
     def held(self, work: str, timeout: float) -> Iterator[None]:
-        """Hold the lock while doing `work`. Raises BusyError after `timeout` seconds, naming the holder."""
+        """Hold the lock while doing `work`.
+
+        Raises BusyError after `timeout` seconds, naming the holder.
+        """
         deadline = time.monotonic() + timeout
         if not self._threads.acquire(timeout=timeout):
             raise self._busy()
@@ -39,7 +43,8 @@ class WriteLock:
             try:
                 self._take(descriptor, deadline)
                 os.ftruncate(descriptor, 0)
-                with contextlib.suppress(OSError):  # a full disk has no room for a name, and needs none for a lock
+                # A full disk has no room for a name, and needs none for a lock.
+                with contextlib.suppress(OSError):
                     os.pwrite(descriptor, f"{os.getpid()} {work}\n".encode(), 0)
                 yield
                 os.ftruncate(descriptor, 0)

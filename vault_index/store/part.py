@@ -1,10 +1,10 @@
-"""The part of an index that a caller sees: what is outside of it is hidden below every statement of a connection.
+"""Restrict a connection to the part of an index that a caller may see.
 
-Temporary views hide the tables of their names, and temporary tables hold the ids that are seen: a condition on the rows
-themselves would take longer than a search. The tables follow the index when somebody borrows the connection, in the
-transaction in which the borrower reads; so no id stands for another document than it did when it was looked at. The
-full-text indexes have no rows to hide: whatever they find passes these ids before it is ranked. What words there are is
-told by texts that are seen; how common they are counts the same, but for BM25, which FTS5 reckons by all texts.
+Temporary views hide the tables, and temporary tables hold the visible ids, because a condition on
+the rows would take longer than a search. The id tables are updated when a connection is borrowed,
+in the transaction in which the borrower reads, so ids stay valid. Full-text hits are filtered by
+these ids before ranking. The vocabulary is read from visible texts. Word frequencies count visible
+texts too, except in BM25, for which FTS5 counts all texts.
 """
 
 from collections import Counter
@@ -19,13 +19,15 @@ from vault_index.store.reader import IndexReader
 from vault_index.store.vocabulary import CHUNK_TEXT, Vocabulary, stems, words_of
 
 _MOST_READ, _SAMPLE = 32, 8
-"""So many texts with a word are read for the forms in which it stands there; where more hold it, so few of the newest:
-each takes a tenth of a millisecond. A form that none of these holds is not proposed."""
+"""Number of texts read to find the forms of a word: 32, or the 8 newest if more texts hold it.
+
+Each takes 0.1 ms. A form that none of them holds is not proposed.
+"""
 _MOST_STEMS = 200
 
 
 class PartReader(IndexReader):
-    """A reader that answers as one of an index in which there is nothing else."""
+    """A reader that answers as if the index held only the visible part."""
 
     tables: Mapping[str, str] = {"document": "seen", "chunk": "seen_chunk"}
 
@@ -43,7 +45,7 @@ class PartReader(IndexReader):
         with self.changing():
             for table in self.tables.values():
                 self.execute(f"CREATE TEMP TABLE {table} (id INTEGER PRIMARY KEY)")
-        # The plus keeps SQLite from looking at every id where another index finds the rows sooner.
+        # The plus stops SQLite from testing every id where another index finds the rows sooner.
         of_document, of_chunk = "+document_id IN (SELECT id FROM seen)", "+{} IN (SELECT id FROM seen_chunk)"
         self._hide(
             {
@@ -53,7 +55,7 @@ class PartReader(IndexReader):
                 "pending": of_chunk.format("chunk_id"),
                 "uncoded": of_chunk.format("chunk_id"),
                 "fault": "(source, path) IN (SELECT source, path FROM document)",
-                # What tells of all texts at once.
+                # Tables with data about all texts.
                 **dict.fromkeys(("term", "meta", "stale_name", "uncounted_chunk", "uncounted_text"), "false"),
             }
         )
@@ -90,7 +92,7 @@ class PartReader(IndexReader):
         return int(self.value(sql, (match, last - last // share)))
 
     def own_names(self, match: str, document_ids: Collection[int]) -> set[int]:
-        """Not those that only links from outside call so."""
+        """Leave out documents that match only by the texts of hidden links."""
         sql = f"SELECT rowid FROM name_fts WHERE name_fts MATCH ? AND +rowid IN ({', '.join('?' * len(document_ids))})"
         return {id_ for (id_,) in self.execute(sql, (f"{{name title aliases}} : ({match})", *document_ids))}
 
@@ -99,8 +101,10 @@ class PartReader(IndexReader):
 
 
 class PartVocabulary(Vocabulary):
-    """The words of the texts that are seen: the full-text index tells which texts hold a word, and the texts in which
-    of its forms."""
+    """The vocabulary of the visible texts.
+
+    The full-text index gives the texts that hold a word; the texts give its forms.
+    """
 
     _TERM = "main.term"
 
@@ -112,7 +116,8 @@ class PartVocabulary(Vocabulary):
 
     def count_stems(self, stem_of: Mapping[str, str]) -> dict[str, int]:
         word_of = {stem: word for word, stem in stem_of.items() if stem not in self._texts}
-        for stem in super().count_stems(dict(zip(word_of, word_of, strict=True))):  # what no text at all holds is 0
+        # Leaves out stems that no text holds, with count 0.
+        for stem in super().count_stems(dict(zip(word_of, word_of, strict=True))):
             found = self._reader.count_matches(f'"{word_of[stem]}"')
             self._texts[stem] = found or sum(self._read(stem, word_of[stem]).values())
         return {stem: count for stem in stem_of.values() if (count := self._texts.get(stem, 0))}
@@ -133,11 +138,11 @@ class PartVocabulary(Vocabulary):
         return sorted(found, key=lambda one: (-one[1], one[0]))[:limit]
 
     def completions(self, word: str, stem: str, limit: int) -> list[str]:
-        """None: which words are common tells of texts that are not seen."""
+        """Return nothing: common words would reveal hidden texts."""
         return []
 
     def _read(self, stem: str, word: str) -> Counter[str]:
-        """The words with a stem, of which one is given, each with about how many texts hold it."""
+        """Return the words with a stem, given one, with the approximate count of each."""
         if stem not in self._forms:
             total = self._texts.get(stem, 0)
             forms = {form for (form,) in self._db.execute("SELECT word FROM main.term WHERE stem = ?", (stem,))}
@@ -156,13 +161,13 @@ class PartVocabulary(Vocabulary):
 
     @cached_property
     def _without_texts(self) -> list[str]:
-        """What documents are called in which nothing else stands."""
+        """Return the names of documents without other text."""
         sql = "SELECT called FROM document WHERE id NOT IN (SELECT document_id FROM chunk)"
         return [called for (called,) in self._db.execute(sql)]
 
 
 def _condition(scope: Scope, sources: Collection[str]) -> str:
-    """On the rows of `document` as they are; the same as `Scope.holds`."""
+    """Return the SQL form of `Scope.holds`, on the rows of `document`."""
     wanted = [name for name in sources if not scope.sources or name in scope.sources]
     conditions = [f"source IN ({_listed(wanted)})"]
     if scope.folders:  # a range each, which the index of paths finds: `0` follows `/`

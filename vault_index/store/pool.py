@@ -1,4 +1,4 @@
-"""The connections that threads borrow to read: one for each who asks at the same time, and few of them are kept."""
+"""A pool of read connections, one per concurrent reader."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from vault_index.store.reader import IndexReader
 from vault_index.store.state import State
 
 _MOST_IDLE = 8
-"""Idle connections that are kept: each holds open files, pages and the words it has seen."""
+"""Maximum number of idle connections; each holds open files, pages and words."""
 
 
 class Connections(NamedTuple):
     reader: IndexReader
     state: State
     file: tuple[int, int]
-    """Device and inode of the index they read: a rebuilt index is another file."""
+    """Device and inode of the index file; a rebuilt index is another file."""
 
     def close(self) -> None:
         self.reader.close()
@@ -34,14 +34,16 @@ class ReadPool:
         self._home = home
         self._open = open_reader
         self.sources: Collection[str] | None = None
-        """The names of the sources that are set up: rows of others are not answered. None: not known."""
+        """Names of the configured sources; rows of others are hidden. None: not known."""
         self._idle: list[Connections] = []
         self._lock = threading.Lock()
 
     @contextmanager
     def lend(self, *, snapshot: bool = True) -> Iterator[Connections]:
-        """Connections to the index as it is now, to read without a `snapshot` for who writes meanwhile. Raises
-        NotSetUpError while there is none."""
+        """Lend a connection to the current index. Raises NotSetUpError if there is none.
+
+        A reader that also writes meanwhile needs `snapshot=False`.
+        """
         connections = self._take()
         sound = False
         try:
@@ -49,9 +51,9 @@ class ReadPool:
             yield connections
             sound = True
         except (NotFoundError, UsageError):
-            sound = True  # what was asked for is wrong, and nothing else
+            sound = True  # the request was wrong, the connection is fine
             raise
-        except UnicodeEncodeError as error:  # half a character, which no database takes
+        except UnicodeEncodeError as error:  # a lone surrogate, which no database accepts
             raise UsageError("what is asked for is not valid UTF-8", "give it in UTF-8") from error
         except VaultIndexError:
             raise

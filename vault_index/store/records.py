@@ -1,7 +1,7 @@
-"""What is read from the index, as values, and the columns they are made of.
+"""Values read from the index, and the columns they consist of.
 
-A column of `document` that is written and read is one field of `DocumentColumns`: the statements that write a document
-and that read one are built from the fields.
+Each column of `document` that is written and read is one field of `DocumentColumns`; the statements
+that write and read a document are built from its fields.
 """
 
 import json
@@ -16,13 +16,13 @@ from vault_index.times import iso_time_or_none
 
 
 def column_names(row_type: type, *left_out: str) -> list[str]:
-    """The columns a dataclass stands for, in the order of its fields."""
+    """Return the column names of a dataclass, in the order of its fields."""
     return [field.name for field in fields(row_type) if field.name not in left_out]
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentColumns:
-    """What is both written and read of a document. Times are seconds since the epoch."""
+    """The columns of a document that are written and read. Times are seconds since the epoch."""
 
     uid: str
     kind: Kind
@@ -40,10 +40,12 @@ class DocumentColumns:
     valid_until: float | None
     confidence: str | None
     superseded_by: str | None
-    """The id of the memory that took its place, as the file has it."""
+    """The id of the memory that replaced it, as written in the file."""
     archived: float | None
     unreviewed: int
-    """1 for a memory in the inbox, 2 for one that waits there and is not found; else 0."""
+    """1 for a memory in the inbox, 2 for one that search does not find until it is reviewed; else
+    0.
+    """
     size: int
     mtime_ns: int
     ctime_ns: int
@@ -56,14 +58,14 @@ class DocumentColumns:
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument(DocumentColumns):
-    """A document as it was read from the index."""
+    """A document as read from the index."""
 
     id: int
     tokens: int
     frontmatter_json: str
 
     def states(self, now: float) -> dict[str, Any]:
-        """Fields of `DocumentName` that tell what of a memory is over, or not reviewed, at `now`."""
+        """Return the fields of `DocumentName` that describe the states of a memory at `now`."""
         ends = {"expired": self.expires, "outdated": self.valid_until, "archived": self.archived}
         found = {state for state, end in ends.items() if end is not None and end <= now}
         found |= {"superseded"} if self.superseded_by else set()
@@ -77,17 +79,20 @@ class StoredDocument(DocumentColumns):
 
     @property
     def frontmatter(self) -> Mapping[str, Any]:
-        """JSON values only. It is parsed at each access: most readers of a document never ask."""
+        """The parsed frontmatter; JSON values only.
+
+        Parsed at each access, because few callers need it.
+        """
         found: Mapping[str, Any] = json.loads(self.frontmatter_json)
         return found
 
 
 class ChunkRecord(NamedTuple):
-    """A chunk as it was read from the index."""
+    """A chunk as read from the index."""
 
     chunk_id: int
     ordinal: int
-    """Its place in the document: the first below the frontmatter is 0."""
+    """Its position in the document; the first chunk below the frontmatter is 0."""
     headings: tuple[str, ...]
     text: str
     start_line: int
@@ -99,7 +104,7 @@ class ChunkRecord(NamedTuple):
 DOCUMENT = ", ".join(f"document.{name}" for name in [*column_names(DocumentColumns), "id", "tokens", "frontmatter"])
 """The columns of a `StoredDocument`, in the order of its fields."""
 CHUNK = f"chunk.id, chunk.ordinal, {BODY}, chunk.place, chunk.start_line, chunk.end_line, chunk.tokens, {DOCUMENT}"
-"""The columns `chunk_records` takes."""
+"""The columns for `chunk_records`."""
 
 
 def chunk_records(rows: Iterable[Sequence[Any]]) -> list[ChunkRecord]:
@@ -110,9 +115,9 @@ def chunk_records(rows: Iterable[Sequence[Any]]) -> list[ChunkRecord]:
 
 
 class DocumentState(NamedTuple):
-    """A document as it was read: enough to tell whether it still is so, and whether its text may leave the machine.
+    """The state of an indexed document, to detect changes and to check its privacy.
 
-    A named tuple, because the states of all documents are built again and again.
+    A named tuple, because the states of all documents are often created.
     """
 
     id: int
@@ -124,9 +129,11 @@ class DocumentState(NamedTuple):
     ctime_ns: int
     inode: int
     origin: str
-    """The frontmatter as JSON, where it has an id or names a project, a directory or a session; else empty."""
+    """The frontmatter as JSON if it has an id or names a project, a directory or a session; else
+    empty.
+    """
     tags: str = ""
-    """Those that begin with `project/`, with blanks between them."""
+    """The tags that begin with `project/`, separated by spaces."""
 
     @property
     def stamp(self) -> FileStamp:
@@ -134,7 +141,7 @@ class DocumentState(NamedTuple):
 
 
 class PendingChunk(NamedTuple):
-    """A chunk that still lacks its vector."""
+    """A chunk without a vector."""
 
     chunk_id: int
     document: DocumentState
@@ -150,21 +157,21 @@ class SpaceRow(NamedTuple):
     space: VectorSpace
     serving: bool
     renewed: bool
-    """Every vector is computed again, whatever the cache holds."""
+    """Whether every vector is computed again, without the cache."""
 
 
 class MirroredSession(NamedTuple):
-    """What is remembered of a session that was written into a vault as a file."""
+    """The stored state of a session that was mirrored into a vault."""
 
     path: str
-    """Empty: the reader deleted the file, and it is not written again."""
+    """Empty: the user deleted the file, and it is not written again."""
     made_of: str = ""
-    """The state of the session then; another text means that it changed."""
+    """The state of the session at that time; another text means that it changed."""
     written: bytes = b""
-    """SHA-256 of the file; empty for a file that its reader has changed."""
+    """SHA-256 of the file; empty for a file that the user has changed."""
     size: int = 0
-    """Characters of the turns that are in the file."""
+    """Number of characters of the turns in the file."""
     turns: bytes = b""
     """SHA-256 of these turns."""
     faults: tuple[tuple[str, str], ...] = ()
-    """Code and message of each."""
+    """Code and message of each fault."""

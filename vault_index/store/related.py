@@ -1,4 +1,4 @@
-"""What lies around a document: links to and from it, documents near it in time and in a vector space."""
+"""Find the documents related to one: by links, creation time and vectors."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -16,18 +16,21 @@ _NEAREST_CHUNKS = 200
 
 
 class Others(NamedTuple):
-    """The documents an answer about one document may name: those that the filters let through, without the document
-    itself, and without memories that are over or wait unless the filters ask for them. Archived ones are among them:
-    links to them hold."""
+    """The documents that an answer about one document may name.
+
+    They pass the filters and exclude the document itself. Memories that are hidden in search are
+    left out unless the filters ask for them; archived ones stay, because links to them remain
+    valid.
+    """
 
     than: int
-    """The id of the document the answer is about."""
+    """The id of the document that the answer is about."""
     filters: Filters
     now: float
 
 
 class Backlink(NamedTuple):
-    """A link as written, and the document it stands in."""
+    """A link as written, and the document that contains it."""
 
     document_id: int
     source: str
@@ -36,7 +39,7 @@ class Backlink(NamedTuple):
 
 
 class Called(NamedTuple):
-    """A document a link may mean, by its file name or by an alias (case folded)."""
+    """A document that a link may mean, by its file name or by an alias (case-folded)."""
 
     document_id: int
     source: str
@@ -45,7 +48,7 @@ class Called(NamedTuple):
 
 
 def links_to(db: Database, names: Collection[str]) -> list[Backlink]:
-    """Links whose target ends in one of `names` (case folded): they may mean what is called so."""
+    """Return the links whose target ends in one of `names` (case-folded)."""
     rows = db.execute(
         "SELECT DISTINCT document.id, document.source, document.path, link.target FROM link"
         f" JOIN document ON document.id = link.document_id WHERE link.target_name {ANY_OF}",
@@ -55,7 +58,7 @@ def links_to(db: Database, names: Collection[str]) -> list[Backlink]:
 
 
 def documents_called(db: Database, names: Collection[str]) -> list[Called]:
-    """Documents whose file name (without suffix) or alias is one of `names` (case folded)."""
+    """Return the documents with a file name (without suffix) or alias in `names` (case-folded)."""
     rows = db.execute(
         f"SELECT id, source, path, NULL FROM document WHERE name {ANY_OF}"
         " UNION ALL SELECT document.id, source, path, folded FROM alias"
@@ -66,7 +69,7 @@ def documents_called(db: Database, names: Collection[str]) -> list[Called]:
 
 
 def superseded_of(db: Database, document: StoredDocument) -> tuple[set[int], set[int]]:
-    """The memories that a memory supersedes, and the one that supersedes it, by id."""
+    """Return the ids of the memories that a memory supersedes, and of its successor."""
     by = "superseded_by NOT NULL AND lower(superseded_by)"  # the first condition has a small index
     older = db.execute(f"SELECT id FROM document WHERE {by} = ?", (document.uid,))
     newer = db.execute("SELECT id FROM document WHERE uid = lower(?)", (document.superseded_by,))
@@ -74,7 +77,7 @@ def superseded_of(db: Database, document: StoredDocument) -> tuple[set[int], set
 
 
 def among(db: Database, others: Others, document_ids: Collection[int]) -> set[int]:
-    """Those of the documents that the answer may name."""
+    """Return the given documents that the answer may name."""
     where, values = _condition(others, document_ids)
     return {id_ for (id_,) in db.execute(f"SELECT document.id FROM document WHERE {where}", values)}
 
@@ -86,7 +89,10 @@ def nearest_documents(
     others: Others,
     document_ids: Collection[int] | None = None,
 ) -> dict[int, float]:
-    """Documents with the cosine of their nearest chunk, best first; or only those given, however far they are."""
+    """Return documents with the cosine of their nearest chunk, best first.
+
+    With `document_ids`, return only these documents, at any distance.
+    """
     where, values = _condition(others, document_ids)
     chunks = spaces.nearest(
         db,
@@ -107,7 +113,10 @@ def nearest_documents(
 def in_time(
     db: Database, others: Others, position: tuple[float, str, str], *, before: int, after: int
 ) -> tuple[list[int], list[int]]:
-    """The documents next to a position (created, path, source), at most `before` and `after` of them, both in order."""
+    """Return the documents next to a position (created, path, source), in order.
+
+    At most `before` documents before it and `after` documents after it.
+    """
     where, values = _condition(others)
     columns = "(document.created, document.path, document.source)"
     sides = []

@@ -1,4 +1,4 @@
-"""Sessions as a whole: listed by when they were held, by what they touched, and the turns that are asked for."""
+"""List sessions by time and folder, and read their turns."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
@@ -14,27 +14,27 @@ _CLIENT = (
     "coalesce(json_extract(document.frontmatter, '$.client'),"
     " iif(json_type(document.frontmatter, '$.opencode') IS NULL, document.source, 'opencode'))"
 )
-"""As `query.resume.client_of`."""
+"""SQL for the client of a session, as `query.resume.client_of`."""
 _NEWEST_FIRST = "ORDER BY document.updated DESC, document.source, document.path"
 
 
 class Wanted(NamedTuple):
-    """Which sessions."""
+    """The selected sessions."""
 
     filters: Filters
-    """Of which the project and the source count."""
+    """Of these, only the project and the source apply."""
     clients: Sequence[str] = ()
     folders: Sequence[str] = ()
-    """They were held in one of these folders, or below it."""
+    """The sessions were held in one of these folders, or below it."""
     since: float | None = None
     until: float | None = None
-    """Somebody may have spoken in this time: they ended after its beginning, and began before its end."""
+    """Sessions that ended at or after `since` and began before `until`."""
     subagents: bool = False
-    """With those that another session began for a part of its work."""
+    """Whether sub-agent sessions are included."""
 
 
 class TurnText(NamedTuple):
-    """A part of a session, with the headings it stands under: the first says who spoke, and when."""
+    """A part of a session with its headings; the first heading has the speaker and the time."""
 
     start_line: int
     headings: tuple[str, ...]
@@ -42,7 +42,7 @@ class TurnText(NamedTuple):
 
 
 def sessions_page(db: Database, wanted: Wanted, limit: int = -1, offset: int = 0) -> tuple[list[StoredDocument], int]:
-    """One page of these sessions, those first that were held last, and their number in all; `limit` -1 is no limit."""
+    """Return one page of sessions, newest first, and their total number; `limit` -1 means all."""
     condition, values = _condition(wanted)
     ids = [id_ for (id_,) in db.execute(f"SELECT document.id FROM document WHERE {condition} {_NEWEST_FIRST}", values)]
     shown = ids[offset:] if limit < 0 else ids[offset : offset + limit]
@@ -51,7 +51,7 @@ def sessions_page(db: Database, wanted: Wanted, limit: int = -1, offset: int = 0
 
 
 def sessions_by_day(db: Database, wanted: Wanted) -> list[tuple[str, str, str | None, str, int]]:
-    """The local days these sessions began and ended on, their project and client, and how many there are of each."""
+    """Count the sessions by local begin day, local end day, project and client."""
     condition, values = _condition(wanted)
     began, ended = (f"coalesce(date(document.{time}, 'unixepoch', 'localtime'), '')" for time in ("created", "updated"))
     return list(
@@ -64,7 +64,7 @@ def sessions_by_day(db: Database, wanted: Wanted) -> list[tuple[str, str, str | 
 
 
 def sessions_with(db: Database, match: str, wanted: Wanted) -> dict[int, list[int]]:
-    """The chunks of these sessions that an FTS5 expression matches, by session, in the same order."""
+    """Return the chunks that match an FTS5 expression, by session, last held first."""
     condition, values = _condition(wanted)
     found: dict[int, list[int]] = {}
     for document_id, chunk_id in db.execute(
@@ -78,10 +78,10 @@ def sessions_with(db: Database, match: str, wanted: Wanted) -> dict[int, list[in
 
 
 def turns_of(db: Database, document_id: int, chunk_ids: Collection[int] | None = None) -> Iterator[TurnText]:
-    """The parts of a session in their order, all or these."""
+    """Yield the parts of a session in order, or only the given chunks."""
     among, values = ("", []) if chunk_ids is None else (f" AND id {ANY_OF}", [any_of(chunk_ids)])
     where = f"document_id = ? AND ordinal >= 0{among}"
-    # A block holds a dozen of them: it is read once.
+    # A block holds a dozen chunks, so read each block once.
     blocks = dict(
         db.execute(
             f"SELECT id, body FROM text_block WHERE id IN (SELECT block_id FROM chunk WHERE {where})",

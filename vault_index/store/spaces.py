@@ -1,7 +1,7 @@
-"""Vector spaces inside `index.db`: one vec0 table each, and what each of them still lacks.
+"""Vector spaces in `index.db`: one vec0 table per space, and its pending chunks.
 
-Vectors have unit length, in int8 or float32 (`vault_index.vectors`), and are compared by L2 (vec0's default), which
-gives the cosine.
+Vectors have unit length, in int8 or float32 (`vault_index.vectors`). They are compared by L2
+distance (vec0's default), from which the cosine follows.
 """
 
 import contextlib
@@ -19,13 +19,13 @@ from vault_index.store.text_blocks import CONTEXT, TEXT
 from vault_index.store.ties import Candidates, best, chunks_in_order
 from vault_index.vectors import cosine, is_int8
 
-MAX_K = 4096  # vec0 refuses more
+MAX_K = 4096  # limit of vec0
 _SAMPLE = 500
-"""Chunks whose tokens stand for those of all: their mean is within 5 %."""
+"""Sample size for mean token counts, which are then accurate within 5 %."""
 LEAST_CODED = 20_000
-"""The vectors from which on a space has codes: vec0 looks at fewer in less time."""
+"""Number of vectors above which a space has codes; below it, vec0 is faster."""
 CODED_BITS = 64
-"""Of spaces whose dimensions are a multiple of this there are codes."""
+"""Only spaces whose dimensions are a multiple of this have codes."""
 CODES_SUFFIX = ".codes-"
 _MOST_UNCODED = 1_000
 _KEY = re.compile(rf"\A- (?:{'|'.join(OF_MEMORIES)}): ")
@@ -50,27 +50,32 @@ def read_spaces(db: Database) -> list[SpaceRow]:
 
 
 def serving_space(db: Database) -> SpaceRow | None:
-    """The space whose vectors answer queries."""
+    """Return the space whose vectors answer queries."""
     return next((row for row in read_spaces(db) if row.serving), None)
 
 
 def coded(db: Database, space_id: int) -> tuple[str, int, int] | None:
-    """The file of codes of a space (`store.codes`), how many these are, and the dimensions; None where it has none."""
+    """Return the file of codes of a space (`store.codes`), its row count and the dimensions.
+
+    None without codes.
+    """
     rows = db.execute("SELECT codes, coded, dimensions FROM vector_space WHERE id = ? AND codes <> ''", (space_id,))
     return rows[0] if rows else None
 
 
 def codes_due(db: Database, *, growing: bool = False, least: int = _MOST_UNCODED) -> bool:
-    """Whether the codes of the serving space are to be written: there are none and it is large, or `least` of its
-    vectors have changed; while there will be more of them (`growing`), that is less often. Files of others go: call it
-    with the lock held."""
+    """Whether the codes of the serving space should be written.
+
+    True if the space is large and has no codes, or `least` of its vectors have changed; while it is
+    `growing`, less often. Deletes outdated code files, so hold the write lock.
+    """
     space = db.execute("SELECT id, dimensions, codes, coded FROM vector_space WHERE state = 'serving'")
     id_, dimensions, name, count = space[0] if space else (0, 1, None, 0)
     there = False
     for path in db.path.parent.glob(f"{db.path.name}{CODES_SUFFIX}*"):
         there |= path.name == name
         if path.name != name:
-            with contextlib.suppress(OSError):  # it only takes room
+            with contextlib.suppress(OSError):  # an undeletable file only wastes space
                 path.unlink()
     if dimensions % CODED_BITS:
         return False
@@ -81,12 +86,18 @@ def codes_due(db: Database, *, growing: bool = False, least: int = _MOST_UNCODED
 
 
 def most_uncoded(count: int) -> int:
-    """As many of so many vectors as may wait while there will be more: the file is written some thirty times in all."""
+    """Return how many vectors may wait for codes while a space of `count` vectors grows.
+
+    So the file is written about thirty times in all.
+    """
     return max(_MOST_UNCODED, count // 32)
 
 
 def add_space(db: Database, row: SpaceRow) -> SpaceRow:
-    """Begin a space, whose id is given here: every chunk is pending in it. It replaces one of the same state."""
+    """Create a space and return it with its id; all chunks are pending.
+
+    It replaces the space in the same state.
+    """
     with db.transaction():
         for other in read_spaces(db):
             if other.serving == row.serving:
@@ -112,14 +123,14 @@ def drop_space(db: Database, space_id: int) -> None:
 
 
 def drop_all_spaces(db: Database) -> None:
-    """Every vector is taken from the cache again, or computed."""
+    """Drop every space; its vectors are then taken from the cache or computed again."""
     with db.transaction():
         for row in read_spaces(db):
             drop_space(db, row.id)
 
 
 def serve_space(db: Database, space_id: int) -> None:
-    """Swap: the space that was built serves from now on, and the one that served is dropped."""
+    """Make a built space the serving one, and drop the one that served before."""
     with db.transaction():
         for other in read_spaces(db):
             if other.serving and other.id != space_id:
@@ -137,7 +148,10 @@ def add_chunk(db: Database, space_id: int, chunk_id: int, vector: Vector | None)
 
 
 def renew_chunk(db: Database, space_id: int, chunk_id: int, vector: Vector | None) -> None:
-    """What is embedded of a chunk is another by now. The vector it had answers until it has its own."""
+    """Store the new vector of a changed chunk.
+
+    Without one, keep the old vector until it is embedded.
+    """
     if vector is None:
         db.execute("INSERT OR IGNORE INTO pending (space_id, chunk_id) VALUES (?, ?)", (space_id, chunk_id))
         return
@@ -156,13 +170,16 @@ def remove_chunks(db: Database, chunk_ids: Sequence[int]) -> None:
 
 
 def _note_changed(db: Database, space_id: int, chunk_id: int) -> None:
-    """The vector of a chunk came, changed or went: its code (`store.codes`), where there is one, is out of date."""
+    """Mark the code of a chunk as outdated (`store.codes`) after its vector changed."""
     sql = "INSERT OR IGNORE INTO uncoded SELECT ? FROM vector_space WHERE id = ? AND codes NOT NULL"
     db.execute(sql, (chunk_id, space_id))
 
 
 def forget_spaces(db: Database) -> None:
-    """Without vec0 the vectors cannot follow the chunks: forget them, and refill from the cache when it works again."""
+    """Forget all spaces, because vectors cannot follow the chunks without vec0.
+
+    The cache refills them later.
+    """
     with db.transaction():
         db.execute("DELETE FROM vector_space")
         db.execute("DELETE FROM pending")
@@ -177,8 +194,11 @@ def nearest(
     values: Sequence[object],
     quick: Callable[[int], Candidates] | None = None,
 ) -> Candidates:
-    """The `limit` nearest chunks by cosine, best first; `where` restricts the chunk ids before the search. `quick`
-    finds them without looking at every vector."""
+    """Return the `limit` nearest chunks by cosine, best first.
+
+    `where` restricts the chunk ids before the search. `quick` finds candidates without reading
+    every vector.
+    """
     space = _space(db, space_id)
     sql = f"SELECT rowid, distance FROM {_table(space_id)} WHERE embedding MATCH {mark(space)} AND k = ?{where}"
 
@@ -190,8 +210,8 @@ def nearest(
 
 
 def cosines(db: Database, space_id: int, vector: Vector, chunk_ids: Collection[int]) -> dict[int, float]:
-    """The cosine of each of the given chunks that has a vector."""
-    # A join looks each of them up; with `rowid IN (...)` vec0 reads the whole table.
+    """Return the cosine of each given chunk that has a vector."""
+    # A join looks up each chunk; with `rowid IN (...)` vec0 reads the whole table.
     table, space = _table(space_id), _space(db, space_id)
     rows = db.execute(
         f"SELECT value, vec_distance_l2(embedding, {mark(space)}) FROM json_each(?)"
@@ -202,7 +222,7 @@ def cosines(db: Database, space_id: int, vector: Vector, chunk_ids: Collection[i
 
 
 def pair_cosines(db: Database, space_id: int, pairs: Sequence[tuple[int, int]]) -> list[float | None]:
-    """The cosine of each two chunks; None where one of them has no vector."""
+    """Return the cosine of each pair of chunks; None if either has no vector."""
     table, space = _table(space_id), _space(db, space_id)
     rows = db.execute(
         "SELECT pair.key, vec_distance_l2(one.embedding, other.embedding) FROM json_each(?) AS pair"
@@ -215,7 +235,7 @@ def pair_cosines(db: Database, space_id: int, pairs: Sequence[tuple[int, int]]) 
 
 
 def vectors_of(db: Database, space_id: int, chunk_ids: Collection[int]) -> list[Vector]:
-    """The vectors of those of the given chunks that have one."""
+    """Return the vectors of the given chunks, in any order, without missing ones."""
     table = _table(space_id)
     rows = db.execute(
         f"SELECT embedding FROM json_each(?) CROSS JOIN {table} ON {table}.rowid = value", (any_of(chunk_ids),)
@@ -224,7 +244,7 @@ def vectors_of(db: Database, space_id: int, chunk_ids: Collection[int]) -> list[
 
 
 def vectors_by_document(db: Database, space_id: int, document_ids: Collection[int]) -> list[tuple[int, Vector]]:
-    """The vectors of the chunks below the frontmatter, each with its document, document by document."""
+    """Return document id and vector of the chunks below the frontmatter, grouped by document."""
     table = _table(space_id)
     return db.execute(
         f"SELECT chunk.document_id, embedding FROM json_each(?) CROSS JOIN chunk ON chunk.document_id = value"
@@ -238,19 +258,20 @@ def _space(db: Database, space_id: int) -> VectorSpace:
 
 
 def mark(space: VectorSpace) -> str:
-    """The question mark of a vector: vec0 takes bytes for float32 unless told otherwise."""
+    """Return the SQL placeholder for a vector: by default vec0 reads bytes as float32."""
     return "vec_int8(?)" if is_int8(space) else "?"
 
 
 def pending_chunks(
     db: Database, space_id: int | None, after: int = 0, limit: int = -1, without: Collection[int] = ()
 ) -> list[PendingChunk]:
-    """The next chunks that a space lacks, with an id over `after` and not of the documents `without`.
+    """Return the next pending chunks of a space after an id, except of the documents `without`.
 
-    `space_id` None is a space that does not exist yet and lacks every chunk; `limit` -1 is no limit.
+    `space_id` None means a future space, for which every chunk is pending; `limit` -1 means all.
     """
     table, where, values = _lacked_by(space_id)
-    id_ = "chunk.id" if space_id is None else "pending.chunk_id"  # of the table whose order is that of the answer
+    # Of the table that gives the order.
+    id_ = "chunk.id" if space_id is None else "pending.chunk_id"
     return _pending(
         db,
         table,
@@ -260,7 +281,7 @@ def pending_chunks(
 
 
 def pending_of_document(db: Database, space_id: int, source: str, path: str) -> list[PendingChunk]:
-    """The chunks of one document that a space lacks."""
+    """Return the pending chunks of one document."""
     table, where, values = _lacked_by(space_id)
     where += " AND document.source = ? AND document.path = ? ORDER BY chunk.id"
     return _pending(db, table, where, (*values, source, path))
@@ -286,7 +307,7 @@ def _pending(db: Database, table: str, where: str, values: Sequence[object]) -> 
 
 
 def lacking_documents(db: Database, space_id: int | None) -> dict[DocumentState, int]:
-    """The documents with chunks that a space lacks, and the number of these chunks; all for a space yet to be made."""
+    """Return the documents with their number of pending chunks; None means a future space."""
     table, where, values = _lacked_by(space_id)
     rows = db.execute(
         f"SELECT lacking.chunks, {_STATE} FROM (SELECT chunk.document_id, count(*) AS chunks FROM {table}"
@@ -297,8 +318,10 @@ def lacking_documents(db: Database, space_id: int | None) -> dict[DocumentState,
 
 
 def refused_chunks(db: Database, space_id: int, refused: Mapping[bytes, str]) -> list[tuple[int, str, Fault]]:
-    """Return the chunks that a space lacks because the server refused their texts (key to reason): the id of the
-    document, its source, and the fault."""
+    """Return the pending chunks whose texts the server rejected (`refused`: key to reason).
+
+    Each is the id of the document, its source and the fault.
+    """
     if not refused:
         return []
     rows = db.execute(
@@ -314,21 +337,21 @@ def refused_chunks(db: Database, space_id: int, refused: Mapping[bytes, str]) ->
 
 
 def document_states(db: Database, filters: Filters | None = None, most: int = -1) -> list[DocumentState]:
-    """The documents that filters let through, at most so many; all by default."""
+    """Return the states of documents that pass the filters, at most `most` (-1: all)."""
     condition, values = document_condition(filters or Filters())
     sql = f"SELECT {_STATE} FROM document WHERE {condition or 'true'} LIMIT ?"
     return [DocumentState._make(row) for row in db.execute(sql, (*values, most))]
 
 
 def _lacked_by(space_id: int | None) -> tuple[str, str, tuple[int, ...]]:
-    """Table, condition and values that select the chunks a space lacks."""
+    """Return table, condition and values that select the pending chunks of a space."""
     if space_id is None:
         return "chunk", "true", ()
     return "pending JOIN chunk ON chunk.id = pending.chunk_id", "pending.space_id = ?", (space_id,)
 
 
 def count_pending(db: Database, space_id: int | None, document_id: int | None = None) -> int:
-    """Chunks that a space lacks, of all documents or of one; all chunks for a space yet to be made."""
+    """Count the pending chunks of a space, in total or for one document; None: a future space."""
     of_one = "" if document_id is None else " AND chunk_id IN (SELECT id FROM chunk WHERE document_id = ?2)"
     lacking = "(SELECT ?1, id AS chunk_id FROM chunk)" if space_id is None else "pending"
     where = "true" if space_id is None else "space_id = ?1"
@@ -337,8 +360,11 @@ def count_pending(db: Database, space_id: int | None, document_id: int | None = 
 
 
 def tokens_ahead(db: Database, space_id: int, done: int) -> float:
-    """How long the texts are that a space lacks, for one token in those of the last `done` chunks that it got: notes of
-    one folder are alike, and the next folder has others. By a sample, since all of them may be a million."""
+    """Return the mean token count of pending chunks relative to the last `done` embedded ones.
+
+    Notes of one folder are similar, and the next folder may differ. Computed from a sample, because
+    a million may be pending. 1.0 if unknown.
+    """
     first, last = db.execute("SELECT min(chunk_id), max(chunk_id) FROM pending WHERE space_id = ?", (space_id,))[0]
     if first is None:
         return 1.0
@@ -352,12 +378,12 @@ def tokens_ahead(db: Database, space_id: int, done: int) -> float:
 
 
 def put_vectors(db: Database, space_id: int, vectors: Mapping[bytes, Vector], chunks: Iterable[PendingChunk]) -> int:
-    """Give the chunks their vectors, as far as they still are what was embedded. Returns how many got one."""
+    """Store vectors for the chunks whose text is unchanged; return their number."""
     stored = 0
     with db.transaction():
         for chunk in chunks:
             vector = vectors.get(chunk.embed_key)
-            # The chunk may have changed or gone while its text was being embedded: it is no longer pending as it was.
+            # The chunk may have changed or been deleted while its text was embedded.
             if vector is not None and db.execute(
                 "SELECT 1 FROM pending JOIN chunk ON chunk.id = pending.chunk_id"
                 " WHERE pending.space_id = ? AND pending.chunk_id = ? AND chunk.embed_key = ?",
@@ -369,13 +395,16 @@ def put_vectors(db: Database, space_id: int, vectors: Mapping[bytes, Vector], ch
 
 
 def without_key(text: str) -> str:
-    """What is embedded of a field: its value alone, as a key, a title and tags beside a short sentence would be half of
-    its vector. A key of one's own stays: it says what is there, and by `password: ` a credential is known."""
+    """Remove the key of a memory field from the text to embed.
+
+    In a short field, the key would dominate the vector. Other keys stay, because they carry
+    meaning, and `password: ` identifies a credential.
+    """
     return _KEY.sub("", text)
 
 
 def embed_text(context: str, text: str) -> str:
-    """What is embedded of a chunk; what is stored and shown is the text alone."""
+    """Return the text to embed of a chunk: its context and its text."""
     return f"{context}\n{text}" if context else text
 
 

@@ -1,5 +1,7 @@
-"""`state.db`: what cannot be derived. What left the machine, the sessions that were written into a vault, and usage;
-the versions of memories and the journal are of `versions`."""
+"""`state.db`: data that cannot be derived, such as the ledger of sent texts and usage.
+
+`versions` has the versions of memories and the journal.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:  # spares the queries an import
     from vault_index.results.status import SentRecord
 
 STATE_MADE = "state"
-"""The key in the index by which it remembers that there is a state."""
+"""Meta key in the index that records that a state exists."""
 
 _SENT = "day, endpoint, model, source, path, texts, tokens"
 _MIRRORED = ", ".join(MirroredSession._fields)
@@ -45,7 +47,7 @@ _SOUND = {
     "deleted": "hash, uid",
     "forgotten": "hash",
 }
-"""What privacy and spending go by."""
+"""Tables that privacy and spending depend on."""
 _HISTORY = {
     "version": "uid, number, seen, who, action, source, path, moved_from, step, size, digest, text",
     "change": "id, at, work, who, undone",
@@ -61,26 +63,27 @@ _MERGE = {
     " DO UPDATE SET texts = max(texts, excluded.texts), tokens = max(tokens, excluded.tokens)",
     "mirrored": f"INSERT OR IGNORE INTO mirrored (session, {_MIRRORED}) VALUES (?, ?, ?, ?, ?, ?, ?)",
     "origin": f"INSERT OR IGNORE INTO origin ({_ORIGIN}) VALUES (?, ?, ?, ?)",
-    "deleted": "INSERT OR REPLACE INTO deleted (hash, uid) VALUES (?, ?)",  # with the salt that it was made with
+    # Including the row with the salt.
+    "deleted": "INSERT OR REPLACE INTO deleted (hash, uid) VALUES (?, ?)",
     "forgotten": "INSERT OR IGNORE INTO forgotten (hash) VALUES (?)",
     **{
         name: f"INSERT OR IGNORE INTO {name} ({columns}) VALUES ({', '.join('?' * len(columns.split()))})"
         for name, columns in _HISTORY.items()
     },
 }
-"""Takes rows over from elsewhere, but for what is none: counts that are here already are never lowered."""
+"""Statements that merge valid rows from another state, without lowering existing counts."""
 
 
 class State:
-    """One connection to `state.db`, opened when it is first asked; use it from one thread at a time.
+    """One connection to `state.db`, opened on first use; use it from one thread at a time.
 
-    Every write is one short transaction of its own, safe beside other processes. What privacy and spending go by is
-    answered by a file that was looked through, and is looked through again when it changed: StateDamagedError where it
-    is damaged or lost. Of usage, which no more than a count depends on, as much is answered as can be read.
+    Every write is one short transaction, safe beside other processes. Tables for privacy and
+    spending are checked when the file changes; StateDamagedError if it is damaged or lost. Usage
+    counts are read as far as possible.
     """
 
     def __init__(self, path: Path, ledger: Path | None = None) -> None:
-        """What privacy and spending go by stands in `ledger`, where that is the state of another index."""
+        """`ledger` is the state of the main index, with the tables for privacy and spending."""
         self.path = path
         self._ledger = State(ledger) if ledger and ledger != path else None
         self._database: Database | None = None
@@ -103,7 +106,10 @@ class State:
             self._database.shrink()
 
     def check(self, *, whole: bool = False) -> None:
-        """Raises StateDamagedError. The `whole` is looked through with versions and journal, which takes a while."""
+        """Raise StateDamagedError if damaged.
+
+        `whole` also checks versions and journal, which is slow.
+        """
         database = self._opened(sound=True)
         if whole and (found := database.value("PRAGMA quick_check(1)")) != "ok":
             raise damaged(self.path, " ".join(str(found).split()))
@@ -115,8 +121,10 @@ class State:
 
     @contextmanager
     def transaction(self) -> Iterator[Database]:
-        """One that outlives our own end at once, and a loss of power soon: thousands of them cost no waiting for the
-        disk."""
+        """A transaction that a crash of the process keeps, and a power loss may undo.
+
+        It does not wait for the disk, so thousands of them are cheap.
+        """
         database = self._opened()
         database.connection.pragma("synchronous", "normal")
         with database.transaction():
@@ -125,18 +133,18 @@ class State:
     # --- usage -------------------------------------------------------------------------------------------------
 
     def accesses(self, uids: Sequence[str]) -> dict[str, int]:
-        """The number of times each of these documents was opened, without those that never were."""
-        with suppress(VaultIndexError):  # search and lists go on without
+        """Return how often each document was opened, without those never opened."""
+        with suppress(VaultIndexError):  # search and lists work without counts
             return dict(self._opened().execute(f"SELECT uid, accesses FROM usage WHERE uid {ANY_OF}", [any_of(uids)]))
         return {}
 
     def usage(self) -> dict[str, tuple[int, float]]:
-        """How often each document was opened, and when last."""
+        """Return how often each document was opened, and when last, by uid."""
         rows = self._opened().execute("SELECT uid, accesses, accessed FROM usage")
         return {uid: (accesses, accessed) for uid, accesses, accessed in rows}
 
     def raise_usage(self, usage: Mapping[str, tuple[int, float]]) -> None:
-        """Take over counts from elsewhere; what is known here already is never lowered."""
+        """Merge counts from another state; existing counts are never lowered."""
         database = self._opened()
         with database.transaction():
             database.execute_many(_MERGE["usage"], [(uid, *counts) for uid, counts in usage.items()])
@@ -151,7 +159,7 @@ class State:
     # --- sessions in a vault -----------------------------------------------------------------------------------
 
     def mirrored(self) -> dict[str, MirroredSession]:
-        """The sessions that were ever written into a vault, by id."""
+        """Return all sessions that were mirrored into a vault, by id."""
         rows = self._opened(sound=True).execute(f"SELECT session, {_MIRRORED} FROM mirrored")
         return {
             session: MirroredSession(*(*values, tuple(map(tuple, json.loads(faults)))))
@@ -159,7 +167,7 @@ class State:
         }
 
     def put_mirrored(self, session: str, row: MirroredSession | None) -> None:
-        """Remember, or with None forget, that it was written."""
+        """Store the state of a mirrored session; None deletes it."""
         database = self._opened(sound=True)
         with database.transaction():
             database.execute("DELETE FROM mirrored WHERE session = ?", (session,))
@@ -167,11 +175,11 @@ class State:
                 *values, faults = row
                 database.execute(_MERGE["mirrored"], (session, *values, json.dumps(faults)))
 
-    # --- where documents are from ------------------------------------------------------------------------------
+    # --- origins of documents
+    # ------------------------------------------------------------------------------
 
     def origins(self) -> dict[str | tuple[str, str], list[Origin]]:
-        """The projects and sessions that documents are from, by uid, by source and path, and by `""` and a session that
-        was found."""
+        """Return the origins of documents by uid, and by source and path."""
         found: dict[str | tuple[str, str], list[Origin]] = {}
         for source, path, uid, text in self._opened(sound=True).execute(f"SELECT {_ORIGIN} FROM origin"):
             projects, folders, *session = json.loads(text)
@@ -181,45 +189,48 @@ class State:
         return found
 
     def put_origins(self, source: str, origins: Iterable[tuple[str, str, Origin]]) -> None:
-        """Remember where documents of a source are from, by path and uid, whatever they will say of it later."""
+        """Store the origins of documents of a source by path and uid."""
         database = self._opened(sound=True)
         with database.transaction():
             rows = [(source, path, uid, json.dumps(origin)) for path, uid, origin in origins]
             database.execute_many(_MERGE["origin"], rows)
 
-    # --- what deleted memories said ----------------------------------------------------------------------------
+    # --- contents of deleted memories
+    # --------------------------------------------------------------------------
 
     def deleted(self) -> tuple[bytes, frozenset[int]]:
-        """The salt, and the hashes that were made with it."""
+        """Return the salt and the hashes made with it."""
         rows = dict(self._opened(sound=True).execute("SELECT hash, uid FROM deleted"))
         return bytes.fromhex(rows.pop(0)), frozenset(rows)
 
     def put_deleted(self, hashes: Mapping[int, str]) -> None:
-        """Remember what memories said, each hash with the uid of one of them."""
-        if self._ledger is not None:  # what a part has no more, the whole may still have
+        """Store hashes of the contents of deleted memories, each with the uid of one memory."""
+        if self._ledger is not None:  # a document missing in a part may still be in the whole index
             return
         database = self._opened(sound=True)
         with database.transaction():
             database.execute_many(_MERGE["deleted"], hashes.items())
 
     def restore_deleted(self, uid: str, hashes: Iterable[int]) -> list[int]:
-        """Forget that a memory was deleted, or what it says; the hashes that were known of that."""
+        """Delete the stored hashes of a restored memory, by uid or content; return them."""
         if self._ledger is not None:
             return []
         sql = f"DELETE FROM deleted WHERE uid = ? OR hash {ANY_OF} RETURNING hash"
         return [hash_ for (hash_,) in self._opened(sound=True).execute(sql, (uid, any_of(hashes)))]
 
-    # --- what was decided in review ----------------------------------------------------------------------------
+    # --- review decisions
+    # ----------------------------------------------------------------------------------------
 
     def decisions(self) -> dict[tuple[str, tuple[str, ...]], tuple[str, ...]]:
-        """What the memories said, as SHA-256, that may stay as they are, by the reason they were shown for and their
-        sorted uids."""
+        """Return the accepted review items: hashes of the memories by reason and sorted uids."""
         rows = self._opened().execute("SELECT reason, uids, digests FROM decision")
         return {(reason, tuple(json.loads(uids))): tuple(json.loads(digests)) for reason, uids, digests in rows}
 
     def put_decision(self, reason: str, said: Iterable[tuple[str, str]], now: float, change: int = 0) -> None:
-        """Remember that memories may stay as they are: uid, and SHA-256 of what it says, of each. `change` is that of
-        the journal which takes it back."""
+        """Record that memories may stay as they are, each by uid and SHA-256 of its contents.
+
+        `change` is the journal entry whose undo reverts the decision.
+        """
         uids, digests = zip(*sorted(said), strict=True)
         row = (reason, json.dumps(uids), json.dumps(digests), now, change)
         self._opened().execute(f"INSERT OR REPLACE INTO decision ({_HISTORY['decision']}) VALUES (?, ?, ?, ?, ?)", row)
@@ -227,7 +238,7 @@ class State:
     # --- the privacy ledger ------------------------------------------------------------------------------------
 
     def record_sent(self, records: Sequence[SentRecord]) -> None:
-        """Note what is about to leave the machine."""
+        """Record texts that are about to leave the machine."""
         database = self._opened(sound=True)
         with database.transaction():
             database.execute_many(
@@ -238,8 +249,8 @@ class State:
             )
 
     def sent(self) -> list[SentRecord]:
-        """What left the machine, newest day first."""
-        from vault_index.results.status import SentRecord  # late: no query asks
+        """Return the records of sent texts, newest day first."""
+        from vault_index.results.status import SentRecord  # imported here because no query needs it
 
         rows = self._opened(sound=True).execute(
             f"SELECT {_SENT} FROM sent ORDER BY day DESC, endpoint, model, source, path"
@@ -247,13 +258,16 @@ class State:
         return [SentRecord(*row) for row in rows]
 
     def tokens_sent(self, day: str) -> int:
-        """Tokens that went to any server on that day (local date, `YYYY-MM-DD`)."""
+        """Return the tokens sent to any server on a day (local date, `YYYY-MM-DD`)."""
         sql = "SELECT coalesce(sum(tokens), 0) FROM sent WHERE day = ?"
         return int(self._opened(sound=True).value(sql, (day,)))
 
     def spent(self, days: int) -> list[tuple[str, str, str, int, int, int, int]]:
-        """Of the last days on which something was sent, newest first (-1 for all): the day, the server and the model,
-        of how many documents and by how many kinds of queries, and the texts and tokens."""
+        """Return totals for the last days with sent texts, newest first (-1: all days).
+
+        Each row has day, server, model, number of documents, number of kinds of queries, texts and
+        tokens.
+        """
         return self._opened(sound=True).execute(
             "SELECT day, endpoint, model, sum(source != ''), sum(source = ''), sum(texts), sum(tokens) FROM sent"
             " WHERE day IN (SELECT DISTINCT day FROM sent ORDER BY day DESC LIMIT ?)"
@@ -264,19 +278,23 @@ class State:
     # --- opening -----------------------------------------------------------------------------------------------
 
     def _opened(self, *, sound: bool = False) -> Database:
-        """The database, opened again where its file is another one; with `sound` looked through since it changed."""
+        """Return the database, reopened if the file was replaced.
+
+        With `sound`, checked after each change.
+        """
         if sound and self._ledger is not None:
             return self._ledger._opened(sound=True)
         now = _stamp(self.path)
         database = self._database
-        # To close it and open it again has the disk wait four times.
+        # Closing and reopening waits for the disk four times.
         if database is None or now[:2] != self._file[:2] or (sound and now not in (self._sound, self._file)):
             self.close()
             self._database = database = _open(self.path)
             self._file, self._sound = _stamp(self.path), ()
         if sound:
             if now != self._sound:
-                for table in _SOUND:  # versions would take long to look through, and nothing depends on them
+                # Versions would take long to check, and privacy does not depend on them.
+                for table in _SOUND:
                     if (found := database.value(f"PRAGMA quick_check({table})")) != "ok":
                         raise damaged(self.path, " ".join(str(found).split()))
                 self._file = self._sound = _stamp(self.path)
@@ -296,24 +314,26 @@ def _open(path: Path) -> Database:
     if not path.exists():
         _refuse_if_lost(path)
     try:
-        # Asked again while nobody else can begin one: a new state begins empty only where there was none.
+        # Checked again under the lock, so that an empty state is only created if none was lost.
         database = Database(path, "state", writable=True, begin=lambda _: _refuse_if_lost(path))
     except OSError as error:
         raise damaged(path, str(error.strerror)) from error
     database.check_tables(_COLUMNS)
-    database.connection.pragma("synchronous", "normal")  # that a text was opened is worth no waiting for the disk
+    # Usage counts are not worth waiting for the disk.
+    database.connection.pragma("synchronous", "normal")
     return database
 
 
 def _refuse_if_lost(path: Path) -> None:
     in_use = _ask(path.with_name("cache.db"), "PRAGMA user_version") > 0
     in_use = in_use or _ask(path.with_name("index.db"), f"SELECT count(*) FROM meta WHERE key = '{STATE_MADE}'") > 0
-    if in_use and not _ask(path, "PRAGMA user_version"):  # asked last: another process may have begun it meanwhile
+    # Asked last, because another process may have created it meanwhile.
+    if in_use and not _ask(path, "PRAGMA user_version"):
         raise damaged(path, "it is missing or empty, and was in use")
 
 
 def _ask(path: Path, sql: str) -> int:
-    """What a neighbour says: 0 where it is not there or knows no such table, very much where it cannot be read."""
+    """Query another database: 0 if it or its table is missing, a huge number if unreadable."""
     if not path.exists():
         return 0
     try:
@@ -326,13 +346,14 @@ def _ask(path: Path, sql: str) -> int:
         return _UNREADABLE
 
 
-# --- rows from elsewhere -------------------------------------------------------------------------------------------
+# --- recovery
+# ------------------------------------------------------------------------------------------------
 
 
 def mend(path: Path) -> str:
-    """Set a damaged state aside and begin a new one with all that can be read; says what.
+    """Set a damaged state aside and create a new one from its readable rows; return a summary.
 
-    It is read from everything that was ever set aside, so that a crash on the way loses nothing.
+    Rows are read from every file that was set aside, so a crash on the way loses nothing.
     """
     kept = set_aside(path)
     rows = {name: [row for file in all_set_aside(path) for row in _readable(file, name)] for name in _COLUMNS}
@@ -343,7 +364,7 @@ def mend(path: Path) -> str:
 
 
 def _merge(path: Path, rows: Mapping[str, Sequence[Any]]) -> dict[str, int]:
-    """Put rows into the state, or begin it with them; how many it has then, by table."""
+    """Put rows into the state, or create it with them; return the row counts by table."""
 
     def put(insert: Callable[[str, Sequence[Any]], object]) -> None:
         for name, found in rows.items():
@@ -356,7 +377,7 @@ def _merge(path: Path, rows: Mapping[str, Sequence[Any]]) -> dict[str, int]:
 
 
 def _readable(path: Path, name: str) -> list[Any]:
-    """The rows of a damaged file that can be read from the one end or from the other, some of them twice."""
+    """Return the rows of a damaged file that are readable from either end, possibly twice."""
     rows: list[Any] = []
     for order in ("ASC", "DESC"):
         with (

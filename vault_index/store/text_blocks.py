@@ -1,8 +1,8 @@
-"""The texts of chunks as they are stored: packed, those of one document together, some 8,000 bytes at a time.
+"""Store the texts of chunks in compressed blocks of about 8,000 bytes per document.
 
-A few hundred bytes compress to half by themselves, and to a third beside their neighbours; a hit costs the reading of
-one block. A block is a JSON array of the context, the headings (JSON again) and the text of chunk after chunk. Which
-chunks share one follows from their texts alone, so that equal files give equal rows.
+A few hundred bytes compress to half alone, but to a third together. A hit costs reading one block.
+A block is a JSON array of context, headings (JSON again) and text of each chunk. The division
+depends only on the texts, so equal files give equal rows.
 """
 
 import json
@@ -15,19 +15,21 @@ from typing import cast
 import apsw
 
 UNREADABLE = (zlib.error, ValueError, LookupError, TypeError)
-"""What is raised for a block that is damaged."""
+"""Exceptions for a damaged block."""
 _BLOCK_BYTES = 8192
-_LEVEL = 6  # of zlib
+_LEVEL = 6  # compression level of zlib
 BODY = "(SELECT body FROM text_block WHERE text_block.id = chunk.block_id)"
-"""The block of a chunk, which with its `place` tells its headings and text."""
+"""SQL for the block of a chunk, which holds its headings and text at its `place`."""
 HEADINGS = f"in_block({BODY}, chunk.place, 1)"
 CONTEXT = f"in_block({BODY}, chunk.place, 0)"
 TEXT = f"in_block({BODY}, chunk.place, 2)"
 
 
 def in_blocks(texts: Sequence[tuple[str, str, str]]) -> Iterator[tuple[bytes, list[int]]]:
-    """The blocks of a document, of whose chunks these are context, headings and text; each with the bytes of the texts
-    it holds."""
+    """Yield the blocks of a document, each with the byte lengths of its texts.
+
+    `texts` are context, headings (as JSON) and text of each chunk.
+    """
     sizes = [len(text.encode()) for *_, text in texts]
     starts = accumulate(sizes, initial=0)
     for _, those in groupby(zip(starts, sizes, texts, strict=False), key=lambda one: one[0] // _BLOCK_BYTES):
@@ -37,12 +39,12 @@ def in_blocks(texts: Sequence[tuple[str, str, str]]) -> Iterator[tuple[bytes, li
 
 
 def headings_and_text(body: bytes, place: int) -> tuple[tuple[str, ...], str]:
-    """What `BODY` and the place of a chunk say of it."""
+    """Return the headings and the text of a chunk from its block and place."""
     _, headings, text = _unpack(body)[place * 3 : place * 3 + 3]
     return _headings(headings), text
 
 
-@lru_cache(maxsize=16)  # the parts of a long section stand under the same
+@lru_cache(maxsize=16)  # the parts of a long section share their headings
 def _headings(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text))
 
@@ -51,14 +53,14 @@ def pack(text: str) -> bytes:
     return zlib.compress(text.encode(), _LEVEL)
 
 
-@lru_cache(maxsize=16)  # the chunks of a document are asked for one after the other
+@lru_cache(maxsize=16)  # the chunks of a document are read in order
 def _unpack(body: bytes) -> list[str]:
     found: list[str] = json.loads(zlib.decompress(body))
     return found
 
 
 def add_functions(connection: apsw.Connection) -> None:
-    """Have SQL read blocks: `in_block(body, place, part)`."""
+    """Add the SQL function `in_block(body, place, part)`."""
     connection.create_scalar_function("in_block", _in_block, 3, deterministic=True)
 
 

@@ -1,25 +1,24 @@
-"""Equal scores: what comes first is told by its path and place, never by the number of its row, which tells only what
-was written before."""
+"""Break ties between equal scores by path and place, because row numbers are arbitrary."""
 
 from collections.abc import Callable, Collection
 
 from vault_index.store.connection import ANY_OF, Database, any_of
 
 Candidates = list[tuple[int, float]]
-"""Ids with scores, higher is better, best first."""
+"""Pairs of id and score, best first."""
 
 _MORE = 8
 
 
 def chunks_in_order(db: Database, chunk_ids: Collection[int]) -> dict[int, int]:
-    """The position of each of these chunks by path, source and place in it."""
+    """Return the rank of each chunk by path, source and position."""
     sql = f"SELECT chunk.id FROM chunk JOIN document ON document.id = chunk.document_id WHERE chunk.id {ANY_OF}"
     rows = db.execute(f"{sql} ORDER BY document.path, document.source, chunk.ordinal", [any_of(chunk_ids)])
     return {chunk_id: number for number, (chunk_id,) in enumerate(rows)}
 
 
 def documents_in_order(db: Database, document_ids: Collection[int]) -> dict[int, int]:
-    """The position of each of these documents by path and source."""
+    """Return the rank of each document by path and source."""
     rows = db.execute(f"SELECT id FROM document WHERE id {ANY_OF} ORDER BY path, source", [any_of(document_ids)])
     return {document_id: number for number, (document_id,) in enumerate(rows)}
 
@@ -27,8 +26,11 @@ def documents_in_order(db: Database, document_ids: Collection[int]) -> dict[int,
 def best(
     find: Callable[[int], Candidates], limit: int, in_order: Callable[[Collection[int]], dict[int, int]]
 ) -> Candidates:
-    """The best `limit` of what `find` finds, given how many. Where others are as good as the last of them, all that are
-    as good are looked at."""
+    """Return the best `limit` candidates of `find`, which takes a limit.
+
+    If the score at the limit is tied, fetch all candidates with that score and order them with
+    `in_order`.
+    """
     asked = limit + 1
     found = find(asked)
     while len(found) == asked and found[limit - 1][1] == found[-1][1]:

@@ -1,6 +1,6 @@
-"""What memories said, and the journal of what commands did to their files: two parts of `state.db`.
+"""Versions of memories, and the journal of the changes by commands, in `state.db`.
 
-Neither is needed to search or to write: while the state is damaged, nothing is recorded, and all else goes on.
+Search and writing do not need them: while the state is damaged, nothing is recorded.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from vault_index.store.state import State
 
 BY_HAND = "by hand"
 OURSELVES = "vault-index"
-"""Who changed a file by a command, where nobody said for whom."""
+"""The author of a change by a command without a given author."""
 REMOVED = b""
-"""The digest of a version that says that the file was removed."""
+"""The digest of a version in which the file was removed."""
 
 
 class Seen(NamedTuple):
-    """What the file of a memory says, or with the digest `REMOVED` that it is gone."""
+    """The current file of a memory; its digest is `REMOVED` if it was deleted."""
 
     uid: str
     source: str
     path: str
     digest: bytes = REMOVED
     text: bytes = b""
-    """Its bytes, as `packed`."""
+    """Its bytes, compressed by `packed`."""
     size: int = 0
     by: str | None = None
-    """Who entered the memory."""
+    """The author of the memory."""
     was: str = ""
-    """The id it had when it was indexed last."""
+    """The id in the previous index entry."""
 
 
 class Version(NamedTuple):
@@ -55,7 +55,7 @@ class Version(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What one writing command did."""
+    """The change by one writing command."""
 
     id: int
     at: float
@@ -64,7 +64,7 @@ class Change(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What it did to one file. Without `before` it was created, without `after` it was removed."""
+    """The change of one file. Without `before` it was created, without `after` removed."""
 
     id: int
     source: str
@@ -72,9 +72,9 @@ class Step(NamedTuple):
     before: bytes | None
     after: bytes | None
     place: str | None
-    """Where it was moved to; of a file that was removed, in the trash."""
+    """The new path of a moved file, or the path in the trash of a removed one."""
     text: bytes | None
-    """What it said before, `packed`."""
+    """The previous bytes, compressed by `packed`."""
 
 
 _VERSION = ", ".join(Version._fields)
@@ -85,7 +85,7 @@ _OURS = (
     " AND ((path = ? AND after IS ? AND (place IS NULL OR after IS NULL)) OR (place = ? AND after = ?))"
     " ORDER BY step.id DESC LIMIT 1"
 )
-"""The last command that left a file so, since it was seen last."""
+"""Selects the last command that left a file in this state since the last version."""
 
 
 def packed(data: bytes) -> bytes:
@@ -97,7 +97,7 @@ def unpacked(text: bytes) -> bytes:
 
 
 class Versions:
-    """Asks and writes by way of `state`, from the thread that it belongs to."""
+    """Access to versions and journal through `state`, from the thread that owns it."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -105,12 +105,14 @@ class Versions:
     # --- versions ----------------------------------------------------------------------------------------------
 
     def record(self, seen: Iterable[Seen], gone: Collection[tuple[str, str]] = ()) -> None:
-        """Remember what is new: other bytes, or another path, than those of the last version of that id and path.
-        `gone` are the sources and paths of files that are not there any more."""
+        """Record changed memories: other bytes, or another path, than their last version.
+
+        `gone` are the sources and paths of deleted files.
+        """
         with suppress(StateDamagedError), self._state.transaction() as database:
             last_step = int(database.value("SELECT coalesce(max(id), 0) FROM step"))
             for one in seen:
-                with suppress(UnicodeEncodeError):  # no row of the index can be written of it, either
+                with suppress(UnicodeEncodeError):  # the index cannot store it either
                     self._record(database, one, gone, last_step)
 
     def _record(self, database: Database, one: Seen, gone: Collection[tuple[str, str]], last_step: int) -> None:
@@ -132,7 +134,8 @@ class Versions:
             action = "edited"
         else:
             action = "moved" if moved_from else "copied" if same and here is None else "added"
-        author = one.by if action == "added" and here is None else None  # not of one that is put back
+        # Unless the memory is restored.
+        author = one.by if action == "added" and here is None else None
         by = author or BY_HAND
         after = one.digest or None
         since = here.step if here else 0
@@ -143,22 +146,25 @@ class Versions:
         database.execute(_PUT, (*values, one.size, one.digest, one.text))
 
     def of(self, uid: str) -> list[Version]:
-        """What is known of a memory, the newest first. Raises StateDamagedError."""
+        """Return the versions of a memory, newest first. Raises StateDamagedError."""
         return _versions(self._state.database(), uid)
 
     def uids(self, beginning: str, paths: Sequence[str] = ()) -> list[str]:
-        """The ids that begin so, or that files with one of these paths had."""
+        """Return the ids with this prefix, or of files that had one of these paths."""
         sql = f"SELECT DISTINCT uid FROM version WHERE (? != '' AND uid >= ?1 AND uid < ?1 || 'g') OR path {ANY_OF}"
         return [uid for (uid,) in self._state.database().execute(sql, (beginning, any_of(paths)))]
 
     def text(self, uid: str, number: int) -> bytes | None:
-        """The bytes of a version; None where the file was removed."""
+        """Return the bytes of a version; None if the file was removed in it."""
         sql = "SELECT text FROM version WHERE uid = ? AND number = ? AND digest != x''"
         text = self._state.database().value(sql, (uid, number))
         return None if text is None else unpacked(text)
 
     def forget(self, uid: str, source: str = "", path: str = "") -> None:
-        """Forget what a memory said, and what the journal keeps of it; with a path, of that file alone."""
+        """Delete the versions and journal entries of a memory.
+
+        With a path, only those of that file.
+        """
         with self._state.transaction() as database:
             rows = [row for row in _versions(database, uid) if not path or (row.source, row.path) == (source, path)]
             paths = any_of({name for row in rows for name in (row.path, row.moved_from)} - {""})
@@ -176,7 +182,7 @@ class Versions:
             )
 
     def purge(self) -> None:
-        """Leave no bytes of what was forgotten in the file and its log."""
+        """Overwrite deleted bytes in the file and its log."""
         database = self._state.database()
         database.execute("VACUUM")
         database.checkpoint()
@@ -184,31 +190,37 @@ class Versions:
     # --- the journal -------------------------------------------------------------------------------------------
 
     def begin(self, work: str, who: str, *, undone: bool = False) -> int:
-        """A new change, without steps as yet."""
+        """Create a change without steps; return its id."""
         with self._state.transaction() as database:
             sql = "INSERT INTO change (at, work, who, undone) VALUES (?, ?, ?, ?) RETURNING id"
             return int(database.value(sql, (time.time(), work, who, undone)))
 
     def note(self, change: int, step: Step) -> int:
-        """Note what is about to be done to a file; the id of that step."""
+        """Record a step before a file is changed; return its id."""
         with self._state.transaction() as database:
             sql = f"INSERT INTO step (change, {_STEP}) VALUES (?, NULL, ?, ?, ?, ?, ?, ?) RETURNING id"
             return int(database.value(sql, (change, *step[1:])))
 
     def put_place(self, step: int, place: str) -> None:
-        """Note where a file went."""
+        """Record the new path of a file."""
         with self._state.transaction() as database:
             database.execute("UPDATE step SET place = ? WHERE id = ?", (place, step))
 
     def take_back(self, step: int) -> bool:
-        """Forget a step that was not done, and its change, if that had no other: whether it is forgotten."""
+        """Delete a step that was not done, and its change if it was the only step.
+
+        Return whether the change was deleted.
+        """
         with self._state.transaction() as database:
             change = database.value("DELETE FROM step WHERE id = ? RETURNING change", (step,))
             others = "EXISTS (SELECT 1 FROM step WHERE change = change.id)"
             return bool(database.execute(f"DELETE FROM change WHERE id = ? AND NOT {others} RETURNING id", (change,)))
 
     def last_change(self, sources: Sequence[str] = (), only: int | None = None) -> Change | None:
-        """The last one that can be undone, and touched or decided on something in one of these sources; `only` that."""
+        """Return the last change that can be undone, or the change `only`.
+
+        With `sources`, it must concern a file or a decision in one of them.
+        """
         touched = f"EXISTS (SELECT 1 FROM step WHERE change = change.id AND source {ANY_OF})"
         decided = (
             "EXISTS (SELECT 1 FROM decision, json_each(uids) JOIN version ON uid = value"
@@ -223,12 +235,12 @@ class Versions:
         return Change(*rows[0]) if rows else None
 
     def decided(self, change: int) -> list[str]:
-        """The ids of the memories about which something was decided in a change, without touching their files."""
+        """Return the ids of the memories with a review decision in a change."""
         sql = "SELECT DISTINCT value FROM decision, json_each(uids) WHERE change = ? ORDER BY value"
         return [uid for (uid,) in self._state.database().execute(sql, (change,))]
 
     def steps(self, change: int) -> list[Step]:
-        """What a command did, in that order."""
+        """Return the steps of a change, in order."""
         sql = f"SELECT {_STEP} FROM step WHERE change = ? ORDER BY id"
         return [Step(*row) for row in self._state.database().execute(sql, (change,))]
 
@@ -243,6 +255,6 @@ def _versions(database: Database, uid: str) -> list[Version]:
 
 
 def _carry_over(database: Database, was: str, uid: str) -> None:
-    """What a memory said goes with it when it has another id."""
+    """Move the versions of a memory to its new id."""
     last = database.value("SELECT coalesce(max(number), 0) FROM version WHERE uid = ?", (uid,))
     database.execute("UPDATE version SET uid = ?, number = number + ? WHERE uid = ?", (uid, last, was))

@@ -1,10 +1,9 @@
-"""The words of the index as they are written, with the number of texts that hold each: what typing errors are
-corrected to, and how common a word is.
+"""The words of the index with their number of texts, for spelling correction and weights.
 
-Counting a text where it is written would touch a hundred rows a chunk. So the transaction that writes or removes a
-text only notes it, and `count_words` counts them together at the end of a sync; a crash between loses nothing. What a
-text gives depends on nothing but the text, or its words could not be taken back: who changes `words_of` counts anew in
-a migration, as `count_anew` does.
+Counting at each write would touch a hundred rows per chunk. So each transaction only queues its
+texts, and `count_words` counts them at the end of a sync; a crash in between loses nothing. The
+words of a text depend only on the text, so that they can be subtracted later. A change of
+`words_of` needs a migration that recounts, as `count_anew` does.
 """
 
 import json
@@ -22,14 +21,15 @@ from vault_index.store.counts import count_rows
 from vault_index.store.text_blocks import CONTEXT, TEXT
 from vault_index.terms import index_text_without_grams, is_word
 
-_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # as chunk_fts has it
+_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # as in chunk_fts
 _LENGTHS = range(2, 41)
 _MANY_TEXTS = 100_000
 _LONGEST_ENDING = 5
-"""Letters that a stem mostly has fewer than its word, at most."""
+"""Maximum number of letters by which most words are longer than their stem."""
 _WORD = re.compile(r"[^\W_]+")
 _LAST_LATIN = "\u024f"
-# Bytes are split several times faster than text: what stands between ASCII words becomes a space, other letters stay.
+# Bytes are split several times faster than text: other ASCII characters become spaces, non-ASCII
+# bytes stay.
 _FOLDED = bytes(byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(256))
 CHUNK_TEXT = f"{CONTEXT} || char(10) || {TEXT}"
 
@@ -52,7 +52,7 @@ def remove_chunk(db: Database, chunk_id: int) -> None:
 
 
 def put_called(db: Database, document_id: int, called: str) -> None:
-    """Note what a document is called now; `called` is empty before its row is deleted."""
+    """Queue the change of a document's names and fields; `called` is empty before deletion."""
     before = db.value("SELECT called FROM document WHERE id = ?", (document_id,))
     if called != before:
         db.execute("UPDATE document SET called = ? WHERE id = ?", (called, document_id))
@@ -60,11 +60,12 @@ def put_called(db: Database, document_id: int, called: str) -> None:
 
 
 def count_words(db: Database) -> None:
-    """Bring the vocabulary up to date with the texts that came and went. At the end of a sync."""
+    """Update the vocabulary with the queued texts, at the end of a sync."""
     changes, gone = Counter[bytes](), Counter[bytes]()
     with db.transaction():
         with translated(db.path):
-            for text, change in db.connection.execute(  # one by one: all of them may be as large as the vault
+            # A cursor, because the texts may be as large as the vault.
+            for text, change in db.connection.execute(
                 f"SELECT {CHUNK_TEXT}, 1 FROM uncounted_chunk JOIN chunk ON chunk.id = chunk_id"
                 " UNION ALL SELECT text, change FROM uncounted_text"
             ):
@@ -76,7 +77,7 @@ def count_words(db: Database) -> None:
 
 
 def count_anew(db: Database) -> None:
-    """Forget all counts and count all texts."""
+    """Recount all texts."""
     for table in ("term", "uncounted_chunk", "uncounted_text"):
         db.execute(f"DELETE FROM {table}")
     db.execute("INSERT INTO uncounted_chunk SELECT id FROM chunk")
@@ -102,7 +103,7 @@ def _change(db: Database, changes: Mapping[str, int]) -> None:
 
 
 class Vocabulary:
-    """The words of one state of the index, read as they are asked for: all at once would take longer than a search."""
+    """The words of one state of the index, read on demand because there are many."""
 
     _TERM = "term"
 
@@ -112,12 +113,14 @@ class Vocabulary:
 
     @cached_property
     def is_large(self) -> bool:
-        """Whether it takes longer than a search to look through all words: there are ten for each text."""
+        """Whether scanning all words takes longer than a search.
+
+        There are about ten words per text.
+        """
         return count_rows(self._db, "chunk") > _MANY_TEXTS
 
     def of_lengths(self, shortest: int, longest: int, beginning: str = "") -> list[Mapping[str, str]]:
-        """The words of each length that begin so, as they are compared: without accents, which chunk_fts does not see
-        either."""
+        """Return the words of each length with this beginning, with their forms without accents."""
         lengths = range(max(shortest, _LENGTHS[0]), min(longest, _LENGTHS[-1]) + 1)
         missing = [length for length in lengths if (beginning, length) not in self._by_length]
         if missing:
@@ -133,10 +136,11 @@ class Vocabulary:
         return [self._by_length[beginning, length] for length in lengths]
 
     def frequencies(self, words: Collection[str]) -> dict[str, int]:
-        """Texts that hold each word in any of its forms, at most: a text that holds two forms counts twice.
+        """Return an upper bound of the number of texts that hold each word in any form.
 
-        A compound (`data-center`) has the figure of its rarest part. Words that are not counted are left out: numbers,
-        single letters, Chinese, Japanese and Korean.
+        A text that holds two forms counts twice. A compound (`data-center`) has the count of its
+        rarest part. Words that are not counted are left out: numbers, single letters, Chinese,
+        Japanese and Korean.
         """
         parts = {word: [part for part in _parts(word) if _counts(part)] for word in words}
         stem_of = stems(self._db, {part for those in parts.values() for part in those})
@@ -147,14 +151,17 @@ class Vocabulary:
         return {word: min(those) for word, those in counts.items() if those}
 
     def count_stems(self, stem_of: Mapping[str, str]) -> dict[str, int]:
-        """How many texts hold the words of each stem, of those that some do; given by the stems of words."""
+        """Return the number of texts by stem, without unknown stems.
+
+        The keys of `stem_of` are words.
+        """
         sql = (
             f"SELECT stem, sum(chunks) FROM {self._TERM} WHERE stem IN ({', '.join('?' * len(stem_of))}) GROUP BY stem"
         )
         return dict(self._db.execute(sql, tuple(stem_of.values())))
 
     def look_up(self, words: Collection[str]) -> dict[str, tuple[str, int]]:
-        """The stem of each word that is in the index, and how many texts hold the word."""
+        """Return the stem and the number of texts of each word in the index."""
         rows = self._db.execute(
             f"SELECT word, stem, chunks FROM {self._TERM} JOIN json_each(?) AS asked"
             " ON stem = asked.value ->> 0 AND word = asked.value ->> 1",
@@ -163,7 +170,7 @@ class Vocabulary:
         return {word: (stem, chunks) for word, stem, chunks in rows}
 
     def beginning_with(self, word: str, limit: int) -> list[tuple[str, int]]:
-        """The commonest words whose stem begins with `word`, each with how many texts hold it; one of each stem."""
+        """Return the most common word of each stem that begins with `word`, with its count."""
         return self._db.execute(
             f"SELECT word, max(chunks) FROM {self._TERM} WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
             " GROUP BY stem ORDER BY 2 DESC, word LIMIT ?2",
@@ -171,7 +178,7 @@ class Vocabulary:
         )
 
     def completions(self, word: str, stem: str, limit: int) -> list[str]:
-        """The commonest words that begin with `word`, which has this stem; one of each stem."""
+        """Return the most common words that begin with `word` (of this stem); one per stem."""
         shared = stem[: max(len(word) - _LONGEST_ENDING, 2)]
         rows = self._db.execute(
             f"SELECT min(word), sum(chunks) FROM {self._TERM} WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
@@ -181,7 +188,7 @@ class Vocabulary:
         return [completed for completed, _ in rows]
 
     def count_beginning(self, word: str) -> int:
-        """About how many texts hold a word whose stem begins with `word`."""
+        """Return the approximate number of texts with a word whose stem begins with `word`."""
         return int(
             self._db.value(
                 f"SELECT coalesce(sum(chunks), 0) FROM {self._TERM} WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)",
@@ -191,7 +198,7 @@ class Vocabulary:
 
 
 def plain(word: str) -> str:
-    """Latin letters without their accents."""
+    """Remove the accents of Latin letters."""
     if word.isascii() or max(word) > _LAST_LATIN:
         return word
     return "".join(letter for letter in normalize("NFD", word) if not combining(letter))
@@ -201,7 +208,7 @@ def plain(word: str) -> str:
 
 
 def words_of(text: str) -> set[bytes]:
-    """The different words of a text in lower case, and the parts of its identifiers."""
+    """Return the unique words of a text in lower case, and the parts of its identifiers."""
     text = index_text_without_grams(text)
     words = set(text.encode().translate(_FOLDED).split())
     if not text.isascii():
@@ -212,13 +219,13 @@ def words_of(text: str) -> set[bytes]:
     return words
 
 
-@lru_cache(maxsize=20_000)  # the same few words come again in text after text
+@lru_cache(maxsize=20_000)  # the same few words recur in text after text
 def _encoded_parts(word: bytes) -> tuple[bytes, ...]:
     return tuple(part.encode() for part in _parts(word.decode()))
 
 
 def _parts(word: str) -> list[str]:
-    # Not case folded but in lower case, as in chunk_fts: `ß` stays.
+    # Lower case, not case folding, as in chunk_fts: `ß` stays.
     return _WORD.findall(normalize("NFC", word).lower())
 
 
@@ -227,7 +234,7 @@ def _counts(word: str) -> bool:
 
 
 def stems(db: Database, words: Collection[str]) -> dict[str, str]:
-    """What chunk_fts makes of each word; without words that it takes for several, as it knows fewer letters."""
+    """Return the stem of each word by the tokenizer of chunk_fts, except words that it splits."""
     text = "\n".join(words).encode()
     tokenize = db.connection.fts5_tokenizer(*_TOKENIZER)
     tokens = cast(

@@ -1,4 +1,4 @@
-"""The one writer of `index.db`: documents, their chunks and terms, each document whole or not at all."""
+"""Write `index.db`: each document, with its chunks and terms, in one transaction."""
 
 import hashlib
 import json
@@ -20,11 +20,12 @@ from vault_index.store.records import DocumentColumns, column_names
 from vault_index.store.text_blocks import TEXT, in_blocks
 
 _CLEANING_SHARE = 0.01
-"""Of the time, at most: to clean an index of a gigabyte takes many seconds."""
+"""Maximum share of time for cleaning, which takes many seconds for an index of a gigabyte."""
 _PHRASES = 100
-"""Looked for at once."""
+"""Phrases per query."""
 _BLOCKS = "SELECT DISTINCT block_id FROM chunk WHERE document_id = ?"
-_REMOVE_BLOCK = "DELETE FROM text_block WHERE id = ?"  # last: words are taken back by the texts they came from
+# Last, because the vocabulary still reads the texts.
+_REMOVE_BLOCK = "DELETE FROM text_block WHERE id = ?"
 
 
 class ChunkRow(NamedTuple):
@@ -34,14 +35,14 @@ class ChunkRow(NamedTuple):
     end_line: int
     headings: tuple[str, ...]
     context: str
-    """What is embedded before the text: `[tags] title > heading path`."""
+    """The text embedded before the chunk: `[tags] title > heading path`."""
     text: str
     tokens: int
     embed_key: bytes
     terms: tuple[str, str, str, str, str, str, str]
     """The columns of `chunk_fts`: title, aliases, headings, tags, fields, path, body."""
     of_fields: bool = False
-    """Whether it stands in the frontmatter. Such chunks come before the others."""
+    """Whether it comes from the frontmatter. Such chunks come before the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class DocumentRow(DocumentColumns):
     """A document to be written, with its chunks."""
 
     name: str
-    """The file name without suffix, case folded."""
+    """The file name without suffix, case-folded."""
     content_hash: bytes
     made_with: str
     frontmatter: Mapping[str, Any]
@@ -58,12 +59,12 @@ class DocumentRow(DocumentColumns):
     links: tuple[Link, ...]
     chunks: tuple[ChunkRow, ...]
     identity: bytes | None = None
-    """Of a memory: equal for memories that say the same."""
+    """For memories: equal for memories with the same content."""
     title_given: bool = True
     name_given: bool = True
-    """Whether somebody gave it its title, and its file name. Otherwise they are made of its text, and no names."""
+    """Whether title and file name were given. Generated ones are not searched as names."""
     omitted: str | None = None
-    """Of a session: hashes of what is left out of it, in JSON."""
+    """For sessions: hashes of the omitted contents, as JSON."""
 
 
 class _OldChunk(NamedTuple):
@@ -74,7 +75,7 @@ class _OldChunk(NamedTuple):
 
 
 class KnownDocument(NamedTuple):
-    """What the index remembers of a file: enough to tell whether it changed."""
+    """The indexed state of a file, enough to detect changes."""
 
     id: int
     path: str
@@ -84,8 +85,8 @@ class KnownDocument(NamedTuple):
 
 
 _COLUMNS = column_names(DocumentRow, "frontmatter", "tags", "aliases", "links", "chunks")
-"""The columns of `document` that are written as they are; the others are made of several fields."""
-# `stays_home` is not read any more, as what may leave is judged when it leaves.
+"""The columns of `document` that are written from one field each."""
+# `stays_home` is no longer read, because privacy is checked at sending time.
 _ALL_COLUMNS = [*_COLUMNS, "tokens", "frontmatter", "stays_home"]
 _PUT_DOCUMENT = (
     f"INSERT INTO document (id, {', '.join(_ALL_COLUMNS)}) VALUES (?, {', '.join('?' * len(_ALL_COLUMNS))})"
@@ -98,7 +99,7 @@ _TERMS = "title, aliases, headings, tags, fields, path, body"
 
 
 class IndexWriter(Database):
-    """Writes `index.db`. Use it from one thread, while holding the write lock."""
+    """The writer of `index.db`. Use it from one thread, while holding the write lock."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "index", writable=True)
@@ -108,17 +109,18 @@ class IndexWriter(Database):
             spaces.forget_spaces(self)
 
     def known(self, source: str, places: Sequence[str] = ("",)) -> dict[str, KnownDocument]:
-        """Every document of `source` at or below these places, by path, in the order of the paths."""
+        """Return every document of `source` at or below these places, by path, sorted by path."""
         known: dict[str, KnownDocument] = {}
         with translated(self.path):
             for place in places:
-                for row in self.connection.execute(*_known_at(source, place)):  # one by one: there may be a million
+                # A cursor, because there may be a million.
+                for row in self.connection.execute(*_known_at(source, place)):
                     id_, path, *stamp, hash_, made = cast("tuple[Any, ...]", row)
                     known[path] = KnownDocument(id_, path, FileStamp(*stamp), hash_, sys.intern(made))
         return known if len(places) == 1 else dict(sorted(known.items()))
 
     def other_names(self, refs: Sequence[DocumentRef]) -> dict[str, list[str]]:
-        """Documents that are other names of these files, and were read in another state of them: paths by source."""
+        """Return outdated documents that are hard links of these files: paths by source."""
         stamps = {ref.stamp.inode: ref.stamp for ref in refs if ref.stamp.inode}
         places = {(ref.source, ref.path) for ref in refs}
         found: dict[str, list[str]] = {}
@@ -130,7 +132,10 @@ class IndexWriter(Database):
         return found
 
     def forget_inodes(self, source: str, numbering: str) -> None:
-        """The files of a source are numbered anew: what they are, their texts must tell."""
+        """Forget the inodes of a source, because its mounts changed.
+
+        Files are then recognised by content.
+        """
         with self.transaction():
             self.execute("UPDATE document SET inode = 0 WHERE source = ?", (source,))
             write_meta(self, f"{NUMBERING} {source}", numbering)
@@ -145,11 +150,11 @@ class IndexWriter(Database):
         replaces: int | None,
         cached: Mapping[int, Mapping[bytes, Vector]],
     ) -> None:
-        """Write one document whole, or not at all.
+        """Write one document in one transaction.
 
-        `replaces` is the row it had before, also under another path: chunks whose embedded text is the same keep
-        their row and vectors. `cached` holds the known vectors by space id and embed key; other new chunks become
-        pending.
+        `replaces` is its previous row, also under another path: chunks with the same embedded text
+        keep their row and vectors. `cached` holds the known vectors by space id and embed key;
+        other new chunks become pending.
         """
         with self.transaction():
             document_id = self.value(
@@ -183,16 +188,16 @@ class IndexWriter(Database):
             write_meta(self, UNCLEAN, "")
 
     def put_faults(self, source: str, path: str, faults: Sequence[Fault]) -> None:
-        """Replace what is known to be wrong with one file that has no document, or has one that cannot be read again.
+        """Replace the faults of one file without a document, or with one that cannot be read again.
 
-        The document's own faults are lost by that, so it is read in full when it can be.
+        The document's own faults are lost, so the next sync reads it in full.
         """
         with self.transaction():
             _put_faults(self, source, path, faults)
             self.execute("UPDATE document SET made_with = '' WHERE source = ? AND path = ?", (source, path))
 
     def memories_alone(self, document_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
-        """The ids and paths of those of these documents that are memories, and whose id no other document has."""
+        """Return id and path of the given documents that are memories with a unique id."""
         rows = self.execute(
             f"WITH these AS (SELECT id, uid, path FROM document WHERE kind = 'memory' AND id {ANY_OF})"
             " SELECT * FROM these WHERE NOT EXISTS"
@@ -202,7 +207,7 @@ class IndexWriter(Database):
         return {id_: (uid, path) for id_, uid, path in rows}
 
     def texts_of_memories(self, document_ids: Iterable[int]) -> list[tuple[str, str]]:
-        """What those of these documents say that are memories, and have no other file: each text with its uid."""
+        """Return uid and text of the given documents that are memories without another file."""
         return self.execute(
             f"WITH gone AS (SELECT * FROM document WHERE kind = 'memory' AND id {ANY_OF}), lost AS (SELECT * FROM gone"
             " WHERE NOT EXISTS (SELECT 1 FROM document WHERE uid = gone.uid AND id NOT IN (SELECT id FROM gone)))"
@@ -211,7 +216,7 @@ class IndexWriter(Database):
         )
 
     def with_phrases(self, phrases: Sequence[str]) -> list[tuple[int, str, str]]:
-        """The chunks that hold any of these phrases, as the index has words: document, its kind, title and text."""
+        """Return the chunks that hold any of these phrases: document, kind, title with text."""
         sql = (
             f"SELECT document.id, kind, document.title || char(10) || {TEXT} FROM chunk_fts"
             " JOIN chunk ON chunk.id = chunk_fts.rowid JOIN document ON document.id = document_id"
@@ -221,20 +226,22 @@ class IndexWriter(Database):
         return [row for those in some for row in self.execute(sql, [" OR ".join(f'"{one}"' for one in those)])]
 
     def read_again(self, document_ids: Iterable[int], omitting: Iterable[int] = ()) -> list[tuple[str, str]]:
-        """Have documents read again by the next sync that comes to them: their sources and paths. These, and sessions
-        of which something is left out that has one of these fingerprints."""
+        """Mark documents to be read again by the next sync; return their sources and paths.
+
+        Also marks sessions with an omitted content that has one of these fingerprints.
+        """
         any_of_it = f"EXISTS (SELECT 1 FROM json_each(omitted) WHERE value {ANY_OF})"
         sql = f"UPDATE document SET made_with = '' WHERE id {ANY_OF} OR (omitted IS NOT NULL AND {any_of_it})"
         return self.execute(f"{sql} RETURNING source, path", (any_of(document_ids), any_of(omitting)))
 
     def put_stamp(self, document_id: int, stamp: FileStamp) -> None:
-        """The text of a document is the same in this state of its file."""
+        """Update the stamp of a document whose text is unchanged."""
         with self.transaction():
             sql = "UPDATE document SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE id = ?"
             self.execute(sql, (*stamp, document_id))
 
     def lone_faults(self, source: str) -> dict[str, list[Fault]]:
-        """The faults of files of `source` that have no document, by path."""
+        """Return the faults of files of `source` that have no document, by path."""
         faults: dict[str, list[Fault]] = {}
         for code, message, path, line in self.execute(
             "SELECT code, message, path, line FROM fault WHERE source = ?1"
@@ -245,23 +252,28 @@ class IndexWriter(Database):
         return faults
 
     def mark_stale(self) -> None:
-        """Have every document read again by the next sync, while its rows stay searchable."""
+        """Mark every document to be read again by the next sync; its rows stay searchable."""
         with self.transaction():
             self.execute("UPDATE document SET made_with = ''")
             self.execute("UPDATE chunk SET terms_hash = x''")
             vocabulary.count_anew(self)
 
     def code_vectors(self, **due: Any) -> bool:
-        """Have the codes of the vectors follow by one part, if it is due (`spaces.codes_due`)."""
+        """Write codes for one batch of vectors, if due (`spaces.codes_due`).
+
+        False if nothing was written.
+        """
         if not spaces.codes_due(self, **due):
             return False
-        from vault_index.store.codes import write_codes  # late: it takes numpy along
+        from vault_index.store.codes import write_codes  # imported here because it imports numpy
 
         return write_codes(self)
 
     def clean(self, lock: AbstractContextManager[object]) -> None:
-        """Purge the file, with this lock held, if a document was deleted since the last time. Where the disk has no
-        room for that, and soon after the last time, all stays as it is."""
+        """Purge the file under this lock, if a document was deleted since the last purge.
+
+        Does nothing soon after the last purge, or if the disk has too little space.
+        """
         started = time.monotonic()
         if started >= self._clean_after and read_meta(self, UNCLEAN) is not None:
             with suppress(VaultIndexError), lock:
@@ -270,8 +282,10 @@ class IndexWriter(Database):
             self._clean_after = now + (now - started) / _CLEANING_SHARE
 
     def purge(self) -> None:
-        """Take what was deleted out of the file, which takes as long as to write it anew: FTS5 keeps words until all of
-        a table is merged, and SQLite keeps pages."""
+        """Remove deleted data from the file, which takes as long as rewriting it.
+
+        FTS5 keeps deleted words until a table is fully merged, and SQLite keeps free pages.
+        """
         for table in ("chunk_fts", "name_fts"):
             self.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
         while self.code_vectors(least=1):
@@ -281,7 +295,7 @@ class IndexWriter(Database):
         self.checkpoint()
 
     def remove_everything(self) -> None:
-        """Remove every row, in one transaction: readers see the old ones until it ends."""
+        """Remove every row, in one transaction: readers see the old rows until it ends."""
         with self.transaction():
             recreate_index(self.connection)
 
@@ -290,7 +304,7 @@ def _known_at(source: str, place: str) -> tuple[str, tuple[str, ...]]:
     sql = "SELECT id, path, size, mtime_ns, ctime_ns, inode, content_hash, made_with FROM document WHERE source = ?"
     if not place:
         return f"{sql} ORDER BY path", (source,)
-    # `0` is the character after `/`: the paths below the place are a range of the index over them.
+    # `0` follows `/` in ASCII: the paths below the place are one range of the path index.
     return f"{sql} AND (path = ? OR (path > ? AND path < ?)) ORDER BY path", (source, place, f"{place}/", f"{place}0")
 
 
@@ -315,7 +329,7 @@ def _remove_lists(db: Database, document_id: int) -> None:
 
 
 def _called(row: DocumentRow) -> str:
-    """What is indexed of a document beside the texts of its chunks: the same columns in all of them."""
+    """Return the indexed text of a document besides its chunks: the columns they share."""
     if not row.chunks:
         return ""
     title, aliases, _, tags, fields, path, _ = row.chunks[0].terms
@@ -341,7 +355,7 @@ def _put_chunks(
         by_text.setdefault(left.text, []).append(left)
     texts = zip(count(-sum(chunk.of_fields for chunk in chunks)), _put_texts(db, chunks), strict=False)
     for (ordinal, text), chunk, same in zip(texts, chunks, kept, strict=True):
-        # With other tags or another title, a text is near enough to keep its vector until it has another.
+        # A text whose tags or title changed keeps its vector until it has a new one.
         if same or (same := rows.pop() if (rows := by_text.get(chunk.text)) else None):
             _keep_chunk(db, same, (ordinal, *text), chunk, cached)
         else:
@@ -351,7 +365,7 @@ def _put_chunks(
 
 
 def _put_texts(db: Database, chunks: Sequence[ChunkRow]) -> list[tuple[int, int, int]]:
-    """Where the text of each chunk stands now: its block, its place there, and its bytes."""
+    """Store the texts and return block, place and byte length of each chunk's text."""
     places: list[tuple[int, int, int]] = []
     texts = [(chunk.context, json.dumps(chunk.headings, ensure_ascii=False), chunk.text) for chunk in chunks]
     for body, sizes in in_blocks(texts):
