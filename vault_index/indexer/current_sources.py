@@ -1,4 +1,4 @@
-"""The sources that a configuration describes, as it is now, and what of them waits for a vector."""
+"""Build the sources of the current configuration, and count their chunks without a vector."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import count_pending, lacking_documents
 from vault_index.store.state import State
 
-if TYPE_CHECKING:  # spares the questions the import of what embeds
+if TYPE_CHECKING:  # spares queries the import of the embedding modules
     from vault_index.indexer.outbound import Moment, Now, Origins
 
 
 def vaults_of(config: Config) -> dict[str, VaultSource]:
-    """By name."""
+    """Return the vaults by name."""
     return {source.name: _vault(config, source) for source in config.sources}
 
 
 def sessions_of(config: Config, vaults: Mapping[str, VaultSource]) -> tuple[Source, ...]:
-    """One source for each client; those that nobody was told of are not written into the vault."""
+    """Return one source per client; only clients in `config.told` are mirrored."""
     enabled = [name for name, client in config.clients.items() if client.enabled]
     vault = config.memory_source() if config.sessions.mirror else None
     if vault is None or config.told.isdisjoint(enabled):
@@ -50,7 +50,10 @@ def _vault(config: Config, source: SourceConfig) -> VaultSource:
 
 
 class Moments:
-    """Reads the file each time, and what it says where that is new; safe for several threads."""
+    """Return the current settings for the privacy gate, parsed again when the file changes.
+
+    Safe for several threads.
+    """
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -63,7 +66,7 @@ class Moments:
             self._state.close()
 
     def __call__(self) -> Moment:
-        """Raises NotSetUpError, ConfigError where the settings cannot be read."""
+        """Return the current `Moment`. Raises NotSetUpError, ConfigError."""
         from vault_index.config.load import parse_config, read_text
         from vault_index.indexer.outbound import Moment
 
@@ -83,8 +86,10 @@ class Moments:
 def waiting(
     db: Database, row: SpaceRow | None, provider: str, now: Now, document_id: int | None = None
 ) -> tuple[int, int]:
-    """How many chunks, of all documents or of one, lack a vector in a space and get one, and how many get none because
-    they stay home. `row` is None for the space that `provider` is yet to have."""
+    """Count the chunks that wait for a vector, and those without one because they are local-only.
+
+    `row` None means a future space of `provider`. With `document_id`, count only that document.
+    """
     space_id, provider = (row.id, row.space.provider) if row else (None, provider)
     lacking = count_pending(db, space_id, document_id) if provider != "none" else 0
     if provider != "openai" or not lacking:

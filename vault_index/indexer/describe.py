@@ -1,4 +1,4 @@
-"""From what a file says to the rows that stand for it: identity, dates, memory fields, and the words to be found by."""
+"""Derive the rows of a document: identity, dates, memory fields and search terms."""
 
 import hashlib
 import re
@@ -15,12 +15,15 @@ from vault_index.store.writer import ChunkRow, DocumentRow
 from vault_index.terms import index_text, index_words
 
 _DATE_IN_NAME = re.compile(r"(?<!\d)(?:(\d{4})([-_.])(\d\d)\2(\d\d)|((?:19|20)\d\d)(\d\d)(\d\d)(?:\d{4}|\d{6})?)(?!\d)")
-"""`2018-11-20`, `2018_11_20`, `20181120`, and with a time as in `201811201633`."""
+"""Matches `2018-11-20`, `2018_11_20`, `20181120`, and with a time `201811201633`."""
 _DAY = len("2027-02-01")
 _DIGEST_CHARACTERS = 200
 _REPEATED = 4_000
-"""Characters of a title, of the tags and so on that stand in every chunk, so that the index stays in proportion to the
-text; fewer in a document of a great many short sections."""
+"""Maximum characters of the title, the tags and so on, which are repeated in every chunk.
+
+Keeps the size of the index proportional to the text; less for documents with very many short
+sections.
+"""
 _REPEATED_AT_LEAST = 64_000
 _KEY = re.compile(r"^- ([^:\n]+): ", re.MULTILINE)
 
@@ -36,14 +39,17 @@ def describe(
     omitted: str | None = None,
     unreviewed: int = 0,
 ) -> DocumentRow:
-    """The rows of one document. Nothing here looks at the clock: equal files give equal rows. `born` is asked where the
-    document does not say when it was created."""
+    """Return the rows of one document. Equal files give equal rows, because the clock is not used.
+
+    `born` returns the creation time of a path, for documents that do not state it.
+    """
     path, kind, front = raw.ref.path, raw.kind or "note", parsed.frontmatter
     memory = kind == "memory"
     named = not (memory and _is_made(path, front))
     given = parsed.title_given and (parsed.title_in_text or named)
     said = parsed._replace(title_given=given)
-    if kind == "session":  # model, folder and version are the same in most sessions, and would only be noise
+    # Model, folder and version are the same in most sessions, and would only be noise.
+    if kind == "session":
         said = said._replace(frontmatter={key: front.get(key) for key in ("project", "tags")})
     modified = raw.ref.stamp.mtime_ns / 1e9
     name = path.rpartition("/")[2].rpartition(".")[0]
@@ -82,7 +88,7 @@ def describe(
         title_given=given,
         name_given=named,
         omitted=omitted,
-        # The columns that filters ask for and the frontmatter fills.
+        # The columns for filters, filled from the frontmatter.
         **{
             one.column: plain_text(front.get(one.frontmatter[0])) if memory or not one.of_memories else None
             for one in FILTERS.values()
@@ -98,15 +104,17 @@ def _day_in(name: str) -> str:
 
 
 def _is_made(path: str, front: Mapping[str, Any]) -> bool:
-    """Whether a memory has the file name that it was stored under: `<type>/<day>-<words of its title>`. What was
-    written by hand has no id, and the name that somebody chose."""
+    """Whether the program chose the file name of a memory: `<type>/<day>-<words of its title>`.
+
+    A memory written by hand has no id and a chosen name.
+    """
     folder, name = path.split("/")[-2:]
     day = str(front.get("created"))[:_DAY]
     return "id" in front and folder in (*FIELDS["type"].choices, "inbox", "waiting") and name.startswith(f"{day}-")
 
 
 def _still_said(path: str, title: str) -> str:
-    """A path that was made so, without words that are no longer in the title: nobody would rename the file."""
+    """Remove words of an earlier title from a generated path, because files are not renamed."""
     folder, _, name = path.removesuffix(".md").rpartition("/")
     words = (word for word in name[_DAY:].split("-") if not word.isdecimal())
     return path if {*words} <= {"", *index_words(title)} else f"{folder}/{name[:_DAY]}"
@@ -114,7 +122,7 @@ def _still_said(path: str, title: str) -> str:
 
 def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
     session = plain_text(front.get("session")) if kind == "session" else None
-    if session:  # the same wherever it is read from
+    if session:  # the same for every source of the session
         return document_uid(None, "session", session)
     return document_uid(front.get("id") if kind == "memory" else None, source, path)
 
@@ -122,9 +130,12 @@ def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
 def _chunk_rows(
     path: str, parsed: ParsedDocument, chunks: Sequence[Chunk], texts: Sequence[Chunk]
 ) -> Iterator[ChunkRow]:
-    """`texts` are those of the frontmatter, which has a column beside every other chunk as well: what is required or
-    excluded may stand partly here, partly there. For the same reason a title that was made of the text is beside all
-    but the first, which says it."""
+    """Yield the rows of all chunks; `texts` are the chunks of the frontmatter.
+
+    The frontmatter is also a column of every other chunk, so that required and excluded words may
+    match in different places. For the same reason a generated title is a field of all chunks but
+    the first, which contains it.
+    """
     both = *texts, *chunks
     room = min(_REPEATED, (_REPEATED_AT_LEAST + sum(len(one.text) for one in both)) // max(len(both), 1))
     given, title, place = parsed.title_given, index_text(parsed.title[:room]), index_text(path[:room])
@@ -160,16 +171,16 @@ def _chunk_rows(
 
 
 def _within(headings: tuple[str, ...], room: int) -> tuple[str, ...]:
-    """The same where they fit; otherwise the beginning of each."""
+    """Return the headings, truncated evenly if they exceed `room` characters."""
     return headings if sum(map(len, headings)) <= room else tuple(one[: room // len(headings)] for one in headings)
 
 
 def embedding_context(parsed: ParsedDocument, headings: Sequence[str], room: int) -> str:
-    """What is embedded before a chunk's text: `[tags] title > heading path`.
+    """Return the text embedded before a chunk: `[tags] title > heading path`.
 
-    Only a title that stands in the document counts: one taken from the file name would make a renamed note new, and
-    its text would be paid for again. Only frontmatter tags count: an inline tag is part of the text, and adding one
-    must not touch the note's other chunks. Of each part at most `room` characters count.
+    Only a title in the document counts; with a title from the file name, renaming a note would cost
+    new embeddings. Only frontmatter tags count, because adding an inline tag must not change the
+    note's other chunks. Each part has at most `room` characters.
     """
     title = (parsed.title[:room],) if parsed.title_in_text else ()
     crumbs = " > ".join((*title, *(headings[1:] if headings[:1] == title else headings)))
@@ -183,7 +194,7 @@ def embed_key(context: str, text: str) -> bytes:
 
 
 def _first_sentences(chunks: Sequence[Chunk]) -> str:
-    """The beginning of the body, in whole sentences as far as they fit."""
+    """Return the first sentences of the body, about 200 characters."""
     text = next((c.text for c in chunks), "")
     plain = " ".join(line for line in text.split("\n") if line.strip() and not line.startswith("#"))
     digest = ""

@@ -1,4 +1,4 @@
-"""The embedders in use: the configured one, and the one that answers for the vectors that serve."""
+"""Hold the open embedders: the configured one, and the one of the serving space."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import document_states
 from vault_index.store.state import State
 
-if TYPE_CHECKING:  # spares a question by words the import of the embeddings
+if TYPE_CHECKING:  # spares keyword queries the import of the embeddings
     from vault_index.embeddings import Embedder
     from vault_index.indexer.outbound import Now
     from vault_index.store.reader import IndexReader
 
 _LONGEST_QUESTION = 4000
-"""Characters: about as many as the largest passage has. Each further thousand costs the local model 60 ms."""
+"""Maximum query length in characters, about the largest passage; each further thousand costs the
+local model 60 ms.
+"""
 
 
 class Embedders:
@@ -33,22 +35,27 @@ class Embedders:
         self._by_space: dict[VectorSpace, Embedder] = {}
 
     def configured(self) -> Embedder | None:
-        """The embedder of the configuration, None for provider `none`. Raises EmbedderError, ConfigError."""
+        """Return the configured embedder; None for provider `none`.
+
+        Raises EmbedderError, ConfigError.
+        """
         from vault_index.embeddings import open_embedder
 
         with self._lock:
             if self._configured is None and (opened := open_embedder(self._config)) is not None:
-                # The one of the same vectors may be there already: a model is not loaded twice.
+                # If an embedder of this space is open, use it, so that a model is not loaded twice.
                 self._configured = self._by_space.setdefault(opened.space, opened)
                 if self._configured is not opened:
                     opened.close()
             return self._configured
 
     def prepare(self, space: SpaceRow | None, text: str) -> None:
-        """Have the model of a space begin to load, as far as the question needs it, which is yet to be read; of one in
-        other letters the English model may know nothing."""
+        """Start loading the model of a space before a query is parsed.
+
+        Not for non-ASCII text, which the English model may not support.
+        """
         if space is not None and text.isascii():
-            with suppress(VaultIndexError):  # `embed_query` will tell
+            with suppress(VaultIndexError):  # `embed_query` raises it again
                 self._for_space(space.space).prepare()
 
     def embed_query(
@@ -62,18 +69,21 @@ class Embedders:
         origins: QueryOrigins,
         filters: Filters,
     ) -> Vector:
-        """The vector of a question in `space`, which may be of a model that is being replaced; of a long one, of its
-        beginning. `limited`: whether `reader` shows only a part of the index."""
+        """Return the vector of a query in `space`, which may be of a model that is being replaced.
+
+        A long query is truncated. `limited`: whether `reader` shows only a part of the index.
+        """
         embedder = self._for_space(space.space)
         if not embedder.remote:
             return embedder.embed_query(text[:_LONGEST_QUESTION])
-        from vault_index.indexer.outbound import Outbound, Question  # late: slow to import, and nothing leaves
+        # Imported here because it is slow, and only remote embedders need it.
+        from vault_index.indexer.outbound import Outbound, Question
 
         question = Question(origins, filters, partial(document_states, reader), limited)
         return Outbound(embedder, state, now).embed_query(text, _LONGEST_QUESTION, question)
 
     def release(self, unused: float) -> bool:
-        """Free the memory of models that were not used for `unused` seconds. Returns whether any was freed."""
+        """Free the memory of models unused for `unused` seconds. Returns whether any was freed."""
         with self._lock:
             released = [embedder.release(unused) for embedder in self._by_space.values()]
             return any(released)

@@ -1,4 +1,4 @@
-"""The writing half of the API: whatever changes the index, under the write lock, repairing what is derived."""
+"""The writing half of the API: change the index under the write lock, and repair derived data."""
 
 import json
 import logging
@@ -40,15 +40,16 @@ from vault_index.store.state import STATE_MADE, State
 from vault_index.store.versions import Versions
 from vault_index.store.writer import IndexWriter
 
-if TYPE_CHECKING:  # spares an `add` the import of what embeds
+if TYPE_CHECKING:  # spares `add` the import of the embedding modules
     from vault_index.indexer.outbound import Now
 
 log = logging.getLogger(__name__)
 
 LOCK_TIMEOUT = 30.0
-"""Seconds a writing call waits for another writer before it gives up."""
+"""Seconds that a writing call waits for another writer."""
 
-EMBEDDED_AT_ONCE = 256  # chunks, some 100,000 tokens; a document of more of them gets its vectors with the others
+# Chunks, about 100,000 tokens; larger documents are embedded with the others.
+EMBEDDED_AT_ONCE = 256
 
 _NO_VEC0 = Problem(
     "vec0",
@@ -58,7 +59,7 @@ _NO_VEC0 = Problem(
 
 
 class WriteSide:
-    """Owns the writing connections. One call at a time; several processes take turns by the write lock."""
+    """Owns the writing connections. One call at a time; processes take turns by the write lock."""
 
     def __init__(self, home: Home, config: Config, sources: Sequence[Source], embedders: Embedders, now: "Now") -> None:
         self._home = home
@@ -74,8 +75,7 @@ class WriteSide:
         self._folders = FolderTimes()
 
     def shrink(self) -> None:
-        """Take deleted documents out of the file, and give back what only work needs: logs on the disk, pages in
-        memory."""
+        """Purge deleted documents, shrink the logs and free the page caches."""
         if self._writer is not None:
             self._writer.clean(self._held("clean"))
         for part in (self._writer, self._cache, self._state):
@@ -99,8 +99,10 @@ class WriteSide:
         everything: bool = False,
         anew: bool = False,
     ) -> SyncReport:
-        """Text first; then, with `embed`, the vectors. `everything` reads unchanged files again, too; `anew` forgets
-        every row before that."""
+        """Sync the text first; then, with `embed`, the vectors.
+
+        `everything` also reads unchanged files again; `anew` first deletes every row.
+        """
         started = time.monotonic()
         cancel = cancel or CancelToken()
 
@@ -113,7 +115,7 @@ class WriteSide:
             if everything and not dry_run:
                 self._open_writer().mark_stale()
             wanted, unread = places, self._unread()
-            # By this mark a state that was lost is told from one that never was.
+            # This key distinguishes a lost state from one that never existed.
             if not (dry_run or unread or read_meta(self._open_writer(), STATE_MADE)):
                 write_meta(self._open_writer(), STATE_MADE, "made")
             if self._config.sessions.mirror and not dry_run and not unread:
@@ -147,11 +149,11 @@ class WriteSide:
         )
 
     def embed(self, *, rebuild: bool, progress: Progress, cancel: CancelToken | None = None) -> EmbedReport:
-        """Fill every vector that is missing; with `rebuild` compute all of them again beside the serving ones."""
+        """Embed every missing vector; with `rebuild`, compute all again beside the serving ones."""
         return self._fill(progress, cancel or CancelToken(), renew=rebuild)
 
     def refill(self, *, progress: Progress) -> EmbedReport:
-        """Forget every vector, and take them from the cache again as far as it has them."""
+        """Drop every vector, and restore them from the cache as far as possible."""
 
         def forget() -> SyncReport:
             drop_all_spaces(self._open_writer())
@@ -163,19 +165,21 @@ class WriteSide:
         return self._fill(progress, CancelToken())
 
     def embed_step(self, renew: bool) -> EmbedReport:
-        """Fill the vectors of one small batch, the next after that of the last step or, with `renew`, the first."""
+        """Embed one small batch, after that of the last step; with `renew`, the first of all."""
         return self._fill(no_progress, CancelToken(lambda: True), renew=renew, resume=True)
 
     @contextmanager
     def held(self, work: str) -> Iterator[None]:
-        """Hold the write lock, with an index that can be read. Raises BusyError for a lock that is not given back."""
+        """Hold the write lock, with a readable index. Raises BusyError on timeout."""
         with self._held(work):
             self._open_writer()
             yield
 
     def refresh_folder(self, source: str, folder: Path) -> None:
-        """Have the index know the files of a folder of a source, unless none came or went since the last time; the
-        caller holds the lock."""
+        """Index the files of a folder if any was added or removed since the last call.
+
+        The caller holds the lock.
+        """
         if (times := self._folders.news(str(folder))) is not None:
             root = next(one.config.path for one in self._sources if one.config.name == source)
             self.refresh({source: [folder.relative_to(root).as_posix()]})
@@ -183,40 +187,46 @@ class WriteSide:
 
     @property
     def versions(self) -> Versions:
-        """What memories said, and the journal, which are written with the lock held."""
+        """The versions of memories and the journal; hold the lock to write them."""
         return Versions(self._state)
 
     def wrote(self, folder: Path, files: Iterable[Path]) -> None:
-        """These files of the folder are written and indexed: they are no news."""
+        """Record that these files of the folder are already indexed."""
         self._folders.wrote(str(folder), map(str, files))
 
     def put_origins(self, source: str, origins: Sequence[tuple[str, str, Origin]]) -> None:
-        """Remember where new documents are from, with where their sessions were held: path, uid and origin of each."""
+        """Store the origins of new documents (path, uid, origin), with those of their sessions."""
         scope, resolved = PrivateScope(self._config), []
         for path, uid, origin in origins:
-            with suppress(VaultIndexError):  # a client that cannot tell now is asked again before anything is sent
+            with suppress(VaultIndexError):  # asked again before anything is sent
                 origin = scope.resolve(origin)
             resolved.append((path, uid, origin))
         self._state.put_origins(source, resolved)
 
     def refresh(self, places: Mapping[str, Sequence[str]], progress: Progress = no_progress) -> SyncReport:
-        """Bring the text of these places up to date; the caller holds the lock."""
+        """Index the text of these places; the caller holds the lock."""
         return self._repairing(lambda: self._synchroniser(progress, CancelToken()).sync(self._sources, places))[0]
 
     def purge(self, keys: set[bytes]) -> None:
-        """Leave nothing of what was removed in the files, nor vectors that only these keys have; with the lock held."""
+        """Remove deleted data from all files, and the cached vectors of these unused keys.
+
+        Hold the lock.
+        """
         self._open_cache().drop_embeddings(keys - embed_keys(self._open_writer()))
         self._open_writer().purge()
         self.versions.purge()
         self._home.drop_isolated()
 
     def forget(self, take_out: Callable[[IndexWriter], set[bytes]], paths: set[str]) -> None:
-        """Leave nothing in the files of documents that are taken out, with those keys; the caller holds the lock."""
+        """Delete documents with `take_out`, which returns their cache keys, and purge all files.
+
+        The caller holds the lock.
+        """
         self._forget(paths)
         self.purge(take_out(self._open_writer()))
 
     def embed_document(self, source: str, path: str) -> None:
-        """Give one document its vectors at once, where nothing is sent for them; what fails stays pending."""
+        """Embed one document at once with a local model; on an error it stays pending."""
         from vault_index.indexer.outbound import Outbound
         from vault_index.indexer.vectors import open_space
 
@@ -242,7 +252,7 @@ class WriteSide:
     def _with_mirror(
         self, places: Mapping[str, Sequence[str]] | None, progress: Progress, cancel: CancelToken
     ) -> Mapping[str, Sequence[str]] | None:
-        """Where sessions are kept as files, write these first: they are places to be read as well."""
+        """Write mirrored sessions as files first, and add these to the places to read."""
         from vault_index.mirroring.mirror import MirroredSessions
 
         wanted = dict(places or {})
@@ -266,8 +276,8 @@ class WriteSide:
         return replace(report, problems=(problem, *report.problems))
 
     def _fill_spaces(self, progress: Progress, cancel: CancelToken, *, renew: bool, resume: bool) -> EmbedReport:
-        """Batch by batch until nothing is left, from the first chunk or, with `resume`, behind the last one tried."""
-        # Late: counting tokens is needed only where something is embedded.
+        """Embed batches until nothing is pending; with `resume`, after the last chunk tried."""
+        # Imported here because the tokenizer is only needed for embedding.
         from vault_index.indexer.vectors import VectorBuilder, open_space
 
         started = time.monotonic()
@@ -323,7 +333,7 @@ class WriteSide:
         return pending
 
     def _remember_problem(self, problems: Sequence[Problem]) -> None:
-        """`status` of any process tells why vectors are missing."""
+        """Store the problem for `status` of any process."""
         text = json.dumps([problems[0].code, problems[0].message, problems[0].hint]) if problems else ""
         self._remember(EMBED_PROBLEM, text)
 
@@ -355,14 +365,14 @@ class WriteSide:
         )
 
     def _forget(self, paths: set[str]) -> None:
-        """What the plugin keeps to tell a session again, where it quotes one of these documents, which are gone."""
+        """Delete the plugin's stored recalls that quote one of these deleted documents."""
         for kept in self._home.recalled_dir.glob("*.txt") if paths else ():
             with suppress(OSError):
                 if paths & quoted_places(kept.read_text(encoding="utf-8", errors="replace")):
                     kept.unlink()
 
     def _unread(self) -> Problem | None:
-        """Why sessions are not read: what is to stay out of the index would come back."""
+        """Return why sessions are not read: without the state, forgotten ones would come back."""
         try:
             self._state.check()
         except StateDamagedError as error:
@@ -372,8 +382,11 @@ class WriteSide:
     def _repairing(
         self, work: Callable[[], SyncReport], *, whole: bool = False
     ) -> tuple[SyncReport, tuple[Problem, ...]]:
-        """Do `work`; where index or cache turn out damaged or too old, replace them and do it again on new ones. Unless
-        the work reads the `whole` of the sources, they are read after it: a new index lacks them."""
+        """Do `work`; if index or cache are damaged or too old, replace them and repeat it.
+
+        Unless the work reads the `whole` of the sources, sync them afterwards to fill the new
+        index.
+        """
         problems: list[Problem] = []
         while True:
             try:
@@ -416,7 +429,7 @@ class WriteSide:
     def _set_aside(self) -> Path:
         try:
             self.close()
-        except VaultIndexError:  # a damaged database may refuse even that
+        except VaultIndexError:  # closing a damaged database may fail too
             self._writer = self._cache = None
         damaged = self._home.index_db
         for suffix in ("-wal", "-shm"):

@@ -1,10 +1,10 @@
-"""The one gate through which texts and queries leave for a remote embedder: what may is judged there, by the settings
-and the files of that moment.
+"""The privacy gate, which every text and query for a remote embedder passes.
 
-What the index knows of a document is as old as its row. So nothing is sent of one that `local_only` keeps, whose source
-is no longer set up, or that is gone, left out or changed since it was read (it waits for the next sync); no query that
-a private project asks, or that asks for what is private; and nothing at all where the settings cannot be read. What
-looks like a credential is taken out of the rest, the day's limit is checked and the ledger written before it is sent.
+An index row may be outdated. So no text is sent of a document that is `local_only`, removed,
+excluded, changed since it was indexed (it waits for the next sync), or of a removed source. No
+query is sent that comes from a private project or asks for private documents. Nothing is sent if
+the settings cannot be read. Credentials are redacted from the rest. Before sending, the daily limit
+is checked and the ledger is written.
 """
 
 import json
@@ -33,32 +33,33 @@ from vault_index.store.state import State
 from vault_index.times import local_day
 
 _MANY = 1000
-"""Documents of a source from which on one scan of everything is cheaper than a look at each."""
+"""Number of documents of a source from which one full scan is cheaper than single checks."""
 _JUDGED = 200
-"""Documents that the filters of a query let through and that are judged: one of them must be free."""
+"""Maximum number of documents that match a query's filters to check; one of them must be public."""
 _MOST_PATHS = 20_000
-"""Documents that a `path:` of a query may mean; a query for more stays."""
+"""Maximum number of documents that a `path:` filter may match; a broader query is not sent."""
 _QUERIES = "(queries)"
 _SESSION = re.compile(r"ses_\w+|agent-[0-9a-f]+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-"""What the clients call a session."""
+"""Matches the session ids of all clients."""
 
 Origins = Mapping[str | tuple[str, str], Sequence[Origin]]
-"""Where memories and mirrored sessions are from, as it was when they were written (`State.origins`)."""
+"""The origins of memories and mirrored sessions, recorded when they were written (`State.origins`).
+"""
 
 
 class Question(NamedTuple):
-    """Where a query was typed, and what it asks for."""
+    """The origin of a query, and its filters."""
 
     origins: QueryOrigins
     filters: Filters
     found: Callable[[Filters, int], Sequence[DocumentState]]
-    """Returns the documents, up to a number, that filters let through and the caller may see."""
+    """Return the documents that pass the filters and that the caller may see, up to a number."""
     limited: bool = False
     """Whether the caller may see only a part of the index."""
 
 
 class Moment:
-    """The settings as they are, and the sources they describe. Its files are asked anew each time."""
+    """The current settings and sources. The state of files is read again at each check."""
 
     def __init__(self, config: Config, sources: Iterable[Source], origins: Callable[[], Origins]) -> None:
         self.daily_token_limit = config.embedding.daily_token_limit
@@ -71,8 +72,10 @@ class Moment:
         self._counted: dict[int, tuple[DocumentState, bool | None]] = {}
 
     def leaving(self, documents: Iterable[DocumentState]) -> set[int]:
-        """The ids of those documents that may leave now. The others are private, gone, left out or changed, or nobody
-        can tell."""
+        """Return the ids of the documents that may be sent now.
+
+        The others are private, removed, excluded, changed, or of unknown status.
+        """
         free: dict[str, list[DocumentState]] = {}
         keeps = self._judge()
         for document in documents:
@@ -85,8 +88,7 @@ class Moment:
         return leaving
 
     def is_there(self, document: DocumentState) -> bool:
-        """Whether the file of a document can be read, however it is by now: not in the cloud, nor in a vault that is
-        not mounted."""
+        """Whether the file of a document is readable: not cloud-only or in an unmounted vault."""
         source = self._sources.get(document.source)
         try:
             return source is not None and source.look(document.path) is not None
@@ -94,8 +96,10 @@ class Moment:
             return False
 
     def staying(self, lacking: Callable[[], Mapping[DocumentState, int]]) -> dict[int, int]:
-        """Of these documents with numbers of chunks the ones that the settings keep, by id. For counting: what was told
-        of a document is told again as long as it and the settings stay as they are."""
+        """Return the documents that the settings keep local, as id to number of chunks.
+
+        For counting: a result is cached until the document or the settings change.
+        """
         if self._scope.empty:
             return {}
         found, keeps = {}, self._judge()
@@ -108,7 +112,7 @@ class Moment:
         return found
 
     def private(self, documents: Iterable[DocumentState]) -> dict[DocumentState, Literal["local_only", "excluded"]]:
-        """Those of the documents that the settings keep, or leave out though they are there."""
+        """Return the documents that the settings keep local, or exclude although they exist."""
         found: dict[DocumentState, Literal["local_only", "excluded"]] = {}
         keeps = self._judge()
         for document in documents:
@@ -119,15 +123,14 @@ class Moment:
         return found
 
     def keeps_query(self, question: Question) -> bool:
-        """Whether a query is private: by where it was typed, or by what it asks for. VaultIndexError where that is not
-        known."""
+        """Whether a query is private by its origin or filters. VaultIndexError if unknown."""
         if self._scope.empty:
             return False
         typed = question.origins()
         return not typed or any(map(self._scope.keeps, typed)) or self._asks_for_private(question)
 
     def _asks_for_private(self, question: Question) -> bool:
-        """Whether a query names what is private, or could only find private documents."""
+        """Whether a query names private data, or could only find private documents."""
         filters, scope, keeps = question.filters, self._scope, self._judge()
         sources = map(scope.is_private_source, filters.sources or self._sources.keys() - scope.untold)
         at_paths = question.found(Filters(paths=filters.paths), _MOST_PATHS) if filters.paths else ()
@@ -146,9 +149,12 @@ class Moment:
         return False not in found or (bool(filters.sessions) and found != [False] * len(found))
 
     def check_receiver(self, space: VectorSpace, *, of_query: bool = False) -> None:
-        """Raises EmbedderRefused where the settings no longer name the server and the model that texts are for. A query
-        may be for the model that is being replaced."""
-        from vault_index.embeddings.openai import DEFAULT_MODEL  # late: whoever sends has it
+        """Raise EmbedderRefused if the settings no longer name this server and model.
+
+        A query may go to the model that is being replaced.
+        """
+        # Imported here because only senders need it.
+        from vault_index.embeddings.openai import DEFAULT_MODEL
 
         now = self._config.embedding
         named = (now.provider, endpoint(now), space.model if of_query else now.model or DEFAULT_MODEL)
@@ -159,8 +165,10 @@ class Moment:
             )
 
     def _judge(self) -> Callable[[DocumentState], bool | None]:
-        """A function that says whether the settings keep a document, and None where nobody can tell. Use it at once: it
-        remembers what it finds out about origins."""
+        """Return a function that tells whether the settings keep a document local; None if unknown.
+
+        It caches origins, so use it at once.
+        """
         recorded, keeps = cached(self._origins), cached(self._scope.keeps)
 
         def judge(document: DocumentState) -> bool | None:
@@ -174,15 +182,14 @@ class Moment:
                 return None
 
         def placed(origin: Origin) -> Sequence[Origin]:
-            """With what was recorded of its session, which may be gone by now."""
+            """Add the recorded origin of its session, which may be deleted by now."""
             known = recorded().get(("", origin.session), ()) if origin.session and not origin.client else ()
             return [origin._replace(client=known[0].client), *known] if known else [origin]
 
         return judge
 
     def _origins_of(self, document: DocumentState, known: Origins) -> Sequence[Origin]:
-        """Where a document is from: by what it says, and by what was recorded when it was written, for its id or its
-        path."""
+        """Return the origins of a document, by its text and as recorded for its id or path."""
         front = json.loads(document.origin) if document.origin else {}
         said = said_in(front, document.tags.split())
         if document.source in self._scope.clients:
@@ -191,10 +198,10 @@ class Moment:
         recorded = [one for id_ in ids for one in known.get(id_, ())]
         vault, folder = self._mirror
         if document.source == vault and is_under(folder, document.path):
-            said = said._replace(session=said.session or "-")  # an unknown one is private
+            said = said._replace(session=said.session or "-")  # an unknown session is private
         elif not is_under(self._config.memory.dir, document.path) and not _SESSION.fullmatch(said.session):
-            said = said._replace(session="")  # a note may use this key for what it likes
-        # What a project is called says no more where its folder was recorded.
+            said = said._replace(session="")  # a note may use this key for anything
+        # If the folder of a project was recorded, its name adds nothing.
         placed = {form for one in recorded if one.folders for form in map(project_form, one.projects)}
         told = bool(placed) and placed.issuperset(map(project_form, said.projects)) and not said.folders
         return recorded if told else (said, *recorded)
@@ -215,7 +222,7 @@ class Moment:
 
 
 def _named_by(filters: Filters) -> list[Origin]:
-    """The projects, folders and sessions that filters name by their value."""
+    """Return the projects, folders and sessions that filters name."""
     projects = (*filters.projects, *projects_in((*filters.tags, *filters.any_tags)))
     texts = ((key, value or "") for key, value in filters.properties)
     said = (said_in({key: [text.strip("[]"), text]}) for key, text in texts)
@@ -223,15 +230,15 @@ def _named_by(filters: Filters) -> list[Origin]:
 
 
 Now = Callable[[], Moment]
-"""Raises VaultIndexError where the settings cannot be read."""
+"""Returns the current `Moment`. Raises VaultIndexError if the settings cannot be read."""
 
 
 class _NoLonger(Exception):
-    """Something of what was to be sent may not leave any more."""
+    """Some of the texts may no longer be sent."""
 
 
 class Outbound:
-    """What stands between the texts of the index and an embedder. A local one gets everything."""
+    """The gate between the texts of the index and an embedder. A local embedder gets every text."""
 
     def __init__(self, embedder: Embedder, state: State, now: Now) -> None:
         self._embedder = embedder
@@ -240,8 +247,10 @@ class Outbound:
         self._staying: tuple[Moment, Mapping[int, int]] | None = None
 
     def staying(self, lacking: Callable[[], Mapping[DocumentState, int]]) -> Mapping[int, int]:
-        """The documents of which nothing is sent whatever becomes of their files, with their chunks: they need not be
-        offered. What lacks vectors is asked for once, and again where the settings are new."""
+        """Return the documents to skip as local-only, with their chunk counts.
+
+        `lacking` is called once, and again when the settings change.
+        """
         if not self._embedder.remote:
             return {}
         moment = self._moment()
@@ -250,22 +259,28 @@ class Outbound:
         return self._staying[1]
 
     def awaits(self, documents: Iterable[DocumentState]) -> bool:
-        """Whether any of these documents may soon be sent: not those whose files are out of reach."""
+        """Whether any of these documents may be sent soon: not if its file is unreachable."""
         return any(not self._embedder.remote or self._moment().is_there(document) for document in documents)
 
     def embed(self, texts: Sequence[Sequence[PendingChunk]]) -> dict[bytes, Vector]:
-        """The vectors of those texts that may leave now, by key. A text is given as the chunks that have it: it is sent
-        in the name of one whose document may leave. Raises EmbedderError."""
+        """Return the vectors, by key, of the texts that may be sent now.
+
+        Each text is given as its chunks, and is sent for one whose document may be sent. Raises
+        EmbedderError.
+        """
         while chunks := self._leaving(texts) if self._embedder.remote else [twins[0] for twins in texts]:
             try:
                 vectors = self._embedder.embed(self._texts(chunks), partial(self._check, chunks))
-            except _NoLonger:  # a server that is not there at once may be waited for, and much may change until then
+            except _NoLonger:  # while waiting for a server, much may change
                 continue
             return {chunk.embed_key: vector for chunk, vector in zip(chunks, vectors, strict=True)}
         return {}
 
     def embed_query(self, text: str, longest: int, question: Question) -> Vector:
-        """The vector of a query, of a long one of its beginning. Raises EmbedderError, also where it stays home."""
+        """Return the vector of a query, truncated to `longest` characters.
+
+        Raises EmbedderError, also if the query is private.
+        """
         text = redact(drop_private(text))[0].strip()[:longest]
         if not text:
             raise EmbedderRefused("the query is private", "what stands in <private> is looked for by no one")
@@ -288,7 +303,7 @@ class Outbound:
         return self._embedder.embed_query(text, check)
 
     def probe(self) -> None:
-        """Raise the EmbedderError of an embedder that cannot even embed a text of this program."""
+        """Raise EmbedderError if the embedder cannot embed even a fixed text."""
         self._moment().check_receiver(self._embedder.space)
         self._embedder.embed_query(PROBE)
 
@@ -305,12 +320,12 @@ class Outbound:
         return chunks
 
     def _texts(self, chunks: Sequence[PendingChunk]) -> list[str]:
-        """What is embedded of them: of what leaves, without credentials."""
+        """Return the texts to embed, with credentials redacted if they are sent."""
         texts = [chunk.embed_text for chunk in chunks]
         return [redact(text)[0] for text in texts] if self._embedder.remote else texts
 
     def _check(self, chunks: Sequence[PendingChunk]) -> None:
-        """Right before each request: all of them must still be allowed to leave."""
+        """Check before each request that all chunks may still be sent."""
         if not self._embedder.remote:
             return
         documents = {chunk.document for chunk in chunks}
@@ -320,7 +335,10 @@ class Outbound:
             raise _NoLonger
 
     def _declare(self, texts: Sequence[tuple[str, str, str]], limit: int) -> None:
-        """Check the day's limit and write the ledger, before the first byte leaves; source, path and text of each."""
+        """Check the daily limit and write the ledger, before sending.
+
+        `texts` are source, path and text.
+        """
         today = local_day(time.time())
         costs = [tokens.count(text) for _, _, text in texts]
         spent, cost = self._state.tokens_sent(today), sum(costs)
@@ -331,7 +349,8 @@ class Outbound:
             )
         space, via = self._embedder.space, self._embedder.via
         receiver = f"{space.endpoint} via {via}" if via else space.endpoint
-        from vault_index.results.status import SentRecord  # late: 8 ms, and nothing is sent to the local model
+        # Imported here: 8 ms, and only remote embedders need it.
+        from vault_index.results.status import SentRecord
 
         self._state.record_sent(
             [
@@ -350,7 +369,7 @@ class Outbound:
 
 
 def _stamps(source: Source, paths: Sequence[str]) -> dict[str, FileStamp]:
-    """What a source holds now of these documents, by its rules of now."""
+    """Return the current stamps of these documents, by the source's current rules."""
     try:
         scan = source.scan_places(paths if len(paths) < _MANY else [""])
     except VaultIndexError:

@@ -1,12 +1,12 @@
-"""Reading ahead: a second process reads the documents of a large sync while the first one writes their rows.
+"""Read documents ahead in a second process during a large sync, while the first one writes rows.
 
     first  --(source, documents, settings)-->  second
     first  <--(rows, or None, in their order)--  second
 
-It is an optional speed-up: a document that it cannot read, and every document that is left when it dies, is None, and
-the first process reads it, and reports what is wrong with it. The second process ends with the pipe, however the first
-one ends, and the pipe keeps it no more than a few documents ahead. The multiprocessing module would import the program
-of whoever calls us a second time.
+It only speeds up the sync. A document that the second process cannot read, and every document after
+its death, is None. The first process then reads it and reports its problem. The second process ends
+with the pipe, whose size limits how far it reads ahead. The multiprocessing module would import the
+caller's main program again.
 """
 
 import os
@@ -26,13 +26,15 @@ from vault_index.sources.source import Source
 from vault_index.store.writer import KnownDocument
 
 _FIRST = 60
-"""Documents that the first process reads while the other one begins."""
+"""Documents that the first process reads while the second one starts."""
 _AHEAD = 1 << 20
-"""Bytes it may be ahead, on Linux as many as anybody may have: it goes on while words are counted."""
+"""Size of the pipe in bytes, the maximum on Linux: the second process continues while words are
+counted.
+"""
 
 
 def read_ahead(source: Source, work: Work, settings: RowSettings) -> Generator[Read | FileStamp | None]:
-    """What each of the documents gives; None for those to be read here."""
+    """Yield the result for each document; None for those to be read here."""
     with reading(source, work[_FIRST:], settings) as found:
         yield from repeat(None, min(_FIRST, len(work)))
         yield from islice(found, max(len(work) - _FIRST, 0))
@@ -40,10 +42,10 @@ def read_ahead(source: Source, work: Work, settings: RowSettings) -> Generator[R
 
 @contextmanager
 def reading(source: Source, work: Iterable[Job], settings: RowSettings) -> Iterator[Iterator[Read | FileStamp | None]]:
-    """The second process at work, and what it reads; endless, with None behind the last document."""
+    """Run the second process and yield its results; endless, with None after the last document."""
     try:
         process = _started(source, work, settings)
-    except OSError:  # too many processes, or no space: it goes without
+    except OSError:  # too many processes, or no space: continue without it
         yield repeat(None)
         return
     with process:
@@ -55,14 +57,13 @@ def reading(source: Source, work: Iterable[Job], settings: RowSettings) -> Itera
 
 
 def _started(source: Source, work: Iterable[Job], settings: RowSettings) -> subprocess.Popen[bytes]:
-    with tempfile.TemporaryFile() as asked:  # a pipe would keep us waiting until it is read
-        for one in chain(
-            [(ROWS_VERSION, source, settings)], work
-        ):  # one by one: all of them would be held in memory twice
+    with tempfile.TemporaryFile() as asked:  # a pipe would block until it is read
+        for one in chain([(ROWS_VERSION, source, settings)], work):  # one at a time, to save memory
             pickle.dump(one, asked)
         asked.seek(0)
         return subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__],  # -P: the folder we are in holds no modules of ours
+            # -P: do not import modules from the working folder.
+            [sys.executable, "-P", "-m", __name__],
             stdin=asked,
             stdout=subprocess.PIPE,
             pipesize=_AHEAD,
@@ -79,10 +80,10 @@ def _answers(pipe: IO[bytes]) -> Iterator[Read | FileStamp | None]:
 
 
 def _main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process says when it is over
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides when to stop
     rows_version, source, settings = pickle.load(sys.stdin.buffer)
     if rows_version != ROWS_VERSION:
-        return  # the first process is from before an upgrade
+        return  # the first process runs an older version
     with suppress(EOFError):
         while True:
             ref, known = pickle.load(sys.stdin.buffer)
@@ -95,7 +96,7 @@ def _read(
 ) -> Read | FileStamp | None:
     try:
         return read_document(source, ref, settings, known)
-    except Exception:  # noqa: BLE001 - the first process meets it again, and says what it is
+    except Exception:  # noqa: BLE001 - the first process meets the same error and reports it
         return None
 
 

@@ -1,4 +1,4 @@
-"""Which documents have to be read, and from a document to the rows it makes."""
+"""Decide which documents to read, and turn a document into rows."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,32 +12,37 @@ from vault_index.store.versions import packed
 from vault_index.store.writer import DocumentRow, KnownDocument
 
 ROWS_VERSION = 13
-"""Raise it when the same file would give other rows than before: every document is read again."""
+"""Increase it when the same file would give other rows than before; every document is then read
+again.
+"""
 
-# A file written within one tick of the clock that stamps files may change again without its stamp changing.
+# A file changed within one clock tick of its stamp may change again with the same stamp.
 _RACY_NS = 20_000_000
 _COARSE_NS = 2_020_000_000
-"""The same where times are whole seconds, or on FAT every other one."""
+"""The same for whole-second times, or even seconds on FAT."""
 
 
 class RowSettings(NamedTuple):
-    """What shapes the rows besides the files."""
+    """The settings that affect the rows."""
 
     chunk_tokens: int
     chunk_overlap: int
     memory_dir: str
     deleted: tuple[bytes, frozenset[int]] = (b"", frozenset())
-    """What deleted memories said: salt and fingerprints. Rows of sessions that quote it are marked when it changes."""
+    """Salt and fingerprints of deleted memories. Sessions that quote them are marked when they
+    change.
+    """
 
     def made_with(self, source: Source) -> str:
-        """A fingerprint: rows made with another one are made again."""
+        """Return a fingerprint of the settings; rows with another one are outdated."""
         return f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}/{source.shape}"
 
 
 class Plan(NamedTuple):
-    """What a sync has to do: the difference between the files and what the index remembers of them.
+    """The work of a sync: the difference between the files and the index.
 
-    `changed` pairs a file with the row it had; a removed row may yet turn out to have moved to an added file.
+    `changed` pairs a file with its previous row. A removed row may later match an added file (a
+    move).
     """
 
     added: tuple[DocumentRef, ...]
@@ -47,7 +52,7 @@ class Plan(NamedTuple):
 
 
 Job = tuple[DocumentRef, KnownDocument | None]
-"""A document to be read, with what the index knows of it."""
+"""A document to be read, with its indexed state."""
 Work = Sequence[Job]
 
 
@@ -69,19 +74,22 @@ def diff(refs: Iterable[DocumentRef], known: Mapping[str, KnownDocument], made_w
 
 
 class Read(NamedTuple):
-    """A document as the rows it makes, and what is wrong with it."""
+    """The rows of a document, and its faults."""
 
     row: DocumentRow
     faults: tuple[Fault, ...]
     version: bytes = b""
-    """Of a memory: its file, as `packed`."""
+    """For memories: the file, compressed by `packed`."""
 
 
 def read_document(
     source: Source, ref: DocumentRef, settings: RowSettings, known: KnownDocument | None = None
 ) -> Read | FileStamp:
-    """The rows of a document or, where they would be those it has, its new stamp. Raises what `Source.read` raises."""
-    # Late: parsing and counting are the slow imports, and most syncs find nothing to parse.
+    """Return the rows of a document, or only its new stamp if the rows are unchanged.
+
+    Raises the errors of `Source.read`.
+    """
+    # Imported here because parsing is slow to import, and most syncs find nothing to parse.
     from vault_index.indexer.describe import describe
     from vault_index.markdown.canvas import parse_canvas
     from vault_index.markdown.chunk import chunk, chunk_fields
@@ -112,15 +120,14 @@ def read_document(
 
 
 def _believed(stamp: FileStamp, read_at: int) -> FileStamp:
-    """The stamp as it is kept. A file that was so fresh when it was read could change again without its stamp
-    changing: it is read again next time."""
+    """Return the stamp to store. A file changed just before reading is marked to be read again."""
     tick = _RACY_NS if stamp.ctime_ns % 1_000_000_000 else _COARSE_NS
     fresh = read_at - max(stamp.mtime_ns, stamp.ctime_ns) < tick
     return stamp._replace(ctime_ns=UNTRUSTED) if fresh else stamp
 
 
 def _is_same(raw: RawDocument, known: KnownDocument, made_with: str) -> bool:
-    """Whether the rows are made of nothing that is new. Dates fall back to the time of the file."""
+    """Whether the rows would be unchanged. Dates can depend on the file time."""
     was, now = known.stamp, raw.ref.stamp
     rest = (was.size, was.mtime_ns, known.made_with) == (now.size, now.mtime_ns, made_with)
     return rest and raw.content_hash == known.content_hash

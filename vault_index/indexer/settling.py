@@ -1,4 +1,4 @@
-"""Which sessions of a scan are to be found: not those that were forgotten, nor those that were deleted."""
+"""Select the sessions of a scan to index: without forgotten and deleted ones."""
 
 import logging
 import time
@@ -17,17 +17,17 @@ from vault_index.store.writer import KnownDocument
 log = logging.getLogger(__name__)
 
 _FEW = 3
-"""Sessions that may be deleted at once, however few are left."""
+"""Number of sessions that may be deleted at once, however few are left."""
 
 Known = dict[str, KnownDocument]
 
 
 def settled(source: SessionSource, scan: Scan, known: Known, state: State, *, same: bool) -> tuple[Scan, Known]:
-    """The scan without them, and what is known, of which some is to be read again.
+    """Return the scan without these sessions, and the known rows, some marked to be read again.
 
-    Only a sync that finds a session gone asks whether its client recorded a deletion. Each client does so by leaving
-    the session out of a list, and a list that was lost or begun anew looks the same. So nothing was deleted where the
-    folder is not the `same` as before (a new machine, a home that moved), where nothing is left, or where more than
+    If a session is gone, ask whether its client recorded a deletion. Clients do so by omitting it
+    from a list, and a lost or new list looks the same. So nothing counts as deleted if the folder
+    is not the `same` as before (a new machine, a moved home), if nothing is left, or if more than
     half is gone at once.
     """
     try:
@@ -37,7 +37,7 @@ def settled(source: SessionSource, scan: Scan, known: Known, state: State, *, sa
     if out and not scan.vanished:
         source.client.forget(out)
     refs = [ref for ref in scan.refs if session_in(ref.path) not in out]
-    if scan.vanished or scan.unreadable:  # what is indexed stays as it is, and only what is not is read
+    if scan.vanished or scan.unreadable:  # keep what is indexed, and read only what is not
         refs = [ref for ref in refs if ref.path not in scan.kept or ref.path not in known]
     else:
         there = sum(ref.path not in scan.kept for ref in refs)
@@ -45,7 +45,7 @@ def settled(source: SessionSource, scan: Scan, known: Known, state: State, *, sa
         gone = {path for path in rows if known[path].stamp.ctime_ns != KEPT}
         may_be = same and there and len(gone) <= max(there, _FEW)
         hidden = _expire(source, scan.kept) | (_follow(source, gone) if may_be else set())
-        # What their client still has of them (prompts) is not read instead.
+        # Do not index their other traces (prompts) instead.
         put_forgotten(state, [session_in(path) for path in hidden if source.knows(session_in(path))])
         refs = [ref for ref in refs if ref.path not in hidden]
     anew = {path: row._replace(made_with="") for path, row in known.items() if path in scan.unkept}
@@ -53,8 +53,10 @@ def settled(source: SessionSource, scan: Scan, known: Known, state: State, *, sa
 
 
 def _follow(source: SessionSource, gone: Collection[str]) -> set[str]:
-    """Remove what was kept of those of these sessions whose deletion their client recorded: their paths. The session of
-    a subagent goes with the one that asked for it."""
+    """Remove the stored copies of sessions that their client recorded as deleted.
+
+    Return their paths. A sub-agent session is deleted with its parent.
+    """
     removed = set[str]()
     if source.kept is None:
         return removed
@@ -62,7 +64,7 @@ def _follow(source: SessionSource, gone: Collection[str]) -> set[str]:
     deleted = {one.session.id: source.client.deleted(one) for one in listed.values()}
     for path, one in listed.items():
         if deleted.get(one.session.parent, deleted[one.session.id]):
-            with suppress(OSError):  # it is found as long as it is there
+            with suppress(OSError):  # it stays searchable while it exists
                 source.kept.remove(path)
                 removed.add(path)
     if removed:
@@ -71,7 +73,10 @@ def _follow(source: SessionSource, gone: Collection[str]) -> set[str]:
 
 
 def _expire(source: SessionSource, paths: Collection[str]) -> set[str]:
-    """Keep no longer what changed last longer ago than is set, of sessions that their client no longer has."""
+    """Delete stored copies of sessions that the client no longer has, after `keep_days`.
+
+    Return their paths.
+    """
     over = set[str]()
     until = time.time_ns() - source.keep_days * 86_400 * 10**9
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Bringing the rows of every source up to date with its files: scan, plan, then one document at a time."""
+"""Sync the rows of every source with its files: scan, plan, then one document at a time."""
 
 import logging
 import os
@@ -35,21 +35,26 @@ from vault_index.store.writer import DocumentRow, IndexWriter, KnownDocument
 log = logging.getLogger(__name__)
 
 _MANY = 400
-"""Documents that are worth another process to read them, which takes about half a second to begin."""
+"""Number of documents that justify a second reading process, which takes about half a second to
+start.
+"""
 _REMEMBERED_TOGETHER = 32
-"""Memories that are remembered in one transaction, before their rows are written."""
+"""Memories whose versions are recorded in one transaction, before their rows are written."""
 _WRITTEN_TOGETHER = 100
-"""Documents whose rows and words are written in one transaction: with fewer each word is counted again and again, with
-more the process that reads ahead has to wait."""
+"""Documents written in one transaction.
+
+With fewer, common words are counted more often; with more, the process that reads ahead has to
+wait.
+"""
 
 _Step = tuple[int, tuple[Job, Read | FileStamp | None]]
-"""A document that is to be read, by its number, with what it had and what another process read of it."""
+"""A numbered document to read, with its row and the result of the second process."""
 _ReadNow = tuple[DocumentRef, Read, KnownDocument | None, KnownDocument | None]
-"""A document that was read: the row it had, or that of the one that is gone and said the same."""
+"""A document that was read: its row, or the row of a removed document with the same content."""
 
 
 class Synchroniser:
-    """Brings text up to date; vectors follow in `vectors`. Use it while holding the write lock."""
+    """Syncs text; vectors follow in `vectors`. Use it while holding the write lock."""
 
     def __init__(
         self,
@@ -68,18 +73,18 @@ class Synchroniser:
         self._progress = progress
         self._cancel = cancel
         self._unread = unread
-        """Why sessions are not read for now."""
+        """Returns why sessions are not read now, or None."""
         self._forget = forget
-        """Told of the paths whose documents are gone, or quote what is."""
+        """Called with the paths of documents that are gone, or that quote one."""
         self._state = state
         self._versions = Versions(state)
         self._again: dict[str, list[str]] = {}
         """Sessions to be read again, by source."""
         self._report = SyncReport()
         self._broken: list[str] = []
-        """Where a frontmatter cannot be read, of files that were read now."""
+        """Places of invalid frontmatter in files that were read in this sync."""
         self._looked_at: list[DocumentRef] = []
-        """What places hold. The files may have other names, to which nothing points."""
+        """The files at the places. They may have other names, for which no event arrives."""
 
     def sync(
         self,
@@ -90,8 +95,8 @@ class Synchroniser:
     ) -> SyncReport:
         """Sync all of `sources`, or only the files and folders in `places` (paths by source name).
 
-        When it is cancelled, documents that vanished keep their rows, and the names and words of the index are brought
-        up to date by the sync that goes on.
+        If it is cancelled, removed documents keep their rows, and the next sync updates the names
+        and words.
         """
         started = time.monotonic()
         self._report = SyncReport()
@@ -103,7 +108,7 @@ class Synchroniser:
                 self._sync_source(source, wanted, dry_run=dry_run)
         if self._report.finished:
             others = self._writer.other_names(self._looked_at)
-            self._cancel = CancelToken()  # they are few, and who goes on does not know of them
+            self._cancel = CancelToken()  # few documents, and unknown to a later sync
             for source in sources:
                 if more := [*others.get(source.config.name, ()), *self._again.pop(source.config.name, ())]:
                     self._sync_source(source, more, dry_run=dry_run)
@@ -117,7 +122,7 @@ class Synchroniser:
         return replace(self._report, seconds=round(time.monotonic() - started, 3))
 
     def _add(self, **more: Any) -> None:
-        """Add to what the report counts and lists."""
+        """Add counts and lists to the report."""
         self._report = replace(
             self._report, **{name: getattr(self._report, name) + value for name, value in more.items()}
         )
@@ -141,12 +146,14 @@ class Synchroniser:
         answered = {ref.path for ref in scan.refs}
         if "" not in places:
             self._looked_at += scan.refs
-            for place in set(places) - answered:  # what is no document by this name may be one by another
+            # A path that is no document may be another name of one.
+            for place in set(places) - answered:
                 if stamp := source.stamp(place):
                     self._looked_at.append(DocumentRef(name, place, stamp))
         comparable = {path: row for path, row in known.items() if path in answered or scan.knows(path)}
         plan = diff(scan.refs, comparable, self._settings.made_with(source))
-        if "" not in places:  # it may have been edited by this name before the name went to nothing, or another file
+        # It may have been edited under this name before the name was removed or reused.
+        if "" not in places:
             rows = [*plan.removed, *(row for _, row in plan.changed)]
             self._looked_at += [DocumentRef(name, row.path, row.stamp._replace(size=-1)) for row in rows]
         self._add(problems=scan.problems, scanned=len(scan.refs), unchanged=plan.unchanged)
@@ -166,7 +173,7 @@ class Synchroniser:
     def _scan(
         self, source: Source, places: Sequence[str], *, dry_run: bool
     ) -> tuple[Scan, Mapping[str, KnownDocument]]:
-        """What there is at these places, and what the index knows of them."""
+        """Return the scan of these places, and the indexed state of their documents."""
         name = source.config.name
         known = self._writer.known(name, [place for place in places if is_readable_name(place)])
         scan = source.scan_places(places)
@@ -178,19 +185,21 @@ class Synchroniser:
         return scan, known
 
     def _is_really_empty(self, source: Source) -> bool:
-        """Whether an empty folder is no disk that is not mounted: it had no documents, or is the folder whose last one
-        was removed."""
+        """Whether an empty folder is not just an unmounted disk.
+
+        It had no documents, or is the same folder, from which the last one was removed.
+        """
         known = len(self._writer.known(source.config.name))
         return not known or (known == 1 and read_meta(self._writer, f"root {source.config.name}") == _root(source))
 
     def _apply(self, source: Source, plan: Plan) -> None:
-        """Files first, removals last: a new file with the content of one that is gone is that document, moved."""
+        """Write files first, then removals: a new file with a removed one's content is a move."""
         vanished: dict[bytes, list[KnownDocument]] = {}
         for row in reversed(plan.removed):
             vanished.setdefault(row.content_hash, []).append(row)
         work = [*plan.changed, *((ref, None) for ref in plan.added)]
         if work:
-            with suppress(StateDamagedError):  # sessions are not read then
+            with suppress(StateDamagedError):  # sessions are then not read
                 self._settings = self._settings._replace(deleted=self._state.deleted())
         places = {(source.config.name, row.path) for row in plan.removed}
         taken: set[int] = set()
@@ -217,7 +226,7 @@ class Synchroniser:
     def _read_some(
         self, source: Source, steps: Iterable[_Step], vanished: Mapping[bytes, list[KnownDocument]]
     ) -> Iterator[tuple[int, list[_ReadNow]]]:
-        """After each document how many are done, and those that are to be written now."""
+        """Yield, after each document, the number done and the documents to write now."""
         read_now: list[_ReadNow] = []
         done = 0
         for done, ((ref, old), read) in steps:
@@ -237,8 +246,10 @@ class Synchroniser:
         yield done, read_now
 
     def _leave_out(self, lost: Sequence[tuple[str, str]]) -> set[str]:
-        """Have sessions read again that quote texts of memories which are gone, without that: their paths. What a note
-        or another memory says as well is not gone."""
+        """Mark sessions that quote texts of deleted memories, to be read again without them.
+
+        Return their paths. Text that is also in a note or another memory is not deleted.
+        """
         if not lost:
             return set()
         runs = {run: uid for uid, text in lost for run in runs_in(text)}
@@ -250,7 +261,7 @@ class Synchroniser:
         return self._read_again({key for key, kind, _ in held if kind == "session" and still != runs.keys()})
 
     def _restored(self, row: DocumentRow) -> None:
-        """What a memory says is not deleted: sessions that quote it are read again."""
+        """Treat the contents of a memory as not deleted: read sessions that quote it again."""
         salt, deleted = self._settings.deleted
         said = runs_in(row.title, *(chunk.text for chunk in row.chunks))
         back = self._state.restore_deleted(row.uid, [fingerprint(run, salt) for run in said])
@@ -264,16 +275,17 @@ class Synchroniser:
         return {path for _, path in places}
 
     def _read_ahead(self, source: Source, work: Work) -> Generator[Read | FileStamp | None]:
-        """What another process has read of each document; None where it is to be read here."""
+        """Yield the results of the second process; None for documents to be read here."""
         if len(work) < _MANY:
             yield from repeat(None, len(work))
             return
-        from vault_index.indexer.reader_process import read_ahead  # late: pickle and subprocess take 8 ms
+        # Imported here: pickle and subprocess take 8 ms.
+        from vault_index.indexer.reader_process import read_ahead
 
         yield from read_ahead(source, work, self._settings)
 
     def _put_all(self, read_now: list[_ReadNow], gone: Collection[tuple[str, str]]) -> set[int]:
-        """Write the rows of documents; the ids of those that were written. What memories say is remembered before."""
+        """Record the versions of memories and write the rows; return the ids of replaced rows."""
         written: set[int] = set()
         if not read_now:
             return written
@@ -285,7 +297,8 @@ class Synchroniser:
         for ref, read, old, moved in read_now:
             with self._guarded(ref):
                 row = old or moved
-                # Written even when only the time of the file is new: dates fall back to it. Equal chunks cost nothing.
+                # Written even if only the file time changed, because dates can depend on it. Equal
+                # chunks cost nothing.
                 self._put(read, row.id if row else None)
                 written |= {row.id} if row else set()
                 if old and (old.content_hash, old.made_with) == (read.row.content_hash, read.row.made_with):
@@ -305,8 +318,10 @@ class Synchroniser:
 
     @contextmanager
     def _guarded(self, ref: DocumentRef) -> Iterator[None]:
-        """The step of one document, from its file to its rows: what nobody foresaw stops no other document, and keeps
-        its old rows. What the store says (no space, locked, damaged) concerns all of them, and passes."""
+        """Catch an unexpected error of one document, which keeps its old rows.
+
+        Errors of the store (no space, locked, damaged) concern all documents and are raised.
+        """
         try:
             yield
         except VaultIndexError:
@@ -316,7 +331,7 @@ class Synchroniser:
             self._fail(ref, f"a defect of vault-index: {type(error).__name__}")
 
     def _read(self, source: Source, ref: DocumentRef, old: KnownDocument | None) -> Read | FileStamp | None:
-        """What one file gives; None where it cannot be read, or is gone since the scan: the next one knows."""
+        """Read one file; None if it is unreadable or was removed after the scan."""
         try:
             return read_document(source, ref, self._settings, old)
         except NotFoundError:
@@ -336,9 +351,9 @@ class Synchroniser:
         }
 
     def _note_faults(self, name: str, faults: Iterable[Fault], places: Sequence[str]) -> None:
-        """Remember what is wrong with files that have no document, and forget what is mended."""
+        """Store the faults of files without a document, and delete resolved ones."""
         now: dict[str, list[Fault]] = {}
-        for fault in faults:  # names and words of the system may hold any bytes
+        for fault in faults:  # names and system messages may hold any bytes
             path = shown_name(fault.path)
             now.setdefault(path, []).append(fault._replace(path=path, message=shown_name(fault.message)))
         failed = {failure.path for failure in self._report.failed}
@@ -357,8 +372,11 @@ class Synchroniser:
 
 
 def _seen(read: Read, before: tuple[str, str] | None) -> Seen | None:
-    """What a memory says; it had the id and path `before`. History goes along with an id that is made of the place:
-    where a memory without one moves, is given one, or one that cannot be read for now."""
+    """Return the version of a memory that had the id and path `before`.
+
+    If its id derives from its path, the history moves to the new id: after a move, or when the file
+    gains or loses its own id.
+    """
     row = read.row
     if row.kind != "memory":
         return None
@@ -378,7 +396,7 @@ def _broken_frontmatter(places: Sequence[str]) -> Problem:
 
 
 def _root(source: Source) -> str:
-    """What tells the folder of a source from the one that a disk is mounted on."""
+    """Return the identity of the folder of a source, to detect an unmounted disk."""
     try:
         status = os.stat(source.config.path)
     except OSError:

@@ -1,4 +1,4 @@
-"""Filling the vectors of the index: from the cache first, then from the embedder, each success kept at once."""
+"""Fill the vectors of the index from the cache and the embedder, storing each batch at once."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -30,12 +30,12 @@ from vault_index.store.writer import IndexWriter
 Lock = Callable[[], AbstractContextManager[None]]
 
 Twins = Sequence[PendingChunk]
-"""The chunks that have one text."""
+"""The chunks that share one text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one step did. `finished`: there is nothing left that this builder could do."""
+    """The result of one step. `finished`: nothing is left for this builder."""
 
     embedded: int
     cached: int
@@ -43,10 +43,10 @@ class Step:
 
 
 def open_space(writer: IndexWriter, embedder: Embedder | None, *, renew: bool = False) -> SpaceRow | None:
-    """The space that `embedder` fills: the serving one if it is of the same model, else one built beside it.
+    """Return the space for `embedder`: the serving one if it has the same model, else a new one.
 
-    Without an embedder there is no space (the cache keeps what was paid for). `renew` begins again at nothing,
-    beside the serving vectors, ignoring the cache.
+    Without an embedder there is no space (the cache keeps the vectors). `renew` starts a new space
+    beside the serving one, ignoring the cache.
     """
     rows = read_spaces(writer)
     serving = next((row for row in rows if row.serving), None)
@@ -65,7 +65,7 @@ def open_space(writer: IndexWriter, embedder: Embedder | None, *, renew: bool = 
 
 
 class VectorBuilder:
-    """Embeds what is pending in one space, a step at a time; the write lock is held only while rows are written."""
+    """Embeds the pending chunks of one space in steps; holds the write lock only to write rows."""
 
     def __init__(
         self,
@@ -88,17 +88,18 @@ class VectorBuilder:
         self._refused = cache.refused(embedder.space)
         self._most_texts = min(cache.most_texts(embedder.space) or embedder.batch_texts, embedder.batch_texts)
         self.cursor = after
-        """The last chunk that was tried: texts that may not leave now are passed over, not tried for ever."""
+        """The last chunk that was tried: texts that may not be sent now are skipped."""
 
     def remaining(self) -> int:
-        """Chunks this builder may still embed; those that stay home do not count for a remote embedder."""
+        """Return the number of chunks to embed, without local-only ones for a remote embedder."""
         return count_pending(self._writer, self._space.id) - sum(self._staying().values())
 
     def step(self) -> Step:
-        """Give the next chunks their vectors.
+        """Embed the next chunks.
 
-        Raises EmbedderError; what was embedded before that is kept. A text that the server refuses for itself is
-        recorded and never sent again; one that may not leave is passed over until its document is read again.
+        Raises EmbedderError; vectors embedded before are kept. A text that the server rejects alone
+        is recorded and never sent again. A text that may not be sent is skipped until its document
+        is read again.
         """
         while chunks := pending_chunks(
             self._writer, self._space.id, self.cursor, self._embedder.batch_texts, self._staying()
@@ -113,15 +114,19 @@ class VectorBuilder:
             self.cursor = chunks[-1].chunk_id
             if known or any(done is not None for done in embedded):
                 return Step(sum(done or 0 for done in embedded), from_cache, finished=False)
-        if not self._space.serving and self._is_complete():  # it answers now, and the old one goes
+        # Serve the new space and drop the old one.
+        if not self._space.serving and self._is_complete():
             with self._lock():
                 serve_space(self._writer, self._space.id)
         self.cursor = 0
         return Step(0, 0, finished=True)
 
     def _is_complete(self) -> bool:
-        """Whether every chunk has its vector that can have one now. Files in the cloud, or in a vault that is not
-        mounted, keep the others waiting for nothing; but where nothing has a vector, the old ones are better."""
+        """Whether every chunk that can have a vector now has one.
+
+        Unreachable files (cloud storage, unmounted vaults) do not delay the switch, unless no chunk
+        has a vector.
+        """
         staying = self._staying()
         lacking = lacking_documents(self._writer, self._space.id)
         refused = Counter(id_ for id_, *_ in refused_chunks(self._writer, self._space.id, self._refused))
@@ -133,16 +138,17 @@ class VectorBuilder:
         return self._outbound.staying(lambda: lacking_documents(self._writer, self._space.id))
 
     def _parts(self, texts: Sequence[Twins]) -> list[Sequence[Twins]]:
-        # For a remote embedder the tokens are counted as the server will; a local one has no use for them.
+        # Count tokens as a remote server does; a local model does not need that.
         counts = [tokens.count(one.embed_text) if self._embedder.remote else one.tokens for one, *_ in texts]
         spans = batches(counts, self._embedder.batch_tokens, self._most_texts)
         return [[texts[i] for i in span] for span in spans]
 
     def _embed(self, part: Sequence[Twins], chunks: Sequence[PendingChunk]) -> int | None:
-        """How many chunks got a vector; None where nothing may leave now.
+        """Embed one request.
 
-        A part that the server refuses is halved, down to the texts that it refuses for themselves. If there are none,
-        their number was too high, and the server is never sent as many again.
+        Return the number of vectors stored, or None if nothing may be sent now. A rejected request
+        is halved, down to the texts that are rejected alone. If there are none, the request was too
+        large, and its size becomes a limit for the server.
         """
         if len(part) > self._most_texts:
             return self._embed_halves(part, chunks)
@@ -169,7 +175,10 @@ class VectorBuilder:
         return None if embedded == [None, None] else sum(done or 0 for done in embedded)
 
     def _refuse(self, key: bytes, error: RequestRefused) -> None:
-        """Record that a text has no vector, and why. Raises EmbedderError where the server embeds no text at all."""
+        """Record a rejected text with the reason.
+
+        Raises EmbedderError if the server embeds no text at all.
+        """
         self._outbound.probe()
         self._refused[key] = error.message
         self._cache.put_refused(self._embedder.space, key, error.message)
