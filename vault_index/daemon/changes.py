@@ -1,7 +1,8 @@
-"""What changed, for those who wait for it: the request `changes`.
+"""Report changed documents to waiting clients (request `changes`).
 
-Nothing is written down for it, and nothing is done while nobody asks. Who asks first has what he sees remembered; from
-then on that is compared whenever the files of the index changed, so that of a scope nothing but its own is ever told.
+Nothing is stored, and nothing runs without clients. The first request of a scope stores the
+documents it may see. Later ones compare them whenever the index files change, so a scope only
+learns about its own documents.
 """
 
 import os
@@ -16,26 +17,26 @@ from vault_index.runtime import Runtime
 from vault_index.store.counts import contents
 
 _LONGEST_SECONDS = 20.0
-"""Of a wait: a client gives up after 30 without a word."""
+"""Maximum wait: clients give up after 30 seconds of silence."""
 _POLL_SECONDS = 0.25
 _SETTLED_NS = 100_000_000
-"""A file that was written just now may be written once more in the same tick of its clock."""
+"""A file written this recently may be written again with the same time stamp."""
 _REST = 10
-"""So many times as long as a look took, none follows, while the index is written: 25,000 documents take 40 ms."""
+"""After a comparison, wait at least this many times its duration; 25,000 documents take 40 ms."""
 _MOST_WAITING = 12
-"""Of the 64 connections that the daemon has."""
+"""Maximum number of waiting requests, of the daemon's 64 connections."""
 _MOST_FEEDS = 16
 _IDLE_SECONDS = 60.0
 _MOST_KEPT = 1000
-"""Changes that are kept for those who ask again; whoever is further behind reads everything anew."""
+"""Maximum number of changes kept for repeated requests; a client further behind must reload."""
 
 Progress = Callable[[], dict[str, Any]]
-"""How far the daemon's work is, as JSON."""
+"""Returns the progress of the daemon's work, as JSON."""
 _Contents = dict[tuple[str, str], tuple[str, str, bytes]]
 
 
 class Feeds:
-    """One for each scope that somebody asked for of late. For any thread."""
+    """One feed per recently requested scope. Safe for several threads."""
 
     def __init__(self) -> None:
         self._feeds: dict[Hashable, Feed] = {}
@@ -46,8 +47,10 @@ class Feeds:
     def ask(
         self, scope: Hashable, runtime: Callable[[], Runtime], since: str, wait: float, progress: Progress | None
     ) -> dict[str, Any]:
-        """What changed after the serial `since`, as soon as there is something, or nothing after `wait` seconds.
-        Raises BusyError where too many wait, UsageError for what is no serial and no time."""
+        """Return the changes after the serial `since`, or none after `wait` seconds.
+
+        Raises BusyError if too many requests wait, UsageError for an invalid serial or wait.
+        """
         if not isinstance(since, str) or isinstance(wait, bool) or not isinstance(wait, int | float) or not wait >= 0:
             raise UsageError("since must be a serial of an earlier answer, and wait seconds", "see docs/protocol.md")
         feed = self._feed(scope, runtime, progress)
@@ -67,13 +70,13 @@ class Feeds:
                 self._waiting -= 1
 
     def tend(self) -> None:
-        """Forget what nobody asks for any more."""
+        """Delete feeds without recent requests."""
         with self._lock:
             now = time.monotonic()
             self._feeds = {key: feed for key, feed in self._feeds.items() if now - feed.asked < _IDLE_SECONDS}
 
     def stop(self) -> None:
-        """Answer all who wait."""
+        """Answer all waiting requests."""
         self._stopping.set()
 
     def _feed(self, scope: Hashable, runtime: Callable[[], Runtime], progress: Progress | None) -> "Feed":
@@ -86,7 +89,7 @@ class Feeds:
 
 
 class Feed:
-    """What one scope sees, and what became of it since it was asked first."""
+    """The documents of one scope, and their changes since the first request."""
 
     def __init__(self, runtime: Callable[[], Runtime], progress: Progress | None) -> None:
         self.asked = time.monotonic()
@@ -94,10 +97,10 @@ class Feed:
         self._progress = progress
         self._lock = threading.Lock()
         self._name = f"{time.time_ns():x}"
-        """Begins its serials, so that none of another feed is taken for one of its own."""
+        """The prefix of its serials, which distinguishes them from those of other feeds."""
         self._number = 0
         self._complete = 0
-        """The number since which all changes are kept."""
+        """The first number since which all changes are kept."""
         self._kept: deque[tuple[int, dict[str, str]]] = deque()
         self._files: tuple[object, ...] = ()
         self._look_at = 0.0
@@ -123,7 +126,7 @@ class Feed:
             }
 
     def _look(self) -> None:
-        """Compare what there is, unless the files of the index are as they were."""
+        """Compare the documents, if the index files changed."""
         runtime = self._runtime()
         files, began = _state(os.fspath(runtime.home.index_db)), time.monotonic()
         if self._seen is not None and (files == self._files or began < self._look_at):
@@ -131,7 +134,7 @@ class Feed:
         try:
             with runtime.pool.lend() as connections:
                 now: _Contents = contents(connections.reader)
-        except NotSetUpError:  # it is made anew, and until then nobody sees anything else
+        except NotSetUpError:  # the index is being rebuilt; until then report no change
             now = self._seen or {}
         self._files, self._look_at = files, began + _REST * (time.monotonic() - began)
         before, self._seen = self._seen, now
@@ -155,7 +158,7 @@ class Feed:
             self._complete = self._kept.popleft()[0]
 
     def _look_at_work(self) -> None:
-        """At most once a second: it changes with every document."""
+        """Update the progress at most once a second, because it changes with every document."""
         if self._progress is not None and time.monotonic() >= self._told_at + 1.0:
             self._told_at = time.monotonic()
             told = self._progress()
@@ -165,7 +168,7 @@ class Feed:
 
 
 def _state(index_db: str) -> tuple[object, ...]:
-    """What is another when the index was written; a value of its own where that was just now."""
+    """Return a value that changes with the index files; unique if they changed just now."""
     found: list[object] = []
     for file in (index_db, f"{index_db}-wal"):
         try:

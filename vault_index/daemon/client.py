@@ -1,4 +1,7 @@
-"""Asks the running daemon; thin, because every command starts with it (no index, nothing heavy)."""
+"""A client of the running daemon.
+
+Every command imports it, so it imports no index and nothing slow.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from vault_index.daemon import protocol
 from vault_index.daemon.peer import is_own_process, is_own_socket
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 
-TYPE_CHECKING = False  # spares the import of typing; type checkers know the name
+TYPE_CHECKING = False  # avoids importing typing; type checkers know the name
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
@@ -21,17 +24,19 @@ if TYPE_CHECKING:
 
 SILENCE_SECONDS = 30.0
 LOOK_SECONDS = 1.0
-"""After so long a silence a reading client asks by another connection whether the daemon is alive."""
+"""Seconds of silence after which a reading client checks by another connection whether the daemon
+answers.
+"""
 
 _RESTART = "restart the daemon (its pid is in `vault-index status`), then run the command again"
 
 
 class Unreachable(BusyError):
-    """The daemon hangs, or serves as many clients as it can: it did not get to the request."""
+    """The daemon hangs or has its maximum number of clients; it did not process the request."""
 
 
 class Untrusted(Unreachable):
-    """Something answers there that may be another user's: nothing was said to it."""
+    """The socket may belong to another user; nothing was sent."""
 
 
 class OtherProtocol(UsageError):
@@ -39,7 +44,7 @@ class OtherProtocol(UsageError):
 
 
 class Client:
-    """One connection to the daemon; not for several threads at once. Close it, or use it in a `with`."""
+    """One connection to the daemon, for one thread at a time. Close it, or use it in a `with`."""
 
     def __init__(self, connection: socket.socket, greeting: float, silence: float) -> None:
         self._connection = connection
@@ -48,7 +53,7 @@ class Client:
         self._silence = silence
         self._last_id = 0
         self.daemon: dict[str, Any] = {}
-        """What the daemon told of itself before its first answer: `version`, `protocol`, `pid`, `since`."""
+        """The daemon's answer to the greeting: `version`, `protocol`, `pid`, `since`."""
 
     def __enter__(self) -> Client:
         return self
@@ -62,7 +67,7 @@ class Client:
         self._connection.close()
 
     def is_open(self) -> bool:
-        """Whether the daemon has not hung up since its last answer."""
+        """Whether the daemon has kept the connection open since its last answer."""
         self._connection.settimeout(0)
         try:
             self._connection.recv(1, socket.MSG_PEEK)
@@ -70,7 +75,7 @@ class Client:
             return isinstance(none_yet, BlockingIOError)
         finally:
             self._connection.settimeout(self._silence)
-        return False  # it is the end, or what nobody asked for
+        return False  # end of file, or unrequested data
 
     def call(
         self,
@@ -81,12 +86,12 @@ class Client:
         on_progress: OnProgress | None = None,
         reading: bool = False,
     ) -> dict[str, Any] | str:
-        """The answer: a dict as of `--json`, or with a `format` the text to print.
+        """Send a request; return the answer: a dict as with `--json`, or the text for a `format`.
 
-        Raises the VaultIndexError the daemon reported; BusyError when it stopped, or was silent for 30 seconds
-        (writing methods report progress every five, so they may take as long as they need). One that is only `reading`
-        is given up as soon as the daemon answers nobody else either. The first call may raise Unreachable and
-        OtherProtocol as well.
+        Raises the VaultIndexError that the daemon reported, or BusyError if it stopped or was
+        silent for 30 seconds. Writing methods report progress every five seconds, so they may take
+        any time. A `reading` request fails as soon as the daemon answers no other connection
+        either. The first call may also raise Unreachable and OtherProtocol.
         """
         line = self._line(method, params or {}, format)
         try:
@@ -102,9 +107,10 @@ class Client:
             raise _gone() from fault
 
     def greet(self, first_request: bytes = b"") -> None:
-        """Ask who is there, in one round trip with the first request.
+        """Ping the daemon, in one round trip with the first request.
 
-        A daemon that hangs answers the greeting to nobody when it goes on, so it never gets to the request.
+        If a hanging daemon continues later, it drops the connection before the request, because the
+        greeting fails.
         """
         self._connection.settimeout(self._greeting)
         try:
@@ -164,10 +170,10 @@ class Client:
 def connect(
     socket_path: str | os.PathLike[str], *, greeting: float | None = None, silence: float = SILENCE_SECONDS
 ) -> Client | None:
-    """A connection to the daemon that listens there; None when none does (no socket, or a stale one).
+    """Connect to the daemon at this socket; None if none listens (no socket, or a stale one).
 
-    Raises UsageError for a wrong VAULT_INDEX_GREETING_SECONDS, where no `greeting` is given.
-    Raises Untrusted where it is not sure that the daemon is this user's, and Unreachable where too many wait for it.
+    Raises UsageError for an invalid VAULT_INDEX_GREETING_SECONDS if `greeting` is None. Raises
+    Untrusted if the daemon may belong to another user, and Unreachable if its queue is full.
     """
     greeting = _greeting_seconds() if greeting is None else greeting
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -176,7 +182,7 @@ def connect(
         connection.connect(os.fspath(socket_path))
     except OSError as fault:
         connection.close()
-        if isinstance(fault, TimeoutError | BlockingIOError):  # so many wait already
+        if isinstance(fault, TimeoutError | BlockingIOError):  # the queue is full
             raise Unreachable("the daemon does not answer", _RESTART) from fault
         return None
     if not (is_own_process(connection) and is_own_socket(socket_path)):
@@ -188,7 +194,7 @@ def connect(
 
 
 def _greeting_seconds() -> float:
-    """Return how many seconds a command waits for the daemon's first answer before it works without the daemon."""
+    """Return the seconds that a command waits for the daemon before working without it."""
     given = os.environ.get("VAULT_INDEX_GREETING_SECONDS") or "1.5"
     if not given.replace(".", "", 1).isdecimal():
         raise UsageError(
@@ -199,7 +205,7 @@ def _greeting_seconds() -> float:
 
 
 def ping(socket_path: str | os.PathLike[str], greeting: float | None = None) -> dict[str, Any] | None:
-    """What the daemon tells of itself; None when none answers. Raises OtherProtocol."""
+    """Return the daemon's description of itself; None if none answers. Raises OtherProtocol."""
     try:
         client = connect(socket_path, greeting=greeting)
         if client is None:

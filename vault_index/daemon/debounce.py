@@ -1,4 +1,4 @@
-"""Decides when a changed path has been quiet long enough to be looked at: times and paths in, due paths out."""
+"""Decide when a changed path has been quiet long enough to be read, without a clock of its own."""
 
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -15,11 +15,12 @@ class _Mark:
 
 @dataclass(slots=True)
 class Debounce:
-    """Marks of changed paths; every mark becomes due, `quiet` seconds after the path's last and at most
-    `longest` seconds after its first. More than `collapse` marks in one folder become one mark of the folder. What is
-    due within another quarter of `quiet` is taken along: what happened together is looked at together.
+    """Marks of changed paths.
 
-    It has no clock: `now` is whatever monotonic number of seconds the caller passes. Paths are absolute, with `/`.
+    A mark is due `quiet` seconds after the path's last change, and at most `longest` seconds after
+    its first. More than `collapse` marks in one folder become one mark of the folder. Marks due
+    within another quarter of `quiet` are taken along, because simultaneous changes belong together.
+    `now` is any monotonic time in seconds. Paths are absolute, with `/`.
     """
 
     quiet: float
@@ -27,38 +28,38 @@ class Debounce:
     collapse: int = 500
     _marks: dict[str, _Mark] = field(default_factory=dict, init=False)
     _inside: dict[str, set[str]] = field(default_factory=dict, init=False)
-    """The marked paths by the folder they stand in."""
+    """The marked paths by parent folder."""
     _later: dict[str, float] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
         return len(self._marks) + len(self._later)
 
     def mark(self, path: str, now: float, *, folder: bool = False, gone: bool = False) -> float:
-        """Note that something happened to `path`; returns when it will be due, as things are now.
+        """Mark a change of `path`; return when it is due.
 
-        A marked folder stands for everything in it. `gone` paths come last among those due together, so that
-        the other end of a move is seen first.
+        A marked folder includes everything in it. `gone` paths come last among those due together,
+        so that the target of a move is read first.
         """
         return self._due_at(self._put(path, _Mark(now, now, folder, gone)))
 
     def mark_later(self, path: str, at: float) -> None:
-        """Have the folder `path` marked once more at the time `at` (the latest of several wins)."""
+        """Mark the folder `path` again at the time `at` (the latest of several wins)."""
         self._later[path] = max(at, self._later.get(path, at))
 
     def next_due(self) -> float | None:
-        """When `due` will have something, None when nothing is marked."""
+        """Return when `due` will return something; None if nothing is marked."""
         marks = (self._due_at(mark) for mark in self._marks.values())
         return min((*marks, *self._later.values()), default=None)
 
     def due(self, now: float) -> tuple[str, ...]:
-        """Takes out what is due: each path once, none below a folder that is due as well, gone ones last."""
+        """Remove and return the due paths: unique, not below another due folder, gone ones last."""
         self._wake_later(now)
         soon = now + self.quiet / 4
         along = [(path, at) for path, mark in self._marks.items() if (at := self._due_at(mark)) <= soon]
         return self._take([path for path, _ in along] if any(at <= now for _, at in along) else [])
 
     def take_all(self) -> tuple[str, ...]:
-        """Takes out everything that is marked, due or not, but for marks of `mark_later`."""
+        """Remove and return all marked paths, due or not, except those of `mark_later`."""
         return self._take(list(self._marks))
 
     def _wake_later(self, now: float) -> None:
@@ -70,7 +71,7 @@ class Debounce:
         return min(mark.last + self.quiet, mark.first + self.longest)
 
     def _put(self, path: str, new: _Mark) -> _Mark:
-        """The mark that stands for it."""
+        """Store a mark; return the mark that covers it."""
         known = self._marks.get(path)
         if known is not None:
             known.folder |= new.folder
@@ -104,5 +105,5 @@ class Debounce:
 
 
 def _above(path: str) -> list[str]:
-    """The folders `path` lies in."""
+    """Return the folders that contain `path`."""
     return [str(folder) for folder in PurePosixPath(path).parents]

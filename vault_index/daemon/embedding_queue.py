@@ -1,4 +1,4 @@
-"""The queue of missing vectors: filled in small steps, retried after a failure, with whoever waits for its end."""
+"""The queue of missing vectors, with retries and the requests that wait for its end."""
 
 import logging
 import threading
@@ -20,7 +20,7 @@ _FIRST_RETRY, _LAST_RETRY = 5.0, 300.0
 
 
 class EmbedIndex(Protocol):
-    """What filling needs of a Runtime."""
+    """The part of Runtime that embedding needs."""
 
     def embed_step(self, renew: bool) -> EmbedReport: ...
 
@@ -31,18 +31,24 @@ class EmbedIndex(Protocol):
 
 @dataclass(slots=True)
 class Stepper:
-    """Carries out single steps. Steps that may take long (a server) run `apart`, in a thread and with an index of
-    their own."""
+    """Runs single embedding steps.
+
+    Slow steps (a server) run `apart`, in a thread and with an index of their own.
+    """
 
     open: Callable[[], EmbedIndex]
     apart: bool = False
     turn: AbstractContextManager[object] = field(default_factory=nullcontext)
-    """Held by one step at a time, where several indexes fill their vectors: none pays for a text that another is about
-    to have."""
+    """A lock for one step at a time over several indexes, so that the same text is not embedded
+    twice.
+    """
     _index: EmbedIndex | None = field(default=None, init=False)
 
     def step(self, renew: bool) -> EmbedReport:
-        """One batch; `renew` begins all vectors anew. What fails is a problem of the report, never raised."""
+        """Embed one batch; `renew` discards all vectors first.
+
+        Errors become problems of the report.
+        """
         try:
             if self._index is None:
                 self._index = self.open()
@@ -56,23 +62,23 @@ class Stepper:
         return EmbedReport(0, 0, 0, 0.0, (problem,))
 
     def shrink(self) -> None:
-        """Give back what only work needs; no step is under way."""
+        """Free what only work needs; call it between steps."""
         if self.apart and self._index is not None:
             self._index.shrink()
 
     def close(self) -> None:
-        """There will be no more steps, and none is under way."""
+        """Close the index after the last step."""
         if self.apart and self._index is not None:
             self._index.close()
 
     def forget(self) -> None:
-        """Open the index again before the next step: its file was replaced."""
+        """Reopen the index before the next step, because its file was replaced."""
         self._index = None
 
 
 @dataclass(slots=True)
 class _Waiting:
-    """A request that is answered when the vectors are complete, or cannot be for now."""
+    """A request that is answered when embedding is complete or fails."""
 
     job: Job
     report: SyncReport | EmbedReport
@@ -94,7 +100,7 @@ class _Waiting:
 
 
 class EmbeddingQueue:
-    """Used by the writer's thread alone, but for `pending` and `problems`, which any thread may read."""
+    """For the writer's thread only, except `pending` and `problems`, which any thread may read."""
 
     def __init__(
         self, stepper: Stepper, post: Callable[[Work], object], rate: ProgressRate, clock: Callable[[], float]
@@ -102,7 +108,7 @@ class EmbeddingQueue:
         self.pending = 0
         self.problems: tuple[Problem, ...] = ()
         self.busy_apart = False
-        """Whether another thread is in the middle of a step."""
+        """Whether another thread is running a step."""
         self._next_at: float | None = None
         self._stepper = stepper
         self._post = post
@@ -114,12 +120,13 @@ class EmbeddingQueue:
         self._retry_seconds = 0.0
         self._renew = False
         self._once_more = False
-        # Whether the next step starts behind the last one, so that it does not see earlier texts that changed since.
+        # Whether the next step continues after the last one, and so misses texts before it that
+        # changed since.
         self._resumes = False
 
     @property
     def next_at(self) -> float | None:
-        """When the next step is due; None when there is none to do, or one is under way."""
+        """When the next step is due; None if there is none, or one is running."""
         return None if self.busy_apart else self._next_at
 
     def use(self, stepper: Stepper) -> None:
@@ -130,7 +137,7 @@ class EmbeddingQueue:
         self.more()
 
     def rest(self) -> None:
-        """Nothing was to do for a while. The index that steps have for themselves holds as much memory as any."""
+        """Free memory of the separate index after an idle time."""
         if not self.busy_apart:
             self._stepper.shrink()
 
@@ -138,14 +145,14 @@ class EmbeddingQueue:
         self._stepper.forget()
 
     def more(self, pending: int | None = None) -> None:
-        """There may be new texts. A failing embedder is not tried sooner for them."""
+        """Schedule a step for new texts; a failing embedder is not retried sooner."""
         if pending is not None:
             self.pending = pending
         if not self.problems:
             self._step_now()
 
     def answer_when_full(self, job: Job, report: SyncReport | EmbedReport, *, renew: bool) -> None:
-        """Finish `job` with `report` and what was embedded, when nothing is left to embed or it fails."""
+        """Answer `job` when embedding completes or fails, with `report` plus what was embedded."""
         self._waiting.append(_Waiting(job, report, self._clock()))
         self._renew |= renew
         self._step_now()
@@ -162,7 +169,7 @@ class EmbeddingQueue:
         def after(report: EmbedReport) -> None:
             self.busy_apart = False
             self._after(report)
-            if stepper is not self._stepper:  # there are new settings since
+            if stepper is not self._stepper:  # the settings changed meanwhile
                 stepper.close()
 
         def apart() -> None:

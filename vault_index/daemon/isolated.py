@@ -1,8 +1,8 @@
-"""The indexes of their own that isolated tokens have: of a part of the vaults each, kept up to date as the whole one.
+"""Maintain the separate indexes of isolated tokens, each of a part of the vaults.
 
-A part is as the home of a user who indexes nothing else, but for what is one for all: the settings, the vectors by
-content, and the state as far as privacy and spending go by it (the ledger, the origins, what was forgotten). Sessions
-are read where their clients have them: those that are kept of others belong to the whole.
+A part is like the home of a user who indexes nothing else. It shares the settings, the vector
+cache, and the state for privacy and spending (the ledger, the origins, the forgotten sessions).
+Sessions are read from their clients; stored copies of deleted sessions belong to the main index.
 """
 
 import hashlib
@@ -35,16 +35,18 @@ from vault_index.store.state import State
 log = logging.getLogger(__name__)
 
 _MOST = 8
-"""Each has a thread that writes, and connections."""
+"""Maximum number of isolated indexes; each has a writer thread and connections."""
 _READY_SECONDS = 2.0
-"""So long a question waits for an index that is being made, as after a start: whoever waits keeps others waiting."""
+"""Seconds that a query waits for a new index, such as after a start; longer would block other
+requests.
+"""
 
 SettingsOf = Callable[[Runtime, Callable[[], Runtime]], Settings]
-"""What the configuration says about the writer of an index, given the index, and how it is opened once more."""
+"""Returns the writer settings of an index, given its runtime and a function that opens it again."""
 
 
 class PartHome(Home):
-    """The places of a part: a folder in that of the whole."""
+    """The paths of a part: a folder inside the data folder of the main index."""
 
     __slots__ = ()
 
@@ -62,7 +64,7 @@ class PartHome(Home):
 
 
 class PartRuntime(Runtime):
-    """What a part has for itself: its sources and its connections."""
+    """The runtime of a part, with its own sources and connections."""
 
     def __init__(self, whole: Runtime, scope: Scope) -> None:
         self._main, self._cut = whole, scope
@@ -75,14 +77,14 @@ class PartRuntime(Runtime):
         self.embedders = self._main.embedders
 
     def prepare(self) -> None:
-        """Begin what is not there: before its index, which would miss a state later."""
+        """Create the state before the index, which would otherwise report it as lost."""
         private_folder(self.home.data_dir.parent)
         private_folder(self.home.data_dir)
         with closing(State(self.home.state_db)) as state:
             state.database()
 
     def reload(self) -> None:
-        """Take the configuration that the whole has now."""
+        """Apply the current configuration of the main runtime."""
         write = self._write
         self._configure(cut(self._main.config, self._cut))
         if write is not None:
@@ -94,14 +96,14 @@ class PartRuntime(Runtime):
         self._close_pools()
 
     def within(self, scope: Scope, who: str = "") -> Runtime:
-        """As the caller sees it who has it: of the index nothing is hidden, but of what else is on this machine."""
+        """Return a view for the caller: all of the part, but no data about this machine."""
         seen = copy(self)
         seen.scope, seen.who = scope, who
         return seen
 
 
 class Part:
-    """One index, with the thread that writes it."""
+    """One isolated index, with its writer thread."""
 
     def __init__(self, whole: Runtime, scope: Scope, settings: SettingsOf) -> None:
         self.scope = scope
@@ -117,12 +119,12 @@ class Part:
 
     @property
     def gone(self) -> bool:
-        """Whether its files were deleted, as something was deleted for good."""
+        """Whether its files were deleted, because a document was purged."""
         home = self.runtime.home
         return not home.data_dir.exists() or (self._ready.is_set() and not home.index_db.exists())
 
     def renew(self) -> None:
-        """Take new settings, or begin anew where the files are gone."""
+        """Apply new settings, or rebuild the index if its files are gone."""
         self._ready.clear()
         self.writer.call(self._renew)
 
@@ -131,7 +133,10 @@ class Part:
             self.writer.mark(path, folder=folder, gone=gone)
 
     def answer(self, who: str, method: str, params: Mapping[str, Any], progress: Progress) -> Any:
-        """For the token `who`. In the thread of a connection. Raises BusyError while the index is being made."""
+        """Answer a request of the token `who`, in the thread of a connection.
+
+        Raises BusyError while the index is being built.
+        """
         busy = BusyError("the index of this token is being made", "try again in a moment")
         if not self._ready.wait(_READY_SECONDS):
             raise busy
@@ -148,7 +153,7 @@ class Part:
         return IsolatedStatus(self.tokens, waits, state.pending, state.problems)
 
     def close(self, timeout: float) -> bool:
-        """Whether nothing of it is at work any more."""
+        """Stop, and return whether everything has ended."""
         ended = self.writer.stop(timeout) and not self.writer.busy_apart
         if ended:
             self.runtime.close()
@@ -164,7 +169,7 @@ class Part:
     # --- the writer's thread -----------------------------------------------------------------------------------
 
     def _call(self, method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken) -> Any:
-        """Of callers alone."""
+        """Run a method for a caller."""
         return call(self._seen(params["who"]), params["method"], params["params"], progress, cancel)
 
     def _renew(self) -> None:
@@ -175,7 +180,7 @@ class Part:
 
 
 class Parts:
-    """All of them, as the tokens say. For any thread."""
+    """The isolated indexes of all tokens. Safe for several threads."""
 
     def __init__(self, whole: Runtime, settings: SettingsOf) -> None:
         self._whole = whole
@@ -189,13 +194,13 @@ class Parts:
         return iter(tuple(self._parts.values()))
 
     def follow(self, *, renew: bool = False) -> None:
-        """Have the indexes that tokens name, and no others. With `renew` the configuration is another one."""
+        """Create and remove indexes according to the tokens. `renew`: the configuration changed."""
         with self._lock:
             if self._stopped:
                 return
             try:
                 wanted = self._wanted()
-            except VaultIndexError as error:  # nobody is let in by such a file; what there is stays
+            except VaultIndexError as error:  # no token is valid now; keep the existing indexes
                 log_event(log, logging.ERROR, "tokens not read", code=error.code, message=error.message)
                 return
             self._remove(wanted)
@@ -211,7 +216,10 @@ class Parts:
                     part.tokens = names
 
     def of(self, scope: Scope) -> Part:
-        """Raises UsageError for a scope that no token has, BusyError where there are too many."""
+        """Return the index of a scope.
+
+        UsageError if no token has it, BusyError if there are too many.
+        """
         scope = _plain(scope)
         if scope not in self._parts:
             self.follow()
@@ -229,12 +237,12 @@ class Parts:
             part.mark(path, folder=folder, gone=gone)
 
     def release(self) -> None:
-        """Give back idle readers."""
+        """Close idle readers."""
         for part in self:
             part.runtime.pool.close()
 
     def stop(self, seconds: float) -> bool:
-        """Whether all came to their end in that time."""
+        """Stop all; return whether they ended within `seconds`."""
         with self._lock:
             self._stopped = True
         until = time.monotonic() + seconds
@@ -243,12 +251,12 @@ class Parts:
         return not [part for part in self if not part.close(max(until - time.monotonic(), 0.0))]
 
     def _wanted(self) -> dict[Scope, tuple[str, ...]]:
-        """The scopes of those that have not expired, and the names of their tokens."""
+        """Return the scopes of isolated tokens that have not expired, with the token names."""
         wanted: dict[Scope, tuple[str, ...]] = {}
         now = time.time()
         for token in self._tokens.all():
             scope = _plain(token.caller.scope)
-            # Of a project: a file may say so that lies anywhere, and an index of its own has places.
+            # Not by project: any file may name one, while an isolated index consists of places.
             if scope.isolated and not scope.projects and not token.expired(now):
                 wanted[scope] = (*wanted.get(scope, ()), token.caller.name)
         return wanted
@@ -265,14 +273,15 @@ class Parts:
 
 
 def cut(config: Config, scope: Scope) -> Config:
-    """The configuration of a user who indexes nothing but that part, and to whom no sessions are kept or written."""
+    """Return the configuration for only this part, without stored or mirrored sessions."""
 
     def inside(name: str) -> bool:
         return not scope.sources or name in scope.sources
 
     below = tuple(f"{folder.strip('/')}/" for folder in scope.folders)
     sources = tuple(replace(source, below=below) for source in config.sources if inside(source.name))
-    mirrored = config.told if config.sessions.mirror else frozenset()  # those are notes of the vault
+    # Mirrored sessions are notes of the vault.
+    mirrored = config.told if config.sessions.mirror else frozenset()
     clients = {
         name: replace(client, enabled=client.enabled and not below and inside(name) and name not in mirrored)
         for name, client in config.clients.items()
@@ -290,7 +299,7 @@ def cut(config: Config, scope: Scope) -> Config:
 
 
 def _plain(scope: Scope) -> Scope:
-    """The same for all that mean the same."""
+    """Return the canonical form of a scope."""
     sources, folders, projects = (tuple(sorted(set(part))) for part in (scope.sources, scope.folders, scope.projects))
     return Scope(sources, folders, projects, scope.isolated)
 

@@ -1,4 +1,4 @@
-"""The daemon's log: a line an event, never with the text of a note or a query, nor with a key."""
+"""The daemon's log: one event per line, without texts of notes or queries, and without keys."""
 
 import json
 import logging
@@ -19,19 +19,19 @@ _FILE_BYTES = 1_000_000
 
 
 def log_event(logger: logging.Logger, level: int, event: str, **fields: Any) -> None:
-    """Log an event with its figures. Only counts, paths, codes and times may be passed."""
+    """Log an event. Pass only counts, paths, codes and times as fields."""
     if logger.isEnabledFor(level):
         logger.log(level, event, extra={"fields": fields})
 
 
 def error_location(error: BaseException) -> str:
-    """The kind of an unexpected error and where it happened. Its message is left out: it may quote a note."""
+    """Return type and location of an error, without its message, which may quote a note."""
     frames = [f"{os.path.basename(frame.f_code.co_filename)}:{line}" for frame, line in walk_tb(error.__traceback__)]
     return f"{type(error).__name__} at {' > '.join(frames[-4:])}"
 
 
 class KeyValueFormatter(logging.Formatter):
-    """`time=… level=info event="…" key=value`; values with spaces or quotes are written as JSON strings."""
+    """`time=… level=info event="…" key=value`; values with spaces or quotes are JSON strings."""
 
     def __init__(self, *, timed: bool = True) -> None:
         super().__init__()
@@ -45,14 +45,17 @@ class KeyValueFormatter(logging.Formatter):
 
 
 class JsonFormatter(KeyValueFormatter):
-    """The same as a JSON object a line."""
+    """One JSON object per line."""
 
     def _line(self, fields: Mapping[str, Any]) -> str:
         return json.dumps(fields, ensure_ascii=False, default=str)
 
 
 class RotatingFile(RotatingFileHandler):
-    """A file of a bounded size and three older ones, for their owner alone. A full disk does not stop whoever logs."""
+    """A log file of limited size with three older ones, readable only by its owner.
+
+    A full disk does not stop the logging process.
+    """
 
     def __init__(self, path: Path, most_bytes: int = _FILE_BYTES) -> None:
         super().__init__(path, maxBytes=most_bytes, backupCount=3, encoding="utf-8", delay=True)
@@ -62,12 +65,12 @@ class RotatingFile(RotatingFileHandler):
         return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name of the base class
-        """Nobody is left to tell."""
+        """Ignore errors, because there is no other place to report them."""
 
 
 @contextmanager
 def logging_to(file: Path, level: str, form: str = "text") -> Iterator[None]:
-    """Send the log of the whole process to stderr, and to a rotating file as well unless journald reads stderr."""
+    """Send the log to stderr, and also to a rotating file unless journald reads stderr."""
     journal = _is_journal(os.environ.get("JOURNAL_STREAM", ""))
     formatter = (JsonFormatter if form == "json" else KeyValueFormatter)(timed=not journal)
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr), *([] if journal else [RotatingFile(file)])]
@@ -101,7 +104,7 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _is_journal(stream: str) -> bool:
-    """Whether stderr is what systemd says it connected to the journal; children of a service inherit the variable."""
+    """Whether stderr is the journal that systemd names; children inherit the variable."""
     found = os.fstat(sys.stderr.fileno()) if stream else None
     return found is not None and stream == f"{found.st_dev}:{found.st_ino}"
 

@@ -1,4 +1,4 @@
-"""What a watch is, and watchdog's observers as vaults need them: none on what holds no notes, and cheap polling."""
+"""Watch folders with watchdog: no watches on folders without notes, and cheap polling."""
 
 import errno
 import os
@@ -20,7 +20,7 @@ from vault_index.sources.mounts import mounts_under
 POLL_SECONDS = 1.0
 _MOST_POLL_SECONDS = 30.0
 _POLL_SHARE = 0.01
-"""The part of one processor that polling a vault may take, as long as that leaves it often enough."""
+"""Maximum share of one processor for polling a vault, down to one poll per `_MOST_POLL_SECONDS`."""
 
 Wanted = Callable[[str], bool]
 """Whether a folder, given by its real path, needs a watch."""
@@ -31,7 +31,10 @@ class Mark(Protocol):
 
 
 class Watch(FileSystemEventHandler, ABC):
-    """The watch on one source. `dispatch` is called in the observer's thread, all else in that of its owner."""
+    """The watch on one source.
+
+    `dispatch` runs in the observer's thread, everything else in the owner's.
+    """
 
     def __init__(self, name: str, root: str, mark: Mark) -> None:
         self._name = name
@@ -39,16 +42,16 @@ class Watch(FileSystemEventHandler, ABC):
         self._mark = mark
         self._observer: BaseObserver | None = None
         self.backend: str | None = None
-        """`native` or `polling`, None while nothing is watched."""
+        """`native` or `polling`; None while nothing is watched."""
         self.problem: Problem | None = None
 
     @abstractmethod
     def start(self) -> None:
-        """Watch what is there; where nothing is, `tend` begins when it comes."""
+        """Start watching; if the source is missing, `tend` starts when it appears."""
 
     @abstractmethod
     def tend(self) -> None:
-        """Every few seconds: notice what went or came back, and a watch that died."""
+        """Call every few seconds: restart the watch if the source came, went or the watch died."""
 
     def mark_all(self) -> None:
         self._mark(self._root, folder=True)
@@ -65,29 +68,30 @@ class Watch(FileSystemEventHandler, ABC):
 
 
 def native_observer(wanted: Wanted) -> BaseObserver:
-    """What the system has. OSError where it grants no further one."""
+    """Return the system's observer. OSError if its limits are reached."""
     return _choosy(wanted) if sys.platform == "linux" else Observer()
 
 
 def polling_observer() -> BaseObserver:
-    """Compares the files of a folder again and again."""
+    """Return an observer that compares the files of a folder repeatedly."""
     return BaseObserver(_Poller, timeout=POLL_SECONDS, listdir=_visible)
 
 
 class _Poller(PollingEmitter):
-    """Looks in its own thread from the first time on, for a share may be slow, and rests by how long that took."""
+    """Polls in its own thread, because a share may be slow, and pauses accordingly."""
 
     _pause = 0.0
 
     def on_thread_start(self) -> None:
-        """Nothing yet: whoever starts it has other things to do."""
+        """Do nothing here, so that starting does not block."""
 
     def run(self) -> None:
         try:
             self._measured(super().on_thread_start)
         except OSError:
-            return  # it went while we looked: who tends the watch finds it ended
-        # What changed between the comparison of everything and the first look is in neither.
+            return  # the folder was removed meanwhile; `tend` notices the ended thread
+        # A change between the full comparison and the first snapshot is in neither, so mark
+        # everything.
         self.queue_event(DirCreatedEvent(self.watch.path))
         super().run()
 
@@ -103,7 +107,7 @@ class _Poller(PollingEmitter):
 
 
 def started(observer: BaseObserver, handler: FileSystemEventHandler, *folders: str, **options: Any) -> BaseObserver:
-    """The observer at work. OSError where the system does not grant that, and then nothing is left of it."""
+    """Start an observer and return it. On OSError nothing is left running."""
     try:
         for folder in folders:
             observer.schedule(handler, folder, **options)
@@ -115,9 +119,10 @@ def started(observer: BaseObserver, handler: FileSystemEventHandler, *folders: s
 
 
 def exhausted(root: str) -> OSError | None:
-    """ENOSPC when the system grants no further inotify watch.
+    """Return ENOSPC or EMFILE if the system grants no further inotify watch, else None.
 
-    watchdog says so only for the root and leaves subfolders unwatched in silence, so one more watch is tried.
+    watchdog reports it only for the root and silently skips subfolders, so this tries one more
+    watch.
     """
     try:
         probe = native_observer(lambda _: True)
@@ -144,12 +149,13 @@ def _choosy(wanted: Wanted) -> BaseObserver:
     from watchdog.observers.inotify import InotifyEmitter, InotifyObserver
     from watchdog.observers.inotify_c import CallbackId, InotifyFD, Mask, WatchCallback, WatchDescriptor
 
-    # Of a folder that is made while watchdog walks the one above it, which is no fault: the watch is the same.
+    # A folder made while watchdog walks its parent is reported twice, with the same watch; that is
+    # harmless.
     warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
 
     class Reader(InotifyFD):
         def add_callback(self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId) -> WatchDescriptor:
-            # watchdog passes over a subfolder that it may not watch.
+            # watchdog skips a subfolder on PermissionError.
             if not wanted(os.fsdecode(path)):
                 raise PermissionError(errno.EACCES, "not wanted")
             return super().add_callback(path, mask, callback, id_)
@@ -164,21 +170,24 @@ def _choosy(wanted: Wanted) -> BaseObserver:
 
 
 def _visible(folder: str | None) -> Iterator[os.DirEntry[str]]:
-    """What a poll compares: all but hidden files and folders, some of which (`.git`) are large."""
+    """Yield the entries to poll, without hidden ones, some of which (`.git`) are large."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if not entry.name.startswith(".") or entry.name in (".obsidian", ".vaultignore"):
                 yield entry
 
 
-# What another machine changes reaches no watch: shares, folders of the host, everything in user space but local disks.
+# Changes by another machine reach no watch: network shares, folders of the host, most FUSE file
+# systems.
 _SILENT = frozenset(
     {"9p", "drvfs", "nfs", "nfs4", "cifs", "smb3", "smbfs", "virtiofs", "vboxsf", "fuse", "ceph", "afs"}
 )
 
 
 def silent_filesystem(folder: str) -> str:
-    """The kind of the first file system under `folder`, itself included, that gives no events; empty where all do, and
-    where the system does not tell."""
+    """Return the type of the first file system at or under `folder` without events.
+
+    Empty if none or unknown.
+    """
     kinds = (mount.kind for mount in mounts_under(folder))
     return next((kind for kind in kinds if kind in _SILENT or kind.startswith("fuse.")), "")

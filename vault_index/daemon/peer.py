@@ -1,4 +1,4 @@
-"""Who is at the other end of the socket, and whose socket it is; thin, because every command asks."""
+"""Check which user owns the other end of a socket. Imports little, for every command."""
 
 import os
 import socket
@@ -8,11 +8,11 @@ import sys
 _PEERCRED = (socket.SOL_SOCKET, socket.SO_PEERCRED) if hasattr(socket, "SO_PEERCRED") else (0, 1)
 """Level and option; the second pair is SOL_LOCAL and LOCAL_PEERCRED of macOS and the BSDs."""
 _PEERCRED_BYTES = 76
-"""Of a `struct xucred`; a `struct ucred` has 12. In both, the user is the second of the numbers."""
+"""Size of `struct xucred`; `struct ucred` has 12. In both, the user id is the second number."""
 
 
 def is_own_process(connection: socket.socket) -> bool:
-    """Whether the process that listens, or connected, at the other end runs as this user; no, if nobody knows."""
+    """Whether the process at the other end runs as this user; False if unknown."""
     try:
         credentials = connection.getsockopt(*_PEERCRED, _PEERCRED_BYTES)
     except OSError:
@@ -21,7 +21,7 @@ def is_own_process(connection: socket.socket) -> bool:
 
 
 def is_own_socket(path: str | os.PathLike[str]) -> bool:
-    """Whether only this user can have put a socket there: it and its folder are theirs, and closed to others.
+    """Whether only this user can have created the socket: user and folder match, closed to others.
 
     The folder may be reached through a link that this user or root made.
     """

@@ -1,4 +1,4 @@
-"""How far long work is, how fast it goes, and how long it will take: what was reported of it in, what to tell out."""
+"""Compute rate and remaining time of long work from its progress reports."""
 
 import threading
 from collections import deque
@@ -8,21 +8,24 @@ from typing import NamedTuple
 from vault_index.results.status import WorkStatus
 
 _SHORT = 1.0
-"""Work of so few seconds is over before anybody has read how long it takes."""
+"""Work shorter than this many seconds shows no rate."""
 _WINDOW = 30.0
-"""Seconds whose rate counts: long enough to be even, short enough to notice that a machine got busy."""
+"""Seconds over which a rate is measured: enough to be stable, and to follow a busy machine."""
 _BREATH = 0.25
-"""Seconds between two moments that are remembered."""
+"""Minimum seconds between two stored points."""
 
 
 class _Moment(NamedTuple):
     at: float
     done: int
-    """Since the stage began, over all parts of it."""
+    """The count since the stage began, over all parts."""
 
 
 class ProgressRate:
-    """Work that is interrupted for a saved file begins to count anew and keeps its rate. For any thread."""
+    """The progress of one piece of work. Safe for several threads.
+
+    Work interrupted for a saved file counts from zero again but keeps its rate.
+    """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -30,7 +33,7 @@ class ProgressRate:
         self._stage = ""
         self._done = self._total = 0
         self._earlier = 0
-        """What was done in the parts before this one."""
+        """The count of the earlier parts."""
         self._moments: deque[_Moment] = deque()
 
     def report(self, stage: str, done: int, total: int) -> None:
@@ -45,13 +48,13 @@ class ProgressRate:
             self._remember(_Moment(now, self._earlier + done))
 
     def over(self) -> None:
-        """Nothing is left to do; what comes next is another piece of work."""
+        """End the current work."""
         with self._lock:
             self._stage = ""
             self._moments.clear()
 
     def state(self) -> WorkStatus | None:
-        """None while there is no long work."""
+        """Return the progress; None if there is no long work."""
         with self._lock:
             if not self._moments:
                 return None

@@ -1,4 +1,4 @@
-"""The words of the daemon's socket, shared by client and server: version, bounds, lines, errors (docs/protocol.md)."""
+"""The protocol of the daemon's socket: version, limits, encoding and errors (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import json
 
 from vault_index import errors
 
-TYPE_CHECKING = False  # spares the thin client the import of typing; type checkers know the name
+TYPE_CHECKING = False  # spares the client the import of typing; type checkers know the name
 if TYPE_CHECKING:
     from typing import Any
 
 VERSION = 1
 MAX_REQUEST_BYTES = 4 * 1024 * 1024
 HEARTBEAT_SECONDS = 5.0
-"""A progress line comes at least this often while a writing request waits or works."""
+"""Maximum seconds between progress lines while a writing request waits or works."""
 
 
 def encode(message: dict[str, Any]) -> bytes:
-    """One line. ASCII only, so that file names that are no valid UTF-8 (lone surrogates) pass as well."""
+    """Encode one line in ASCII, so that invalid UTF-8 in file names (lone surrogates) survives."""
     return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
 
 
 def too_long() -> errors.UsageError:
-    """What a request over MAX_REQUEST_BYTES is answered with."""
+    """Return the error for a request over MAX_REQUEST_BYTES."""
     return errors.UsageError(
         f"the request is longer than {MAX_REQUEST_BYTES // 2**20} MiB", "pass the name of a file instead"
     )
 
 
 def error_object(error: errors.VaultIndexError) -> dict[str, Any]:
-    """The `error` of a reply."""
+    """Return the `error` object of a reply."""
     return {
         "code": error.code,
         "message": error.message,
@@ -39,7 +39,7 @@ def error_object(error: errors.VaultIndexError) -> dict[str, Any]:
 
 
 def error_from(reply: Any) -> errors.VaultIndexError:
-    """The exception that an `error` object stands for; the base class for a code this version does not know."""
+    """Return the exception for an `error` object; the base class for an unknown code."""
     if not isinstance(reply, dict):
         reply = {}
     kind = _class_of(str(reply.get("code", "")), errors.VaultIndexError) or errors.VaultIndexError

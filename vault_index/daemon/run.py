@@ -1,4 +1,4 @@
-"""The daemon itself: one per home, listening first, then reconciling and watching, until a signal ends it."""
+"""The daemon, one per home: it listens, reconciles and watches until a signal ends it."""
 
 from __future__ import annotations
 
@@ -45,21 +45,23 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Tools = Callable[[Callable[[str, Mapping[str, Any]], dict[str, Any]], Mapping[str, Any]], str]
-"""Answers a call of an agent's tool (`tool`): given what carries out a method, and the params of the request."""
+"""Answers an agent's tool call (`tool`), given a function that runs a method, and the request's
+params.
+"""
 
 _TEND_SECONDS = 5.0
 _TELL_SECONDS = 30.0
-"""How often the log says how far a long piece of work is."""
+"""Seconds between log lines about long work."""
 _WRITER_SECONDS = 1.3
-"""What the current job gets after SIGTERM, which promises an end within two seconds."""
+"""Seconds for the current job after SIGTERM; the daemon promises to end within two."""
 _WATCHES_SECONDS = 0.3
-"""What a poll gets that is under way."""
+"""Seconds for a running poll to end."""
 
 
 def run(home: Home, *, log_level: str = "info", log_format: str = "text", tools: Tools | None = None) -> int:
-    """Serve until SIGTERM or SIGINT; returns the exit code. Call it from the main thread.
+    """Serve until SIGTERM or SIGINT and return the exit code. Call it from the main thread.
 
-    Raises BusyError when a daemon runs for this home already, and whatever opening the index raises.
+    Raises BusyError if a daemon already runs for this home, and the errors of opening the index.
     """
     share_heap()
     take_turns()
@@ -70,7 +72,7 @@ def run(home: Home, *, log_level: str = "info", log_format: str = "text", tools:
         with logging_to(home.daemon_log, log_level, log_format), EventQueue() as inbox:
             try:
                 runtime = Runtime.open(home)
-            except VaultIndexError as error:  # whoever started it may not see what it prints
+            except VaultIndexError as error:  # the user may not see stderr
                 log_event(log, logging.CRITICAL, "not started", code=error.code, message=error.message, hint=error.hint)
                 raise
             with closing(runtime):
@@ -80,7 +82,10 @@ def run(home: Home, *, log_level: str = "info", log_format: str = "text", tools:
 
 
 class Daemon:
-    """Owns the parts. Nearly everything happens in the main thread, which waits for words in the inbox."""
+    """Owns all parts.
+
+    Most work is triggered by the main thread, which waits for words in the inbox.
+    """
 
     def __init__(self, runtime: Runtime, inbox: EventQueue, tools: Tools | None = None) -> None:
         self._runtime = runtime
@@ -136,7 +141,7 @@ class Daemon:
             self._report()
 
     def _renew(self) -> None:
-        """Not again and again: what made one watch die may do so with the next. `tend` begins it then, in its time."""
+        """Renew the watches, but not repeatedly: a persistent fault is left to `tend`."""
         if time.monotonic() >= self._renew_at:
             self._renew_at = time.monotonic() + _TEND_SECONDS
             self._watcher.renew()
@@ -165,7 +170,7 @@ class Daemon:
         return told if work is None else f"{work.stage}: {work.done} of {work.total}, {work.rate}/s; {told}"
 
     def _call(self, method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken) -> Any:
-        """In the writer's thread."""
+        """Run a method in the writer's thread."""
         if method == "reload":
             return self._reload()
         if method == "served":
@@ -177,12 +182,15 @@ class Daemon:
         return answer
 
     def _index_for(self, caller: Caller) -> VaultIndex:
-        """The index as this caller sees it."""
+        """Return the index as this caller sees it."""
         return VaultIndex(self._runtime.within(caller.scope, caller.name))
 
     def _reload(self) -> dict[str, Any]:
-        """In the writer's thread. A configuration with faults is reported there, and the old one stays."""
-        # Not before its turn has come: systemd takes a reload that is long for one that failed.
+        """Reload in the writer's thread.
+
+        An invalid configuration is reported and the old one stays.
+        """
+        # Only now, because systemd treats a long reload as failed.
         notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
         try:
             self._runtime.reload()
@@ -193,7 +201,7 @@ class Daemon:
         return {"sources": len(self._runtime.sources)}
 
     def _apply(self) -> None:
-        """Watch the new sources first, so that nothing happens unseen between the reconcile and the watch."""
+        """Watch the new sources first, so that no change is missed between reconcile and watch."""
         self._watcher.stop()
         self._watcher = self._new_watcher()
         self._watcher.start()
@@ -202,11 +210,12 @@ class Daemon:
         log_event(log, logging.INFO, "reloaded", sources=len(self._runtime.sources))
 
     def _follow_tokens(self, *, renew: bool = False) -> None:
-        """Have the indexes that isolated tokens ask for; those of tokens that are gone are left to be removed."""
+        """Create the isolated indexes of the tokens, and remove those without a token."""
         home = self._runtime.home
         with self._opening:
             if self._parts is None and (home.tokens_file.exists() or home.isolated_dir.exists()):
-                from vault_index.daemon.isolated import Parts  # late: most daemons serve nobody
+                # Imported here because most daemons have no isolated tokens.
+                from vault_index.daemon.isolated import Parts
 
                 self._parts = Parts(self._runtime, self._settings_of)
         if self._parts is not None:
@@ -221,7 +230,7 @@ class Daemon:
 
     def _settings_of(self, runtime: Runtime, again: Callable[[], Runtime]) -> Settings:
         watch, provider = runtime.config.watch, runtime.config.embedding.provider
-        # A server may take its time, for which no saved file shall wait: another thread, an index of its own.
+        # A server may be slow and must not delay saved files, so use another thread and index.
         apart = provider not in ("local", "none")
         stepper = Stepper(again, apart=True, turn=self._turn) if apart else Stepper(lambda: runtime, turn=self._turn)
 
@@ -237,7 +246,7 @@ class Daemon:
             self._parts.mark(path, folder=folder, gone=gone)
 
     def _keep_house(self) -> None:
-        """In the writer's thread."""
+        """Archive and prune memories, in the writer's thread."""
         for done, outcomes in memories.keep_house(self._runtime).items():
             if outcomes.results or outcomes.failed:
                 log_event(log, logging.INFO, done, memories=len(outcomes.results), failed=len(outcomes.failed))
@@ -257,17 +266,19 @@ class Daemon:
         watches.start()
         watches.join(_WATCHES_SECONDS)
         if not finished or self._writer.busy_apart or watches.is_alive():
-            # In a network call, or on a share that hangs. Every transaction is whole or not there: nothing is lost.
+            # In a network call, or on a hanging share. Transactions are atomic, so nothing is lost.
             log_event(log, logging.WARNING, "stopped in the middle of a job")
-            with suppress(OSError):  # the lock holds to the end; a pid in its file would say that the daemon died
+            # The lock stays held; a pid in its file would look like a crash.
+            with suppress(OSError):
                 os.truncate(self._runtime.home.daemon_lock, 0)
             os._exit(code)
         log_event(log, logging.INFO, "stopped")
 
-    # --- the threads of the connections, several at a time ------------------------------------------------------
+    # --- connection threads, several at a time
+    # ------------------------------------------------------------------
 
     def answer(self, request: Request, progress: Progress) -> dict[str, Any] | str:
-        """By the daemon itself (ping, status), the index for reading, the writer for writing."""
+        """Answer a request: ping and status here, reading by the index, writing by the writer."""
         if request.method == "served":
             return self._serve(request.params, progress)
         if request.method == "changes":
@@ -281,13 +292,17 @@ class Daemon:
         answer: dict[str, Any] = to_json(self._answer(request, progress))
         if request.format is None:
             return answer
-        from vault_index.output import render  # late: most clients render themselves
+        # Imported here because most clients render themselves.
+        from vault_index.output import render
 
         return render(request.method, answer, cast("Format", request.format))
 
     def _serve(self, asked: dict[str, Any], progress: Progress) -> dict[str, Any]:
-        """A method for a caller with a token. A method of its own, so that a daemon that knows nothing of callers
-        refuses it, and does not answer from the whole index."""
+        """Answer a method for a caller with a token.
+
+        A separate method, so that an older daemon refuses it instead of answering from the whole
+        index.
+        """
         try:
             caller, method, params = caller_from_json(asked["caller"]), str(asked["method"]), dict(asked["params"])
         except (KeyError, TypeError, ValueError) as error:
@@ -295,9 +310,10 @@ class Daemon:
         if method == "changes":
             return self._changes(caller, params)
         if method.startswith("page/"):
-            from vault_index.page.answers import answer as answer_page  # late: most daemons serve nobody
+            # Imported here because most daemons serve no page.
+            from vault_index.page.answers import answer as answer_page
 
-            if method == "page/about":  # the page was opened, and a question will come, unless there is no index yet
+            if method == "page/about":  # the page was opened, so a query will follow
                 with suppress(VaultIndexError), self._runtime.pool.lend() as connections:
                     self._runtime.embedders.prepare(serving_space(connections.reader), "")
             reload = partial(self._answer, Request("reload", {}, None), progress)
@@ -320,14 +336,15 @@ class Daemon:
         elif method in WRITING:
             job = {"caller": caller, "method": method, "params": params}
             answer = to_json(self._writer.submit("served", job).follow(progress))
-        elif method in ("status", "doctor"):  # of the daemon, too, for those who see everything
+        elif method in ("status", "doctor"):  # unrestricted callers also see the daemon's status
             answer = to_json(self._answer(Request(method, params, None), progress))
         else:
             answer = to_json(call(self._index_for(caller), method, params))
         return answer  # type: ignore[no-any-return]
 
     def _changes(self, caller: Caller, params: dict[str, Any]) -> dict[str, Any]:
-        from vault_index.daemon.changes import Feeds  # late: most daemons tell nobody
+        # Imported here because most daemons have no such client.
+        from vault_index.daemon.changes import Feeds
 
         with self._opening:
             feeds = self._feeds = self._feeds or Feeds()
@@ -357,7 +374,7 @@ class Daemon:
             return told | {"pid": os.getpid(), "since": self._since}
         if request.method in WRITING or request.method == "reload":
             return self._writer.submit(request.method, request.params).follow(progress)
-        # The ledger of privacy knows nothing of a daemon.
+        # `status --privacy` does not depend on the daemon.
         if request.method == "status" and bind("status", request.params)[0] == "status":
             state = self._writer.state()
             isolated = tuple(part.status() for part in self._parts or ())

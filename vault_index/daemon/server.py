@@ -1,4 +1,4 @@
-"""Listens on the Unix socket and passes requests on: a thread a connection, everything bounded (docs/protocol.md)."""
+"""Listen on the Unix socket and pass requests on, with limits (docs/protocol.md)."""
 
 import contextlib
 import json
@@ -29,11 +29,16 @@ class Request(NamedTuple):
 
 
 Answer = Callable[[Request, Progress], dict[str, Any] | str]
-"""Called in the connection's thread; may call its second argument with progress, raises VaultIndexError."""
+"""Called in the connection's thread; may report progress to its second argument. Raises
+VaultIndexError.
+"""
 
 
 class Server:
-    """Serves `answer` at `path`. The caller holds the daemon's lock, so a socket file found there is stale."""
+    """Serves `answer` at `path`.
+
+    The caller holds the daemon's lock, so an existing socket is stale.
+    """
 
     def __init__(self, path: Path, answer: Answer, *, max_clients: int = 64, idle_seconds: float = 300.0) -> None:
         self._path = path
@@ -41,7 +46,7 @@ class Server:
         self._max_clients = max_clients
         self._idle_seconds = idle_seconds
         self._clients: dict[socket.socket, threading.Thread] = {}
-        """Added by the thread that accepts, and each taken out by its own."""
+        """Added by the accepting thread; each thread removes its own."""
         self._stopping = threading.Event()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._thread = threading.Thread(target=self._accept, name="server", daemon=True)
@@ -58,11 +63,11 @@ class Server:
         return self._thread.is_alive()
 
     def stop(self, timeout: float = 0.5) -> None:
-        """Stop listening, give requests under way `timeout` seconds to answer, then hang up."""
+        """Stop listening, give running requests `timeout` seconds to answer, then hang up."""
         self._stopping.set()
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as last:
             last.settimeout(timeout)
-            last.connect(str(self._path))  # nothing else wakes a thread that accepts on every system
+            last.connect(str(self._path))  # no other way wakes an accepting thread on every system
         self._thread.join(timeout)
         self._path.unlink(missing_ok=True)
         clients = dict(self._clients)
@@ -78,14 +83,15 @@ class Server:
             try:
                 client, _ = self._listener.accept()
             except OSError as error:
-                # Gone before it was accepted, or out of file descriptors: the others go on.
+                # The client left before it was accepted, or file descriptors ran out: keep serving
+                # others.
                 log_event(log, logging.WARNING, "not accepted", error=type(error).__name__, errno=error.errno)
                 self._stopping.wait(0.1)
             else:
                 self._welcome(client)
 
     def _welcome(self, client: socket.socket) -> None:
-        """Serve it in a thread of its own, unless there are too many."""
+        """Serve a client in its own thread, unless there are too many."""
         client.settimeout(self._idle_seconds)
         if not is_own_process(client):
             log_event(log, logging.WARNING, "refused a client of another user")
@@ -97,7 +103,7 @@ class Server:
             )
             try:
                 thread.start()
-            except RuntimeError as error:  # the system grants no further one
+            except RuntimeError as error:  # the system allows no more threads
                 log_event(log, logging.WARNING, "not served", error=error_location(error))
                 del self._clients[client]
             else:
@@ -116,14 +122,14 @@ class Server:
                         break
                     client.settimeout(self._idle_seconds)
         except OSError:
-            pass  # idle for too long, or gone: nobody is left to tell
+            pass  # idle for too long, or the client left
         except Exception as error:  # noqa: BLE001 - one connection must not end the daemon
             log_event(log, logging.ERROR, "connection failed", error=error_location(error))
         finally:
             del self._clients[client]
 
     def _reply(self, client: socket.socket, line: bytes) -> bool:
-        """Answer one line; False when the connection ends with it."""
+        """Answer one line; return False if the connection must end."""
         client.settimeout(_SEND_SECONDS)
         ident: Any = None
         try:
@@ -150,7 +156,7 @@ class Server:
                     step = {"stage": stage, "done": done, "total": total}
                     client.sendall(protocol.encode({"id": ident, "progress": step}))
                 except OSError:
-                    here = False  # the client went away; its work goes on
+                    here = False  # the client left; its work continues
 
         try:
             answer = self._answer(request, progress)
@@ -170,7 +176,7 @@ def _error_line(ident: Any, error: VaultIndexError) -> bytes:
 
 def _read(line: bytes) -> dict[str, Any]:
     try:
-        message = json.loads(line, parse_constant=int)  # NaN and Infinity are no JSON, and no int
+        message = json.loads(line, parse_constant=int)  # NaN and Infinity are not valid JSON
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
@@ -194,7 +200,7 @@ def _request(message: dict[str, Any]) -> Request:
 
 
 def _hang_up(client: socket.socket) -> None:
-    """Read a little of what the client still sends: hanging up on it would take our last words away from it."""
+    """Read remaining input, because closing with unread data would discard the last reply."""
     client.settimeout(0.2)
     with contextlib.suppress(OSError):
         client.shutdown(socket.SHUT_WR)

@@ -1,7 +1,7 @@
-"""Notices that a client wrote something: its files are watched, and it is asked from time to time as well.
+"""Watch the files of clients, and also poll their databases, for new sessions.
 
-What changed stands in no event of a database. A mark of the data folder means "compare the sessions", which costs next
-to nothing while nothing was written.
+Events do not say what changed in a database. A mark of the data folder means "compare the
+sessions", which is cheap if nothing changed.
 """
 
 import logging
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class SessionWatch(Watch):
-    """The watch on the folders of one client, and on what lies deeper only where sessions do."""
+    """The watch on the folders of one client; recursive only if its sessions are in subfolders."""
 
     def __init__(self, source: SessionSource, mark: Mark, backend: str) -> None:
         super().__init__(source.config.name, str(source.config.path), mark)
@@ -39,13 +39,13 @@ class SessionWatch(Watch):
             try:
                 folders, deep = [*map(os.path.realpath, self._folders)], self._source.client.deep
                 self._observer = started(Observer(), self, *folders, recursive=deep)
-                # Of folders inside that get no watch nobody is told, nor of what another machine writes.
+                # watchdog does not report unwatched subfolders, nor writes by other machines.
                 silent = next(filter(None, map(silent_filesystem, folders)), "") if deep else ""
                 if silent or (deep and exhausted(folders[0])):
                     self.stop()
                     log_event(log, logging.WARNING, "sessions are polled", filesystem=silent)
                 self.backend = "polling" if self._observer is None else "native"
-            except OSError as error:  # no watch is left: `tend` asks often enough
+            except OSError as error:  # no watch is left; `tend` polls often enough
                 log_event(log, logging.WARNING, "sessions are polled", error=error.strerror)
         log_event(log, logging.INFO, "watching", source=self._name, backend=self.backend)
 
@@ -53,8 +53,7 @@ class SessionWatch(Watch):
         self._mark(self._root)
 
     def tend(self) -> None:
-        """Ask the databases, and files that are not watched: some writes make no event, and a folder may have come or
-        gone."""
+        """Poll databases, unwatched files and missing folders, for changes without an event."""
         if self._present() != self._folders or not (self._observer is None or self._observer.is_alive()):
             self.renew()
         if self.backend == "native" and self._source.client.deep:
@@ -67,7 +66,7 @@ class SessionWatch(Watch):
         if event.event_type in ("opened", "closed", "closed_no_write"):
             return
         client = self._source.client
-        if event.is_directory:  # files in a new one may be older than the watch on it
+        if event.is_directory:  # files in a new folder may be older than its watch
             if client.deep and event.event_type != "modified":
                 self._mark(self._root, folder=True)
             return

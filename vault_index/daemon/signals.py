@@ -1,4 +1,4 @@
-"""What the main thread waits for: signals, threads that die, and words from the other threads."""
+"""Wake the main thread for signals, dead threads and words from other threads."""
 
 import contextlib
 import logging
@@ -19,10 +19,10 @@ _WORDS: dict[int, Word] = {**_SIGNALS, ord("a"): "reloaded", ord("b"): "renew"}
 
 
 class EventQueue:
-    """A queue that signals wake without fail: while it is open, the main thread's signals are its words.
+    """A queue that also receives the main thread's signals, as words, while it is open.
 
-    Blocking on a lock or a queue may miss a signal until its timeout; a file descriptor written by the signal
-    itself does not. So the queue is that descriptor, and a word is a byte.
+    Blocking on a lock or a queue may miss a signal until its timeout. A file descriptor that the
+    signal handler writes to does not. So the queue is that descriptor, and a word is a byte.
     """
 
     def __init__(self) -> None:
@@ -46,11 +46,11 @@ class EventQueue:
         self._write.close()
 
     def put(self, word: Literal["reloaded", "renew"]) -> None:
-        with contextlib.suppress(OSError):  # full of words that nobody read, or over
+        with contextlib.suppress(OSError):  # full of unread words, or closed
             self._write.send(b"a" if word == "reloaded" else b"b")
 
     def get(self, timeout: float) -> Word | None:
-        """The next word; None when there was none for `timeout` seconds."""
+        """Return the next word; None if there was none for `timeout` seconds."""
         self._read.settimeout(timeout)
         with contextlib.suppress(TimeoutError, BlockingIOError):
             return _WORDS.get(self._read.recv(1)[0])

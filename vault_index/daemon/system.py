@@ -1,4 +1,4 @@
-"""What the daemon needs of the operating system: a process, a lock, low priority, memory, the service manager."""
+"""Operating system services for the daemon: process, lock, priority, memory, systemd."""
 
 import ctypes
 import fcntl
@@ -18,17 +18,17 @@ from vault_index.disk import open_own
 from vault_index.errors import BusyError
 
 _NICE = 10
-"""Half way down. Not further: a thread that gets no processor would keep Python's lock from those that answer."""
+"""Not the lowest: a starved thread would hold Python's lock and delay those that answer."""
 
 _M_ARENA_MAX = -8
-"""`mallopt(3)`."""
+"""A parameter of `mallopt(3)`."""
 
 
 def give_way() -> None:
-    """Have the calling thread, and those it starts, stand behind the work of people, in processor and disk time.
+    """Lower the priority of the calling thread and those it starts, for processor and disk.
 
-    On Linux a thread has a priority of its own, from which that of its disk accesses follows; elsewhere nothing is
-    done, because a process that is slow to work would be slow to answer as well.
+    Linux has priorities per thread, which also set the I/O priority. Elsewhere nothing is done,
+    because a low process priority would slow down answers too.
     """
     if sys.platform == "linux":
         thread = threading.get_native_id()
@@ -37,26 +37,31 @@ def give_way() -> None:
 
 
 def share_heap() -> None:
-    """Have all threads allocate from one heap, on glibc; call it before there are others. It would give each thread a
-    heap of its own, none of which can use what another one freed: 9 MB after a few minutes of edits."""
+    """Make all threads allocate from one heap, on glibc. Call it before starting threads.
+
+    Separate heaps cannot reuse each other's free memory: 9 MB more after a few minutes of edits.
+    """
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def take_turns() -> None:
-    """Have threads hand on Python's lock ten times as often as it does by itself. A question gives it away with each
-    statement of SQL, and the writer would keep it for five thousandths of a second every time."""
+    """Let threads switch ten times as often as by default.
+
+    A query releases Python's lock at each SQL statement, and the writer would keep it for 5 ms each
+    time.
+    """
     sys.setswitchinterval(0.0005)
 
 
 def trim_memory() -> None:
-    """Give memory back to the system: what is remembered of single words and names, of which the caches hold as many as
-    they may after a day, and what is free, which glibc would keep for itself."""
-    # By `isinstance` a proxy would be asked what it stands for, and load it.
+    """Free memory: clear the caches of words and names, and return free heap to the system."""
+    # `isinstance` would make lazy proxies load their objects.
     caches = [found for found in gc.get_objects() if type(found) is _lru_cache_wrapper]
     for cache in caches:
         of_ours = str(getattr(cache, "__module__", "")).startswith("vault_index.")
-        if of_ours and cache.cache_parameters()["maxsize"]:  # the others hold few things, which are slow to make
+        # Unlimited caches are small and slow to fill.
+        if of_ours and cache.cache_parameters()["maxsize"]:
             cache.cache_clear()
     gc.collect()
     with suppress(OSError, AttributeError):  # another C library
@@ -70,13 +75,16 @@ def notify(message: str) -> None:
         return
     if address.startswith("@"):
         address = "\0" + address[1:]
-    # A service manager that does not listen is no reason to stop.
+    # Errors of the service manager are ignored.
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
         channel.sendto(message.encode(), address)
 
 
 def watchdog_interval() -> float | None:
-    """How often systemd wants WATCHDOG=1, half its limit; None when it does not want it."""
+    """Return the seconds between WATCHDOG=1 messages, half of systemd's limit.
+
+    None if not requested.
+    """
     limit = os.environ.get("WATCHDOG_USEC", "")
     if not limit.isdigit() or os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return None
@@ -84,9 +92,10 @@ def watchdog_interval() -> float | None:
 
 
 def launch(home: Home, options: Sequence[str], *command: str) -> subprocess.Popen[bytes]:
-    """Start the daemon, or another command, as a process of its own that outlives this one.
+    """Start the daemon, or another command, as a detached process.
 
-    `options` name its home. Where one runs already, it ends again. It logs to a file of its own (`vault-index logs`).
+    `options` name its home. It ends if a daemon already runs there. It logs to its own file
+    (`vault-index logs`).
     """
     private_folder(home.data_dir)
     return subprocess.Popen(
@@ -100,7 +109,7 @@ def launch(home: Home, options: Sequence[str], *command: str) -> subprocess.Pope
 
 
 class DaemonLock:
-    """Taken by the constructor, held until `release` or the end of the process, however it ends.
+    """Taken by the constructor, held until `release` or the end of the process.
 
     Raises BusyError with the pid of the daemon that holds it.
     """

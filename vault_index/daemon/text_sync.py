@@ -1,4 +1,4 @@
-"""Keeping the texts of the index up to date: files that were marked, and everything from time to time."""
+"""Keep the texts of the index up to date: marked files at once, everything at intervals."""
 
 import logging
 import threading
@@ -22,16 +22,18 @@ from vault_index.times import iso_time_or_none
 log = logging.getLogger(__name__)
 
 _MANY_PATHS = 500
-"""More paths than this are cheaper to find by a full scan."""
+"""Number of paths above which a full scan is cheaper."""
 _TOGETHER_SECONDS = 1.5
-"""So much longer what was saved may keep other work waiting: to begin once more with the rest takes a second."""
+"""Extra seconds that saved files may delay other work, because restarting with the rest takes a
+second.
+"""
 _AGAIN_SECONDS = 1.0
-"""A new folder is looked at once more after this time: its files may be older than the watch on it."""
+"""Seconds after which a new folder is read again: its files may be older than its watch."""
 _BUSY_RETRY, _ERROR_RETRY, _LONGEST_RETRY = 1.0, 30.0, 60.0
 
 
 class TextIndex(Protocol):
-    """What this needs of VaultIndex."""
+    """The part of VaultIndex that text sync needs."""
 
     def sync(
         self,
@@ -44,7 +46,10 @@ class TextIndex(Protocol):
 
 
 class TextSync:
-    """`mark`, `watch`, `waiting` and `problems` may be called by any thread, the rest belongs to the writer's."""
+    """Any thread may call `mark`, `watch`, `waiting` and `problems`.
+
+    The rest belongs to the writer's.
+    """
 
     def __init__(
         self,
@@ -70,18 +75,21 @@ class TextSync:
         self._reconcile_seconds = 0.0
         self.reconcile_at: float | None = None
         self._reconciled = False
-        """Whether everything was compared since what there is to index was last another."""
+        """Whether a full comparison has finished since the sources or the index last changed."""
         self._untold = 0
-        """What a reconcile that was interrupted has found so far."""
+        """Changes that an interrupted reconcile has found so far."""
         self._problems: tuple[Problem, ...] = ()
         self._rebuilt: tuple[Problem, ...] = ()
         self._failing: tuple[Problem, ...] = ()
         self._waits: dict[str, float] = {}
-        """How many seconds what fails has waited for its last try."""
+        """The last retry interval in seconds, by path."""
 
     def configure(self, marks: Debounce, reconcile_seconds: float) -> None:
-        """Take new times (0: no timer), and reconcile as soon as possible. What that finds, nobody missed: no event
-        tells what other settings show or hide."""
+        """Apply new intervals (0: no timer), and reconcile soon.
+
+        Its findings do not count as missed, because no event reports what new settings show or
+        hide.
+        """
         with self._lock:
             now = self._clock()
             for path in self._marks.take_all():
@@ -92,7 +100,7 @@ class TextSync:
             self.reconcile_at = now
 
     def mark(self, path: str, *, folder: bool = False, gone: bool = False) -> float:
-        """Have `path` looked at soon; returns when. A folder that is there is looked at again a little later."""
+        """Schedule `path` to be read; return when. An existing folder is read twice."""
         with self._lock:
             now = self._clock()
             self._events += 1
@@ -109,34 +117,34 @@ class TextSync:
 
     @property
     def waiting(self) -> int:
-        """Marked paths."""
+        """The number of marked paths."""
         with self._lock:
             return len(self._marks)
 
     def problems(self) -> tuple[Problem, ...]:
-        """What keeps texts out of the index, and what the last reconcile reported."""
+        """Return what keeps texts out of the index, and the problems of the last reconcile."""
         with self._lock:
-            # Whether a source is there, or the state is sound, the status sees for itself; that the index was damaged
-            # is told to the end.
+            # Leave out what `status` checks itself; a rebuilt index stays reported until the daemon
+            # ends.
             passing = (p for p in self._problems if p.code not in ("index_rebuilt", "source_vanished", "state_damaged"))
             return (*self._failing, *self._rebuilt, *passing)
 
     # --- the writer's thread -------------------------------------------------------------------------------
 
     def next_marked(self) -> float | None:
-        """When a marked path will be due."""
+        """Return when a marked path is due."""
         with self._lock:
             return self._marks.next_due()
 
     def save_due(self) -> None:
-        """Bring the marked paths that are due up to date."""
+        """Sync the marked paths that are due."""
         with self._lock:
             due = self._marks.due(self._clock())
         if due:
             self.save(due)
 
     def save(self, paths: tuple[str, ...]) -> bool:
-        """Bring these up to date. What fails is tried again; when others wait for long, the rest comes later: False."""
+        """Sync these paths; failed ones are retried. False if interrupted by waiting work."""
         started = self._clock()
         everything = len(paths) > _MANY_PATHS
         try:
@@ -156,12 +164,12 @@ class TextSync:
         return True
 
     def reconcile(self) -> bool:
-        """Compare everything. What it finds although no event told of it, the watcher missed.
+        """Compare everything. A change without an event counts as missed by the watcher.
 
-        False where that did not come to its end; it is tried again.
+        False if it did not finish; it is then repeated.
         """
         started = self._clock()
-        self.reconcile_at = started + _ERROR_RETRY  # should this end by an error nobody thought of
+        self.reconcile_at = started + _ERROR_RETRY  # in case of an unexpected error
         if self._reconciled and not self._save_waiting():
             self.reconcile_at = self._clock()
             return False
@@ -196,34 +204,34 @@ class TextSync:
             return self._index.sync(paths, embed=False, progress=self._rate.report, cancel=cancel)
         except VaultIndexError:
             raise
-        except Exception as error:  # whatever fails is tried again, and named
+        except Exception as error:  # every failure is retried and reported
             log_event(log, logging.ERROR, "job failed", error=error_location(error))
             raise VaultIndexError(
                 f"a defect of vault-index: {type(error).__name__}", "the daemon's log says where"
             ) from error
 
     def _save_waiting(self) -> bool:
-        """What events told of and waits for its turn was not missed. False where that was interrupted."""
+        """Sync the marked paths first, because they were not missed. False if interrupted."""
         with self._lock:
             waiting = self._marks.take_all()
         return not waiting or self.save(waiting)
 
     def _without_event(self, report: SyncReport, events: int) -> int:
-        """Changes that no event told of, given how many events there had been before."""
+        """Count the changes without an event, given the number of events before."""
         return max(0, _changes(report) - (self._events - events))
 
     def _not_saved(self, paths: tuple[str, ...], error: VaultIndexError) -> None:
         of_one_path = type(error) in (VaultIndexError, UsageError, NotInSourceError)
         if of_one_path and 1 < len(paths) <= _MANY_PATHS:
-            for path in paths:  # one file that cannot be read shall not keep the others waiting
+            for path in paths:  # one unreadable file must not delay the others
                 self.save((path,))
-        elif isinstance(error, NotInSourceError):  # of a source that is configured no longer
+        elif isinstance(error, NotInSourceError):  # of a removed source
             log_event(log, logging.WARNING, "not saved", code=error.code, message=error.message)
         else:
             self._try_again(paths, error)
 
     def _try_again(self, paths: tuple[str, ...], error: VaultIndexError) -> None:
-        """What could not be looked at now is looked at later, at growing intervals; it is never dropped."""
+        """Retry failed paths at growing intervals, without limit."""
         waits = {path: min(max(self._waits.get(path, 0.0) * 2, _BUSY_RETRY), _LONGEST_RETRY) for path in paths}
         self._waits |= waits
         level = logging.INFO if isinstance(error, BusyError) else logging.ERROR
@@ -238,13 +246,13 @@ class TextSync:
         self._waits = {path: wait for path, wait in waits if not any(is_under(place, path) for place in places)}
 
     def _fails(self, error: VaultIndexError) -> None:
-        """Have `status` name what keeps files out of the index, until they get in."""
+        """Report in `status` what keeps files out of the index, until they are indexed."""
         if not isinstance(error, BusyError):
             with self._lock:
                 self._failing = (Problem("not_saved", f"changes wait to be indexed: {error.message}", error.hint),)
 
     def _note(self, report: SyncReport, *, everything: bool) -> None:
-        # A broken frontmatter is in the index for the status to see, and its words are of no use in a log.
+        # Broken frontmatter is stored in the index for `status`, and its text must not be logged.
         problems = tuple(problem for problem in report.problems if problem.code != "frontmatter")
         for problem in problems:
             if problem not in self._problems:
@@ -258,7 +266,7 @@ class TextSync:
         if rebuilt:
             self._reconciled = False
             self._vectors.index_was_replaced()
-            if not everything:  # the new index holds these few files alone
+            if not everything:  # the new index holds only these files
                 self.reconcile_at = self._clock()
         if everything or _changes(report):
             self._vectors.more(report.pending)

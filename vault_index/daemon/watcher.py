@@ -1,4 +1,4 @@
-"""Notices that something happened in a source: watchdog's events become marks of paths, and nothing else."""
+"""Watch the sources: turn watchdog's events into marks of paths."""
 
 import contextlib
 import errno
@@ -25,11 +25,13 @@ from vault_index.sources.vault import VaultSource
 log = logging.getLogger(__name__)
 
 _NATIVE_AGAIN_SECONDS = 300.0
-"""When a source that is polled for want of watches is given another try."""
+"""Seconds until a polled source is tried natively again, after watches ran out."""
 _STORM_EVENTS = 4000
-"""The kernel drops events beyond 16384 unread ones, and a file has up to four: after so many, trust none."""
+"""Mark the root after this many events: the kernel drops events beyond 16384 unread ones, up to
+four per file.
+"""
 
-# Opening and closing are left out: the program's own reading would come back as events.
+# Without opening and closing, because the program's own reading would cause events.
 _EVENTS = [
     events.FileCreatedEvent,
     events.FileModifiedEvent,
@@ -44,9 +46,9 @@ _EVENTS = [
 
 
 class Watcher:
-    """Watches every source, each on its own; `start`, `tend` and `stop` are called from one thread.
+    """Watches every source separately; call `start`, `tend` and `stop` from one thread.
 
-    A source that cannot be watched natively is polled, one that is not there is looked for by `tend`.
+    A source that cannot be watched natively is polled; `tend` looks for a missing one.
     """
 
     def __init__(self, sources: Sequence[Source], mark: Mark, backend: str = "auto") -> None:
@@ -57,7 +59,7 @@ class Watcher:
 
     @property
     def backend(self) -> str | None:
-        """`native`, `polling`, both, or None when nothing is watched."""
+        """`native`, `polling`, both, or None if nothing is watched."""
         kinds = {watch.backend for watch in self._watches if watch.backend is not None}
         return "+".join(sorted(kinds)) or None
 
@@ -67,7 +69,8 @@ class Watcher:
 
     def start(self) -> None:
         logging.getLogger("watchdog").addHandler(self._overflow)
-        # watchdog warns when it watches a folder it just found a second time; as an error that would end its thread.
+        # watchdog warns if it watches a new folder twice; as an error, the warning would end its
+        # thread.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         for watch in self._watches:
             watch.start()
@@ -77,7 +80,7 @@ class Watcher:
             watch.tend()
 
     def renew(self) -> None:
-        """Begin every watch anew: something slipped through the present ones."""
+        """Restart every watch, because a change was missed."""
         for watch in self._watches:
             watch.renew()
 
@@ -96,20 +99,20 @@ class VaultWatch(Watch):
 
     def __init__(self, source: VaultSource, mark: Mark, backend: str) -> None:
         super().__init__(source.config.name, os.path.abspath(source.config.path), mark)
-        # One of its own: what it knows of the ignore rules is not shared with the thread that writes.
+        # A separate instance, because its ignore rules must not be shared with the writer's thread.
         self._source = VaultSource(source.config)
-        # The real path is watched, because inotify does not follow a link even where it is the root.
+        # The real path, because inotify does not follow links, even at the root.
         self._real_root = os.path.realpath(self._root)
         self._wanted = backend
         self._identity: tuple[int, int] | None = None
         self._native_again = 0.0
         self._events = 0
-        # Told by the observer's thread; taken back before it is acted upon, so that nothing is lost between the two.
+        # Set by the observer's thread; reset before acting on them, so that no change is lost.
         self._may_watch_more = self._has_new_folders = False
         self._links: dict[str, str] = {}
-        """Targets outside of the root, and the link that leads to each, relative to the root."""
+        """Targets outside the root by real path, and the link to each, relative to the root."""
         self._denied: set[str] = set()
-        """Folders that cannot be watched until they may be read."""
+        """Folders that cannot be watched until they are readable."""
 
     def start(self) -> None:
         self._identity = _identity(self._root)
@@ -147,7 +150,7 @@ class VaultWatch(Watch):
             self.renew()
 
     def _tend_native(self) -> None:
-        if self._may_watch_more:  # other folders are left out now, or one may be read again
+        if self._may_watch_more:  # ignore rules changed, or a folder may have become readable
             self.renew()
         elif self._has_new_folders:
             self._has_new_folders = False
@@ -171,9 +174,9 @@ class VaultWatch(Watch):
             self.problem = _exhaustion(self._name, error)
             self._native_again = time.monotonic() + _NATIVE_AGAIN_SECONDS
             log_event(log, logging.WARNING, self.problem.message, hint=self.problem.hint)
-        # All its events: a file that came and went between two polls, and was indexed with its folder meanwhile, shows
-        # in none but that its folder was modified.
-        with contextlib.suppress(OSError):  # `tend` begins again
+        # Use all poll events: a file that came, was indexed with its folder, and went between two
+        # polls only shows as a modified folder.
+        with contextlib.suppress(OSError):  # `tend` starts it again
             places = (self._real_root, *self._links)
             self._observer = observers.started(observers.polling_observer(), self, *places, recursive=True)
         self.backend = "polling"
@@ -186,18 +189,19 @@ class VaultWatch(Watch):
         return needed
 
     def _relative(self, real_path: str) -> str:
-        """The path in the source, also of what lies behind a link."""
+        """Return the path in the source, also behind a link."""
         target = next((one for one in self._links if is_under(one, real_path)), None)
         if target is None:
             return real_path.removeprefix(self._real_root).strip("/")
         return f"{self._links[target]}{real_path.removeprefix(target)}"
 
-    # --- the observer's thread -----------------------------------------------------------------------------
+    # --- the observer's thread
+    # ----------------------------------------------------------------------------------
 
     def dispatch(self, event: FileSystemEvent) -> None:
         try:
             self._take(event)
-        except Exception as error:  # noqa: BLE001 - an error in this thread would end the watch in silence
+        except Exception as error:  # noqa: BLE001 - an error in this thread would silently end the watch
             log_event(log, logging.ERROR, "event failed", error=error_location(error))
             self._mark(self._root, folder=True)
 
@@ -229,7 +233,7 @@ class VaultWatch(Watch):
 
 
 def _links_out(root: str) -> dict[str, str]:
-    """Folders and documents outside that links below the root lead to, with the path of each link."""
+    """Return the targets, outside the root, of links below it, with the path of each link."""
     found = {}
     for folder, folders, files in os.walk(root):
         folders[:] = filter(is_folder_name, folders)
@@ -250,12 +254,12 @@ def is_noise(relative: str, *, folder: bool) -> bool:
 
 
 def _may_lead_to_folder(path: str, *, gone: bool) -> bool:
-    """Links to folders come as files; of one that is gone only the name tells."""
+    """Whether a file event may be for a link to a folder; for a deleted one, judged by its name."""
     return "." not in os.path.basename(path) if gone else os.path.islink(path) and os.path.isdir(path)
 
 
 class _OverflowAlarm(logging.Handler):
-    """Since 7.1 watchdog logs when the kernel dropped events, and there is no other way to learn of it."""
+    """Detects dropped kernel events, which watchdog (since 7.1) only logs."""
 
     def __init__(self, alarm: Callable[[], None]) -> None:
         super().__init__(logging.WARNING)

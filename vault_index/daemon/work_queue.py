@@ -1,4 +1,4 @@
-"""What the writer has to do, ordered by priority, and the requests of clients among it."""
+"""The queue of the writer's work by priority, with the requests of clients."""
 
 import threading
 import time
@@ -18,14 +18,14 @@ from vault_index.results.changes import SyncReport
 Work = Callable[[], object]
 
 _PROGRESS_SECONDS = 0.1
-"""At most one progress line in this time."""
+"""Minimum seconds between progress lines."""
 
 
 class Priority(IntEnum):
-    """The order of what is due at the same time, the most urgent first."""
+    """The order of due work, the most urgent first."""
 
     MEMORY = 0
-    """A request that takes no longer than a few documents, for which an agent waits."""
+    """A short request, for which an agent waits."""
     SAVED_FILES = 1
     INTERNAL = 2
     """Calls of the daemon itself: new settings, results of another thread."""
@@ -36,14 +36,14 @@ class Priority(IntEnum):
 
 
 class Timer(NamedTuple):
-    """Work that is due at a time its owner knows (None: not now), on the clock of the queue."""
+    """Work that is due at a time given by its owner (None: not now), on the clock of the queue."""
 
     at: Callable[[], float | None]
     work: Work
 
 
 class WorkQueue:
-    """Filled by any thread, emptied by the writer's. Work of one priority is done in its order."""
+    """Filled by any thread, emptied by the writer's; first in, first out within a priority."""
 
     def __init__(self, timers: Mapping[Priority, Timer], clock: Callable[[], float]) -> None:
         self.closed = False
@@ -53,10 +53,13 @@ class WorkQueue:
         self._waiting: list[tuple[Priority, int, Work]] = []
         self._numbers = count(1)
         self._wakes_at = 0.0
-        """When `wait` returns by itself; 0 while nobody waits."""
+        """When `wait` returns by itself; 0 while no thread waits."""
 
     def put(self, priority: Priority, work: Work, *, first: bool = False) -> bool:
-        """Add work behind (or with `first` before) all of its priority; False once the queue is closed."""
+        """Add work after (or with `first` before) all of its priority.
+
+        False if the queue is closed.
+        """
         with self._changed:
             if not self.closed:
                 number = next(self._numbers)
@@ -65,19 +68,19 @@ class WorkQueue:
             return not self.closed
 
     def wake_by(self, at: float) -> None:
-        """The timers have changed, so that work is due at `at`."""
+        """Wake the writer if work is due at `at`, before it would wake."""
         with self._changed:
             if at < self._wakes_at:
                 self._changed.notify()
 
     def close(self) -> None:
-        """Have `wait` return, and `put` take nothing more."""
+        """Make `wait` return, and `put` refuse work."""
         with self._changed:
             self.closed = True
             self._changed.notify()
 
     def take(self) -> Work | None:
-        """The most urgent work that is due."""
+        """Return the most urgent due work."""
         with self._changed:
             due = min(self._due_timers(), default=None)
             if self._waiting and (due is None or self._waiting[0][0] < due):
@@ -85,7 +88,7 @@ class WorkQueue:
             return self._timers[due].work if due is not None else None
 
     def wait(self) -> None:
-        """Return as soon as work is due or the queue is closed."""
+        """Wait until work is due or the queue is closed."""
         with self._changed:
             while not (self.closed or self._waiting or self._due_timers()):
                 times = [at for timer in self._timers.values() if (at := timer.at()) is not None]
@@ -94,12 +97,12 @@ class WorkQueue:
             self._wakes_at = 0.0
 
     def is_due(self, *priorities: Priority) -> bool:
-        """Whether work of one of these priorities could be done now."""
+        """Whether work of one of these priorities is due."""
         with self._changed:
             return any(priority in priorities for priority, _, _ in self._waiting) or bool(self._due_timers(priorities))
 
     def count(self, *priorities: Priority) -> int:
-        """How much was put and not yet taken."""
+        """Count the queued work of these priorities."""
         with self._changed:
             return sum(priority in priorities for priority, _, _ in self._waiting)
 
@@ -110,24 +113,29 @@ class WorkQueue:
 
 
 class Job:
-    """A client's request. The writer's thread carries it out, whether or not the client's still waits for `answer`."""
+    """A client's request.
+
+    The writer's thread runs it, even if the client no longer waits for `answer`.
+    """
 
     def __init__(self, method: str, params: Mapping[str, Any]) -> None:
         self.method = method
         self.params = dict(params)
         self.step = ("waiting", 0, 0)
-        """How far it is: the stage, what is done of it and the total, 0 where that is not known."""
+        """The progress: stage, done, total (0 if unknown)."""
         self.answer: Future[Any] = Future()
         """A dataclass of `results`, or a VaultIndexError."""
         self._earlier: list[SyncReport] = []
-        """What was done before each interruption."""
+        """The reports before each interruption."""
 
     def report(self, stage: str, done: int, total: int) -> None:
         self.step = stage, done, total
 
     def follow(self, progress: Progress) -> Any:
-        """The answer, in the thread of whoever waits for it, who is told how far it is: each change, but not too many,
-        and one at least every heartbeat."""
+        """Wait for the answer and return it, in the thread of the client's connection.
+
+        Reports progress at each change, at a limited rate, and at every heartbeat.
+        """
         seen, beat = self.step, time.monotonic()
         while True:
             try:
@@ -139,12 +147,12 @@ class Job:
                     seen, beat = step, now
 
     def interrupted(self, done: SyncReport) -> None:
-        """Make this the request for the rest: an interrupted rebuild has marked all rows, and goes on as a sync."""
+        """Continue as a sync of the rest: an interrupted rebuild has already marked all rows."""
         self._earlier.append(done)
         self.method = "sync"
 
     def whole(self, answer: Any) -> Any:
-        """The answer with what was done before the interruptions, which the last part found unchanged."""
+        """Add the counts before interruptions, which the last part counts as unchanged."""
         for done in self._earlier:
             answer = replace(
                 answer,
@@ -160,5 +168,5 @@ class Job:
 
 
 def stopping() -> BusyError:
-    """What a request fails with that the daemon does not get to any more."""
+    """Return the error for a request that a stopping daemon does not process."""
     return BusyError("the daemon is stopping", "run the command again; it works without a daemon")

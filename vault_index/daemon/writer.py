@@ -1,4 +1,4 @@
-"""The one thread that writes to the index; what it does next, `Priority` says."""
+"""The one thread that writes to the index, in the order of `Priority`."""
 
 import logging
 import threading
@@ -25,19 +25,19 @@ from vault_index.results.status import WatchStatus, WorkStatus
 log = logging.getLogger(__name__)
 
 Call = Callable[[str, dict[str, Any], Progress, CancelToken], Any]
-"""Carries out a method with its parameters; a dataclass of `results`, or what JSON knows."""
+"""Runs a method with its parameters; returns a dataclass of `results`, or a JSON value."""
 
 _INTERRUPTIBLE = frozenset({"sync", "rebuild"})
-"""They leave off between two documents while a memory is written."""
+"""Methods that stop between two documents to let a memory be written."""
 _SLICE_SECONDS = 0.5
-"""How long the daemon's own work on texts may keep saved files and requests waiting."""
+"""Seconds that the daemon's own sync may delay saved files and requests."""
 _REST_SECONDS = 30.0
-"""After so long without work, what only work needs is given back."""
+"""Idle seconds after which the resources for work are freed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the configuration says about the writer's work."""
+    """The settings of the writer."""
 
     debounce: Debounce
     stepper: Stepper
@@ -46,25 +46,25 @@ class Settings:
     reconciled: Work | None = None
     """Called after each reconcile."""
     rested: Work | None = None
-    """Called when work has ended and none came for a while."""
+    """Called after an idle time."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriterState:
-    """What `status` shows of the writer."""
+    """The state of the writer for `status`."""
 
     watch: WatchStatus
-    """But for the backend, which the watcher knows."""
+    """Without the backend, which the watcher adds."""
     waiting: int
-    """Paths and requests."""
+    """Number of paths and requests."""
     pending: int
-    """Chunks without a vector."""
+    """Number of chunks without a vector."""
     problems: tuple[Problem, ...]
     work: WorkStatus | None
 
 
 class Writer:
-    """Owns all writing of the process. `mark`, `submit`, `call` and `state` may be called from any thread."""
+    """Owns all writing of the process. Any thread may call `mark`, `submit`, `call` and `state`."""
 
     def __init__(
         self,
@@ -94,7 +94,8 @@ class Writer:
         self._jobs: list[Job] = []
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
 
-    # --- from any thread -----------------------------------------------------------------------------------
+    # --- any thread
+    # ---------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         self._thread.start()
@@ -104,17 +105,20 @@ class Writer:
 
     @property
     def busy_apart(self) -> bool:
-        """Whether a step of embedding is under way in another thread."""
+        """Whether another thread is running an embedding step."""
         return self._vectors.busy_apart
 
     def stop(self, timeout: float) -> bool:
-        """Leave the current work between two documents; False when it did not end within `timeout` seconds."""
+        """Stop after the current document.
+
+        False if the thread did not end within `timeout` seconds.
+        """
         self._queue.close()
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
     def mark(self, path: str, *, folder: bool = False, gone: bool = False) -> None:
-        """Have `path` read again soon. A folder that is there is read once more a little later."""
+        """Schedule `path` to be read. An existing folder is read again a little later."""
         self._queue.wake_by(self._texts.mark(path, folder=folder, gone=gone))
 
     def submit(self, method: str, params: Mapping[str, Any]) -> Job:
@@ -128,7 +132,7 @@ class Writer:
         return job
 
     def call(self, function: Work) -> None:
-        """Have `function` called by the writer's thread, between two pieces of work; what it raises is logged."""
+        """Queue `function` for the writer's thread; its errors are logged."""
         self._queue.put(Priority.INTERNAL, function)
 
     def state(self) -> WriterState:
@@ -143,7 +147,7 @@ class Writer:
     # --- the writer's thread -------------------------------------------------------------------------------
 
     def configure(self, settings: Settings) -> None:
-        """Take new settings, and reconcile now. By way of `call`."""
+        """Apply new settings and reconcile. Only in the writer's thread (`call`)."""
         self._settings = settings
         self._vectors.use(settings.stepper)
         self._texts.configure(settings.debounce, settings.reconcile_seconds)
@@ -204,7 +208,7 @@ class Writer:
 
     def _after(self, job: Job, answer: Any, *, fill: bool) -> None:
         if not getattr(answer, "finished", True):
-            if not self._queue.closed:  # else it is told that the daemon stops
+            if not self._queue.closed:  # else `_run` answers that the daemon is stopping
                 job.interrupted(answer)
                 self._queue.put(Priority.REQUEST, lambda: self._carry_out(job), first=True)
         elif fill:
@@ -214,7 +218,7 @@ class Writer:
             self._vectors.more()
 
     def _others_wait(self, since: float) -> bool:
-        """Whether work on texts that began at `since` is to be left for what is more urgent."""
+        """Whether a sync that began at `since` should yield to more urgent work."""
         if self._queue.closed or self._queue.is_due(Priority.MEMORY):
             return True
         long = self._clock() - since > _SLICE_SECONDS
@@ -222,7 +226,7 @@ class Writer:
 
 
 def _split(method: str, params: dict[str, Any]) -> tuple[dict[str, Any] | None, bool]:
-    """A request as work on texts (None: nothing), and whether vectors follow, in small steps between saved files."""
+    """Split a request into text work (None: nothing) and whether vectors follow in small steps."""
     wanted = {name for name, value in params.items() if value}
     if method == "embed" and wanted <= {"rebuild"}:
         return None, True
