@@ -1,1 +1,1 @@
-"""The index on HTTP for callers with a token: an API made from the registry, MCP, and events. The daemon answers."""
+"""Serve the index over HTTP for callers with a token: the API, MCP and events."""

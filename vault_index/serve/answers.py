@@ -1,4 +1,4 @@
-"""Answers over HTTP: JSON, errors with their status, and the headers that every answer has."""
+"""HTTP answers: JSON, errors with their status, and common headers."""
 
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -10,7 +10,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
-"""An application as ASGI has it: https://asgi.readthedocs.io/en/latest/specs/www.html."""
+"""An ASGI application: https://asgi.readthedocs.io/en/latest/specs/www.html."""
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -23,7 +23,7 @@ SECURITY: Headers = [
 ]
 
 MOST = 2**53
-"""The largest number that JSON keeps everywhere."""
+"""The largest integer that all JSON parsers keep exact."""
 
 _STATUS = {
     "usage": 400,
@@ -32,14 +32,14 @@ _STATUS = {
     "conflict": 409,
     "defect": 500,
 }
-"""By the code of an error. The rest says that the index cannot answer now, whoever asks: 503."""
+"""HTTP status by error code. All others mean that the index cannot answer now: 503."""
 
 
 _CODES = {401: "unauthorized", 403: "forbidden", 429: "too_many", 503: "busy"}
 
 
 class Refusal(UsageError):
-    """A request that HTTP itself refuses; `headers` go with the answer."""
+    """A request refused by the HTTP layer; `headers` are sent with the answer."""
 
     def __init__(self, message: str, hint: str = "", status: int = 400, headers: Headers | None = None) -> None:
         super().__init__(message, hint)
@@ -47,13 +47,13 @@ class Refusal(UsageError):
 
 
 async def disconnected(receive: Receive) -> None:
-    """Until the client is gone; after its body was read."""
+    """Wait until the client disconnects. Call it after reading the body."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 async def send_json(send: Send, status: int, answer: Any, headers: Headers | None = None) -> None:
-    # ASCII: names of files need not be UTF-8.
+    # ASCII, because file names need not be valid UTF-8.
     body = json.dumps(answer, separators=(",", ":"), allow_nan=False).encode("ascii")
     told = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *(headers or [])]
     await send({"type": "http.response.start", "status": status, "headers": told})

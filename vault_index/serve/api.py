@@ -1,4 +1,4 @@
-"""`POST /api/<method>`: the methods of the registry that this caller is served, carried out by the daemon."""
+"""`POST /api/<method>`: the registry's methods that a caller may use, answered by the daemon."""
 
 import asyncio
 import math
@@ -18,12 +18,14 @@ from vault_index.serve.answers import MOST, App, Receive, Scope, Send, disconnec
 from vault_index.serve.guard import not_allowed, parse_json
 
 READERS, _WRITERS, _WAITING = (os.cpu_count() or 1) + 1, 4, 128
-"""Requests at a time that the daemon answers, and that wait for their turn. A search is work for a processor: more at a
-time than there are take twice as long each, and all of them longer."""
+"""Maximum concurrent reading and writing requests, and requests waiting.
+
+A search is CPU-bound, so more readers than processors would only slow down each other.
+"""
 
 
 class Api:
-    """The application behind the guard; `page` and `others` answer the paths that are no methods."""
+    """The application behind the guard; `page` and `others` answer the other paths."""
 
     def __init__(self, backend: Backend, page: App, others: Mapping[str, App]) -> None:
         self._backend = backend
@@ -49,7 +51,7 @@ class Api:
             raise NotFoundError("there is nothing at this path", "see /openapi.json")
 
     async def _method(self, scope: Scope, receive: Receive, send: Send, caller: Caller, name: str) -> None:
-        served_params(caller, name, {})  # before anything of the body is read
+        served_params(caller, name, {})  # before the body is read
         scope["shown"] = f"/api/{name}"
         if scope["method"] != "POST":
             raise not_allowed("POST")
@@ -61,7 +63,8 @@ class Api:
         gone = asyncio.ensure_future(disconnected(receive))
 
         def call() -> dict[str, Any] | None:
-            # Whoever types hangs up on what was asked a letter ago: of that only what is under way is finished.
+            # Search-as-you-type clients disconnect from outdated queries: skip those not yet
+            # started.
             return None if gone.done() and name not in WRITING else self._backend.call(name, params, caller)
 
         try:
@@ -74,7 +77,10 @@ class Api:
 
 
 def _checked(params: Any) -> dict[str, Any]:
-    """The parameters. Raises UsageError for what is no value of any: objects, lists in lists, numbers beyond bounds."""
+    """Return the parameters.
+
+    Raises UsageError for objects, nested lists and numbers out of bounds.
+    """
     if not isinstance(params, dict):
         raise UsageError("the body is no JSON object", "send an object with the parameters")
     for name, value in params.items():
@@ -86,6 +92,6 @@ def _checked(params: Any) -> dict[str, Any]:
 
 
 def _document(caller: Caller) -> dict[str, Any]:
-    from vault_index.serve.openapi import document  # late: it knows all answers
+    from vault_index.serve.openapi import document  # imported here because it imports all results
 
     return document(tuple(method.name for method in methods_for(caller)))

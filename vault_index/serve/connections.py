@@ -1,4 +1,4 @@
-"""A connection of HTTP with deadlines, which uvicorn has between two requests only."""
+"""An HTTP connection with deadlines for every phase; uvicorn has one only between requests."""
 
 import json
 from asyncio import TimerHandle, Transport
@@ -10,13 +10,15 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from vault_index.serve.answers import SECURITY
 
 MOST = 512
-"""Connections at a time. Of more, the one goes that has waited for its request for longest."""
+"""Maximum number of connections. Beyond it, the one that has waited longest for a request is
+closed.
+"""
 _REQUEST_SECONDS = 15.0
-"""For a whole request, from its first byte or from the beginning of the connection."""
+"""Seconds for a whole request, from its first byte or from the start of the connection."""
 _REST_SECONDS = 2.0
-"""For what is still to come of a request that was answered: nobody reads it."""
+"""Seconds for the unread rest of a request that was answered."""
 _READ_SECONDS = 30.0
-"""For a client to take what is sent, whenever it has fallen behind."""
+"""Seconds for a slow client to read what was sent."""
 
 
 class Connection(H11Protocol):
@@ -25,7 +27,7 @@ class Connection(H11Protocol):
         self._request_until: TimerHandle | None = None
         self._read_until: TimerHandle | None = None
         self.since = self.loop.time()
-        """When the last request was here, or the connection began."""
+        """The time of the last request, or of the start of the connection."""
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -48,12 +50,12 @@ class Connection(H11Protocol):
 
     @property
     def is_asked(self) -> bool:
-        """Whether a whole request is here that is not answered yet."""
+        """Whether a complete request is not answered yet."""
         return self.cycle is not None and not self.cycle.response_complete and not self._comes
 
     @property
     def _comes(self) -> bool:
-        """Whether more of the request is to come."""
+        """Whether the request is incomplete."""
         return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
 
     def _tend(self) -> None:
@@ -82,8 +84,8 @@ class Connection(H11Protocol):
             self._read_until = None
 
     def send_400_response(self, msg: str) -> None:
-        """As the other errors are; `msg` is uvicorn's."""
-        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):  # too late: it was answered
+        """Send the error in the usual format; `msg` is uvicorn's text."""
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):  # already answered
             self.transport.abort()
             return
         error = {"code": "usage", "message": "this is no request of HTTP/1.1", "hint": "see docs/protocol.md"}

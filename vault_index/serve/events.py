@@ -1,7 +1,8 @@
-"""`/events`: what changed in what a caller may see, as server-sent events (the HTML standard, chapter 9.2).
+"""`/events`: changes of a caller's documents as server-sent events (HTML standard, 9.2).
 
-Of all who listen to one scope the daemon hears one question, which waits there until there is something to tell. An
-event is told once at least: one that comes back and names the last it had is told what it missed, if need be twice.
+All clients of one scope share one request to the daemon, which waits for changes. Each event is
+sent at least once: a client that reconnects with the id of its last event gets what it missed,
+possibly twice.
 """
 
 import asyncio
@@ -24,23 +25,23 @@ from vault_index.serve.guard import not_allowed
 
 _HEARTBEAT_SECONDS = 15.0
 _WAIT_SECONDS = 15.0
-"""Of one question to the daemon."""
+"""Seconds that a request to the daemon waits."""
 _AGAIN_SECONDS = 2.0
-"""After one that failed, and for those who may not wait there."""
+"""Seconds between requests after a failure, or for scopes without waiting."""
 _MOST, _MOST_OF_ONE = 256, 32
-"""Listeners, and those with the same token."""
+"""Maximum number of clients, and of clients with the same token."""
 _MOST_FEEDS, _MOST_WAITING = 12, 8
-"""Scopes that are listened to, and those of them that may take up a connection to the daemon all the time."""
+"""Maximum number of scopes, and of scopes with a permanent connection to the daemon."""
 _MOST_BEHIND = 64
-"""Events that wait for a client to read them."""
+"""Maximum number of events queued for a slow client."""
 _START = [(b"content-type", b"text/event-stream"), (b"x-accel-buffering", b"no")]
 
 Ask = Callable[[str, float], dict[str, Any]]
-"""`changes` of the daemon, since a serial, with the seconds to wait."""
+"""Request `changes` of the daemon: since a serial, with the seconds to wait."""
 
 
 class Events:
-    """The application behind the guard, which ends the stream of a token that is revoked."""
+    """The application behind the guard, which ends the streams of revoked tokens."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -65,7 +66,7 @@ class Events:
         finally:
             feed.clients.discard(client)
             self._listening[caller.name] -= 1
-            self._listening += Counter()  # without those that are 0
+            self._listening += Counter()  # removes entries of 0
 
     def _feed(self, caller: Caller) -> "_Feed":
         feed = self._feeds.get(caller.scope)
@@ -82,7 +83,7 @@ class Events:
 
 
 class _Feed:
-    """What those are told who listen to one scope. All but `_listen` runs in the loop."""
+    """The clients of one scope. Everything except `_listen` runs in the event loop."""
 
     def __init__(self, ask: Ask, wait: float, ended: Callable[[], object]) -> None:
         self.clients: set[_Client] = set()
@@ -91,15 +92,18 @@ class _Feed:
         self._listens = False
 
     async def join(self, client: "_Client", last: str) -> bytes:
-        """What a client is told first. From then on it is told what comes after that. Raises VaultIndexError."""
+        """Return the first event of a client; later events are queued for it.
+
+        Raises VaultIndexError.
+        """
         try:
-            async with self._joining:  # so that whoever listens has begun no later than this
+            async with self._joining:  # so that `_listen` starts no later than this serial
                 answer = await anyio.to_thread.run_sync(self._ask, last, 0.0, abandon_on_cancel=True)
                 client.serial = str(answer["serial"])
                 if not self._listens:
                     self._listens = True
                     loop = asyncio.get_running_loop()
-                    # Of our own: threads of a pool are waited for at the end.
+                    # Not from a pool, whose threads delay the exit.
                     threading.Thread(target=self._listen, args=(client.serial, loop), daemon=True).start()
         except BaseException:
             if not self._listens and self.clients <= {client}:
@@ -110,12 +114,12 @@ class _Feed:
         return known + _event(answer) if told else known
 
     def _listen(self, serial: str, loop: asyncio.AbstractEventLoop) -> None:
-        """In a thread of its own, as long as anybody listens."""
+        """Request changes in a separate thread as long as there are clients."""
         pause, answer = threading.Event(), None
         while True:
             try:
                 answer = self._ask(serial, _WAIT_SECONDS)
-            except VaultIndexError:  # a daemon that begins anew tells that everything may be another
+            except VaultIndexError:  # a restarted daemon resets the serial
                 answer = None
             news = answer if answer is not None and answer["serial"] != serial else None
             serial = serial if answer is None else str(answer["serial"])
@@ -128,7 +132,7 @@ class _Feed:
                 pause.wait(_AGAIN_SECONDS)
 
     async def _tell(self, answer: dict[str, Any] | None) -> bool:
-        """Whether there is anybody left to listen."""
+        """Queue an answer for all clients; return whether any client is left."""
         if answer is not None:
             event = _event(answer)
             for client in tuple(self.clients):
@@ -142,12 +146,12 @@ class _Feed:
 class _Client:
     def __init__(self) -> None:
         self.serial = ""
-        """What it knows already."""
+        """The last serial that it has."""
         self._events: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue(_MOST_BEHIND)
         self._dropped = asyncio.Event()
 
     def put(self, serial: str, event: bytes) -> bool:
-        """False for one that does not read; its connection ends when it is looked at next."""
+        """Queue an event; False if the queue is full, which ends the connection."""
         with suppress(asyncio.QueueFull):
             self._events.put_nowait((serial, event))
             return True
@@ -155,7 +159,7 @@ class _Client:
         return False
 
     async def stream(self, first: bytes, receive: Receive, send: Send) -> None:
-        """Until the client goes, or is dropped."""
+        """Send events until the client disconnects or is dropped."""
         await send({"type": "http.response.body", "body": first, "more_body": True})
         gone, event = asyncio.ensure_future(disconnected(receive)), asyncio.ensure_future(self._events.get())
         try:
@@ -175,7 +179,7 @@ class _Client:
 
 
 def _is_known(serial: str, known: str) -> bool:
-    """Whether it comes no later than another of the same daemon."""
+    """Whether a serial is not newer than another of the same daemon."""
     (name, _, number), (other, _, last) = serial.rpartition("-"), known.rpartition("-")
     return name == other and int(number) <= int(last)
 

@@ -1,4 +1,4 @@
-"""What stands before every request: who may ask from where, how often and how much; and the log of it."""
+"""Check every request: host, origin, token, rate and size; and log it."""
 
 import asyncio
 import json
@@ -24,11 +24,13 @@ log = logging.getLogger(__name__)
 HEADER_BYTES = 32_768
 BODY_SECONDS = 10.0
 _DROP_SECONDS = 2.0
-"""For the rest of a body that nobody reads, before the connection is closed."""
+"""Seconds to read the unused rest of a body before closing the connection."""
 _FAILED_LOGINS = 0.5, 20
-"""A second, and at once, of one address. Who shows a token is let in all the same: it cannot be guessed."""
+"""Failed logins per second and burst, per address. Valid tokens are still accepted, because they
+cannot be guessed.
+"""
 _LOOK_SECONDS = 5.0
-"""How soon a long answer ends whose token is no longer one."""
+"""Seconds between checks whether the token of a long answer is still valid."""
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _HOST = re.compile(r"(\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?", re.ASCII)
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT")
@@ -40,25 +42,28 @@ _SHARED = (
     b"access-control-max-age: 600",
     b"vary: origin",
 )
-"""What a browser is told for a page in `serve.origins`."""
+"""CORS headers for a page in `serve.origins`."""
 
 
 Sign = Callable[[str], Awaitable[dict[str, Any]]]
 
 
 class Guard:
-    """Lets requests through to `app`, with the caller in `scope["caller"]`. `host` is where it listens; `sign` gives a
-    token for the code of a page, or nothing."""
+    """Passes requests to `app`, with the caller in `scope["caller"]`.
+
+    `host` is the listening address. `sign` returns a token for the page's one-time code, or an
+    empty dict.
+    """
 
     def __init__(self, app: App, settings: ServeConfig, tokens: Tokens, host: str, sign: Sign) -> None:
         self._app, self._settings, self._tokens, self._sign = app, settings, tokens, sign
         self._hosts = {f"[{host}]" if ":" in host else host.lower(), *_LOOPBACK, *map(str.lower, settings.hosts)}
-        self._hosts -= {"0.0.0.0", "[::]"}  # where it listens, but no name of it
+        self._hosts -= {"0.0.0.0", "[::]"}  # listening addresses, not names
         self._scheme = "https" if settings.certificate or settings.behind_proxy else "http"
         self._rates = Rates(settings.rate, 2 * settings.rate)
         self._failed = Rates(*_FAILED_LOGINS)
         self._run = secrets.token_hex(32)
-        """What pages sign, instead of sending their token."""
+        """Signed by pages instead of sending their token."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         began, status = time.monotonic(), 0
@@ -87,11 +92,11 @@ class Guard:
             if not isinstance(error, VaultIndexError):
                 log_event(log, logging.ERROR, "request failed", error=error_location(error))
                 error = DefectError("this failed in the server", "its log says where")
-            if status:  # of a long answer the end
+            if status:  # end the started answer
                 await send({"type": "http.response.body", "body": b""})
             else:
                 if unread and headers.get("connection", "").lower() == "close" and "expect" not in headers:
-                    await _drop_body(receive)  # else the system resets the connection, and the answer may get lost
+                    await _drop_body(receive)  # otherwise a TCP reset may discard the answer
                 await send_error(answer, error)
         finally:
             self._log(scope, status, time.monotonic() - began)
@@ -137,7 +142,7 @@ class Guard:
             answering.cancel()
 
     async def _sign_in(self, scope: Scope, answer: Send, headers: Mapping[str, str]) -> None:
-        """Answer the code that `vault-index open` gave the browser with a key for this server."""
+        """Exchange the one-time code of `vault-index open` for a key for this server."""
         if scope["method"] != "POST":
             raise not_allowed("POST")
         params = parse_json(await scope["body"]())
@@ -152,11 +157,12 @@ class Guard:
         await send_json(answer, 200, {**made, "key": key})
 
     def _check_place(self, headers: Mapping[str, str], more: Headers) -> None:
-        """Whether somebody asks for this server, and no page of another. To `more` comes what is told to a browser.
+        """Check the host and the origin; add CORS headers to `more`.
 
-        A page that has its own name lead here (DNS rebinding) names itself as the host, and as the origin.
+        After DNS rebinding, a page of another site names its own host and origin, and is refused.
         """
-        if "transfer-encoding" in headers and "content-length" in headers:  # a proxy may read them otherwise
+        # A proxy may interpret them differently.
+        if "transfer-encoding" in headers and "content-length" in headers:
             close = [(b"connection", b"close")]
             raise Refusal("the length of the request is said twice", "say it once", 400, close)
         host, origin = headers.get("host", "").lower(), headers.get("origin")
@@ -180,7 +186,7 @@ class Guard:
         raise _unknown()
 
     def _count_failure(self, scope: Scope, headers: Mapping[str, str]) -> None:
-        """Raises Refusal after too many of one address."""
+        """Count a failed login. Raises Refusal after too many from one address."""
         if seconds := self._failed.wait(self._address(scope, headers), time.monotonic()):
             raise _too_many("too many tried without a token that is known", seconds)
 
@@ -189,12 +195,15 @@ class Guard:
             return self._tokens.find(secret, time.time(), _place(scope), self._run) if secret else None
 
     def _address(self, scope: Scope, headers: Mapping[str, str]) -> str:
-        """Who asks; of a proxy, whom it saw itself: what stands before may be invented."""
+        """Return the client's address.
+
+        Behind a proxy, the last one in the header, because earlier ones may be forged.
+        """
         forwarded = headers.get("x-forwarded-for", "") if self._settings.behind_proxy else ""
         return forwarded.rpartition(",")[2].strip()[:64] or (scope["client"] or ("",))[0]
 
     def _log(self, scope: Scope, status: int, seconds: float) -> None:
-        """Without what others chose but the name of a path: a token may stand anywhere in it."""
+        """Log the request with its path only if known, because a URL may contain a token."""
         method = scope["method"] if scope["method"] in _METHODS else "other"
         log_event(
             log, logging.INFO, "request", method=method, path=scope.get("shown", "(unknown)"),
@@ -203,7 +212,7 @@ class Guard:
 
 
 async def read_body(headers: Mapping[str, str], receive: Receive, most: int) -> bytes:
-    """All of a JSON body, in time. Raises Refusal."""
+    """Read a JSON body within the limits. Raises Refusal."""
     if not headers.keys() & {"content-type", "transfer-encoding"} and headers.get("content-length", "0") == "0":
         return b""
     kind, _, more = headers.get("content-type", "").lower().partition(";")
@@ -238,14 +247,14 @@ async def _drop_body(receive: Receive) -> None:
 
 
 def _place(scope: Scope) -> str:
-    """The port where this server listens, whatever the client or a proxy calls it."""
+    """Return the listening port, whatever name or port the client used."""
     return str(scope["server"][1])
 
 
 def parse_json(body: bytes) -> Any:
-    """The value of a body. Raises Refusal, also for what JSON leaves open: NaN, a key twice."""
+    """Parse a JSON body. Raises Refusal, also for NaN and duplicate keys."""
     try:
-        # NaN is no int: that raises.
+        # int("NaN") raises ValueError.
         return json.loads(body.decode(), parse_constant=int, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise Refusal("the body is no JSON in UTF-8", "send an object", 400) from error
@@ -253,7 +262,7 @@ def parse_json(body: bytes) -> Any:
 
 @contextmanager
 def _told_to_the_log() -> Iterator[None]:
-    """What is wrong with the file of tokens, which names files of this machine."""
+    """Log an unreadable token file, and hide its details from the caller."""
     try:
         yield
     except VaultIndexError as error:
@@ -280,7 +289,10 @@ def _too_many(message: str, seconds: int) -> Refusal:
 
 
 def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
-    """By name; of one that is there twice both, with a comma between them, which fits nothing that is looked for."""
+    """Return the headers by name.
+
+    Duplicates are joined with a comma, which matches no expected value.
+    """
     found: dict[str, str] = {}
     for name, value in pairs:
         key, text = name.decode("latin-1"), value.decode("latin-1")

@@ -1,19 +1,22 @@
-"""How often somebody may ask."""
+"""Rate limits."""
 
 import math
 
 
 class Rates:
-    """A token bucket a name (https://en.wikipedia.org/wiki/Token_bucket): `rate` requests a second, and `burst` at once
-    after a pause. The names that were seen last are remembered, `most` of them."""
+    """Token buckets by name (https://en.wikipedia.org/wiki/Token_bucket).
+
+    Each allows `rate` requests per second, and `burst` after a pause. Only the `most` recent names
+    are stored.
+    """
 
     def __init__(self, rate: float, burst: float, most: int = 4096) -> None:
         self._rate, self._burst, self._most = rate, burst, most
         self._left: dict[str, tuple[float, float]] = {}
-        """What each had left, and when; those seen last at the end."""
+        """Remaining requests and time by name, most recent last."""
 
     def wait(self, name: str, now: float) -> int:
-        """Count a request; 0 if it may be answered, else the seconds after which one may be."""
+        """Count a request; return 0 if allowed, else the seconds to wait."""
         left, since = self._left.pop(name, (self._burst, now))
         left = min(self._burst, left + (now - since) * self._rate)
         allowed = left >= 1

@@ -1,4 +1,4 @@
-"""`/mcp`: the tools over the SDK's streamable HTTP, in both eras of the protocol."""
+"""`/mcp`: the tools over the SDK's streamable HTTP, for old and new protocol versions."""
 
 import logging
 from collections.abc import MutableMapping
@@ -21,14 +21,15 @@ from vault_index.serve.guard import not_allowed, parse_json
 log = logging.getLogger(__name__)
 
 _SESSIONS = 64
-"""Of the era that has them, of one token: for another one, that goes which was used least of late. Its client begins
-anew."""
+"""Maximum number of sessions per token; the least recently used one is closed, and its client
+reconnects.
+"""
 _IDLE_SECONDS = 15 * 60.0
 _SESSION_ID = b"mcp-session-id"
 
 
 class Mcp:
-    """The application behind the guard. A caller has sessions of its own, which no other one finds."""
+    """The application behind the guard. Sessions are separate for each caller."""
 
     def __init__(self, backend: Backend, group: TaskGroup) -> None:
         self._server = build_server(partial(_asker, backend), backend.prepare)
@@ -71,21 +72,21 @@ class Mcp:
             async with self._of[caller].manager.run():
                 task_status.started()
                 await anyio.sleep_forever()
-        except Exception as error:  # noqa: BLE001 - the sessions of one caller must not end those of others
+        except Exception as error:  # noqa: BLE001 - sessions of one caller must not end those of others
             log_event(log, logging.ERROR, "sessions of MCP ended", token=caller.name, error=error_location(error))
         finally:
             del self._of[caller]
 
 
 class _Sessions:
-    """Of one caller."""
+    """The sessions of one caller."""
 
     def __init__(self, server: Server) -> None:
         self.manager = StreamableHTTPSessionManager(
             server, max_sessions=2 * _SESSIONS, session_idle_timeout=_IDLE_SECONDS
         )
         self._used: dict[bytes, None] = {}
-        """Their ids, the one that was used last at the end."""
+        """The session ids, most recently used last."""
 
     async def answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         first: list[MutableMapping[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -115,10 +116,10 @@ async def _nothing() -> MutableMapping[str, Any]:
 
 
 async def _drop(message: MutableMapping[str, Any]) -> None:
-    """Nobody waits for it."""
+    """Discard a message."""
 
 
 def _asker(backend: Backend, context: Context) -> Asker:
-    assert context.request is not None  # over HTTP each has one
+    assert context.request is not None  # always set over HTTP
     caller: Caller = context.request.scope["caller"]
     return Asker(partial(backend.call, caller=caller), read_only=not caller.writes, remote=True)

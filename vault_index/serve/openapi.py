@@ -1,4 +1,4 @@
-"""The API as OpenAPI 3.1, made from the registry: signatures and docstrings of the methods, and their answers."""
+"""Generate OpenAPI 3.1 from the method registry: signatures, docstrings and results."""
 
 import inspect
 from functools import cache
@@ -45,7 +45,7 @@ _ERROR = {
 
 @cache
 def document(names: tuple[str, ...]) -> dict[str, Any]:
-    """Of these methods."""
+    """Return the document for these methods."""
     calls = [(name, call) for name in names for call in _calls(METHODS[name])]
     adapters: list[tuple[str, Literal["serialization"], TypeAdapter[Any]]] = [
         (call, "serialization", TypeAdapter(_hints(call)["return"])) for _, call in calls
@@ -73,7 +73,7 @@ def document(names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _operation(method: Method, answers: list[Any]) -> dict[str, Any]:
-    """One path; an option of the method may ask for another of its answers."""
+    """Return the operation of one path; an option of the method may select another result type."""
     said = inspect.getdoc(getattr(VaultIndex, _calls(method)[0])) or ""
     parameters = _parameters(method)
     required = [name for name, one in parameters.items() if "null" not in str(one)]
@@ -101,7 +101,7 @@ def _operation(method: Method, answers: list[Any]) -> dict[str, Any]:
 
 
 def _parameters(method: Method) -> dict[str, Any]:
-    """The schema of each; null is "not given", but where something must be."""
+    """Return the schema of each parameter; null means "not given", except for required ones."""
     helped = FIELDS if method.name in ("add", "update") else FILTERS
     found: dict[str, Any] = {option: {"anyOf": [{"type": "boolean"}, {"type": "null"}]} for option, _ in method.instead}
     for call in _calls(method):
@@ -118,18 +118,18 @@ def _parameters(method: Method) -> dict[str, Any]:
 
 
 def _bounded(schema: dict[str, Any]) -> dict[str, Any]:
-    """Numbers as large as JSON keeps them everywhere (RFC 8259, 6)."""
+    """Limit numbers to the range that all JSON parsers keep exact (RFC 8259, 6)."""
     bounds = {"minimum": -MOST, "maximum": MOST} if schema.get("type") in ("integer", "number") else {}
     return {**schema, **bounds, **({"anyOf": list(map(_bounded, schema["anyOf"]))} if "anyOf" in schema else {})}
 
 
 def _calls(method: Method) -> list[str]:
-    """The methods of VaultIndex that answer it."""
+    """Return the methods of VaultIndex that answer a method."""
     return [method.call or method.name, *(call for _, call in method.instead)]
 
 
 def _hints(call: str) -> dict[str, Any]:
-    """The types of a method; those of its answers are named for type checkers alone."""
+    """Return the type hints of a method, including result types imported only for type checkers."""
     answers = (import_module(f"{results.__name__}.{module.name}") for module in iter_modules(results.__path__))
     known = {name: kind for module in answers for name, kind in vars(module).items() if isinstance(kind, type)}
     return get_type_hints(getattr(VaultIndex, call), localns={**known, "Mode": search.Mode, "Match": search.Match})

@@ -1,4 +1,4 @@
-"""Where `serve` of a home is to be found: a file that says so, and is locked for as long as it is true."""
+"""Publish the address of a running `serve` in a locked file."""
 
 import contextlib
 import fcntl
@@ -12,12 +12,15 @@ from vault_index.config.schema import ServeConfig
 from vault_index.errors import VaultIndexError
 
 _TRIES, _TRY_SECONDS = 10, 0.01
-"""Whoever looks whether somebody serves holds the lock for a moment."""
+"""Retries, because readers lock the file for a moment."""
 
 
 @contextlib.contextmanager
 def telling(path: Path, address: str) -> Iterator[None]:
-    """Of several that serve one home the first is told of; none that may not write, as systemd has it."""
+    """Publish the address while the block runs.
+
+    Only the first `serve` of a home is published. Without write permission (systemd), none is.
+    """
     try:
         descriptor = disk.open_own(path, os.O_RDWR)
     except (OSError, VaultIndexError):
@@ -37,7 +40,7 @@ def telling(path: Path, address: str) -> Iterator[None]:
 
 
 def where_it_serves(path: Path) -> str:
-    """As `http://127.0.0.1:7341`; empty where nothing serves."""
+    """Return the address, such as `http://127.0.0.1:7341`; empty if nothing serves."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -52,7 +55,7 @@ def where_it_serves(path: Path) -> str:
 
 
 def address_for_browsers(where: str, settings: ServeConfig) -> str:
-    """Of all addresses of a machine, the name that its certificate is for, or a proxy asks by."""
+    """Return the address for browsers: the name in the certificate, or the proxy's name."""
     if settings.behind_proxy and settings.hosts:
         return f"https://{settings.hosts[0]}"
     host = settings.hosts[0] if settings.certificate and settings.hosts else "127.0.0.1"

@@ -1,4 +1,4 @@
-"""`vault-index serve` itself: a socket, the applications behind the guard, until a signal ends it."""
+"""`vault-index serve`: open the socket and run the applications behind the guard until a signal."""
 
 import asyncio
 import contextlib
@@ -39,12 +39,12 @@ from vault_index.serve.place import address_for_browsers, telling
 log = logging.getLogger(__name__)
 
 _BACKLOG = 128
-"""As many connections are accepted before any of them is looked at."""
+"""Connections accepted at once before any is handled."""
 _TLS_SECONDS = 10.0
 _FILES = 8192
-"""Open at a time, if the system allows it: connections count before they are ours to end."""
+"""Maximum open files, if the system allows: connections count before this server can close them."""
 _KEEP_SECONDS = 75
-"""How long a connection may be without a request."""
+"""Seconds that a connection may be idle."""
 
 
 def run(
@@ -56,9 +56,10 @@ def run(
     log_format: str = "text",
     say: Callable[[str], object] = print,
 ) -> int:
-    """Serve until SIGTERM or SIGINT, and return the exit code; `say` is told where. Call it from the main thread.
+    """Serve until SIGTERM or SIGINT, and return the exit code; `say` gets the address.
 
-    Raises ConfigError for an address that is not safe to listen at as things are, BusyError for one that is taken.
+    Call it from the main thread. Raises ConfigError for an unsafe address, BusyError for one in
+    use.
     """
     settings = load_config(home).serve
     host, port = address_of(listen or settings.listen)
@@ -69,7 +70,7 @@ def run(
         resource.setrlimit(
             resource.RLIMIT_NOFILE, (_FILES if most == resource.RLIM_INFINITY else min(_FILES, most), most)
         )
-        # What it says of requests may quote them.
+        # Its messages may quote requests.
         logging.getLogger("mcp").setLevel(logging.CRITICAL)
         place = f"[{host}]" if ":" in host else host
         scheme = "https" if settings.certificate else "http"
@@ -100,7 +101,7 @@ class _Server(uvicorn.Server):
         self.servers: list[asyncio.base_events.Server] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn's, which gives whoever begins TLS and does not go on a minute."""
+        """Like uvicorn's, with a shorter timeout for TLS handshakes (default: a minute)."""
         loop, config = asyncio.get_running_loop(), self.config
         connection = partial(Connection, config, self.server_state, {}, loop)
         wait = _TLS_SECONDS if config.ssl else None
@@ -116,14 +117,14 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         notify("STOPPING=1")
-        # Of what is cut off now, it would say each.
+        # Uvicorn would log each connection that is closed now.
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         await super().shutdown(sockets)
         log_event(log, logging.INFO, "stopped")
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """As uvicorn's, but a signal is no failure."""
+        """Like uvicorn's, but a signal is not a failure."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.handle_exit)
         yield
@@ -179,7 +180,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def _refuse_open(host: str, settings: ServeConfig, tokens: Tokens) -> None:
-    """Raise ConfigError where others can reach it, and what they send can be read, or nobody may ask."""
+    """Raise ConfigError for a public address without encryption or without valid tokens."""
     with contextlib.suppress(ValueError):
         if host == "localhost" or ipaddress.ip_address(host).is_loopback:
             return

@@ -1,1 +1,1 @@
-"""The page: the site that a browser loads, how its user signs in, and what the page asks for beside the API."""
+"""The web page: its files, its sign-in, and its requests beyond the API."""

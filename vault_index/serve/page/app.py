@@ -1,4 +1,7 @@
-"""What the page asks for beside the API, and its owner alone may: `/page/…` and `/files/…`. The daemon answers."""
+"""The page's requests beyond the API, for its owner only: `/page/…` and `/files/…`.
+
+The daemon answers.
+"""
 
 import base64
 from collections.abc import Mapping
@@ -17,7 +20,7 @@ from vault_index.serve.page.reading import read_document
 
 _NAMES = ("about", "disk", "memories", "read", "sent", "tokens")
 _DRAWERS = 2
-"""Documents that are drawn at a time, in threads of their own: a slow one takes none from searches."""
+"""Maximum number of documents rendered at once, in separate threads, so that searches stay fast."""
 
 
 class Page:
@@ -65,17 +68,18 @@ class Page:
         await send({"type": "http.response.start", "status": 200, "headers": told})
         await send({"type": "http.response.body", "body": data})
 
-    # --- in a thread: the markdown is read here, for it may take long, and the daemon has others to answer --------
+    # --- in a thread: markdown is parsed here to keep the daemon free
+    # ---------------------------------------------
 
     def _memories(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Whole files, as text and as trees."""
+        """Return whole memory files, as text and as trees."""
         answer = self._backend.call("page/memories", params, caller)
         for one, drawn in zip(answer["results"], draw([one["text"] for one in answer["results"]]), strict=True):
             one["nodes"] = drawn.nodes
         return answer
 
     def _read(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
-        """A document, or a part of it, as `get` gives it and as a tree of what its markdown says."""
+        """Return a document or a part of it, as `get` does, with a tree of its markdown."""
 
         def get(ref: str, source: str | None) -> dict[str, Any]:
             asked = {"ref": ref, "full": True} | ({"source": source} if source else {})

@@ -1,4 +1,4 @@
-"""Draw markdown as trees without occupying `serve`: a long text goes to a process of its own, which has a deadline."""
+"""Render markdown as trees; long texts in a separate process with limits."""
 
 import json
 import os
@@ -9,26 +9,29 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # late: only whoever reads needs a parser
+if TYPE_CHECKING:  # imported late because only page readers need a parser
     from vault_index.markdown.tree import Rendered
 
 _SHORT = 16_000
-"""Characters of a request that are drawn here: the worst ones take 0.5 s, the start of a process takes 0.2 s."""
+"""Maximum characters rendered here: the worst take 0.5 s, while starting a process takes 0.2 s."""
 _SECONDS, _CPU_SECONDS = 60.0, 10
-"""For all texts of a request, by the clock and of a processor. A table of one megabyte takes half of the latter."""
+"""Wall-clock and CPU seconds for all texts of a request. A table of one megabyte takes half of the
+CPU limit.
+"""
 _MEMORY = 400 << 20
-"""Bytes for the process; a usual note of one megabyte takes a quarter."""
+"""Memory limit of the process in bytes; a usual note of one megabyte takes a quarter."""
 
 
 def draw(texts: Sequence[str], seconds: float = _SECONDS) -> list["Rendered"]:
-    """Return the tree of each text. If drawing them takes longer than `seconds`, they are drawn as paragraphs alone."""
+    """Return the tree of each text; plain paragraphs if rendering takes longer than `seconds`."""
     from vault_index.markdown.tree import Rendered, plain_tree, tree
 
     if sum(map(len, texts)) <= _SHORT:
         return list(map(tree, texts))
     try:
         drawn = subprocess.run(
-            [sys.executable, "-P", "-m", __name__],  # -P: the current folder holds no modules of ours
+            # -P: do not import modules from the working folder.
+            [sys.executable, "-P", "-m", __name__],
             input=json.dumps(texts).encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""A document for the page: what is known of it, and a part of what it says as a tree to draw."""
+"""Return a document for the page: its metadata, and one part of its text as a tree."""
 
 import posixpath
 from bisect import bisect_right
@@ -9,27 +9,31 @@ from typing import TYPE_CHECKING, Any
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.serve.page.drawing import draw
 
-if TYPE_CHECKING:  # late: only whoever reads needs a parser
+if TYPE_CHECKING:  # imported late because only page readers need a parser
     from vault_index.markdown.tree import Rendered
 
 Block = list[Any]
-"""A node of the tree that is no text: `[tag, attributes, *children]`."""
+"""A node of the tree that is not text: `[tag, attributes, *children]`."""
 
 Get = Callable[[str, str | None], dict[str, Any]]
-"""The answer of `get --full` for a reference, in a source or in any."""
+"""Return the result of `get --full` for a reference, in one source or any."""
 
 _MOST = 48_000
-"""Characters of a part: what a browser draws at once, about 12,000 tokens."""
+"""Characters per part, about 12,000 tokens: a browser renders them at once."""
 _ABOVE = _MOST // 4
-"""Of the part that is shown around a place."""
+"""Characters shown above the requested place."""
 _MOST_PARSED = 1_000_000
-"""Characters. Of a longer text each part is parsed by itself: its outline is of that alone."""
+"""Maximum characters parsed as a whole; in longer texts each part is parsed alone, with its own
+outline.
+"""
 
 
 def read_document(get: Get, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The document that `ref` means in `source`, or where it is written in the document `from` (`source:path`); of a
-    long one the `part` around the place, that `after` its first line, or that `before` its last. `next` and `previous`
-    are what asks for the other parts."""
+    """Return a part of the document `ref` in `source`, or as linked in `from` (`source:path`).
+
+    A long document is returned in parts: the one around the place, the one `after` its first line,
+    or the one `before` its last. `next` and `previous` are the parameters for the other parts.
+    """
     ref, source, origin = (_text(params, key) for key in ("ref", "source", "from"))
     if not ref:
         raise UsageError("which document?", "name it: ref")
@@ -66,7 +70,10 @@ def _text(params: Mapping[str, Any], key: str) -> str:
 
 
 def _find(get: Get, ref: str, source: str | None, origin: str) -> tuple[dict[str, Any], str | None]:
-    """What `get` answers, and the heading of the reference that the document does not have. Raises NotFoundError."""
+    """Return the result of `get`, and the heading of the reference if the document lacks it.
+
+    Raises NotFoundError.
+    """
     if not origin:
         return get(ref, source), None
     source, _, path = origin.partition(":")
@@ -88,26 +95,26 @@ def _find(get: Get, ref: str, source: str | None, origin: str) -> tuple[dict[str
 
 @lru_cache(maxsize=1)
 def _tree(text: str) -> "Rendered":
-    """Kept for the next part of it."""
+    """Parse a text; cached for its next part."""
     return draw([text])[0]
 
 
 def _children(node: Block) -> list[Block]:
-    """The items of a list, the rows of a table: where it may be cut."""
+    """Return the items of a list or the rows of a table, between which it may be cut."""
     if node[0] == "table":
         return [row for part in node[2:] if part[0] == "tbody" for row in part[2:]]
     return node[2:] if node[0] in ("ul", "ol") else []
 
 
 def _starts(nodes: Sequence[Any]) -> Iterator[int]:
-    """The lines where a part may begin."""
+    """Yield the lines where a part may begin."""
     for node in nodes:
         yield node[1]["line"]
         yield from _starts(_children(node))
 
 
 def _part(lines: Sequence[str], starts: Sequence[int], first: int, last: int, part: str) -> tuple[int, int]:
-    """The first and the last line of a part, between which no block is cut."""
+    """Return first and last line of a part that cuts no block."""
     if sum(map(len, lines)) <= _MOST * 3 // 2:
         return 1, len(lines)
     if part == "before":
@@ -122,7 +129,7 @@ def _part(lines: Sequence[str], starts: Sequence[int], first: int, last: int, pa
 
 
 def _begun(lines: Sequence[str], starts: Sequence[int], line: int, room: int) -> int:
-    """Where the part begins that has so many characters above a line."""
+    """Return the first line of a part that has about `room` characters above `line`."""
     while line > 1 and room > 0:
         room -= len(lines[line - 2]) + 1
         line -= 1
@@ -130,7 +137,7 @@ def _begun(lines: Sequence[str], starts: Sequence[int], line: int, room: int) ->
 
 
 def _between(nodes: Sequence[Any], first: int, last: int) -> list[Block]:
-    """What stands in these lines; a list or a table that goes beyond is cut."""
+    """Return the nodes in these lines; a longer list or table is cut."""
     return [_cut(node, first, last) for node in nodes if node[1]["line"] <= last and node[1]["end"] >= first]
 
 

@@ -1,4 +1,4 @@
-"""The files of the page, which say nothing of any vault and so need no token."""
+"""Serve the static files of the page, which need no token."""
 
 import gzip
 import hashlib
@@ -30,7 +30,7 @@ HEADERS: Headers = [
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
-"""Nothing but our own files may run, and nothing but this server may be asked, whatever a note says."""
+"""The page may run only its own scripts and connect only to this server."""
 
 
 class _File(NamedTuple):
@@ -38,12 +38,14 @@ class _File(NamedTuple):
     etag: bytes
     data: bytes
     packed: bytes
-    """With gzip, which every browser takes."""
+    """Compressed with gzip."""
 
 
 async def send_file(scope: Scope, send: Send) -> bool:
-    """Answer with the file of the site that the path names; False where it names none. Raises NotFoundError for one
-    that is not there: a token would not find it either."""
+    """Send a static file of the page; False if the path is not one.
+
+    Raises NotFoundError for a missing file below `/page/`.
+    """
     path = scope["path"]
     file = _files().get("index.html" if path == "/" else path.removeprefix("/page/"))
     if scope["method"] not in ("GET", "HEAD"):
@@ -59,7 +61,7 @@ async def send_file(scope: Scope, send: Send) -> bool:
     packs = any(name == b"accept-encoding" and _GZIP.search(value) for name, value in scope["headers"])
     body = b"" if fresh else file.packed if packs else file.data
     told = [(b"content-type", file.kind), (b"etag", file.etag), (b"vary", b"accept-encoding"), *HEADERS]
-    if path.endswith(".svg"):  # the icon, which browsers ask for again with every address
+    if path.endswith(".svg"):  # browsers request the icon again for every address
         told = [one for one in told if one[0] != b"cache-control"] + [(b"cache-control", b"max-age=86400")]
     if not fresh:
         told += [(b"content-encoding", b"gzip")] * packs + [(b"content-length", b"%d" % len(body))]
@@ -70,7 +72,7 @@ async def send_file(scope: Scope, send: Send) -> bool:
 
 @cache
 def _files() -> dict[str, _File]:
-    """By their paths. All are small, so they are read once."""
+    """Return the files by path, read once because they are small."""
     found = {}
     for path in _ROOT.rglob("*"):
         if path.suffix in _TYPES:
