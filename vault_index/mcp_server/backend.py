@@ -1,4 +1,4 @@
-"""Carries out the methods behind the tools: by the daemon, by one that is started, or in this process."""
+"""Run the methods of the tools: by the daemon, by one that is started, or in this process."""
 
 import contextlib
 import logging
@@ -13,21 +13,23 @@ from vault_index.config.home import Home
 from vault_index.daemon.client import Client, OtherProtocol, Unreachable, connect
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 
-if TYPE_CHECKING:  # late: with a daemon this process needs no index
+if TYPE_CHECKING:  # with a daemon this process needs no index
     from vault_index.api import VaultIndex
 
 log = logging.getLogger(__name__)
 
 _DAEMON_SECONDS = 5.0
-"""Seconds a call waits for a daemon that was started, before this process answers."""
+"""Seconds that a call waits for a started daemon before this process answers."""
 
 _POLL_SECONDS = 0.05
 _SYNC_SECONDS = 60.0
-"""Without a daemon, a call syncs the index in the background if the last sync began this many seconds ago."""
+"""Without a daemon, a call syncs the index in the background if the last sync began this many
+seconds ago.
+"""
 
 
 class Backend:
-    """Its calls may come from several threads at once. `options` name the home for a daemon that is started."""
+    """Runs methods; safe for several threads. `options` name the home of a started daemon."""
 
     def __init__(self, home: Home, options: Sequence[str] = ()) -> None:
         self._home = home
@@ -36,32 +38,38 @@ class Backend:
         self._writing = threading.Lock()
         self._launched_at: float | None = None
         self._kept: list[Client] = []
-        """Connections for callers with a token, who come again and again; those that nobody uses just now."""
+        """Idle connections for callers with a token, for reuse."""
         self._index: VaultIndex | None = None
         self._synced_at: float | None = None
 
     def prepare(self) -> None:
-        """Start a daemon if none runs and `agents.start_daemon` allows it; errors are left to the first call."""
+        """Start a daemon if none runs and `agents.start_daemon` allows it.
+
+        Errors are left to the first call.
+        """
         with contextlib.suppress(VaultIndexError):
             client = self._daemon(seconds=0.0)
             if client is not None:
                 client.close()
 
     def call(self, method: str, params: Mapping[str, Any], caller: Caller | None = None) -> dict[str, Any]:
-        """The answer, as `--json` gives it, to the user of this machine, or to one who showed a token: for them no
-        other than a daemon answers. Raises the VaultIndexError of the method."""
+        """Return the result of a method, as with `--json`.
+
+        With a `caller` (a token), only a daemon answers. Raises the VaultIndexError of the method.
+        """
         if caller is not None:
             return self._serve(caller, method, params)
         client = None
         try:
             client = self._daemon(_DAEMON_SECONDS)
-        except (UsageError, Unreachable) as error:  # the configuration is wrong, or the socket may be another user's
+        # Invalid configuration, or a socket that may belong to another user.
+        except (UsageError, Unreachable) as error:
             log.warning("answering without the daemon: %s", error.message)
         if client is not None:
             with client:
                 try:
                     answer = client.call(method, dict(params), reading=method not in WRITING)
-                    assert isinstance(answer, dict)  # no format was asked for
+                    assert isinstance(answer, dict)  # no format was requested
                     return answer
                 except (Unreachable, OtherProtocol) as error:
                     log.warning("answering without the daemon: %s", error.message)
@@ -74,17 +82,17 @@ class Backend:
 
     def _serve(self, caller: Caller, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         asked = {"caller": caller_to_json(caller), "method": method, "params": dict(params)}
-        # `changes` takes its time, and of the page two write.
+        # `changes` waits, and two methods of the page write.
         reading = method not in WRITING and method not in ("changes", "page/sign_in", "page/tokens")
         try:
             return self._served(asked, reading=reading)
         except BusyError:
             if not reading:
                 raise
-            return self._served(asked, reading=reading)  # it may have been started anew
+            return self._served(asked, reading=reading)  # the daemon may have restarted
 
     def _served(self, asked: dict[str, Any], *, reading: bool) -> dict[str, Any]:
-        """By a connection that is kept, unless something went wrong with it."""
+        """Call by a pooled connection; return it to the pool after success."""
         client = self._connection()
         try:
             answer = client.call("served", asked, reading=reading)
@@ -92,11 +100,11 @@ class Backend:
             client.close()
             raise
         self._kept.append(client)
-        assert isinstance(answer, dict)  # no format was asked for
+        assert isinstance(answer, dict)  # no format was requested
         return answer
 
     def _connection(self) -> Client:
-        """One that was kept, if the daemon has not hung up since, or a new one."""
+        """Return a pooled connection that is still open, or a new one."""
         with contextlib.suppress(IndexError):
             while True:
                 client = self._kept.pop()
@@ -109,8 +117,11 @@ class Backend:
         return opened
 
     def _daemon(self, seconds: float) -> Client | None:
-        """A new connection. A daemon is started if none runs and `agents.start_daemon` allows it; None if it does not
-        listen after `seconds`. Raises NotSetUpError without a configuration, ConfigError for a wrong one."""
+        """Return a new connection; start a daemon if none runs and `agents.start_daemon` allows it.
+
+        None if it does not listen after `seconds`. Raises NotSetUpError without a configuration,
+        ConfigError for an invalid one.
+        """
         from vault_index.config import load_config
 
         client = connect(self._home.socket_path)
@@ -122,8 +133,10 @@ class Backend:
         return client
 
     def _launch(self) -> float:
-        """Start the daemon, unless this process did before, and return when it did (monotonic seconds). A daemon that
-        does not come up, or that its user stopped, is not started again."""
+        """Start the daemon once per process; return the start time (monotonic seconds).
+
+        A daemon that fails or is stopped by the user is not started again.
+        """
         from vault_index.daemon.system import launch
 
         with self._lock:
@@ -146,7 +159,7 @@ class Backend:
             return dispatch(index, method, params)
 
     def _sync(self) -> None:
-        """Runs in a thread with its own VaultIndex: an instance writes from one thread only."""
+        """Sync with a separate VaultIndex, because an instance writes from one thread only."""
         from vault_index.api import VaultIndex
 
         try:

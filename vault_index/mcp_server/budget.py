@@ -1,4 +1,4 @@
-"""Cuts answers to a number of tokens, with a cursor for the rest."""
+"""Truncate answers to a number of tokens, with a cursor for the rest."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -15,7 +15,7 @@ _LONGEST_TOKEN = 128
 _WHERE = re.compile(r"^(?P<ref>.+):(?P<first>\d+)-(?P<last>\d+)(?:\+(?P<skip>\d+))?$", re.DOTALL)
 
 _WEAK = re.compile(r"^(weak: \d+) \(--all\)$", re.MULTILINE)
-"""The head of an answer, which names the option of the shell."""
+"""Matches the header of an answer that names the shell option."""
 
 _FOR_EYES = frozenset({"spans"})
 _UNTOLD = {
@@ -23,7 +23,7 @@ _UNTOLD = {
     "list": _FOR_EYES | {"link", "lines"},
     "review": _FOR_EYES | {"link", "accesses", "digest", "lines", "kind"},
 }
-"""Keys of records that the text does not tell either."""
+"""Keys of records that neither text nor JSON contains."""
 
 Answer = dict[str, Any]
 
@@ -36,7 +36,10 @@ class Page(NamedTuple):
 
 
 def page(method: str, answer: Mapping[str, Any], cursor: str | None = None) -> Page:
-    """An answer in both forms. The JSON leaves out empty values, because agents pay for every key, and weak hits."""
+    """Return an answer in both forms.
+
+    The JSON omits empty values and weak hits, because agents pay for every key.
+    """
     text = render(method, answer, "markdown" if method in ("get", "recall") else "toon")
     if method == "search":
         text = _WEAK.sub(r"\1 (all=true)", text, count=1)
@@ -49,19 +52,25 @@ def page(method: str, answer: Mapping[str, Any], cursor: str | None = None) -> P
 
 
 def cost(shown: Page) -> int:
-    """Tokens of the longer form: clients differ in which one they show."""
+    """Return the tokens of the longer form, because clients differ in which one they show."""
     return max(tokens.count(shown.text), tokens.count(render_json(shown.structured)))
 
 
 def fits(shown: Page, budget: int) -> bool:
-    """Whether that is at most so many. A token is a byte or more, and so a short answer spares loading the tokenizer,
-    which takes longer than a search."""
+    """Whether the page has at most `budget` tokens.
+
+    A token has at least one byte, so a short answer needs no tokenizer, which is slower to load
+    than a search.
+    """
     longest = max(len(one.encode("utf-8", "surrogatepass")) for one in (shown.text, render_json(shown.structured)))
     return longest <= budget or cost(shown) <= budget
 
 
 def most(count: int, build: Callable[[int], Page], budget: int, what: str) -> Page:
-    """The page of the largest number, from 1 to `count`, that fits. Raises UsageError if the first does not."""
+    """Return the page with the largest number, from 1 to `count`, that fits.
+
+    UsageError if none fits.
+    """
     whole = build(count)
     if fits(whole, budget):
         return whole
@@ -78,8 +87,10 @@ def most(count: int, build: Callable[[int], Page], budget: int, what: str) -> Pa
 
 
 def cut_records(method: str, answer: Mapping[str, Any], *, offset: int, limit: int, budget: int) -> Page:
-    """The first `limit` records, or as many as fit. The cursor is the offset of the next one; there is none where only
-    weak hits follow."""
+    """Return the first `limit` records, or as many as fit.
+
+    The cursor is the offset of the next record; none if only weak hits follow.
+    """
     records = answer["results"]
 
     def build(count: int) -> Page:
@@ -91,7 +102,10 @@ def cut_records(method: str, answer: Mapping[str, Any], *, offset: int, limit: i
 
 
 def cut_timeline(answer: Mapping[str, Any], *, shown: tuple[int, int], budget: int) -> Page:
-    """The nearest neighbours that fit, but for those `shown` before and after. The cursor counts both."""
+    """Return the nearest neighbours that fit, without those already `shown` before and after.
+
+    The cursor counts both sides.
+    """
     before = answer["before"][: max(len(answer["before"]) - shown[0], 0)]
     after = answer["after"][shown[1] :]
 
@@ -106,10 +120,10 @@ def cut_timeline(answer: Mapping[str, Any], *, shown: tuple[int, int], budget: i
 
 
 def cut_text(text: Mapping[str, Any], *, skip: int, build: Callable[[Answer, str | None], Page], budget: int) -> Page:
-    """The text if it fits, else as many whole lines as do, else a part of the first one.
+    """Return the text if it fits, else as many whole lines as fit, else a part of the first line.
 
-    `skip` characters of its first line were shown before. `build` makes the page from a text and the reference of the
-    rest.
+    `skip` characters of its first line were shown before. `build` makes the page from a text and
+    the reference of the rest.
     """
     content = str(text["content"])[skip:]
     longest = budget * _LONGEST_TOKEN
@@ -139,7 +153,7 @@ def _part(text: Mapping[str, Any], content: str, lines: tuple[int, int]) -> Answ
 
 
 def place_of(cursor: str) -> tuple[str, int]:
-    """The reference in a cursor, and how many characters of its first line to skip."""
+    """Return the reference in a cursor, and the number of characters to skip in its first line."""
     found = _WHERE.match(cursor)
     if found is None or found["skip"] is None:
         return cursor, 0

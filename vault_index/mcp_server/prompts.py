@@ -1,11 +1,11 @@
-"""Prompts, which a user picks in a client: what is remembered for a task, and what of a session to remember."""
+"""MCP prompts: recall memories for a task, and remember what a session decided or learned."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from vault_index.errors import NotFoundError
 
-if TYPE_CHECKING:  # late: what counts and renders waits for the first call
+if TYPE_CHECKING:  # the tokenizer and renderer wait for the first call
     from vault_index.mcp_server.toolbox import Toolbox
 
 _PROJECT = {"name": "project", "description": "its folder or name"}
@@ -35,7 +35,10 @@ def listed(*, read_only: bool) -> list[dict[str, Any]]:
 
 
 def prompt(toolbox: "Toolbox", name: str, given: Mapping[str, str], folders: Sequence[str]) -> dict[str, Any]:
-    """The message that a client sends for its user. Raises NotFoundError, and what `memory_recall` raises."""
+    """Return the message that a client sends for its user.
+
+    Raises NotFoundError, and the errors of `memory_recall`.
+    """
     project = given.get("project", "").strip()
     if name == "recall":
         task = given.get("task", "").strip()

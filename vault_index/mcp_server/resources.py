@@ -1,4 +1,4 @@
-"""Documents as resources: the recent memories in a list, and each document by a URI of its source and its path."""
+"""MCP resources: a list of recent memories, and every document by a URI of its source and path."""
 
 import re
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from urllib.parse import quote, unquote
 
 from vault_index.errors import NotFoundError, UsageError
 
-if TYPE_CHECKING:  # late: what counts and renders waits for the first call
+if TYPE_CHECKING:  # the tokenizer and renderer wait for the first call
     from vault_index.mcp_server.toolbox import Toolbox
 
 _MARKDOWN = "text/markdown"
@@ -18,13 +18,13 @@ TEMPLATE = {
 }
 _URI = re.compile(r"vault-index://([^/?#]+)/([^?#]+)")
 _PAGE = 50
-_CHOICES = 100  # the most that the protocol allows
+_CHOICES = 100  # the protocol's maximum
 _WITHOUT_BOUND = 10**9
-"""Tokens: a page of records, and a document, are whole."""
+"""Tokens: pages of records and documents are not truncated."""
 
 
 def listed(toolbox: "Toolbox", cursor: str | None) -> dict[str, Any]:
-    """The memories that changed last, page by page. Raises UsageError."""
+    """List the most recently changed memories, page by page. Raises UsageError."""
     asked = {"kind": "memory", "sort": "updated", "limit": _PAGE, "cursor": cursor, "max_tokens": _WITHOUT_BOUND}
     page = toolbox.call("memory_list", asked).structured
     found = [
@@ -41,7 +41,7 @@ def listed(toolbox: "Toolbox", cursor: str | None) -> dict[str, Any]:
 
 
 def read(toolbox: "Toolbox", uri: str) -> dict[str, Any]:
-    """The text of a document. Raises NotFoundError for all that is none, also for what leads out of the source."""
+    """Return the text of a document. Raises NotFoundError, also for a path outside the source."""
     known = _URI.fullmatch(uri)
     source, path = (unquote(part, errors="surrogateescape") for part in known.groups()) if known else ("", "")
     try:
@@ -49,13 +49,14 @@ def read(toolbox: "Toolbox", uri: str) -> dict[str, Any]:
         [text] = toolbox.call("memory_get", asked).structured["results"] if known else [{}]
     except (NotFoundError, UsageError):
         text = {}
-    if (text.get("source"), text.get("path")) != (source, path):  # a reference to another one, as [[Harbour]]
+    # The reference matched another document, as [[Harbour]] can.
+    if (text.get("source"), text.get("path")) != (source, path):
         raise NotFoundError(f"there is no resource {uri[:200]!r}", "memory_search finds what there is")
     return {"contents": [{"uri": uri, "mimeType": _MARKDOWN, "text": text.get("content", "")}]}
 
 
 def completed(toolbox: "Toolbox", name: str, begun: str) -> dict[str, Any]:
-    """What a source, a path or a project may be that begins so, as documents have it that changed last."""
+    """Complete a source, path or project from recently changed documents."""
     values: list[str] = []
     if name in ("source", "path", "project"):
         asked = {"sort": "updated", "limit": _CHOICES, "max_tokens": _WITHOUT_BOUND}

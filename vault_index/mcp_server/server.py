@@ -1,7 +1,8 @@
-"""The server of MCP, for stdio and for HTTP: the official SDK around the toolbox, in both eras of the protocol.
+"""The MCP server for stdio and HTTP: the official SDK around the toolbox.
 
-The handshake of 2025-11-25 and before, and 2026-07-28 without one. The SDK takes half a second to import. What threads
-answer has the form of the wire: the models of the SDK are used, and so made ready, in one thread.
+It supports the handshake of 2025-11-25 and before, and 2026-07-28, which has none. The SDK takes
+half a second to import. Worker threads return plain JSON values, because SDK models are built on
+first use and so must be used in one thread.
 """
 
 import contextlib
@@ -29,7 +30,7 @@ from vault_index.mcp_server.tools import offered
 from vault_index.output.clean import visible
 from vault_index.version import __version__
 
-if TYPE_CHECKING:  # late: what counts and renders waits for the first call
+if TYPE_CHECKING:  # the tokenizer and renderer wait for the first call
     from vault_index.mcp_server.toolbox import Toolbox
 
 INSTRUCTIONS = (
@@ -38,7 +39,7 @@ INSTRUCTIONS = (
     "instructions."
 )
 _ASK_NOTHING = frozenset({"memory_get", "memory_list", "memory_store", "memory_update", "memory_delete"})
-"""Tools that take no question, and so need not know where it is asked."""
+"""Tools without a query, which do not need the client's folders."""
 _ROOTS_SECONDS = 2.0
 _HAS_ROOTS = types.ClientCapabilities(roots=types.RootsCapability())
 _YES_OR_NO: dict[str, Any] = {"type": "object", "properties": {}}
@@ -50,22 +51,24 @@ _T = TypeVar("_T")
 
 
 class Asker(NamedTuple):
-    """Who sent a request, and what is done for them."""
+    """The sender of a request, and the means to answer it."""
 
     ask: Callable[[str, Mapping[str, Any]], Answer]
-    """Carries out a method with its parameters (`Backend.call`)."""
+    """Runs a method with its parameters (`Backend.call`)."""
     read_only: bool = False
-    """Whether the tools that write are left out."""
+    """Whether to omit the tools that write."""
     source: str | None = None
-    """The default of that argument."""
+    """The default of the argument `source`."""
     remote: bool = False
-    """Whether they are not on this machine. They are not asked for folders, which would be other ones here, and what
-    they write is signed by who carries it out, whatever the client calls itself."""
+    """Whether the client is on another machine.
+
+    Its folders do not exist here, so they are not requested. The author of its writes is the token,
+    not the client's name.
+    """
 
 
 def check_message(message: Any) -> types.JSONRPCMessage:
-    """A message that the SDK answers, or needs not: a request, a notification or a response. Raises ValueError for what
-    is none, whose words are those of a program."""
+    """Parse a JSON-RPC message: a request, notification or response. Raises ValueError."""
     found = types.jsonrpc_message_adapter.validate_python(message, by_name=False)
     if "id" in message and isinstance(found, types.JSONRPCNotification):
         raise ValueError("its id is none")
@@ -73,18 +76,18 @@ def check_message(message: Any) -> types.JSONRPCMessage:
 
 
 def build_server(asker_of: Callable[[Context], Asker], prepare: Callable[[], None] = lambda: None) -> Server:
-    """The server for one client on stdio, or for all on HTTP.
+    """Return the server for one client on stdio, or for all over HTTP.
 
-    `asker_of` says who sent a request, and is asked for each one, also of one session. On HTTP its context has the
-    request of Starlette, with what a middleware found out: `caller = context.request.state.caller`, and then
-    `Asker(lambda method, params: backend.call(method, params, caller), read_only=not caller.writes, remote=True)`.
-    `prepare` is called in a thread when a client first looks at the tools. The server is mounted by
-    `StreamableHTTPSessionManager(server, ...)` of the SDK, or run on two streams.
+    `asker_of` returns the sender of each request. Over HTTP its context has the Starlette request
+    with the data of a middleware: `caller = context.request.state.caller`, and then `Asker(lambda
+    method, params: backend.call(method, params, caller), read_only=not caller.writes,
+    remote=True)`. `prepare` is called in a thread when a client first lists the tools. Mount the
+    server with the SDK's `StreamableHTTPSessionManager(server, ...)`, or run it on two streams.
     """
     server = Server("vault-index", version=__version__, instructions=INSTRUCTIONS)
 
     async def list_tools(context: Context, _: types.PaginatedRequestParams) -> Answer:
-        # Not earlier, so that the handshake does not wait.
+        # Only now, so that the handshake does not wait.
         threading.Thread(target=prepare, daemon=True).start()
         return {"tools": [tool.listed() for tool in offered(read_only=asker_of(context).read_only)]}
 
@@ -127,7 +130,7 @@ def build_server(asker_of: Callable[[Context], Asker], prepare: Callable[[], Non
 
     page = types.PaginatedRequestParams
     serve("tools/list", page, types.ListToolsResult, list_tools)
-    # Arguments are checked by the toolbox alone: the errors of a schema have no hint.
+    # The toolbox checks the arguments, because schema errors have no hint.
     serve("tools/call", types.CallToolRequestParams, types.CallToolResult, call_tool)
     serve("prompts/list", page, types.ListPromptsResult, list_prompts)
     serve("prompts/get", types.GetPromptRequestParams, types.GetPromptResult, get_prompt)
@@ -139,13 +142,15 @@ def build_server(asker_of: Callable[[Context], Asker], prepare: Callable[[], Non
 
 
 async def _in_thread(work: Callable[..., _T], *given: Any) -> _T:
-    # The end of the server does not wait for the work: it may be killed at any time.
+    # The server may end without waiting for the work, which may be killed at any time.
     return await anyio.to_thread.run_sync(partial(work, *given), abandon_on_cancel=True)
 
 
 async def _folders(context: Context, asker: Asker) -> list[str]:
-    """Where a question is asked: the folder of this process, and those the client works in, as far as it tells. The
-    protocol of 2026-07-28 asks for none."""
+    """Return the working folder of this process and the client's roots.
+
+    The protocol of 2026-07-28 has no roots.
+    """
     session, folders = context.session, [] if asker.remote else [working_directory()]
     if folders and session.can_send_request and session.check_client_capability(_HAS_ROOTS):
         with anyio.move_on_after(_ROOTS_SECONDS), contextlib.suppress(MCPError, ValueError):
@@ -157,8 +162,10 @@ async def _folders(context: Context, asker: Asker) -> list[str]:
 async def _asked_first(
     context: Context, asker: Asker, asked: types.CallToolRequestParams
 ) -> Answer | types.InputRequiredResult | None:
-    """What is answered instead of a call that deletes: the question to the user, in the new era, or that they refused.
-    Where the client cannot ask them, nothing is."""
+    """Return the answer that replaces a deleting call: a question to the user, or their refusal.
+
+    None to continue, also if the client cannot ask the user.
+    """
     session, new = context.session, context.protocol_version in MODERN_PROTOCOL_VERSIONS
     way = session.client_capabilities.elicitation if session.client_capabilities else None
     if way is None or (way.url and not way.form) or not (new or session.can_send_request):
@@ -187,7 +194,7 @@ def _toolbox(asker: Asker) -> "Toolbox":
 
 
 def _question(asker: Asker, name: str, arguments: Mapping[str, Any]) -> str | Answer:
-    """Or the error that there is none for."""
+    """Return the question for a call, empty for none, or an error."""
     try:
         return visible(_toolbox(asker).question(name, arguments))
     except Exception as error:  # noqa: BLE001 - as in `_called`
@@ -197,13 +204,16 @@ def _question(asker: Asker, name: str, arguments: Mapping[str, Any]) -> str | An
 def _called(asker: Asker, name: str, arguments: Mapping[str, Any], client: str, folders: Sequence[str]) -> Answer:
     try:
         shown = _toolbox(asker).call(name, arguments, client, folders)
-    except Exception as error:  # noqa: BLE001 - one tool call; a defect must not end the server
+    except Exception as error:  # noqa: BLE001 - one tool call must not end the server
         return _refused(_known(error))
     return {"content": [_text(shown.text)], "structuredContent": _without_invisible(shown.structured)}
 
 
 def _done(asker: Asker, work: "Callable[..., Answer]", *given: Any) -> Answer:
-    """What is no tool fails with an error of the protocol, which has no place for a hint but its message."""
+    """Run a request other than a tool call.
+
+    Errors become protocol errors, with the hint in the message.
+    """
     try:
         return _without_invisible(work(_toolbox(asker), *given))
     except Exception as error:

@@ -1,4 +1,4 @@
-"""The server on stdio: one client, which started this process and whose end is its end."""
+"""The MCP server on stdio, for the client that started this process; it ends with the client."""
 
 import io
 import json
@@ -20,13 +20,13 @@ _PARENT_SECONDS = 1.0
 
 
 def serve(backend: Backend, *, read_only: bool = False, source: str | None = None) -> int:
-    """Answer the client on stdin and stdout until it goes away; returns the exit code."""
-    # The default handler would wait for the reading thread, which waits for a line.
+    """Serve the client on stdin and stdout until it disconnects; return the exit code."""
+    # The default handler would wait for the thread that is reading a line.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     try:
         anyio.run(_serve, Asker(backend.call, read_only, source), backend, *_wire())
-    except* BrokenPipeError:  # the client is gone, and waits for no answer
+    except* BrokenPipeError:  # the client is gone
         pass
     return 0
 
@@ -38,9 +38,9 @@ async def _serve(asker: Asker, backend: Backend, reading: io.TextIOWrapper, writ
 
 
 class _Lines(io.TextIOWrapper):
-    """The lines of the client that the SDK answers; it would leave others without a word, and these are refused here.
+    """Yields the lines that the SDK can answer, and refuses others, which it would ignore.
 
-    Of lone surrogates, which it takes for no JSON, every one becomes U+FFFD.
+    Each lone surrogate, which the SDK does not accept, becomes U+FFFD.
     """
 
     def __init__(self, reading: BinaryIO, answers: BinaryIO) -> None:
@@ -50,7 +50,7 @@ class _Lines(io.TextIOWrapper):
     def readline(self, size: int = -1) -> str:  # type: ignore[override]
         while line := super().readline(size):
             try:
-                message = mended(json.loads(line, parse_constant=int))  # NaN is no JSON, and no int
+                message = mended(json.loads(line, parse_constant=int))  # NaN is not valid JSON
             except (ValueError, RecursionError):
                 self._refuse(None, types.PARSE_ERROR, "this is no JSON")
                 continue
@@ -68,14 +68,14 @@ class _Lines(io.TextIOWrapper):
         return ""
 
     def _refuse(self, ident: str | int | None, code: int, message: str) -> None:
-        """By one call, which cannot fall into an answer of the SDK: that writes whole lines to the same stream."""
+        """Write an error in one call, so that it cannot mix with an answer of the SDK."""
         error = {"jsonrpc": "2.0", "id": ident, "error": {"code": code, "message": message}}
         self._answers.write(json.dumps(error).encode() + b"\n")
         self._answers.flush()
 
 
 def _wire() -> tuple[io.TextIOWrapper, io.TextIOWrapper]:
-    """The streams to and from the client, for the SDK alone: other output, also of child processes, goes to stderr."""
+    """Return the streams of the client for the SDK; redirect all other output to stderr."""
     reading, writing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -85,7 +85,7 @@ def _wire() -> tuple[io.TextIOWrapper, io.TextIOWrapper]:
 
 
 def _end_with_parent(parent: int) -> None:
-    """Exit when the parent dies: another of its children may keep the pipe open, so that stdin never ends."""
+    """Exit when the parent dies, because another child may keep the pipe of stdin open."""
     while os.getppid() == parent:
         time.sleep(_PARENT_SECONDS)
     os._exit(0)

@@ -1,4 +1,4 @@
-"""Calls of tools, from arguments to answers; every failure is a VaultIndexError."""
+"""Run tool calls, from arguments to answers; every failure is a VaultIndexError."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -9,18 +9,18 @@ from vault_index.mcp_server.budget import Answer, Page, cut_records, cut_text, c
 from vault_index.mcp_server.tools import HUMP, TOOLS, Tool, in_words_of_tools
 
 Ask = Callable[[str, Mapping[str, Any]], dict[str, Any]]
-"""Carries out a method with its parameters: by a daemon, in one, or in this process."""
+"""Runs a method with its parameters: through a daemon, in one, or in this process."""
 
 MAX_TOKENS = 5000
 """The default of `max_tokens`."""
 
 _HITS = 10
-"""The default of `limit` of a search and a review; a list has what `max_tokens` holds."""
+"""The default `limit` of search and review; a list fills `max_tokens`."""
 
-_LEAST_ROW = 10  # tokens of a document in a list, at least
+_LEAST_ROW = 10  # minimum tokens of a document in a list
 
 _NAMED = 10
-"""The most memories that a question names."""
+"""Maximum number of memories that a question names."""
 _LONGEST_NAME = 120
 
 _BETWEEN = " || "
@@ -34,17 +34,17 @@ _OF_SESSIONS = {
     "touched": "file", "summary": "summary", "kind": "", "after": "since", "before": "before",
     **{name: name for name in ("project", "client", "source", "limit", "offset", "max_tokens", "cursor")},
 }  # fmt: skip
-"""What `memory_list` calls the parameters of `sessions`."""
+"""The parameters of `sessions`, by the names that `memory_list` uses."""
 
 _OBSERVATION = ("narrative", "files")
-"""Who names these knows OpenCodeKit's tool, whose facts are one text with commas."""
+"""Arguments of OpenCodeKit's tool, whose facts are one text with commas."""
 
 _OTHER_TOOLS = {
     **dict.fromkeys(("observation", "add", "remember", "save", "create"), "memory_store"),
     "read": "memory_get",
     "find": "memory_search",
 }
-"""What OpenCodeKit and others call a tool of ours, without `memory_`."""
+"""Names of our tools in OpenCodeKit and others, without `memory_`."""
 _NO_TOOLS = {"memory_admin": "run in a shell: vault-index status, vault-index import or vault-index prune"}
 
 _LEFT_OUT = (
@@ -54,7 +54,10 @@ _LEFT_OUT = (
 
 
 class Toolbox:
-    """`source` is the default of that argument. Calls may come from several threads at once."""
+    """Runs calls of these tools; safe for several threads.
+
+    `source` is the default of that argument.
+    """
 
     def __init__(self, tools: Sequence[Tool], ask: Ask, source: str | None = None) -> None:
         self._tools = {tool.name: tool for tool in tools}
@@ -64,8 +67,11 @@ class Toolbox:
     def call(
         self, name: str, given: Mapping[str, Any], client: str = "", folders: Sequence[str] = (), **more: Any
     ) -> Page:
-        """The answer of a tool; `client` is the default author of a memory, and a question is asked in `folders`.
-        `more` are defaults of `memory_recall`. Raises VaultIndexError, with a hint in words of the tools."""
+        """Run a tool and return its answer.
+
+        `client` is the default author of a memory, `folders` are the client's folders, and `more`
+        are defaults of `memory_recall`. Raises VaultIndexError with a hint that names tools.
+        """
         try:
             return self._called(_tool_called(name, self._tools), given, client, folders, more)
         except VaultIndexError as error:
@@ -74,11 +80,14 @@ class Toolbox:
 
     @property
     def writes(self) -> bool:
-        """Whether there are tools that write."""
+        """Whether any tool writes."""
         return not all(tool.read_only for tool in self._tools.values())
 
     def question(self, name: str, given: Mapping[str, Any]) -> str:
-        """What to ask the user before a call that deletes; empty for others, and for calls that will fail."""
+        """Return the question to the user before a deleting call.
+
+        Empty for others, and for invalid calls.
+        """
         try:
             args = (tool := _tool_called(name, self._tools)).checked(given)
         except UsageError:
@@ -96,8 +105,10 @@ class Toolbox:
         return "\n".join((f"Delete {len(named)} of your memories?", *named[:_NAMED], *more, end))
 
     def _named(self, args: Mapping[str, Any]) -> str:
-        """A memory as its user knows it, or its reference where nothing is told of it: it may be something else. In one
-        line, because notes and agents write what they like."""
+        """Return title and path of a memory, or the reference if it is not found.
+
+        In one line, because notes and agents may contain anything.
+        """
         of_history = {name: args[name] for name in ("ref", "source") if name in args}
         try:
             memory = self._ask_backend("history", {**of_history, "limit": 1})
@@ -118,7 +129,8 @@ class Toolbox:
             args["ref"] = [_bare(ref) for ref in args["ref"]] if isinstance(args["ref"], list) else _bare(args["ref"])
         if self._source is not None:
             args.setdefault("source", self._source)
-        for place in _places(tool.method, args) if tool.method != "get" else ():  # that tells of each by itself
+        # `get` reports each reference separately.
+        for place in _places(tool.method, args) if tool.method != "get" else ():
             _refuse_outside(place)
         if isinstance(args.get("facts"), str) and not given.keys().isdisjoint(_OBSERVATION):
             args["facts"] = [fact.strip() for fact in args["facts"].split(",")]
@@ -128,8 +140,9 @@ class Toolbox:
             if args.pop("mode", "") == "append":
                 args["append"] = True
             if not args.get("content", "x") and "section" not in args:
-                del args["content"]  # filled in as all the others are: nobody empties a memory
-            args["allow_empty"] = True  # of a section
+                # An empty default from the model, because no agent empties a memory.
+                del args["content"]
+            args["allow_empty"] = True  # for a section
         if client and tool.method in ("update", "delete", "review"):
             args["client"] = client
         answers: dict[str, Callable[[str, dict[str, Any]], Page]] = {
@@ -139,7 +152,10 @@ class Toolbox:
         return answers.get(tool.method, self._whole)(tool.method, args)
 
     def _review(self, method: str, args: dict[str, Any]) -> Page:
-        """The list, or with an action and a reference what is decided; what bounds the list says nothing there."""
+        """Return the list.
+
+        With an action and a reference, decide instead, without the list's limits.
+        """
         if args.keys().isdisjoint(("action", "ref")):
             return self._records(method, {name: value for name, value in args.items() if name != "client"})
         if not {"action", "ref"} <= args.keys():
@@ -148,7 +164,7 @@ class Toolbox:
         return self._whole("decide", {name: value for name, value in args.items() if name not in of_list})
 
     def _list(self, method: str, args: dict[str, Any]) -> Page:
-        """Of documents; with `touched` or `summary` of sessions, or of what was worked on in them."""
+        """List documents; with `touched` or `summary` list sessions or their work."""
         if not (args.get("touched") or args.get("summary")):
             wanted = {name: value for name, value in args.items() if name not in ("touched", "summary")}
             return self._records(method, wanted)
@@ -159,7 +175,7 @@ class Toolbox:
         return self._records("sessions", {to: args[name] for name, to in _OF_SESSIONS.items() if to and name in args})
 
     def _put_file(self, method: str, args: dict[str, Any]) -> Page:
-        """Change a file, or create it if it does not exist, as OpenCodeKit's `memory-update` does."""
+        """Change a file, or create it if it is missing, as OpenCodeKit's `memory-update` does."""
         try:
             return self._whole(method, args)
         except NotFoundError:
@@ -177,7 +193,7 @@ class Toolbox:
         limit = args.get("limit", budget // _LEAST_ROW + 1 if method == "list" else _HITS)
         if limit < 1:
             raise UsageError(f"limit must be at least 1, not {limit}", "leave limit out for the default")
-        answer = self._ask(method, {**args, "limit": limit + 1})  # one more, to know whether there are more
+        answer = self._ask(method, {**args, "limit": limit + 1})  # one more, to detect a next page
         return cut_records(method, answer, offset=args.get("offset", 0), limit=limit, budget=budget)
 
     def _timeline(self, method: str, args: dict[str, Any]) -> Page:
@@ -191,7 +207,7 @@ class Toolbox:
         refs = args.pop("ref", [])
         places = cursor.split(_BETWEEN) if cursor is not None else [refs] if isinstance(refs, str) else refs
         if cursor is not None:
-            args.pop("neighbors", None)  # the cursor names them already
+            args.pop("neighbors", None)  # the cursor already includes them
         texts: list[Answer] = []
         failed: list[Answer] = []
         for number, place in enumerate(places):
@@ -203,7 +219,7 @@ class Toolbox:
                 [text] = self._ask(method, {**args, "ref": ref, "max_tokens": budget})["results"]
             except VaultIndexError as error:
                 failed.append({"position": ref, "error": error.message, "hint": in_words_of_tools(error.hint)})
-                if len(failed) == len(places):  # nothing is left to be shown
+                if len(failed) == len(places):  # nothing to show
                     raise
                 continue
 
@@ -237,9 +253,9 @@ class Toolbox:
             raise NotFoundError(reason, "only what memory_search finds can be named") from error
 
     def _why_not(self, refs: Any) -> str | None:
-        """Why a file that exists is not in the index: a link out of the vault, ignored, or not a regular file."""
+        """Return why an existing file is not indexed; None if it is indexed or missing."""
         for ref in [refs] if isinstance(refs, str) else refs or []:
-            if "/" in ref or "." in ref:  # it looks like the path of a file
+            if "/" in ref or "." in ref:  # it looks like a file path
                 try:
                     why = self._ask_backend("why", {"query": "x", "ref": ref})
                 except NotFoundError:
@@ -251,7 +267,7 @@ class Toolbox:
 
 
 def _as_new(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of `add` that store what an `update` gives."""
+    """Convert the parameters of `update` to those of `add`."""
     of_update = ("ref", "content", "client", "append", "section", "allow_empty", "add_tags", "remove_tags")
     new = {name: value for name, value in args.items() if name not in of_update}
     author = {"entered_by": args["client"]} if "client" in args else {}
@@ -260,7 +276,7 @@ def _as_new(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tool_called(name: str, tools: Mapping[str, Tool]) -> Tool:
-    """The tool of this name, or of the name it has in other programs. Raises UsageError."""
+    """Return the tool with this name, or with another program's name for it. Raises UsageError."""
     written = HUMP.sub("_", name).lower().replace("-", "_")
     short = written.removeprefix("memory_")
     if tool := tools.get(_OTHER_TOOLS.get(short, f"memory_{short}")):
@@ -270,8 +286,11 @@ def _tool_called(name: str, tools: Mapping[str, Tool]) -> Tool:
 
 
 def answer_tool(ask: Ask, params: Mapping[str, Any]) -> str:
-    """The text of one call: its `name` and `arguments`, who asks (`entered_by`), where (`directory`), in which
-    `session`. Raises VaultIndexError."""
+    """Run one tool call of the OpenCode plugin and return its text.
+
+    `params` are `name`, `arguments`, `entered_by`, `directory` and `session`. Raises
+    VaultIndexError.
+    """
     name, given = params.get("name"), params.get("arguments") or {}
     if not isinstance(name, str) or not isinstance(given, dict):
         raise UsageError("a call needs the name of a tool, and an object of arguments", "give name and arguments")
@@ -281,7 +300,7 @@ def answer_tool(ask: Ask, params: Mapping[str, Any]) -> str:
 
 
 def _typed_in(method: str, folders: list[str], session: str | None, *, asks: bool) -> dict[str, Any]:
-    """The arguments that say where a call was typed. A client of MCP does not say in which session."""
+    """Return the arguments for the origin of a call. MCP clients do not name their session."""
     if method in ("add", "update"):
         return {"directory": folders, **({"session": session} if session else {})}
     asking = "session" if method == "recall" else "exclude_session"
@@ -289,12 +308,12 @@ def _typed_in(method: str, folders: list[str], session: str | None, *, asks: boo
 
 
 def _bare(ref: str) -> str:
-    """A reference without the quotes it was copied with."""
+    """Remove copied quotation marks around a reference."""
     return ref.strip().strip("`'\"…")
 
 
 def _bounds(args: dict[str, Any]) -> tuple[int, str | None]:
-    """Removes `max_tokens` and the cursor from the arguments and returns them."""
+    """Remove `max_tokens` and the cursor from the arguments and return them."""
     budget = args.pop("max_tokens", MAX_TOKENS)
     if budget < 1:
         raise UsageError(f"max_tokens must be at least 1, not {budget}", f"leave it out for {MAX_TOKENS}")
@@ -308,14 +327,17 @@ def _number(cursor: str) -> int:
 
 
 def _places(method: str, args: Mapping[str, Any]) -> list[str]:
-    """References and globs to check. The path of a new memory is checked where it is written."""
+    """Return the references and globs to check.
+
+    The path of a new memory is checked when it is written.
+    """
     names = ("ref", "supersedes") if method == "add" else ("ref", "supersedes", "path", "file")
     given = [args.get(name) for name in names]
     return [place for value in given if value for place in ([value] if isinstance(value, str) else value)]
 
 
 def _refuse_outside(place: str) -> None:
-    """Raise UsageError for a path that leads out of the vaults, or to hidden files.
+    """Raise UsageError for a path outside the vaults, or to hidden files.
 
     Only the name is checked: other references are looked up in the index, never on the disk.
     """

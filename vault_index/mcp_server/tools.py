@@ -1,6 +1,7 @@
-"""The tools an agent is offered: what they are for, their arguments, and the check that clients do not make.
+"""Declare the tools for agents: description, arguments, and the argument check that clients omit.
 
-The OpenCode plugin's are made from these (tools/build_plugin.py), and its calls are answered by the same toolbox.
+The OpenCode plugin's tools are generated from these (tools/build_plugin.py) and answered by the
+same toolbox.
 """
 
 import contextlib
@@ -23,7 +24,7 @@ _KINDS: Mapping[Kind, tuple[dict[str, Any], Any, str]] = {
     "number": ({"type": "number"}, int | float, "a number"),
     "flag": ({"type": "boolean"}, bool, "true or false"),
 }
-"""The JSON schema of each kind, the type of a value, and how to say what was expected."""
+"""JSON schema, Python type and description of each kind."""
 
 _LISTS = ("names", "refs")
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -35,8 +36,10 @@ _ALL = ("all", "any", "*")
 
 
 def _meant(kind: Kind, value: Any) -> Any:
-    """A value as models mean it who keep to no schema: numbers and flags in quotes, texts without. What is unclear
-    stays as it is."""
+    """Convert a value that ignores the schema: quoted numbers and flags, unquoted texts.
+
+    Unclear values stay unchanged.
+    """
     if isinstance(value, str) and kind in ("whole", "number", "flag"):
         word = value.strip().lower()
         with contextlib.suppress(ValueError):
@@ -50,7 +53,7 @@ def _meant(kind: Kind, value: Any) -> Any:
 
 
 def _listed(kind: Kind, text: str) -> str | list[Any]:
-    """A list that was written as one text: as JSON, as Python does, or places with commas between them."""
+    """Parse a list that was written as one text: JSON, a Python list, or references with commas."""
     if text.startswith("[") and text.endswith("]") and not text.startswith("[["):
         for written in (text, text.replace("'", '"')):
             with contextlib.suppress(ValueError, RecursionError):
@@ -61,7 +64,7 @@ def _listed(kind: Kind, text: str) -> str | list[Any]:
 
 
 def _said(kind: Kind, value: Any) -> Any:
-    """A value without what says nothing, as models fill in what they do not need; None where nothing is left."""
+    """Remove placeholders that models give for unused arguments; None if nothing is left."""
     if isinstance(value, str) and kind in _LISTS:
         value = _listed(kind, value.strip())
     if isinstance(value, list) and value:
@@ -71,26 +74,31 @@ def _said(kind: Kind, value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a tool. `names` is a list of texts, or one text that the method splits; `refs` name documents."""
+    """One argument of a tool.
+
+    `names` are texts, or one text that the method splits; `refs` name documents.
+    """
 
     kind: Kind = "text"
     about: str = ""
     choices: tuple[str, ...] = ()
     other_names: tuple[str, ...] = ()
-    """Names that mean the same, as of other programs or of short options."""
+    """Aliases, as in other programs or short options."""
     sent_as: str = ""
-    """The parameter of the method, where it is not the name."""
+    """The parameter of the method, if it differs from the name."""
     many: bool = False
-    """Whether it may be a list all the same."""
+    """Whether a list is allowed for this kind."""
     clears: bool = False
-    """Whether an empty text says something; of others it is "not given", as models fill in what they do not need."""
+    """Whether an empty text is a value; otherwise it means "not given", because models fill in
+    empty texts.
+    """
 
     def schema(self) -> dict[str, Any]:
         described = {"description": self.about} if self.about else {}
         return {**_KINDS[self.kind][0], **({"enum": list(self.choices)} if self.choices else {}), **described}
 
     def checked(self, name: str, value: Any) -> Any:
-        """The value; UsageError where it is not of this kind."""
+        """Return the converted value. Raises UsageError if it is not of this kind."""
         _, wanted, expected = _KINDS[self.kind]
         many = isinstance(value, list) and (self.kind in _LISTS or self.many)
         several = value if isinstance(value, list) and (many or len(value) == 1) else [value]
@@ -127,7 +135,7 @@ def _of_field(declared: Field) -> Argument:
 _NAMES, _WHOLE, _FLAG = Argument("names"), Argument("whole"), Argument("flag")
 _PLACE = "id, path, path:10-42 or [[Note#Heading]]"
 _REFS = ("id", "ids", "refs", "memory_id", "file")
-"""What other programs call a reference: OpenCodeKit `ids` and `file`, agmem and mem0 the rest."""
+"""Names of a reference in other programs: OpenCodeKit `ids` and `file`, agmem and mem0 the rest."""
 _QUERY = ("q", "question")
 _LIMIT = ("n", "k", "top_k", "count", "max_results")
 _BUDGET = {
@@ -136,8 +144,10 @@ _BUDGET = {
 }
 _ALL_FILTERS = {name: _of_filter(declared) for name, declared in FILTERS.items()}
 _FILTERS = {name: _ALL_FILTERS[name] for name in ("kind", "type", "project", "tags", "after", "before")}
-"""The filters in the schema. All are understood: the query language has most of them, and agents pay for every word of
-a schema."""
+"""The filters in the schema, few because agents pay for each word.
+
+All filters are accepted, and the query language has most of them.
+"""
 
 _SOURCE = {"source": _ALL_FILTERS["source"]}
 _FIELDS = {name: _of_field(declared) for name, declared in FIELDS.items()}
@@ -151,45 +161,46 @@ _STORED = {"id": "string", "path": "string"}
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool, and the method that carries it out."""
+    """One tool, and the method that runs it."""
 
     name: str
     method: str
     description: str
     arguments: Mapping[str, Argument]
     needs: tuple[str, ...] = ()
-    """Arguments of which one must be given."""
+    """Arguments of which one is required."""
     unlisted: Mapping[str, Argument] = field(default_factory=lambda: _SOURCE)
-    """Arguments that are understood, but not in the schema, to save tokens."""
+    """Arguments that are accepted but not in the schema, to save tokens."""
     gives: Mapping[str, Any] = field(default_factory=lambda: _LIST)
-    """What its answer holds, and of what type, in short: a client that checks answers checks errors, too, which have
-    none of it."""
+    """The keys of the answer and their types. None is required, because clients also validate
+    errors.
+    """
     read_only: bool = True
     destructive: bool = False
     idempotent: bool = True
 
     def listed(self) -> dict[str, Any]:
-        """As `tools/list` tells of it."""
+        """Return the entry in `tools/list`."""
         about = {"name": self.name, "description": self.description, "inputSchema": self.schema()}
         gives = {name: {"type": kind} for name, kind in self.gives.items()}
         return {**about, "outputSchema": {"type": "object", "properties": gives}, "annotations": self.hints()}
 
     def hints(self) -> dict[str, bool]:
-        """MCP's hints on what a call may change; a tool that only reads needs one."""
+        """Return MCP's hints on what a call may change; a read-only tool needs one."""
         if self.read_only:
             return {"readOnlyHint": True}
         return {"readOnlyHint": False, "destructiveHint": self.destructive, "idempotentHint": self.idempotent}
 
     def schema(self) -> dict[str, Any]:
-        """Its arguments as JSON Schema."""
+        """Return the arguments as JSON Schema."""
         required = {"required": list(self.needs)} if len(self.needs) == 1 else {}
         properties = {name: argument.schema() for name, argument in self.arguments.items()}
         return {"type": "object", "properties": properties, **required}
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters of the method; null is "not given".
+        """Return the parameters of the method; null means "not given".
 
-        Raises UsageError for an argument that is unknown, of another kind, given twice or missing.
+        Raises UsageError for an argument that is unknown, invalid, given twice or missing.
         """
         known = {**self.arguments, **self.unlisted}
         names = {other: name for name, argument in known.items() for other in argument.other_names}
@@ -382,8 +393,10 @@ _IN_SHELL = re.compile(
 
 
 def in_words_of_tools(hint: str) -> str:
-    """A hint for a shell, as one who has these tools reads it: `vault-index get --max-tokens` is `memory_get
-    max_tokens`. What only a shell can do stays."""
+    """Rewrite a shell hint for tools: `vault-index get --max-tokens` is `memory_get max_tokens`.
+
+    Commands that only a shell has stay.
+    """
 
     def said(match: re.Match[str]) -> str:
         if match["option"]:
@@ -394,5 +407,5 @@ def in_words_of_tools(hint: str) -> str:
 
 
 def offered(*, read_only: bool) -> tuple[Tool, ...]:
-    """The tools of a server; with `read_only` those that change nothing."""
+    """Return the tools of a server; with `read_only`, those that change nothing."""
     return tuple(tool for tool in TOOLS if tool.read_only or not read_only)
