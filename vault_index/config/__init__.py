@@ -1,4 +1,4 @@
-"""Where things lie and how they are set: the home of an index and its TOML configuration."""
+"""The home of an index (its folders) and its TOML configuration."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         WatchConfig as WatchConfig,
     )
 
-# Every command needs `home`, and a command answered by the daemon needs nothing else.
+# Every command needs `home`; a command answered by the daemon needs nothing else.
 __getattr__ = lazy_names(
     __name__,
     {

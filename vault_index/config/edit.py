@@ -1,4 +1,4 @@
-"""Edits the configuration file in place: comments and order stay, and nothing wrong is ever written."""
+"""Edit the configuration file, keeping comments and order, and validating before writing."""
 
 import json
 import os
@@ -24,7 +24,7 @@ Judge = Callable[[Config], object]
 
 
 class Setting(NamedTuple):
-    """One setting as it is in effect; a secret is masked."""
+    """One setting in effect; a secret is masked."""
 
     key: str
     value: Value
@@ -33,18 +33,18 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SetUp:
-    """What `create_config` did."""
+    """The result of `create_config`."""
 
     source: str
-    """The name of the source that stands for the vault."""
+    """The name of the vault's source."""
     created: bool
-    """The file was not there before."""
+    """Whether the file was created."""
     added: bool
-    """The source was not there before."""
+    """Whether the source was added."""
 
 
 def list_values(home: Home, environ: Mapping[str, str] = os.environ) -> list[Setting]:
-    """Every setting, sources first, with where its value comes from."""
+    """Return every setting, sources first, with the origin of its value."""
     config = load_config(home, environ)
     document = tomlkit.parse(read_text(home)).unwrap()
     outside = from_environment(environ)
@@ -60,7 +60,7 @@ def list_values(home: Home, environ: Mapping[str, str] = os.environ) -> list[Set
 
 
 def get_value(home: Home, key: str, source: str = "", environ: Mapping[str, str] = os.environ) -> Value:
-    """The value in effect of a dotted key; with `source`, of a key in that source's section."""
+    """Return the value in effect of a dotted key; with `source`, of a key in its section."""
     config = load_config(home, environ)
     section, field = _address(key, source, config)
     values: Any = config.source(section[1]) if section[0] == "sources" else config.section(".".join(section))
@@ -68,9 +68,9 @@ def get_value(home: Home, key: str, source: str = "", environ: Mapping[str, str]
 
 
 def set_value(home: Home, key: str, text: str, source: str = "", possible: Judge | None = None) -> None:
-    """Write one setting. The text is read as the key's type: a number, true, a list as `["a", "b"]` or `a, b`.
+    """Write one setting, parsed by its type: `5`, `true`, `text`, `["a", "b"]` or `a, b`.
 
-    `possible` raises where the configuration would be one that is right in itself and yet cannot work.
+    `possible` raises if the resulting configuration is valid but cannot work.
     """
     document = _document(home)
     section, field = _address(key, source, _names_only(document))
@@ -88,12 +88,15 @@ def set_value(home: Home, key: str, text: str, source: str = "", possible: Judge
 
 
 def delete_value(home: Home, key: str, source: str = "") -> bool:
-    """Take one setting out of the file, so that its default holds again; False when the file did not name it."""
+    """Remove one setting from the file, so that its default applies.
+
+    False if the file did not set it.
+    """
     document = _document(home)
     parts = _parts(key, source, _names_only(document))
     table: Any = _table(document, parts[:-1])
     if not isinstance(table, dict) or parts[-1] not in table:
-        _address(key, source, _names_only(document))  # an unknown key is an error, one that is not set is none
+        _address(key, source, _names_only(document))  # raises for an unknown key
         return False
     if isinstance(table[parts[-1]], dict) and parts[0] == "sources":
         raise UsageError(f"{key} is a source, not a setting", f"use: vault-index source remove {parts[-1]}")
@@ -105,7 +108,10 @@ def delete_value(home: Home, key: str, source: str = "") -> bool:
 
 
 def add_source(home: Home, name: str, path: str | Path, settings: Mapping[str, Any] | None = None) -> SourceConfig:
-    """Write a new source; `settings` are more keys of its section. An empty name is made from the folder's."""
+    """Add a source; `settings` are more keys of its section.
+
+    An empty name derives from the folder's.
+    """
     document = _document(home)
     name = _put_source(document, name, _existing_folder(path), settings)
     return _write(home, document).source(name)
@@ -128,7 +134,7 @@ def _put_source(
 
 
 def same_source(home: Home, name: str, path: str | Path, settings: Mapping[str, Any]) -> SourceConfig | None:
-    """The source that `add_source` would write, where there is one of that folder with that name and these settings."""
+    """Return the existing source that `add_source` would duplicate, or None."""
     root = os.path.realpath(_existing_folder(path))
     for source in parse_config(read_text(home), home, {}).sources:
         as_asked = name.casefold() in ("", source.name.casefold()) and os.path.realpath(source.path) == root
@@ -138,7 +144,7 @@ def same_source(home: Home, name: str, path: str | Path, settings: Mapping[str, 
 
 
 def remove_source(home: Home, name: str) -> None:
-    """Take a source out of the file; its notes are not touched."""
+    """Remove a source from the file; its notes are not touched."""
     document = _document(home)
     name = _names_only(document).source(name).name
     del document["sources"][name]
@@ -148,17 +154,20 @@ def remove_source(home: Home, name: str) -> None:
 
 
 def create_config(home: Home, vault: str | Path, provider: str | None = None, memory_dir: str | None = None) -> SetUp:
-    """Write the first configuration, or add the vault to the one there is. What is set already stays unless given."""
+    """Write the first configuration, or add the vault to the existing one.
+
+    Existing settings stay unless given.
+    """
     root = _existing_folder(vault)
     try:
         text = read_text(home)
     except NotSetUpError:
-        name = free_name(root, [*CLIENTS])  # as the sessions are called
+        name = free_name(root, [*CLIENTS])  # without the names of session sources
         text = first_config(name, root, provider or "local", memory_dir or "80-memory")
         parse_config(text, home, {})
         write_text(home.config_file, text)
         return SetUp(name, created=True, added=True)
-    # In one write: killed in between, a vault would be embedded by a provider that was not wanted for it.
+    # One write: if killed between two, the vault could be embedded by the wrong provider.
     document, config = _document(home), parse_config(text, home, {})
     given = {("embedding", "provider"): provider, ("memory", "dir"): memory_dir}
     for (section, key), value in given.items():
@@ -171,7 +180,7 @@ def create_config(home: Home, vault: str | Path, provider: str | None = None, me
 
 
 def free_name(folder: Path, taken: Sequence[str]) -> str:
-    """A name for a source after its folder: `My Vault` is `My-Vault`, and `My-Vault-2` when that is taken."""
+    """Derive a free source name from a folder: `My Vault` gives `My-Vault` or `My-Vault-2`."""
     base = re.sub(r"[^A-Za-z0-9_]+", "-", folder.name).strip("-") or "vault"
     names = (base, *(f"{base}-{number}" for number in range(2, len(taken) + 2)))
     other = set(map(str.casefold, taken))
@@ -179,7 +188,7 @@ def free_name(folder: Path, taken: Sequence[str]) -> str:
 
 
 def masked(secret: str) -> str:
-    """A secret as it may be shown: `sk-…abcd`, at most the last four characters, none of a short one."""
+    """Mask a secret: `sk-…abcd`, at most the last four characters, none of a short one."""
     if len(secret) < 16:
         return "…" if secret else ""
     return f"{'sk-' if secret.startswith('sk-') else ''}…{secret[-4:]}"
@@ -198,7 +207,7 @@ def _shown(field: Field[Any], value: Any) -> Value:
 
 
 def _parts(key: str, source: str, config: Config) -> list[str]:
-    """The parts of a dotted key, with the name of a source in the case that it has in the file."""
+    """Split a dotted key; the name of a source gets its case from the file."""
     parts = ["sources", source, key] if source and "." not in key else key.split(".")
     if parts[0] == "sources" and len(parts) > 1:
         known = {one.name.casefold(): one.name for one in config.sources}
@@ -207,7 +216,7 @@ def _parts(key: str, source: str, config: Config) -> list[str]:
 
 
 def _address(key: str, source: str, config: Config) -> tuple[tuple[str, ...], Field[Any]]:
-    """The section and the field a dotted key names."""
+    """Return the section and the field of a dotted key. Raises ConfigError."""
     parts = _parts(key, source, config)
     if parts[0] == "sources" and len(parts) == 3:
         config.source(parts[1])
@@ -224,14 +233,14 @@ def _address(key: str, source: str, config: Config) -> tuple[tuple[str, ...], Fi
 
 
 def _table(document: Any, place: Sequence[str]) -> Any:
-    """What is there; an empty one where that is no table."""
+    """Return the table at this place; empty if there is none."""
     for name in place:
         document = document.get(name) if isinstance(document, dict) else None
     return document if isinstance(document, dict) else {}
 
 
 def _names_only(document: tomlkit.TOMLDocument) -> Config:
-    """The names of the sources in a file whose other values may be wrong."""
+    """Return the source names of a file whose other values may be invalid."""
     sources = document.get("sources", {})
     names = [name for name in sources if isinstance(sources[name], Table)] if isinstance(sources, dict) else []
     return Config(sources=tuple(SourceConfig(name=name, path=Path()) for name in names))
@@ -242,12 +251,12 @@ def _document(home: Home) -> tomlkit.TOMLDocument:
     try:
         return tomlkit.parse(text)
     except tomlkit.exceptions.ParseError as error:
-        parse_config(text, home, {})  # says it with the line
+        parse_config(text, home, {})  # raises an error with the line
         raise ConfigError(f"{home.config_file}: not valid TOML: {error}", "correct the file by hand") from error
 
 
 def _write(home: Home, document: tomlkit.TOMLDocument, possible: Judge | None = None) -> Config:
-    """Write the document if the configuration it makes is right as a whole."""
+    """Write the document if its configuration is valid as a whole."""
     text = tomlkit.dumps(document)
     config = parse_config(text, home, {})
     if possible is not None:
@@ -266,7 +275,7 @@ def _existing_folder(path: str | Path) -> Path:
 
 
 def write_text(file: Path, text: str) -> None:
-    """Replace the file by one of mode 0600. A link stays one: what it points to is replaced."""
+    """Replace the file with one of mode 0600. If it is a link, replace its target."""
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
@@ -280,8 +289,8 @@ def write_text(file: Path, text: str) -> None:
 
 
 def first_config(name: str, vault: Path, provider: str, memory_dir: str) -> str:
-    """The text of a first configuration with one vault."""
-    # A JSON text is a TOML text, where it holds no lone surrogates.
+    """Return the text of a first configuration with one vault."""
+    # A JSON string is a TOML string if it has no lone surrogates.
     return f"""\
 # vault-index. Every key and its default: docs/configuration.md, or `vault-index config list`.
 # A changed file is read at the next command; a running daemon reads it on SIGHUP.

@@ -1,4 +1,4 @@
-"""Finds the folders of one index: its configuration, its data and its socket. Every command starts here."""
+"""Find the folders of one index: configuration, data and socket. Every command starts here."""
 
 import os
 import stat
@@ -9,18 +9,18 @@ from typing import NamedTuple
 
 from vault_index.errors import UsageError, VaultIndexError
 
-# A Unix socket address holds 107 bytes on Linux and 103 on macOS.
+# A Unix socket path has at most 107 bytes on Linux and 103 on macOS.
 _LONGEST_SOCKET_PATH = 100
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Home(NamedTuple):
-    """The places of one index (a named tuple: `dataclasses` would cost every command 5 ms)."""
+    """The paths of one index (a named tuple: `dataclasses` would cost every command 5 ms)."""
 
     config_file: Path
     data_dir: Path
     runtime_dir: Path
-    """Holds the socket; created by the daemon with `private_folder`."""
+    """The folder of the socket; the daemon creates it with `private_folder`."""
     socket_name: str = "daemon.sock"
 
     @property
@@ -29,41 +29,44 @@ class Home(NamedTuple):
 
     @property
     def cache_db(self) -> Path:
-        """Vectors by content: may be lost."""
+        """The vector cache; it can be recomputed."""
         return self.data_dir / "cache.db"
 
     @property
     def recalled_dir(self) -> Path:
-        """What sessions of OpenCode were told, as the plugin keeps it."""
+        """Stored recalls of OpenCode sessions, written by the plugin."""
         return self.data_dir / "opencode" / "recalled"
 
     @property
     def sessions_dir(self) -> Path:
-        """Where sessions are kept that their clients delete."""
+        """Stored copies of sessions that their clients delete."""
         return self.data_dir / "sessions"
 
     @property
     def state_db(self) -> Path:
-        """What cannot be derived: to be backed up."""
+        """Data that cannot be derived and needs a backup."""
         return self.data_dir / "state.db"
 
     @property
     def ledger_db(self) -> Path:
-        """What privacy and spending go by: the state, but for a part of an index, which goes by that of the whole."""
+        """The database for privacy and spending: the state.
+
+        For an isolated index, that of the main index.
+        """
         return self.state_db
 
     @property
     def tokens_file(self) -> Path:
-        """The hashes of the tokens of those who are served."""
+        """The hashed tokens of `serve`."""
         return self.data_dir / "tokens.json"
 
     @property
     def isolated_dir(self) -> Path:
-        """A folder for each part of the vaults that has an index of its own."""
+        """The folder with one folder per isolated index."""
         return self.data_dir / "isolated"
 
     def drop_isolated(self) -> None:
-        """Delete them with all they say, as something was deleted for good. The daemon makes them anew."""
+        """Delete all isolated indexes, because a document was purged. The daemon rebuilds them."""
         import shutil
 
         shutil.rmtree(self.isolated_dir, ignore_errors=True)
@@ -78,28 +81,30 @@ class Home(NamedTuple):
 
     @property
     def daemon_log(self) -> Path:
-        """Where the daemon logs to unless journald does that."""
+        """The log of the daemon, unless journald has it."""
         return self.data_dir / "daemon.log"
 
     @property
     def serve_log(self) -> Path:
-        """The same of what is served over HTTP."""
+        """The log of `serve`, unless journald has it."""
         return self.data_dir / "serve.log"
 
     @property
     def serve_file(self) -> Path:
-        """Where it is served, while it is."""
+        """The address of a running `serve`."""
         return self.data_dir / "serve.address"
 
     @property
     def socket_path(self) -> Path:
-        """Short enough to be bound, wherever the home lies."""
+        """The socket path, short enough to bind."""
         return self.runtime_dir / self.socket_name
 
 
 def working_directory() -> str:
-    """Where a question is asked: what a private project asks is sent to no server. Of a folder that was deleted, the
-    name that the shell knows."""
+    """Return the working folder, which decides whether a query is private.
+
+    For a deleted folder, return the shell's name for it.
+    """
     try:
         return os.getcwd()
     except OSError:
@@ -111,10 +116,11 @@ def find_home(
     config: str | Path | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Home:
-    """Resolve the places from the flags, else the environment, else the XDG folders.
+    """Resolve the paths from the flags, else the environment, else the XDG folders.
 
-    `home` (or VAULT_INDEX_HOME) puts everything into one folder. `config` (or VAULT_INDEX_CONFIG) names another
-    configuration file; the variable yields to a `home` given as a flag. Nothing is created and nothing need exist.
+    `home` (or VAULT_INDEX_HOME) puts everything into one folder. `config` (or VAULT_INDEX_CONFIG)
+    names another configuration file; a `home` given as a flag overrides the variable. Nothing is
+    created, and nothing need exist.
     """
     user = environ.get("HOME") or os.path.expanduser("~")
     flag = str(home) if home else ""
@@ -129,14 +135,14 @@ def find_home(
     runtime = environ.get("XDG_RUNTIME_DIR", "")
     usual = Path(user, ".local/share/vault-index")
     runtime_dir = Path(runtime, "vault-index") if os.path.isabs(runtime) else data_dir / "run"
-    # The runtime folder is one per user, so an index in an unusual place needs a socket name of its own.
+    # The runtime folder is per user, so an index in an unusual place needs its own socket name.
     name = "daemon.sock" if data_dir == usual or not os.path.isabs(runtime) else f"{_digest(data_dir)}.sock"
     config_path = _absolute(config_file, user) if config_file else config_home / "vault-index" / "config.toml"
     return _reachable(Home(config_path, data_dir, runtime_dir, name), environ)
 
 
 def private_folder(path: Path, *, close: bool = True) -> Path:
-    """Make `path` a folder of mode 0700 unless it exists; then `check_folder`."""
+    """Create a folder of mode 0700 if missing, then call `check_folder`."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except FileExistsError as error:
@@ -151,15 +157,17 @@ def private_folder(path: Path, *, close: bool = True) -> Path:
 
 
 def check_folder(path: Path, *, close: bool = True) -> None:
-    """Refuse what is no folder, and a folder, or a link to one, that another user made. With `close`, where others may
-    write, see to it that they no longer may, and say so; refuse one that is meant for all, as /tmp. Nothing is done
-    where there is none."""
+    """Raise an error for a non-folder, or for a folder or link of another user.
+
+    With `close`, remove write access of others with a warning; raise for a folder meant for all,
+    such as /tmp. A missing folder is fine.
+    """
     try:
         link, found = path.lstat(), path.stat()
     except FileNotFoundError:
         return
     user = os.geteuid()
-    if not stat.S_ISDIR(found.st_mode):  # nobody is to take /dev/null from all others
+    if not stat.S_ISDIR(found.st_mode):  # changing the mode of /dev/null would affect everyone
         raise UsageError(f"{path} is a file, not a folder", "move it away, or choose another --home")
     if found.st_uid != user or link.st_uid not in (0, user):
         raise VaultIndexError(
@@ -169,11 +177,11 @@ def check_folder(path: Path, *, close: bool = True) -> None:
         if found.st_mode & stat.S_ISVTX:
             raise VaultIndexError(f"{path} is a folder for all users", "choose another place with --home DIR")
         import contextlib
-        import logging  # 5 ms, and only a folder that is not as it should be needs it
+        import logging  # 5 ms, and only a folder that others may write to needs it
 
         with contextlib.suppress(OSError):
             path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS_WRITE)
-        open_still = path.stat().st_mode & _OTHERS_WRITE  # some file systems know no modes
+        open_still = path.stat().st_mode & _OTHERS_WRITE  # some file systems have no modes
         done = "which cannot be changed: use another folder" if open_still else "and no longer may"
         logging.getLogger(__name__).warning("other users could write in %s, %s", path, done)
 
@@ -186,7 +194,7 @@ def _absolute(path: str, user: str) -> Path:
 
 def _xdg(environ: Mapping[str, str], name: str, user: str, usual: str) -> Path:
     value = environ.get(name, "")
-    # The specification: a relative path is invalid and must be ignored.
+    # The XDG specification: ignore relative paths.
     return Path(value) if os.path.isabs(value) else Path(user, usual)
 
 

@@ -1,4 +1,4 @@
-"""Reads the configuration: the TOML file, then the environment over it, checked as a whole."""
+"""Read and validate the configuration: the TOML file, overridden by the environment."""
 
 import os
 import re
@@ -29,13 +29,13 @@ _HEADER = re.compile(r"\s*\[([^\[\]]+)\]")
 
 
 def load_config(home: Home, environ: Mapping[str, str] = os.environ) -> Config:
-    """The configuration of a home. NotSetUpError without a file, ConfigError for anything wrong in it."""
+    """Return the configuration of a home. NotSetUpError without a file, ConfigError if invalid."""
     return parse_config(read_text(home), home, environ)
 
 
 def read_text(home: Home) -> str:
-    """The text of the configuration file."""
-    must_be_own(home.config_file)  # it names commands to run, and servers to send to
+    """Return the text of the configuration file."""
+    must_be_own(home.config_file)  # it names commands to run and servers to send to
     try:
         return home.config_file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:
@@ -52,7 +52,7 @@ def read_text(home: Home) -> str:
 
 
 def parse_config(text: str, home: Home, environ: Mapping[str, str]) -> Config:
-    """The configuration from the text of its file; an empty `environ` checks the file alone."""
+    """Parse the text of a configuration file; an empty `environ` checks the file alone."""
     tables = _tables(text, home.config_file)
     file = _File(home.config_file, text)
     known = ["sources", *(name for name, _ in SECTIONS)]
@@ -70,7 +70,7 @@ def parse_config(text: str, home: Home, environ: Mapping[str, str]) -> Config:
         told |= {name.removeprefix("sessions.")} & CLIENTS.keys() if values else set()
     clients = {name: ClientConfig(**sections[f"sessions.{name}"]) for name in CLIENTS}
     for source in sources:
-        if source.name in clients.keys() - told:  # a vault that was called so before
+        if source.name in clients.keys() - told:  # an older vault with the name of a client
             clients[source.name] = replace(clients[source.name], enabled=False)
     config = Config(
         sources=sources,
@@ -84,7 +84,10 @@ def parse_config(text: str, home: Home, environ: Mapping[str, str]) -> Config:
 
 
 def from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """The settings that VAULT_INDEX_<SECTION>_<KEY> give, by section and key; an empty variable counts as unset."""
+    """Return the settings of VAULT_INDEX_<SECTION>_<KEY> by section and key.
+
+    Empty variables count as unset.
+    """
     found: dict[str, dict[str, Any]] = {name: {} for name, _ in SECTIONS}
     for variable in sorted(environ):
         if not variable.startswith(PREFIX) or not environ[variable]:
@@ -109,7 +112,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
 
 
 def _named(variable: str) -> tuple[str, str]:
-    """The section and the key that a variable may name: VAULT_INDEX_SESSIONS_CLAUDE_CODE_DATA."""
+    """Return section and key of a variable such as VAULT_INDEX_SESSIONS_CLAUDE_CODE_DATA."""
     word, _, key = variable.removeprefix(PREFIX).lower().partition("_")
     for client in CLIENTS if word == "sessions" else ():
         if key.startswith(begin := f"{client.replace('-', '_')}_"):
@@ -130,7 +133,7 @@ class _File:
         return ConfigError(f"{place}: {problem}", hint)
 
     def _line(self, where: tuple[str, ...]) -> int | None:
-        """The line of a header or a key; None where it is written in a less usual way."""
+        """Return the line of a header or key; None if it is written in an unusual way."""
         header = ""
         for number, line in enumerate(self.lines, start=1):
             if match := _HEADER.match(line):
@@ -153,7 +156,7 @@ def _tables(text: str, path: Path) -> dict[str, Any]:
 
 
 def _clients(file: _File, tables: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """`[sessions]`, and the sections of the clients that are there."""
+    """Return the section `[sessions]`, and the sections of clients in the file."""
     general, own = keys(SessionsConfig), keys(ClientConfig)
     given = tables.get("sessions", {})
     inside = {name: given[name] for name in CLIENTS if name in given} if isinstance(given, dict) else {}
@@ -195,7 +198,7 @@ def _sources(file: _File, tables: object) -> Iterator[SourceConfig]:
 
 
 def _refuse_misspelt(variable: str, word: str, key: str) -> None:
-    """VAULT_INDEX_EMBEDING_PROVIDER is a typing error; VAULT_INDEX_LOG and the variables of other programs are not."""
+    """Raise for a misspelled setting (VAULT_INDEX_EMBEDING_PROVIDER), not for other variables."""
     near = key and nearest(word, [name for name, _ in SECTIONS])
     if near and key in keys(dict(SECTIONS)[near]):
         meant = re.sub(r"\W", "_", f"{PREFIX}{near}_{key}".upper())

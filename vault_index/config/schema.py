@@ -1,4 +1,4 @@
-"""Every section and key of the configuration with its default, its bounds and its documentation."""
+"""Every section and key of the configuration, with default, bounds and documentation."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -19,15 +19,15 @@ def setting(
     secret: bool = False,
     place: bool = False,
 ) -> Any:
-    """A field that documents and bounds itself: its metadata feeds the validation and the reference."""
-    # A secret stays out of `repr`, and so out of logs and tracebacks.
+    """Return a field whose metadata feeds validation and reference."""
+    # A secret is not in `repr`, so not in logs and tracebacks.
     about = {"doc": doc, "low": low, "high": high, "choices": choices, "secret": secret, "place": place}
     return field(default=default, metadata=about, repr=not secret)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceConfig:
-    """One place markdown comes from: `[sources.<name>]`."""
+    """One source of markdown: `[sources.<name>]`."""
 
     name: str = setting(
         MISSING, "Letters, digits, `-` and `_`: the name of the section, and `--source NAME` on the command line."
@@ -48,12 +48,12 @@ class SourceConfig:
     )
     follow_outside_links: bool = setting(False, "Whether symbolic links that leave the folder are followed.")
     below: tuple[str, ...] = ()
-    """No setting: the folders inside it that are all there is of it, each with a final `/`; empty for all of it."""
+    """Not a setting: restricts the source to these folders, each ending in `/`; empty for all."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkConfig:
-    """How documents are cut: `[chunk]`."""
+    """How documents are split: `[chunk]`."""
 
     tokens: int = setting(400, "The most tokens (cl100k_base) a chunk may have.", low=50, high=8000)
     overlap: int = setting(
@@ -63,7 +63,7 @@ class ChunkConfig:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingConfig:
-    """Who turns text into vectors: `[embedding]`."""
+    """The embedder: `[embedding]`."""
 
     provider: str = setting(
         "local",
@@ -100,7 +100,7 @@ class EmbeddingConfig:
 
 @dataclass(frozen=True, slots=True)
 class SearchConfig:
-    """How questions are answered when an option does not say otherwise: `[search]`."""
+    """Defaults of search options: `[search]`."""
 
     limit: int = setting(10, "How many hits an answer has.", low=1, high=1000)
     match: str = setting(
@@ -117,8 +117,10 @@ class SearchConfig:
 
 @dataclass(frozen=True, slots=True)
 class RankingConfig:
-    """What else counts beside the passage itself: `[ranking]`. A weight is the largest share of its score that a
-    passage can lose; 0 switches it off."""
+    """Ranking factors besides the passage itself: `[ranking]`.
+
+    A weight is the maximum share of its score that a passage can lose; 0 disables it.
+    """
 
     recency_notes: float = setting(0.0, "For notes that were not changed for long.", low=0, high=0.5)
     recency_memories: float = setting(0.05, "For memories that were not changed for long.", low=0, high=0.5)
@@ -131,7 +133,7 @@ class RankingConfig:
 
 @dataclass(frozen=True, slots=True)
 class WatchConfig:
-    """How the daemon watches: `[watch]`."""
+    """How the daemon watches files: `[watch]`."""
 
     quiet: float = setting(0.15, "Seconds without a further change before a file is read.", low=0, high=3600)
     longest: float = setting(2.0, "Seconds after which a file that keeps changing is read anyway.", low=0, high=3600)
@@ -150,7 +152,7 @@ class WatchConfig:
 
 @dataclass(frozen=True, slots=True)
 class MemoryConfig:
-    """Where memories are kept: `[memory]`."""
+    """Where memories are stored, and their rules: `[memory]`."""
 
     dir: str = setting("80-memory", "The folder of the memories inside the vault; not a hidden one.")
     vault: str = setting("", "The source new memories are written to; empty for the first one.")
@@ -176,12 +178,12 @@ class MemoryConfig:
 
 
 CLIENTS = {"opencode": "OpenCode", "claude-code": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
-"""Whose sessions are read, by the name of their source; each has a section of its own."""
+"""Clients by source name; each has its own section."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionsConfig:
-    """What was said in the clients of agents: `[sessions]`."""
+    """Sessions of agents' clients: `[sessions]`."""
 
     keep: bool = setting(True, "Whether sessions are kept that their client deletes: in the data folder, redacted.")
     keep_days: int = setting(0, "After how many days they are no longer kept; 0 for never.", low=0, high=36_500)
@@ -194,7 +196,7 @@ class SessionsConfig:
 
 @dataclass(frozen=True, slots=True)
 class ClientConfig:
-    """The sessions of one client, as a source named so: `[sessions.opencode]`, and the same for the others."""
+    """The sessions of one client, as a source: `[sessions.opencode]` and so on."""
 
     enabled: bool = setting(True, "Whether they are indexed. Those that come later are found.")
     data: tuple[str, ...] = setting(
@@ -218,7 +220,7 @@ class ClientConfig:
 
 @dataclass(frozen=True, slots=True)
 class AgentsConfig:
-    """What may happen unasked where agents work (the OpenCode plugin, the MCP server): `[agents]`."""
+    """Automatic actions for agents (the OpenCode plugin, the MCP server): `[agents]`."""
 
     capture: str = setting(
         "inbox",
@@ -234,14 +236,14 @@ class AgentsConfig:
 
 @dataclass(frozen=True, slots=True)
 class RecallConfig:
-    """What an agent is told when its session begins: `[recall]`."""
+    """The recall at the start of an agent's session: `[recall]`."""
 
     budget: int = setting(1200, "The most tokens (cl100k_base) one answer of `recall` has.", low=1, high=100_000)
 
 
 @dataclass(frozen=True, slots=True)
 class ServeConfig:
-    """Where others ask over HTTP, if `vault-index serve` runs: `[serve]`."""
+    """The HTTP server `vault-index serve`: `[serve]`."""
 
     listen: str = setting(
         "127.0.0.1:7341",
@@ -265,7 +267,7 @@ class ServeConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The whole configuration. `Config()` is one with every default and no source."""
+    """The whole configuration. `Config()` has every default and no source."""
 
     sources: tuple[SourceConfig, ...] = ()
     chunk: ChunkConfig = field(default_factory=ChunkConfig)
@@ -280,20 +282,22 @@ class Config:
     agents: AgentsConfig = field(default_factory=AgentsConfig)
     serve: ServeConfig = field(default_factory=ServeConfig)
     told: frozenset[str] = frozenset()
-    """The clients whose sections are there."""
+    """Clients with a section in the file or the environment, so the user knows that they are
+    indexed.
+    """
     sessions_dir: Path | None = field(default=None, compare=False)
-    """Where sessions are kept."""
+    """The folder of stored sessions."""
 
     def section(self, name: str) -> Any:
-        """The values of one of SECTIONS."""
+        """Return the values of one of SECTIONS."""
         return self.clients[name.removeprefix(_CLIENT)] if name.startswith(_CLIENT) else getattr(self, name)
 
     def memory_source(self) -> SourceConfig | None:
-        """The vault that is written to; None where there is no vault."""
+        """Return the vault for new memories; None without vaults."""
         return self.source(self.memory.vault) if self.memory.vault else next(iter(self.sources), None)
 
     def source(self, name: str) -> SourceConfig:
-        """The source of that name, in any case; NotFoundError names the ones there are."""
+        """Return the source with a name, ignoring case. NotFoundError lists the sources."""
         for source in self.sources:
             if source.name.casefold() == name.casefold():
                 return source
@@ -309,4 +313,4 @@ _PLAIN = tuple(
 )
 _CLIENTS: tuple[tuple[str, type[Any]], ...] = tuple((f"{_CLIENT}{name}", ClientConfig) for name in CLIENTS)
 SECTIONS = tuple(chain.from_iterable((one, *_CLIENTS) if one[0] == "sessions" else (one,) for one in _PLAIN))
-"""The sections of one kind each, in the order of the reference; `[sources.<name>]` comes before them."""
+"""The fixed sections, in the order of the reference; `[sources.<name>]` comes before them."""

@@ -1,4 +1,4 @@
-"""Checks settings that depend on each other, and folders that contain each other."""
+"""Check settings that depend on each other, and folders that contain each other."""
 
 import os
 import re
@@ -14,7 +14,7 @@ _DURATION = re.compile(r"[1-9]\d{0,3} (?:day|week|month|year)s?")
 
 
 def check_together(config: Config, home: Home) -> None:
-    """Raise a ConfigError for the first contradiction."""
+    """Raise ConfigError for the first contradiction."""
     _check_values(config)
     _check_sessions(config)
     names = [source.name for source in config.sources]
@@ -27,7 +27,7 @@ def check_together(config: Config, home: Home) -> None:
 
 
 def address_of(listen: str) -> tuple[str, int]:
-    """The host and the port of `serve.listen`. Raises ConfigError."""
+    """Return host and port of `serve.listen`. Raises ConfigError."""
     match = _ADDRESS.fullmatch(listen)
     if match is None or int(match[3]) > 65_535:
         raise ConfigError(f"serve.listen is no address with a port: {listen!r}", 'write it as "127.0.0.1:7341"')
@@ -83,7 +83,7 @@ def _check_values(config: Config) -> None:
 
 
 def _is_visible_folder(text: str) -> bool:
-    """Whether a setting is a folder inside the vault, and below no hidden one."""
+    """Whether a setting is a relative folder without hidden parts."""
     folder = PurePosixPath(text)
     hidden = any(part.startswith(".") for part in folder.parts)
     return bool(folder.parts) and not folder.is_absolute() and not hidden and "\\" not in text

@@ -1,4 +1,4 @@
-"""Turns one value, from TOML or from text, into what its key asks for, or says what is wrong with it."""
+"""Convert one value, from TOML or text, to the type of its key, or explain what is wrong."""
 
 import dataclasses
 import json
@@ -24,16 +24,16 @@ _TRUTH = {**dict.fromkeys(("true", "yes", "on", "1"), True), **dict.fromkeys(("f
 
 
 class BadValueError(ValueError):
-    """What is wrong with a value; the caller adds the key and the line, and raises a ConfigError."""
+    """An invalid value; the caller adds key and line and raises ConfigError."""
 
 
 def keys(section: type[Any]) -> dict[str, dataclasses.Field[Any]]:
-    """The keys of a section by name, without the name of a source, and what is no setting."""
+    """Return the settings of a section by name, without the name of a source."""
     return {field.name: field for field in dataclasses.fields(section) if field.name != "name" and field.metadata}
 
 
 def check(field: dataclasses.Field[Any], value: object, folder: Path) -> Any:
-    """The value as the dataclass wants it. A relative folder is taken from `folder`."""
+    """Return the converted and checked value. Relative paths are relative to `folder`."""
     several = field.metadata["place"] and field.type == TEXTS
     if several and isinstance(value, str):
         value = [value] if value else []
@@ -44,7 +44,7 @@ def check(field: dataclasses.Field[Any], value: object, folder: Path) -> Any:
 
 
 def from_text(field: dataclasses.Field[Any], text: str) -> object:
-    """Convert a text of the environment or the command line to the type of the field, to be checked by `check`."""
+    """Convert a text from the environment or the command line to the type of the field."""
     if field.type in (str, Path):
         return text
     if field.type is bool or (field.type == TEXTS_OR_ALL and text.strip().lower() in ("true", "false")):
@@ -61,7 +61,7 @@ def from_text(field: dataclasses.Field[Any], text: str) -> object:
 
 
 def without_password(url: str) -> str:
-    """A URL as it may be shown: without its user, its password and the values in its query."""
+    """Hide user, password and query values in a URL."""
     before, slashes, rest = url.partition("//")
     _, at, place = rest.rpartition("@")
     address, mark, query = (f"…@{place}" if at else rest).partition("?")
@@ -71,7 +71,7 @@ def without_password(url: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value as TOML and JSON know it."""
+    """Convert a value to a TOML and JSON type."""
     if isinstance(value, tuple):
         return list(value)
     return str(value) if isinstance(value, Path) else value
@@ -98,13 +98,14 @@ def _in_bounds(field: dataclasses.Field[Any], value: Any) -> Any:
     if choices and value not in choices:
         meant = did_you_mean(value, choices, "")
         raise BadValueError("; ".join(filter(None, (f"must be one of {', '.join(choices)}, not {value!r}", meant))))
-    if low is None or (low <= value and (high is None or value <= high)):  # NaN fails both comparisons
+    # NaN fails both comparisons.
+    if low is None or (low <= value and (high is None or value <= high)):
         return value
     raise BadValueError(f"must be {f'{low} or more' if high is None else f'between {low} and {high}'}, not {value}")
 
 
 def _list(text: str) -> object:
-    """A TOML or JSON list, else texts between commas."""
+    """Parse a TOML or JSON list, else texts separated by commas."""
     if not text.strip().startswith("["):
         return [item.strip() for item in text.split(",") if item.strip()]
     try:
