@@ -1,4 +1,4 @@
-"""The state of an index: what there is, what it costs, what is wrong, and how it is repaired."""
+"""The health of an index: status, statistics, costs, diagnosis and repair."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from vault_index.health.stats import index_stats as index_stats, list_agents as list_agents, list_tags as list_tags
     from vault_index.health.status import file_status as file_status, index_status as index_status
 
-# `stats` needs nothing of what `doctor` does.
+# `stats` does not import what only `doctor` needs.
 __getattr__ = lazy_names(
     __name__,
     {

@@ -1,4 +1,4 @@
-"""`doctor` and `repair`: what is wrong inside the databases and around them, and rebuilding what is derived."""
+"""`doctor` and `repair`: find problems in and around the databases, and rebuild derived data."""
 
 import os
 import time
@@ -41,16 +41,19 @@ _LOCK_SECONDS = 5.0
 _FIX = "vault-index doctor --fix"
 
 TO_SYNC = frozenset({"index_corrupt", "not_set_up", "behind", "leftover", "state_damaged"})
-"""Codes of problems that a sync repairs, or that kept something from being read."""
+"""Codes of problems that a sync repairs, or that prevented reading."""
 TO_BEGIN_ANEW = frozenset({"index_corrupt", "index_damaged", "terms", "differs"})
-"""Those that new rows from the files repair."""
+"""Codes of problems that new rows from the files repair."""
 TO_REFILL = frozenset({"vectors"})
-"""Those that new vectors from the cache repair."""
+"""Codes of problems that new vectors from the cache repair."""
 
 
 def run_doctor(runtime: Runtime, *, recall: bool, deep: bool) -> DoctorReport:
-    """Every problem; with `recall` also how well notes are found by their names, with `deep` also where the index
-    differs from one that is built anew in a temporary folder."""
+    """Return every problem.
+
+    With `recall`, also measure how well notes are found by their names; with `deep`, also compare
+    the index with a fresh one in a temporary folder.
+    """
     shared, synced_at = _indexed(runtime)
     status = index_status(runtime)
     problems = list(status.problems)
@@ -74,8 +77,10 @@ def run_doctor(runtime: Runtime, *, recall: bool, deep: bool) -> DoctorReport:
 
 
 def repair_index(runtime: Runtime, *, deep: bool, progress: Progress, cancel: CancelToken | None) -> DoctorReport:
-    """Rebuild what is derived, and tighten permissions. While a source is missing nothing is built anew: its rows
-    could not be read again."""
+    """Rebuild derived data, and tighten permissions.
+
+    If a source is missing, no index is rebuilt, because its rows would be lost.
+    """
     before = run_doctor(runtime, recall=False, deep=deep).problems
     codes = {problem.code for problem in before}
     done: dict[str, str] = {}
@@ -89,7 +94,8 @@ def repair_index(runtime: Runtime, *, deep: bool, progress: Progress, cancel: Ca
         runtime.write.sync(None, dry_run=False, embed=True, progress=progress, cancel=cancel)
     elif codes & TO_REFILL:
         runtime.write.refill(progress=progress)
-    if "cache_damaged" in codes and (damage := _cache_damage(runtime.home)):  # a sync may have done it
+    # A sync may have repaired it.
+    if "cache_damaged" in codes and (damage := _cache_damage(runtime.home)):
         with runtime.write.held("doctor"):
             done["cache_damaged"] = runtime.write.renew_cache(CacheDamagedError(damage)).message
     after = run_doctor(runtime, recall=False, deep=deep)
@@ -106,7 +112,7 @@ def _recall(runtime: Runtime) -> RecallReport:
         per_document=1,
         fuzzy=settings.fuzzy,
         threshold=settings.threshold,
-        origins=lambda: (Origin(),),  # names of documents that may leave
+        origins=lambda: (Origin(),),  # names of documents that may be sent
     )
     with runtime.pool.lend() as connections:
         reader, searcher = connections.reader, runtime.searcher(connections)
@@ -119,20 +125,24 @@ def _recall(runtime: Runtime) -> RecallReport:
         )
 
 
-# --- what is wrong ---------------------------------------------------------------------------------------------
+# --- problems
+# -------------------------------------------------------------------------------------------------
 
 
 def _indexed(runtime: Runtime) -> tuple[Mapping[str, list[str]], str | None]:
-    """The memories that have one id, and when the last sync was; nothing where the index cannot be opened."""
+    """Return the memories that share an id, and the time of the last sync.
+
+    Empty if the index cannot be opened.
+    """
     try:
         with runtime.pool.lend() as connections:
             return paths_by_shared_id(connections.reader), read_meta(connections.reader, SYNCED_AT)
-    except VaultIndexError:  # which the status reports
+    except VaultIndexError:  # `status` reports it
         return {}, None
 
 
 def _damaged_versions(home: Home) -> Iterator[Problem]:
-    """What the status, which looks at the rest of the state alone, does not see."""
+    """Yield damage in the versions and the journal, which `status` does not check."""
     if home.state_db.exists():
         with suppress(VaultIndexError), closing(State(home.state_db)) as state:
             state.check()
@@ -143,7 +153,7 @@ def _damaged_versions(home: Home) -> Iterator[Problem]:
 
 
 def _outside(runtime: Runtime, synced_at: str | None) -> Iterator[Problem]:
-    """Problems around the databases."""
+    """Yield problems outside the databases."""
     now = time.time()
     if runtime.config.embedding.provider != "none" and (fault := vec0_fault()):
         yield Problem("vec0", f"{fault}: search works by keywords only", "reinstall vault-index")
@@ -156,7 +166,7 @@ def _outside(runtime: Runtime, synced_at: str | None) -> Iterator[Problem]:
 
 
 def _inside(home: Home) -> Iterator[Problem]:
-    """Problems in the databases, as far as they can be opened; that they cannot, the status says."""
+    """Yield problems in the databases, if they can be opened; otherwise `status` reports it."""
     if os.access(home.data_dir, os.W_OK) and home.cache_db.exists() and (damage := _cache_damage(home)):
         yield Problem(
             "cache_damaged",
@@ -182,7 +192,7 @@ def _inside(home: Home) -> Iterator[Problem]:
 
 
 def _deep(runtime: Runtime) -> Iterator[Problem]:
-    """Where the index says other things than one that is built anew."""
+    """Yield differences between the index and a fresh one."""
     home, config = runtime.home, runtime.config
     here = [source.config.name for source in runtime.sources if not source.missing()]
     try:
@@ -228,7 +238,7 @@ def _rows(home: Home, fresh: Home, sources: Sequence[str], *, whole: bool) -> It
 
 
 def _vectors(home: Home, checkup: Checkup) -> Iterator[Problem]:
-    """Vectors that are not those which the cache has for the same text."""
+    """Yield a problem if vectors differ from the cache for the same text."""
     space = checkup.serving()
     if space is None:
         return
@@ -254,7 +264,7 @@ def _paths(places: Sequence[tuple[str, str]]) -> str:
 def _cache_damage(home: Home) -> str:
     try:
         damage = cache_damage(home.cache_db)
-        Cache(home.cache_db).close()  # it has its tables
+        Cache(home.cache_db).close()  # checks its tables
     except VaultIndexError as error:
         return error.message
     return damage

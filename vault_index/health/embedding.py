@@ -1,4 +1,4 @@
-"""What the vectors have cost and will cost: the plan and state of embedding, the privacy ledger."""
+"""Past and future costs of vectors: plan and state of embedding, and the privacy ledger."""
 
 import time
 from collections.abc import Sequence
@@ -24,8 +24,8 @@ _CALL_BACK = (
 
 
 def embed_plan(runtime: Runtime) -> EmbedPlan:
-    """Counts what filling the vectors would send, without sending it."""
-    from vault_index import tokens  # late: `status` needs no tokenizer
+    """Count what embedding would send, without sending it."""
+    from vault_index import tokens  # imported here because `status` needs no tokenizer
 
     settings = runtime.config.embedding
     embedder = runtime.embedders.configured()
@@ -90,7 +90,7 @@ def embed_status(runtime: Runtime) -> EmbedStatus:
 
 
 def privacy_ledger(runtime: Runtime) -> Privacy:
-    """What was sent where; empty when nothing ever was."""
+    """Return what was sent to which server; empty if nothing was."""
     home = runtime.home
     if not any(database.exists() for database in (home.index_db, home.cache_db, home.state_db)):
         return Privacy((), 0)
@@ -101,7 +101,7 @@ def privacy_ledger(runtime: Runtime) -> Privacy:
 
 
 def _private_now(runtime: Runtime, records: Sequence[SentRecord]) -> tuple[SentDocument, ...]:
-    """Documents that were sent before they became private. What is not indexed any more is judged by its place."""
+    """Return documents sent before they became private; deleted ones are judged by path."""
     sent: dict[tuple[str, str], dict[str, None]] = {}
     for record in records:
         if record.source:

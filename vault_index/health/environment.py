@@ -1,6 +1,6 @@
-"""What can be wrong around an index: settings, disk, permissions, leftovers, watches, the clock, a daemon that died.
+"""Find problems around an index: settings, disk, permissions, watches, clock, daemon.
 
-`status` asks each time, so that a problem is gone from it as soon as it is mended.
+`status` checks them each time, so a solved problem disappears at once.
 """
 
 import fcntl
@@ -18,12 +18,12 @@ from vault_index.results.status import DaemonStatus
 from vault_index.sources.sessions.source import SessionSource
 
 _LOW_SPACE = 64 * 2**20
-"""Bytes: what the log of the database may take while it is written."""
+"""Bytes that the WAL may need during a write."""
 _START = "vault-index service restart, or vault-index watch"
 
 
 def surrounding_problems(home: Home, config: Config, daemon: DaemonStatus) -> Iterator[Problem]:
-    """Settings, daemon and disk."""
+    """Yield problems of settings, daemon and disk."""
     pid = daemon.pid if daemon.running else os.getpid() if _number(home.daemon_lock) == os.getpid() else None
     yield from _left_behind(home) if pid is None else _settings(home, config, pid)
     yield from space_problems(home.data_dir, _free(home.data_dir))
@@ -32,7 +32,7 @@ def surrounding_problems(home: Home, config: Config, daemon: DaemonStatus) -> It
 
 
 def _untold(config: Config) -> Iterator[Problem]:
-    """Clients that were found and that nobody spoke of: what was said there is not to leave by surprise."""
+    """Yield clients that the user does not know of: their sessions must not be sent."""
     for source in (SessionSource(config, name) for name in config.clients.keys() - config.told):
         if config.clients[source.config.name].enabled and not source.missing():
             yield Problem(
@@ -44,7 +44,7 @@ def _untold(config: Config) -> Iterator[Problem]:
 
 
 def _settings(home: Home, config: Config, pid: int) -> Iterator[Problem]:
-    """The daemon does not go by the configuration as the file has it now."""
+    """Yield a problem if the daemon does not use the current configuration."""
     again = f"kill -HUP {pid}"
     try:
         changed = load_config(home) != config
@@ -60,7 +60,7 @@ def _settings(home: Home, config: Config, pid: int) -> Iterator[Problem]:
 
 
 def space_problems(folder: Path, free: int | None) -> Iterator[Problem]:
-    """`free` bytes are too few; None is not known."""
+    """Yield a problem if `free` bytes are too few; None means unknown."""
     if free is not None and free < _LOW_SPACE:
         yield Problem(
             "disk_full",
@@ -70,7 +70,7 @@ def space_problems(folder: Path, free: int | None) -> Iterator[Problem]:
 
 
 def _left_behind(home: Home) -> Iterator[Problem]:
-    """A daemon that ended without cleaning up, or that runs and does not answer."""
+    """Yield a problem for a daemon that crashed, or that runs without answering."""
     pid = _number(home.daemon_lock)
     if pid is None:
         return
@@ -99,7 +99,7 @@ def _alive(pid: int) -> bool:
 
 
 def _locked(lock: Path) -> bool:
-    """Asked only of a pid that is alive: it may be another program's by now."""
+    """Whether a process holds the lock. Call it only if the pid is alive; pids are reused."""
     descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -119,14 +119,14 @@ def _free(folder: Path) -> int | None:
 
 
 _LEFTOVER_SECONDS = 60.0
-"""A younger draft may still be written to."""
+"""A younger draft may still be in use."""
 _CLOCK_SECONDS = 60.0
 _SHOWN = 5
 _INOTIFY = Path("/proc/sys/fs/inotify")
 
 
 def permission_problems(home: Home) -> Iterator[Problem]:
-    """Own files and folders that others can read."""
+    """Yield a problem for own files and folders that others can read."""
     if open_to_others := [str(path) for path, _ in _open_to_others(home)]:
         yield Problem(
             "permissions",
@@ -136,8 +136,8 @@ def permission_problems(home: Home) -> Iterator[Problem]:
 
 
 def token_problems(home: Home) -> Iterator[Problem]:
-    """Tokens that cannot be read, so that nobody is let in by `serve`."""
-    from vault_index.access import Tokens  # late: a thing of `doctor` alone
+    """Yield a problem for an unreadable token file, with which `serve` accepts no token."""
+    from vault_index.access import Tokens  # imported here because only `doctor` needs it
 
     try:
         Tokens(home.tokens_file).all()
@@ -146,14 +146,13 @@ def token_problems(home: Home) -> Iterator[Problem]:
 
 
 def tighten(home: Home) -> None:
-    """Take our own files and folders from everybody else."""
+    """Remove access of others to our own files and folders."""
     for path, mode in _open_to_others(home):
         path.chmod(mode & 0o700)
 
 
 def leftover_problems(config: Config, now: float) -> Iterator[Problem]:
-    """Drafts of memories that a crash left in a vault, and that no sync removed: of another user, or where files cannot
-    be locked."""
+    """Yield a problem for drafts of crashed processes that no sync could remove."""
     if found := [str(path) for source in config.sources for path in _drafts(source.path, now)]:
         yield Problem(
             "leftover",
@@ -163,7 +162,7 @@ def leftover_problems(config: Config, now: float) -> Iterator[Problem]:
 
 
 def watch_problems(config: Config, limits: Path = _INOTIFY) -> Iterator[Problem]:
-    """The system does not let this user watch as many folders as there are."""
+    """Yield a problem if the vaults have more folders than the system lets a user watch."""
     if config.watch.backend == "polling":
         return
     folders = sum(1 for source in config.sources for _ in _walk(source.path))
@@ -178,7 +177,7 @@ def watch_problems(config: Config, limits: Path = _INOTIFY) -> Iterator[Problem]
 
 
 def clock_problems(synced_at: str | None, now: float) -> Iterator[Problem]:
-    """The clock went back: nothing tells any more what is younger."""
+    """Yield a problem if the clock was set back, because file times are then unreliable."""
     last = float(synced_at or 0)
     if last > now + _CLOCK_SECONDS:
         told, then = (time.strftime("%Y-%m-%d %H:%M", time.localtime(moment)) for moment in (now, last))
@@ -197,7 +196,8 @@ def _open_to_others(home: Home) -> Iterator[tuple[Path, int]]:
             found = path.lstat()
         except OSError:
             continue
-        # A link is somebody else's: home-manager's configuration lies in a store that all may read.
+        # The target of a link has another owner: home-manager keeps the configuration in a public
+        # store.
         if not stat.S_ISLNK(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & 0o077:
             yield path, stat.S_IMODE(found.st_mode)
 
@@ -211,7 +211,7 @@ def _drafts(root: Path, now: float) -> Iterator[Path]:
 
 
 def _walk(root: Path) -> Iterator[tuple[str, list[str]]]:
-    """Every folder that is not hidden, and the names of its files."""
+    """Yield every folder that is not hidden, with its file names."""
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if not name.startswith(".")]
         yield folder, names
@@ -227,11 +227,11 @@ def _age(path: Path, now: float) -> float:
 def _number(path: Path) -> int | None:
     try:
         return int(path.read_text("ascii"))
-    except (OSError, ValueError):  # no such file: no daemon, no Linux, a sandbox; or none that holds a number
+    except (OSError, ValueError):  # no such file (no daemon, not Linux, a sandbox), or not a number
         return None
 
 
 def some(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
+    """Join the first names, with the number of the others."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more

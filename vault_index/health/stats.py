@@ -1,4 +1,4 @@
-"""What there is, in numbers: `stats`, `tags` and `agents`; bytes on disk, and what was spent."""
+"""Statistics: `stats`, `tags` and `agents`; bytes on disk and money spent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vault_index.store.counts import SYNCED_AT, read_meta, source_counts, tag_co
 from vault_index.store.spaces import serving_space
 from vault_index.times import iso_time
 
-if TYPE_CHECKING:  # `stats` is not to import what reads files
+if TYPE_CHECKING:  # `stats` does not import what reads files
     from vault_index.config import Config, Home
     from vault_index.results.status import SpentDay
     from vault_index.runtime import Runtime
@@ -56,7 +56,7 @@ def list_agents(runtime: Runtime, filters: Filters) -> AgentList:
 
 
 def bytes_of(home: Home) -> int:
-    """The databases with their logs, in bytes on disk; not a cache that is another index's as well."""
+    """Return the bytes on disk of the databases with their logs, without a shared cache."""
     total = 0
     for database in (one for one in (home.index_db, home.cache_db, home.state_db) if one.parent == home.data_dir):
         for suffix in ("", "-wal"):
@@ -68,8 +68,9 @@ def bytes_of(home: Home) -> int:
 
 
 def spent_days(state: State, config: Config) -> tuple[SpentDay, ...]:
-    """The last days on which something was sent, with what that cost as far as prices are known."""
-    from vault_index.results.status import SpentDay  # late: `stats` spends nothing
+    """Return the last days with sent texts, with their cost if the prices are known."""
+    # Imported here because `stats` does not need it.
+    from vault_index.results.status import SpentDay
 
     days: dict[str, SpentDay] = {}
     for day, _, model, _, _, texts, sent in state.spent(_SPENT_DAYS):
@@ -80,7 +81,7 @@ def spent_days(state: State, config: Config) -> tuple[SpentDay, ...]:
 
 
 def price_of(config: Config, model: str, count: int) -> float | None:
-    """US dollars for so many tokens; None where the price of the model is not known."""
+    """Return the price of `count` tokens in US dollars; None if unknown."""
     from vault_index.embeddings.access import PRICES_PER_MILLION
 
     known = config.embedding.price_per_million or PRICES_PER_MILLION.get(model)

@@ -1,4 +1,4 @@
-"""`status` and `file-status`: the state of index, sources and vectors, and what is wrong with them."""
+"""`status` and `file-status`: the state of index, sources and vectors, and their problems."""
 
 import json
 import os
@@ -51,9 +51,12 @@ _ON_PURPOSE = {"redacted": "credentials", "left_out": "messages that are left ou
 _SHOWN_ON_PURPOSE = 10
 _SAMPLE, _SAMPLE_CHARACTERS = 128, 400
 _ENGLISH_SHARE = 0.3
-"""Less than this share of English words is another language; of English notes on programs 2 % of the passages are."""
+"""A text with a lower share of English words counts as another language.
+
+Of English notes about programs, 2 % of the passages fall below.
+"""
 _RATE_SECONDS = 30
-"""What a rate is counted over, about."""
+"""Approximate seconds over which a rate is measured."""
 _NOTICEABLE, _FEW = 0.1, 3  # one or two passages may be names and code
 _AGAIN = "run `vault-index sync`, or start the daemon: vault-index watch"
 _HINTS = {
@@ -76,8 +79,10 @@ _HINTS = {
 
 
 def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: WatchStatus = _NO_WATCH) -> Status:
-    """Works on whatever there is: an index that cannot be opened is a problem, not an error. A daemon gives its own
-    state."""
+    """Return the status; an index that cannot be opened is a problem, not an error.
+
+    A daemon passes its own state.
+    """
     home, config = runtime.home, runtime.config
     problems = list(surrounding_problems(home, config, daemon))
     spent: tuple[SpentDay, ...] = ()
@@ -98,12 +103,12 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
         sources = [_source(source, 0, 0, 0, *_coverage({}, source)) for source in _shown(runtime.sources, ())]
         problems = [Problem(error.code, error.message, error.hint), *problems, *_gone(runtime.by_name, sources)]
     problems += _impossible(config.embedding)
-    # What stopped the embedder is remembered, and may be found again: it is named once.
+    # An embedding problem is both stored and detected: show it once.
     return Status(__version__, daemon, tuple(sources), index, embedder, watch, spent, tuple(dict.fromkeys(problems)))
 
 
 def _by_tokens(reader: IndexReader, daemon: DaemonStatus) -> DaemonStatus:
-    """Embedding takes as long as the texts are: the time that is left is of those that are left."""
+    """Adjust the remaining time of embedding to the length of the remaining texts."""
     space = min(read_spaces(reader), key=lambda row: row.serving, default=None)
     work = daemon.work
     if space is None or work is None or work.stage != "embed" or not work.seconds_left:
@@ -113,7 +118,7 @@ def _by_tokens(reader: IndexReader, daemon: DaemonStatus) -> DaemonStatus:
 
 
 def file_status(runtime: Runtime, ref: str) -> FileStatus:
-    """Raises NotFoundError where there is neither a document nor a file."""
+    """Return the state of one file. NotFoundError if neither a document nor a file exists."""
     with runtime.pool.lend() as connections:
         reader = connections.reader
         try:
@@ -143,7 +148,8 @@ def file_status(runtime: Runtime, ref: str) -> FileStatus:
 
 
 def _not_indexed(runtime: Runtime, ref: str, error: NotFoundError) -> FileStatus:
-    from vault_index.query.search import SearchOptions  # late: `status` does not search
+    # Imported here because `status` does not search.
+    from vault_index.query.search import SearchOptions
     from vault_index.query.why import why_not_indexed
 
     why = why_not_indexed(runtime.vaults.values(), "", ref, SearchOptions())
@@ -195,7 +201,7 @@ def _embedder(config: Config, reader: IndexReader | None) -> EmbedderStatus:
 
 
 def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
-    """What helps where the model does not know the languages of the notes: at least a tenth of a sample."""
+    """Return advice if a tenth of a sample is in a language that the model does not support."""
     if settings.provider != "local" or configured_space(settings) != ENGLISH:
         return ""
     from vault_index.embeddings.wordpiece import english_share
@@ -224,7 +230,7 @@ def _source(source: Source, documents: int, chunks: int, failed: int, found: int
 
 
 def _shown(sources: Sequence[Source], known: Collection[str]) -> list[Source]:
-    """Without clients of sessions that nobody spoke of, and that are not there."""
+    """Leave out clients without the user's notice that are not on this machine."""
     return [
         source
         for source in sources
@@ -244,13 +250,15 @@ def _source_rows(connections: Connections, sources: Sequence[Source]) -> list[So
 
 
 def _coverage(known: Mapping[str, FileStamp], source: Source, state: State | None = None) -> tuple[int | None, int]:
-    """How many documents there are now, without sessions that were forgotten, and how many of them are indexed as they
-    are."""
+    """Return the number of documents at the source, and how many are indexed up to date.
+
+    None if the source is missing.
+    """
     scan, out = source.scan_places([""]), set[str]()
     if scan.vanished:
         return None, 0
     if state is not None and isinstance(source, SessionSource):
-        with suppress(VaultIndexError):  # a damaged state is told of elsewhere
+        with suppress(VaultIndexError):  # damaged state is reported elsewhere
             out = forgotten(state, (session_in(ref.path) for ref in scan.refs))
     refs = [ref for ref in scan.refs if not out or session_in(ref.path) not in out]
     return len(refs), sum(as_indexed(known.get(ref.path), ref.stamp) for ref in refs)
@@ -260,7 +268,7 @@ def _coverage(known: Mapping[str, FileStamp], source: Source, state: State | Non
 
 
 def _gone(sources: Mapping[str, Source], known: Sequence[SourceStatus]) -> Iterator[Problem]:
-    """Sources that are not there; an empty folder that never had documents is."""
+    """Yield missing sources, except an empty folder that never had documents."""
     for rows in known:
         source = sources[rows.name]
         reason = source.missing()
@@ -270,7 +278,7 @@ def _gone(sources: Mapping[str, Source], known: Sequence[SourceStatus]) -> Itera
 
 
 def _impossible(settings: EmbeddingConfig) -> Iterator[Problem]:
-    """A model that is not here, as a file that was edited by hand may name."""
+    """Yield a problem if the configured model is not installed."""
     try:
         if settings.provider == "local":
             check_model(settings)
@@ -287,7 +295,7 @@ def _embedding_problems(reader: IndexReader, config: Config) -> Iterator[Problem
 
 
 def _refused(runtime: Runtime, reader: IndexReader) -> list[tuple[str, Fault]]:
-    """Source and fault of every text that the embedding server cannot embed."""
+    """Return source and fault of every text that the embedding server rejected."""
     row = min(read_spaces(reader), key=lambda row: row.serving, default=None)
     if row is not None and row.space.provider == "openai":
         with suppress(VaultIndexError), closing(Cache(runtime.home.cache_db)) as cache:
@@ -296,7 +304,7 @@ def _refused(runtime: Runtime, reader: IndexReader) -> list[tuple[str, Fault]]:
 
 
 def _fault_problems(found: Sequence[tuple[str, Fault]]) -> Iterator[Problem]:
-    """A problem for each fault; what was left out of sessions on purpose, which is no fault, as one of each kind."""
+    """Yield a problem per fault; contents omitted on purpose are one problem per kind."""
     yield from (_fault_problem(fault) for _, fault in found if fault.code not in _ON_PURPOSE)
     for code, what in _ON_PURPOSE.items():
         left = [fault for _, fault in found if fault.code == code]
