@@ -1,4 +1,4 @@
-"""vault-index keeps markdown searchable. The Python interface is `VaultIndex`, what it returns and what it raises."""
+"""The public Python interface of vault-index: `VaultIndex`, its result types and its exceptions."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""`python -m vault_index` is `vault-index`."""
+"""Run the `vault-index` command with `python -m vault_index`."""
 
 from vault_index.cli import process
 

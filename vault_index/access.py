@@ -1,6 +1,7 @@
-"""The tokens that callers of `serve` show: a file of their own, in which each is kept as a hash.
+"""Store the access tokens of `serve`, hashed, in their own file.
 
-A token is 256 random bits, so one round of SHA-256 hides it: there is nothing to guess by trying words.
+A token is 256 random bits, so one round of SHA-256 is enough: it cannot be guessed from a word
+list.
 """
 
 import hashlib
@@ -20,65 +21,73 @@ from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 
 _VERSION = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
-"""No letters of other alphabets: a name that looks like another one would sign in its place."""
+"""ASCII only: a name in a lookalike alphabet could pose as another author."""
 _HASH = re.compile(r"[0-9a-f]{64}")
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Token(NamedTuple):
-    """One token as it is listed: without its secret, which nobody has but the caller."""
+    """One token without its secret, which only the caller has."""
 
     caller: Caller
     created: float
     expires: float | None
-    """Seconds since the epoch; None: never."""
+    """Seconds since the epoch; None if the token does not expire."""
     once: bool = False
-    """Whether it is a code that a page signs in with: good for `exchange` alone, and for one."""
+    """Whether this is a one-time code that the page exchanges for a token (`exchange`)."""
 
     def expired(self, now: float) -> bool:
         return self.expires is not None and now >= self.expires
 
 
 class Tokens:
-    """The tokens of one home (`Home.tokens_file`). The file is read again when it changed, so a revoked token is
-    refused by the next request.
+    """The tokens of one home (`Home.tokens_file`).
 
-    Every method raises VaultIndexError for a file that is damaged, or that others may have changed: then nobody is let
-    in, and nothing is written over what may still be mended.
+    The file is read again when it changes, so the next request with a revoked token is refused.
+    Every method raises VaultIndexError if the file is damaged or writable by others. Then no token
+    is valid, and the file is not overwritten.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._read: tuple[tuple[int, ...], Mapping[str, Token]] = ((), {})
-        """What the file was like, and the tokens in it by their hashes; in one value, for several threads ask."""
+        """File identity and the tokens by hash, in one value because several threads read it."""
 
     def all(self) -> tuple[Token, ...]:
-        """Also those that have expired, by name; no codes."""
+        """Return the tokens by name, expired ones included, without one-time codes."""
         tokens = (token for token in self._by_hash().values() if not token.once)
         return tuple(sorted(tokens, key=lambda token: token.caller.name))
 
     def find(self, secret: str, now: float, place: str = "", run: str = "") -> Caller | None:
-        """Who shows this, or signed `run` with the page key of `place`; None for a token that is unknown, revoked or
-        expired."""
+        """Return the caller with this secret or page signature (of `run`, with the key of `place`).
+
+        None if the token is unknown, revoked or expired.
+        """
         token = self._by_hash().get(_hash(secret)) or (self._signer(secret, place, run) if run else None)
         return None if token is None or token.once or token.expired(now) else token.caller
 
     def exchange(self, code: str, now: float, *, expires: float) -> tuple[str, str] | None:
-        """A token for a code, which is gone then, and its name; None for a code that is none (any more)."""
+        """Exchange a one-time code for a new token; return its secret and name.
+
+        None if the code is unknown, used or expired.
+        """
         token = self._by_hash().get(_hash(code))
         if token is None or not token.once or token.expired(now):
             return None
         secret = _new_secret()
         with disk.locked(str(self._path.parent)):
             tokens = dict(self._by_hash())
-            if tokens.pop(_hash(code), None) is None:  # another was faster
+            if tokens.pop(_hash(code), None) is None:  # another process used the code first
                 return None
             kept = {key: one for key, one in tokens.items() if not (one.caller.owner and one.expired(now))}
             self._write({**kept, _hash(secret): token._replace(created=now, expires=expires, once=False)})
         return secret, token.caller.name
 
     def add(self, caller: Caller, *, created: float, expires: float | None = None, once: bool = False) -> str:
-        """Keep a new token, and return it: it is not shown again. Raises UsageError for a name that is taken."""
+        """Store a new token and return its secret, which cannot be read again.
+
+        Raises UsageError if the name is invalid or taken.
+        """
         if not _NAME.fullmatch(caller.name):
             hint = "up to 64 letters (a to z), digits, and the characters . _ @ - after the first"
             raise UsageError(f"{caller.name!r} cannot be the name of a token", hint)
@@ -93,7 +102,7 @@ class Tokens:
         return secret
 
     def revoke(self, name: str) -> Token:
-        """Raises NotFoundError."""
+        """Delete a token and return it. Raises NotFoundError."""
         gone = NotFoundError(f"there is no token {name!r}", "their names: vault-index token list")
         if not self._path.parent.is_dir():
             raise gone
@@ -106,7 +115,7 @@ class Tokens:
         return tokens[revoked]
 
     def _signer(self, proof: str, place: str, run: str) -> Token | None:
-        import hmac  # late: whoever asks needs none
+        import hmac  # imported here because most calls do not need it
 
         for key, token in self._by_hash().items():
             signed = _signed(_signed(key, place), run) if token.caller.owner else ""
@@ -154,14 +163,17 @@ class Tokens:
 
 
 def _new_secret() -> str:
-    import secrets  # late: whoever asks needs none
+    import secrets  # imported here because most calls do not need it
 
     return f"vx_{secrets.token_urlsafe(32)}"
 
 
 def page_key(secret: str, place: str) -> str:
-    """The key that a page at `place` keeps instead of its token. It signs what a run of `serve` asks for: whoever
-    listens there later gets a signature that the next run refuses."""
+    """Return the key that a page at `place` stores instead of its token.
+
+    The page signs requests to one run of `serve` with it. A program that listens at that place
+    later can only capture a signature, which the next run refuses.
+    """
     return _signed(_hash(secret), place)
 
 
@@ -176,8 +188,11 @@ def _hash(secret: str) -> str:
 
 
 def _tokens(said: Any) -> dict[str, Token]:
-    """The tokens of a file, by their hashes. Raises ValueError, TypeError, KeyError or OverflowError where it is not as
-    we write it: what is only nearly right could let in more than was meant."""
+    """Parse the token file into tokens by hash.
+
+    Raises ValueError, TypeError, KeyError or OverflowError for any deviation from the format,
+    because a lenient parser could grant too much access.
+    """
     found: dict[str, Token] = {}
     for one in said["tokens"]:
         token = Token(caller_from_json(one["caller"]), _seconds(one["created"]), None, one["once"])

@@ -1,4 +1,4 @@
-"""Who asks by way of `serve`, and what of the index they may see and do. Only values: tokens are kept by `serve`."""
+"""Values that describe a caller of `serve` and the part of the index it may read or write."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -7,28 +7,31 @@ from typing import Any, NamedTuple
 class Scope(NamedTuple):
     """The part of the index that a caller may see; an empty field restricts nothing.
 
-    A document is in it that is in one of the sources, below one of the folders, and of one of the projects.
+    A document must match one of the sources, one of the folders and one of the projects.
     """
 
     sources: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
-    """Inside their source, with `/`, as `work/acme`."""
+    """Paths inside the source, with `/`, such as `work/acme`."""
     projects: tuple[str, ...] = ()
     isolated: bool = False
-    """Whether it has an index of its own, so that not even scores depend on anything else."""
+    """Whether the scope has its own index, so that scores do not depend on other documents."""
 
     @property
     def whole(self) -> bool:
-        """Whether nothing is kept from the caller."""
+        """Whether the caller may see everything."""
         return self == Scope()
 
     @property
     def below(self) -> tuple[str, ...]:
-        """What the paths of its folders begin with."""
+        """The path prefixes of the folders, ending in `/`."""
         return tuple(f"{folder.strip('/')}/" for folder in self.folders)
 
     def holds(self, source: str, path: str, project: str | None) -> bool:
-        """Whether such a document is in it. Of letters only ASCII may be upper or lower case, as in SQL."""
+        """Whether a document lies in the scope.
+
+        Project names ignore the case of ASCII letters, as in SQL.
+        """
         projects = {name.encode().lower() for name in self.projects}
         return (
             (not self.sources or source in self.sources)
@@ -38,14 +41,14 @@ class Scope(NamedTuple):
 
 
 class Caller(NamedTuple):
-    """One who showed a token."""
+    """The holder of a token."""
 
     name: str
-    """What the user calls the token: the author of what is written with it."""
+    """The name of the token, used as the author of what the caller writes."""
     writes: bool = False
     scope: Scope = Scope()
     owner: bool = False
-    """Whether it is the user of this machine, by way of the page: nothing that tells of the machine is kept from it."""
+    """Whether the caller is the user of this machine (the page), with access to its data."""
 
 
 def caller_to_json(caller: Caller) -> dict[str, Any]:
@@ -53,8 +56,11 @@ def caller_to_json(caller: Caller) -> dict[str, Any]:
 
 
 def caller_from_json(said: Mapping[str, Any]) -> Caller:
-    """The reverse of `caller_to_json`. Raises ValueError for anything else: no part of it has a default, so that one
-    that is forgotten does not open the whole index."""
+    """Restore a caller from `caller_to_json`.
+
+    Raises ValueError for anything else. No field has a default, so a missing one cannot open the
+    whole index.
+    """
     try:
         name, writes, scope, owner = (said[key] for key in Caller._fields)
         *parts, isolated = (scope[key] for key in Scope._fields)

@@ -1,23 +1,26 @@
-"""How long work is ended early: it asks a token between two documents, and between two batches of texts."""
+"""Cancel long work: it checks a token between documents and between batches of texts."""
 
 from collections.abc import Callable
 
 
 class CancelToken:
-    """For one call. What was done before it was cancelled stays done, and the report of the call is not `finished`."""
+    """A cancel token for one call.
+
+    Work done before the cancellation is kept, and the report of the call is not `finished`.
+    """
 
     def __init__(self, condition: Callable[[], bool] | None = None) -> None:
-        """`condition` is asked each time the token is, until it holds for the first time."""
+        """Cancel when `condition` first returns true; each check of the token calls it."""
         self._condition = condition
         self._cancelled = False
 
     def cancel(self) -> None:
-        """May be called by any thread, and by a signal handler."""
+        """Request cancellation. Safe in any thread and in signal handlers."""
         self._cancelled = True
 
     @property
     def cancelled(self) -> bool:
-        """Whether to return now; once true, it stays so."""
+        """Whether the work should stop; stays true once it is true."""
         if not self._cancelled and self._condition is not None:
             self._cancelled = self._condition()
         return self._cancelled

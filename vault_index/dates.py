@@ -1,5 +1,7 @@
-"""Dates as people write them: ISO, plain words, quarters. What ends lasts through the last day of a period, what begins
-does so on its first."""
+"""Parse dates as people write them: ISO dates, relative dates, months and quarters.
+
+As an end, a period means its last day; as a start, its first.
+"""
 
 import re
 from calendar import monthrange
@@ -52,9 +54,11 @@ _NUMERIC = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}")
 
 
 def read_date(text: str, now: datetime, *, option: str) -> str:
-    """The day of an ISO date, of words (`in 3 months`, `next friday`, `end of year`), or the last day of a period (`Q1
-    2027`, `March 2027`), as `2027-03-31`; where it says a time (`in 2 hours`), with that. Raises UsageError that names
-    `option`."""
+    """Parse an ISO date, a relative date (`in 3 months`, `next friday`) or a period, as an end.
+
+    Returns an ISO date such as `2027-03-31`, with a time if the text has one (`in 2 hours`). A
+    period (`Q1 2027`, `March 2027`) gives its last day. Raises UsageError that names `option`.
+    """
     found = _read(text, now)
     if found:
         return _iso(found)
@@ -70,22 +74,30 @@ def read_date(text: str, now: datetime, *, option: str) -> str:
 
 
 def read_start(text: str, now: datetime) -> datetime | None:
-    """The moment that something begins at, which most likely was already: `last week`, `3 days ago`, `monday`, `March`.
-    None for what is no date."""
+    """Parse the start of a period, usually past: `last week`, `3 days ago`, `monday`, `March`.
+
+    None if the text is not a date.
+    """
     found = _read(text, now, first=True)
     return found if found is None or isinstance(found, datetime) else datetime.combine(found, time())
 
 
 def written_date(text: str, *, first: bool) -> date | None:
-    """The date that a file says: a day, the first or last one of a period, or a moment. None for what depends on the
-    clock, such as `tomorrow` or `March`. A link (`[[2027-02-01]]`) is to a day."""
+    """Parse a date in a file: a day, a moment, or the first or last day of a period.
+
+    None for a date that depends on the clock, such as `tomorrow` or `March`. A link
+    (`[[2027-02-01]]`) means its day.
+    """
     said = text.strip().strip("[]").partition("|")[0].rpartition("/")[2] if text.strip().startswith("[[") else text
     early, late = (_read(said, now, first=first) for now in _TWO_CLOCKS)
     return early if early == late else None
 
 
 def leading_date(text: str, now: datetime) -> str | None:
-    """The longest date that the text begins with, as `read_date` gives it: `next friday, then …` is a friday."""
+    """Parse the longest date at the start of a text, as `read_date` does.
+
+    `next friday, then …` gives a Friday.
+    """
     words = re.findall(r"[^\s,;:!?()\"*_`]+[,;:!?()\"*_`]*", text[:80])[:8]
     for count in range(len(words), 0, -1):
         found = _read(" ".join(words[:count]).rstrip(',;:!?()."*_`'), now)
@@ -99,11 +111,11 @@ def _iso(found: date) -> str:
 
 
 def _read(text: str, now: datetime, *, first: bool = False) -> date | None:
-    """A day, or a moment where the text says a time."""
+    """Return a day, or a moment if the text has a time."""
     text, today = text.strip(), now.date()
     try:
         moment = datetime.fromisoformat(text.upper())
-        # Of a naive one the local zone; `20270201` and `2027-W05-1` are days.
+        # A naive time is local; `20270201` and `2027-W05-1` are days.
         return (moment if moment.tzinfo else moment.astimezone()) if len(text) > len("2027-W05-1") else moment.date()
     except (ValueError, OverflowError):
         pass
@@ -128,8 +140,10 @@ def _read(text: str, now: datetime, *, first: bool = False) -> date | None:
 
 
 def _period(words: str, today: date, *, first: bool) -> date | None:
-    """The last day of a month, a quarter, a year, or the first. Without its year it is the one that ends next, or that
-    began last."""
+    """Return the last (or first) day of a month, quarter or year.
+
+    Without a year, it is the next period to end, or the last one that began.
+    """
     first = first and "end of" not in words
     if match := re.fullmatch(r"(\d{4})/(\d{1,2})/(\d{1,2})", words):
         return date(*map(int, match.groups()))
@@ -156,7 +170,7 @@ def _in_year(month: int, months: int, year: str | None, today: date, *, first: b
 
 
 def _this(unit: str, today: date, *, following: bool, first: bool) -> date:
-    """The last day of this week, month, quarter or year, or of the following one; or the first."""
+    """Return the last (or first) day of this or the following week, month, quarter or year."""
     if unit == "week":
         return today + timedelta(days=6 * (not first) - today.weekday() + 7 * following)
     months = {"month": 1, "quarter": 3, "year": 12}[unit]
@@ -165,13 +179,16 @@ def _this(unit: str, today: date, *, following: bool, first: bool) -> date:
 
 
 def _edge(year: int, month: int, months: int, *, first: bool) -> date:
-    """The first or the last day of so many months from this one on."""
+    """Return the first or last day of a period of `months` months that begins with this one."""
     last = month + months - 1
     return date(year, month, 1) if first else date(year, last, monthrange(year, last)[1])
 
 
 def _weekday(words: str, today: date, *, first: bool) -> date | None:
-    """The next day of that name, never today; with `last` the one before. Of what began, the last one, or today."""
+    """Return the next such weekday, never today; with `last`, the one before.
+
+    As a start, the last such weekday, or today.
+    """
     match = _WEEKDAY.fullmatch(words)
     if not match:
         return None
@@ -181,7 +198,7 @@ def _weekday(words: str, today: date, *, first: bool) -> date | None:
 
 
 def _relative(words: str, now: datetime, *, back: bool) -> date | None:
-    """So many days, weeks, months from now on, or ago; a moment where hours are counted."""
+    """Return a date relative to now, or a moment if it counts hours or minutes."""
     if words == "now" and now.tzinfo:
         return now.replace(microsecond=0)
     if words in _NEAR:
@@ -199,13 +216,16 @@ def _relative(words: str, now: datetime, *, back: bool) -> date | None:
     year, month = divmod(now.year * 12 + now.month - 1 + months, 12)
     day = min(now.day, monthrange(year, month + 1)[1])
     moment = now.replace(year=year, month=month + 1, day=day, microsecond=0) + rest
-    if exact:  # counted from a day there is no such moment
+    if exact:  # hours from a day without a time are undefined
         return moment.astimezone() if now.tzinfo else None
     return moment.date()
 
 
 def _written(words: str, today: date, *, first: bool) -> date | None:
-    """The next day of that name, never today; of what began, the last one, or today. 29 February skips years."""
+    """Return the next such day, never today; as a start, the last one or today.
+
+    29 February skips to the nearest leap year.
+    """
     match = _WRITTEN.fullmatch(words)
     if not match:
         return None

@@ -1,7 +1,8 @@
-"""Whole files or none: drafts that are synced before they get their name, and names that are never taken twice.
+"""Write files atomically, and never overwrite an existing name by accident.
 
-Where another process may move things about meanwhile, a folder is opened once (`folder_in`, `file_in`), and what is
-done there takes its handle as `at`: names are then looked up in that folder, wherever its path leads by now.
+Drafts are synced before they get their final name. Where another process may move folders
+meanwhile, `folder_in` and `file_in` open the folder once. Functions that take its handle as `at`
+look up names in that folder, wherever its path leads now.
 """
 
 import contextlib
@@ -17,11 +18,11 @@ from vault_index.errors import BusyError, UsageError, VaultIndexError
 
 _LOCK_SECONDS = 10.0
 _POLL_SECONDS = 0.01
-# What file systems without hard links answer: FAT, some network shares.
+# Errors of file systems without hard links: FAT, some network shares.
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
-# What systems answer to O_NOFOLLOW where there is a link; with O_DIRECTORY, Linux says that it is no folder.
+# Errors of O_NOFOLLOW on a link. With O_DIRECTORY, Linux reports ENOTDIR.
 _LINK_MET = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
-# On Linux a handle that finds names needs no right to list them, as a path needs none.
+# An O_PATH handle (Linux) can open names without permission to list the folder.
 _HANDLE = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _NO_REPLACE = 1
 _PRIVATE = 0o600
@@ -29,13 +30,15 @@ _PRIVATE = 0o600
 
 @contextlib.contextmanager
 def folder_in(root: str, folder: str, *, outside: bool = False, make: bool = False) -> Iterator[int]:
-    """A handle of a folder, given by its path under `root`; with `make`, missing folders are made and synced, each no
-    more open than the one around it.
+    """Open a folder by its path under `root` and yield its handle.
 
-    A path that is judged first and opened afterwards can be led elsewhere in between: another process only has to put a
-    link in the place of one of its folders. So every folder on the way is opened by its name in the one before, and
-    never through a link. Where there is one, the path is resolved, what comes out must lie under the root unless it may
-    lead `outside` (else UsageError), and that is opened in the same way. The root itself may be reached through links.
+    With `make`, create and sync missing folders, with at most the permissions of their parents.
+
+    A path that is checked and then opened can change in between: another process can replace a
+    folder with a link. So each folder is opened by name in its parent, without following links. If
+    there is a link, the path is resolved first and then opened in the same way. The result must lie
+    under the root, or UsageError is raised, unless it may lead `outside`. The root itself may be
+    reached through links.
     """
     handle = _open_folder(root, folder, outside, make)
     try:
@@ -46,9 +49,9 @@ def folder_in(root: str, folder: str, *, outside: bool = False, make: bool = Fal
 
 @contextlib.contextmanager
 def file_in(root: str, path: str, *, outside: bool = False, make: bool = False) -> Iterator[tuple[int, str]]:
-    """The same for a file, which need not exist: a handle of its folder, and its name there, which is no link.
+    """Like `folder_in`, for a file that need not exist: yield its folder's handle and its name.
 
-    Whoever opens that name has to do so with O_NOFOLLOW: it may have become one.
+    The name is not a link, but could become one: open it with O_NOFOLLOW.
     """
     folder, _, name = path.rpartition("/")
     with folder_in(root, folder, outside=outside, make=make) as handle:
@@ -62,9 +65,9 @@ def file_in(root: str, path: str, *, outside: bool = False, make: bool = False) 
 
 
 def open_own(path: str | os.PathLike[str], flags: int) -> int:
-    """Open a file of this user alone, and make it if need be; its descriptor.
+    """Open or create a file that only this user owns; return its descriptor.
 
-    VaultIndexError where there is something else: a link, another name of some file, or what another user put there.
+    Raises VaultIndexError for a link, a hard link or a file of another user.
     """
     refused = VaultIndexError(f"{path} is a link, or belongs to another user", "delete it, and try again")
     flags |= os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -79,20 +82,20 @@ def open_own(path: str | os.PathLike[str], flags: int) -> int:
         os.close(descriptor)
         raise refused
     if stat.S_IMODE(status.st_mode) != _PRIVATE:
-        with contextlib.suppress(OSError):  # some file systems know no modes
+        with contextlib.suppress(OSError):  # some file systems have no modes
             os.fchmod(descriptor, _PRIVATE)
     return descriptor
 
 
 def must_be_own(path: str | os.PathLike[str]) -> None:
-    """VaultIndexError for what another user, who is not root, put there: a file, or a link to one."""
+    """Raise VaultIndexError if a file or link belongs to another user, except root."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         if os.lstat(path).st_uid not in (0, os.geteuid()):
             raise VaultIndexError(f"{path} belongs to another user", "delete it, or change its owner")
 
 
 def make_folder(folder: str) -> None:
-    """Make a folder and its missing parents, as `folder_in`. NotADirectoryError where one of them is a file."""
+    """Create a folder and its parents, like `folder_in`. NotADirectoryError if one is a file."""
     with folder_in("/", folder, make=True):
         pass
 
@@ -107,10 +110,11 @@ def draft(
     within: str = "",
     at: int | None = None,
 ) -> Iterator[str]:
-    """Write a synced file under a hidden name, which is not indexed; at the end it is removed unless it was moved.
+    """Write a synced file under a hidden name; remove it at the end if it was not moved.
 
-    It has the permissions of `like`, else those of a new file with `mode`; and nobody may read it who may not read the
-    folder `within`. It is locked, by which it is told from one that a crash left.
+    The file is not indexed. It gets the permissions of `like`, else those of a new file with
+    `mode`, minus access for users that cannot read the folder `within`. A lock marks it as in use;
+    `remove_left_drafts` removes unlocked drafts.
     """
     path, descriptor = _new_draft(folder, mode, at)
     try:
@@ -132,20 +136,21 @@ def _new_draft(folder: str, mode: int, at: int | None) -> tuple[str, int]:
     while True:
         path = f"{folder}/.vault-index-{os.urandom(8).hex()}.tmp"
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=at)
-        with contextlib.suppress(OSError):  # where a file system has no locks, no draft is taken for a left one
+        # Without locks, `remove_left_drafts` cannot lock a draft either, and keeps it.
+        with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:
             return path, descriptor
-        os.close(descriptor)  # taken for a left one before it was locked
+        os.close(descriptor)  # `remove_left_drafts` deleted it before it was locked
 
 
 def is_draft(name: str) -> bool:
-    """Whether a file has a name that `draft` gives."""
+    """Whether `draft` made this file name."""
     return re.fullmatch(r"\.vault-index-[0-9a-f]{16}\.tmp", name) is not None
 
 
 def remove_left_drafts(paths: Iterable[str]) -> None:
-    """Remove those of these drafts that a crash left: files of this user that no process is writing."""
+    """Remove drafts of crashed processes: own files that no process has locked."""
     for path in paths:
         with contextlib.suppress(OSError):
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -159,13 +164,13 @@ def remove_left_drafts(paths: Iterable[str]) -> None:
 
 
 def tidy(folder: str) -> None:
-    """Remove what a crash left in a folder that is not scanned for documents."""
+    """Remove drafts of crashed processes from a folder that is not scanned for documents."""
     with contextlib.suppress(OSError):
         remove_left_drafts(f"{folder}/{name}" for name in os.listdir(folder) if is_draft(name))
 
 
 def replace(path: str, data: bytes, *, mode: int = 0o666) -> None:
-    """Write a whole file; whoever reads it meanwhile finds the one before or this one."""
+    """Write a file atomically: concurrent readers see the old or the new content."""
     folder = os.path.dirname(path)
     tidy(folder)
     with draft(folder, data, mode=mode) as name:
@@ -176,10 +181,10 @@ def replace(path: str, data: bytes, *, mode: int = 0o666) -> None:
 def move_without_overwriting(
     source: str, target: str, *, lasting: bool = True, at: int | None = None, into: int | None = None
 ) -> None:
-    """Move a file to a free name. FileExistsError, and nothing is changed, when the name is taken.
+    """Move a file to a free name; FileExistsError, with nothing changed, if the name is taken.
 
-    With `lasting` the folder is synced, so that the new name outlives a loss of power; else the caller syncs it.
-    The source is looked up in `at`, the target in `into`.
+    With `lasting`, sync the folder so that the new name survives a power loss; otherwise the caller
+    syncs it. The source is looked up in `at`, the target in `into`.
     """
     try:
         os.link(source, target, src_dir_fd=at, dst_dir_fd=into, follow_symlinks=False)
@@ -190,7 +195,7 @@ def move_without_overwriting(
         try:
             os.replace(source, target, src_dir_fd=at, dst_dir_fd=into)
         except OSError:
-            os.unlink(target, dir_fd=into)  # it only held the name
+            os.unlink(target, dir_fd=into)  # the placeholder of the name
             raise
     else:
         os.unlink(source, dir_fd=at)
@@ -199,20 +204,21 @@ def move_without_overwriting(
 
 
 def rename_without_overwriting(source: str, name: str, *, at: int, into: int) -> None:
-    """The same in one step where the system can (renameat2 of Linux), so that a kill leaves the file in one place."""
-    import ctypes  # 6 ms, and only what moves a memory needs it
+    """Like `move_without_overwriting`, in one atomic step where possible (renameat2 of Linux)."""
+    import ctypes  # 6 ms, and only moving a memory needs it
 
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is not None and rename(at, os.fsencode(source), into, os.fsencode(name), _NO_REPLACE) == 0:
         return
     error = ctypes.get_errno() if rename is not None else errno.ENOSYS
-    if error not in (errno.EINVAL, errno.ENOSYS):  # what kernels and file systems answer that cannot
+    # Kernels and file systems without renameat2 return one of these.
+    if error not in (errno.EINVAL, errno.ENOSYS):
         raise OSError(error, os.strerror(error), name)
     move_without_overwriting(source, name, lasting=False, at=at, into=into)
 
 
 def move_to_free_name(source: str, names: Iterable[str], *, at: int | None = None, into: int | None = None) -> str:
-    """Move a file to the first of the names that is not taken."""
+    """Move a file to the first free name and return that name. FileExistsError if all are taken."""
     for name in names:
         with contextlib.suppress(FileExistsError):
             move_without_overwriting(source, name, at=at, into=into)
@@ -222,9 +228,10 @@ def move_to_free_name(source: str, names: Iterable[str], *, at: int | None = Non
 
 @contextlib.contextmanager
 def locked(folder: str, *, at: int | None = None) -> Iterator[None]:
-    """Keep other writers of ours out of a folder for the moment between the last look at a file and its new name.
+    """Lock a folder against other writers while a file is checked and replaced.
 
-    The kernel drops the lock however its holder dies. Where a file system has no locks, the look alone must do.
+    The kernel releases the lock if the process dies. File systems without locks get no protection.
+    Raises BusyError after 10 seconds.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
     try:
@@ -236,7 +243,7 @@ def locked(folder: str, *, at: int | None = None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def os_errors_as(message: str, hint: str) -> Iterator[None]:
-    """An OSError of the block is raised as a VaultIndexError: `message`, the system's reason, and `hint`."""
+    """Raise an OSError as VaultIndexError: `message`, the system's reason, and `hint`."""
     try:
         yield
     except OSError as error:
@@ -244,7 +251,10 @@ def os_errors_as(message: str, hint: str) -> Iterator[None]:
 
 
 def real_path(path: str) -> str:
-    """`os.path.realpath`, which raises before Python 3.11.4 where a link becomes a file while it is read."""
+    """`os.path.realpath` with retries.
+
+    Before Python 3.11.4 it raises if a link becomes a file while it is read.
+    """
     for _ in range(100):
         with contextlib.suppress(OSError):
             return os.path.realpath(path)
@@ -252,23 +262,23 @@ def real_path(path: str) -> str:
 
 
 def is_under(folder: str, path: str) -> bool:
-    """Whether a path is the folder or lies under it; everything lies under the empty one."""
+    """Whether a path is the folder or lies under it; every path lies under the empty folder."""
     return not folder or path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def worktree_of(path: str) -> str:
-    """The main git worktree of the one that a folder lies in, else the folder itself."""
+    """Return the main git worktree that contains a folder, else the folder itself."""
     folder, home = path, os.path.expanduser("~")
     while not os.path.exists(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
-        if above in (folder, home):  # a home that is kept in git is no project
+        if above in (folder, home):  # a home directory in git is not a project
             return path
         folder = above
     return _main_worktree(folder)
 
 
 def linked_worktrees(root: str) -> list[str]:
-    """The folders that `git worktree add` made of the repository in this folder, where they still are."""
+    """Return the existing folders that `git worktree add` made from this repository."""
     records = os.path.join(root, ".git", "worktrees")
     folders = []
     with contextlib.suppress(OSError):
@@ -277,7 +287,10 @@ def linked_worktrees(root: str) -> list[str]:
 
 
 def _main_worktree(tree: str) -> str:
-    """Of a linked worktree the main one: each names the other, so git made them; any other tree is its own."""
+    """Return the main worktree of a linked worktree; another tree is its own.
+
+    Both must refer to each other, so that only git's own links count.
+    """
     record = os.path.join(tree, _git_line(tree, ".git").removeprefix("gitdir: "))
     place = os.path.realpath(record).split("/")
     linked = place[-3:-1] == [".git", "worktrees"]
@@ -286,7 +299,7 @@ def _main_worktree(tree: str) -> str:
 
 
 def _git_line(folder: str, name: str) -> str:
-    """What a small file of git says; empty where it cannot be read, as a folder or a link."""
+    """Read a small file of git; empty if it cannot be read, is a folder or a link."""
     try:
         descriptor = os.open(os.path.join(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -300,12 +313,12 @@ def _git_line(folder: str, name: str) -> str:
 
 
 def name_of(folder: str) -> str:
-    """What a folder is called, that of another system too; a name is its own."""
+    """Return the last part of a path, also of a Windows path."""
     return folder.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
 
 
 def sync_folder(folder: str, *, at: int | None = None) -> None:
-    """Make the names in a folder last, where its file system and its permissions let us; one that is gone has none."""
+    """Sync the names in a folder, if its file system and permissions allow it."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
         try:
@@ -324,7 +337,7 @@ def _open_folder(root: str, folder: str, outside: bool, make: bool) -> int:
 
 
 def _resolved(root: str, path: str, outside: bool) -> tuple[str, str]:
-    """A path without links: the folder it is under, and the way from there."""
+    """Resolve links; return the root and the relative path."""
     top, real = real_path(root), real_path(f"{root}/{path}")
     if is_under(top, real):
         return root, real[len(top) :].strip("/")
@@ -334,7 +347,7 @@ def _resolved(root: str, path: str, outside: bool) -> tuple[str, str]:
 
 
 def _descend(root: str, path: str, make: bool) -> int:
-    """Open a folder without passing through links, but for those to the root."""
+    """Open a folder without following links, except those in the root."""
     handle = os.open(root, _HANDLE)
     try:
         for name in path.split("/"):
@@ -376,16 +389,16 @@ def _lock(descriptor: int) -> None:
 
 
 def _keep_within(descriptor: int, folder: os.stat_result) -> None:
-    """Take from a file, while it is empty, what lets those read it who may not read the folder."""
+    """Remove read access, while the file is empty, from users that cannot read the folder."""
     file, allowed = os.fstat(descriptor), stat.S_IMODE(folder.st_mode) | 0o600
-    if file.st_gid != folder.st_gid:  # to the folder, the group of the file are others
+    if file.st_gid != folder.st_gid:  # for the folder, the group of the file counts as others
         allowed = allowed & ~0o070 | (allowed & 0o007) << 3
     if file.st_mode & 0o777 & ~allowed:
         os.fchmod(descriptor, file.st_mode & 0o777 & allowed)
 
 
 def _make_alike(descriptor: int, like: os.stat_result) -> None:
-    with contextlib.suppress(OSError):  # only root may give files away
+    with contextlib.suppress(OSError):  # only root may change owners
         if (like.st_uid, like.st_gid) != (os.geteuid(), os.getegid()):
             os.fchown(descriptor, like.st_uid, like.st_gid)
     os.fchmod(descriptor, stat.S_IMODE(like.st_mode))

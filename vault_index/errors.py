@@ -1,46 +1,46 @@
-"""The error tree: every failure a user can meet, with its exit code and what to do next.
+"""The exceptions of the package, with their exit codes.
 
     VaultIndexError          1  failed
-    ├── DefectError          1  defect       what nobody expected, which the log tells
+    ├── DefectError          1  defect       an unexpected error; the log has the details
     ├── UsageError           2  usage        the command, the query or an argument is wrong
     │   ├── ConfigError      2  config       the configuration is wrong
-    │   ├── NotInSourceError 2  usage        a path that lies in no source
-    │   └── ForbiddenError   2  forbidden    the token of a caller does not allow it
+    │   ├── NotInSourceError 2  usage        a path outside all sources
+    │   └── ForbiddenError   2  forbidden    the caller's token does not allow it
     ├── NotFoundError        3  not_found    no such document, memory or source
     ├── NotSetUpError        4  not_set_up   no configuration, or no index yet
     ├── BusyError            5  busy         another process holds the lock
-    │   └── ConflictError    5  conflict     the file changed since it was read, and was left as it is
+    │   └── ConflictError    5  conflict     the file changed after it was read; it was not changed
     ├── EmbedderError        6  embedder     the embedder cannot answer
-    │   ├── EmbedderRefused  6               it never will as things are: key, quota, model, daily limit
-    │   └── RequestRefused   6               the server did not embed these texts; fewer of them may pass
+    │   ├── EmbedderRefused  6               a retry will not help: key, quota, model, daily limit
+    │   └── RequestRefused   6               the server rejected these texts; a smaller request may pass
     ├── IndexTooNewError     1  index_too_new
     ├── IndexCorruptError    1  index_corrupt
-    │   └── IndexTooOldError 1  index_too_old    an older version made it: the next sync builds it again
+    │   └── IndexTooOldError 1  index_too_old    an older version made it; the next sync rebuilds it
     ├── CacheDamagedError    1  cache_damaged
-    └── StateDamagedError    1  state_damaged    nothing is sent, and no session read, before it is mended
+    └── StateDamagedError    1  state_damaged    until it is repaired, nothing is sent, and no session is read
 
-`message` says what happened, `hint` what to do next. Foreign exceptions are translated where the foreign call is
-made, with `from`; only the command line prints. A message is in lower case and without a full stop, and so is a hint.
+`message` says what happened, `hint` what to do next; both in lower case, without a full stop.
+Foreign exceptions are translated at the foreign call, with `from`. Only the command line prints.
 """
 
 from collections.abc import Iterable
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that was probably meant, or empty."""
+    """Return the known word closest to a misspelled one, or an empty string."""
     from difflib import get_close_matches  # 3 ms, and only mistakes need it
 
     return next(iter(get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)), "")
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
-    """A hint with the known word that was probably meant, else the one given."""
+    """Return a hint with the closest known word, else `otherwise`."""
     meant = nearest(word, known)
     return f"did you mean {meant!r}?" if meant else otherwise
 
 
 class VaultIndexError(Exception):
-    """Base of every error this package raises on purpose."""
+    """Base of every error that this package raises on purpose."""
 
     code = "failed"
     exit_code = 1
@@ -52,7 +52,7 @@ class VaultIndexError(Exception):
 
     @property
     def in_one_line(self) -> str:
-        """What happened, and what to do next."""
+        """The message and the hint, separated by a semicolon."""
         return f"{self.message.removesuffix('.')}; {self.hint}" if self.hint else self.message
 
 
@@ -70,7 +70,7 @@ class ConfigError(UsageError):
 
 
 class NotInSourceError(UsageError):
-    """The path of a file that nothing is indexed of."""
+    """The path of a file outside all sources."""
 
 
 class ForbiddenError(UsageError):
@@ -102,11 +102,11 @@ class EmbedderError(VaultIndexError):
 
 
 class EmbedderRefused(EmbedderError):
-    """Trying again will not help before somebody changes a key, a quota, a limit or a setting."""
+    """The embedder refused; retry only after a key, a quota, a limit or a setting has changed."""
 
 
 class RequestRefused(EmbedderError):
-    """The server did not embed the texts of one request; a request with fewer of them may pass."""
+    """The server rejected the texts of one request; a request with fewer texts may pass."""
 
 
 class IndexTooNewError(VaultIndexError):

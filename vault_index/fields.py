@@ -1,8 +1,9 @@
-"""The filters of a question and the fields of a memory, each declared once.
+"""Declare every filter of a query and every field of a memory once.
 
-The options of the command line, the keys of the query language, the arguments of the MCP tools and of the OpenCode
-plugin, the conditions in SQL and the generated reference are made from what stands here. Every command imports it, so
-that it has neither dataclasses nor more than one named tuple: they take long to make.
+The command-line options, the keys of the query language, the arguments of the MCP tools and of the
+OpenCode plugin, the SQL conditions and the generated reference come from these declarations. Every
+command imports this module, so it has no dataclass and only one named tuple, which take long to
+create.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,35 +28,37 @@ SORTS = ("created", "time", "updated", "access", "expires", "title", "content")
 NO_TEXT = frozenset(
     ("title", "id", "created", "updated", "expires", "valid_until", "supersedes", "superseded_by", "archived")
 )
-"""Keys of a frontmatter whose values are not part of the text: the title stands at its head, ids and times have filters
-of their own."""
+"""Frontmatter keys with values that are not part of the text: the title is its heading, and ids and
+times have their own filters.
+"""
 NOT_SEARCHED = NO_TEXT | {
     "type", "tags", "tag", "aliases", "alias", "date", "modified", "confidence", "cssclasses", "cssclass", "publish",
     "permalink",
 }  # fmt: skip
-"""What is known otherwise, or says nothing that anybody would search for."""
+"""Keys that are not searched, because they have their own filter or are useless as terms."""
 NO_PASSAGE = frozenset({"project", "entered_by", "session", "imported_id"})
-"""What is shown beside every hit, and what only programs read, is searched for, but is no passage."""
+"""Keys that are searched but make no passage: every hit shows them, or only programs read them."""
 OF_MEMORIES = frozenset(
     {
         "facts", "subtitle", "digest", "concepts", "concept", "files_read", "files_modified", "files", "bead_id",
         "bead",
     }
 )  # fmt: skip
-"""What the memories of every vault have, so that the key itself says nothing of what is there."""
+"""Keys that memories of every vault have, so they reveal nothing about one vault."""
 KNOWN_KEYS = NOT_SEARCHED | NO_PASSAGE | OF_MEMORIES
-"""Keys that mean something to this program, in lower case: `Tags` is `tags`."""
+"""Keys that this program knows, in lower case: `Tags` is `tags`."""
 
 LIST = "A,B"
-"""The placeholder of an option that takes several values with commas between them."""
+"""The placeholder of an option with several values, separated by commas."""
 
 
 class Declared:
-    """What a filter and a field of a memory have in common.
+    """The common attributes of filters and fields.
 
-    `name` is the keyword of the methods, the option (`--any-tag`) and the argument of the tools; `other_names` mean the
-    same. `help` is the help of the option, and `brief` what agents are told, who pay for every word. `flags` are how
-    the option is written, where not as the name. `choices` are the values there are.
+    `name` is the keyword of the methods, the option (`--any-tag`) and the argument of the tools;
+    `other_names` are aliases. `help` is the help of the option, `brief` the shorter text for
+    agents. `flags` are the option strings if they differ from the name. `choices` are the allowed
+    values.
     """
 
     def __init__(
@@ -75,12 +78,13 @@ class Declared:
 class Filter(Declared):
     """One filter; `field` is the attribute of `Filters` that holds its values.
 
-    `kind` is how a value is read: a `property` is `key` or `key:value`, a `moment` a date or a time. `key` is the key
-    in the query language where that is not the name, empty where it has another spelling there. `many` is whether
-    agents may give several values; `splits`, whether one string may hold several, for no value holds a comma (paths and
-    names may). The value stands in a `column` of the table `document`, which is filled from `frontmatter` (for memories
-    only, if `of_memories`), or, without a column, in one of the keys of `frontmatter`. Without `help` it is
-    no option of commands.
+    `kind` is how a value is parsed: a `property` is `key` or `key:value`, a `moment` a date or a
+    time. `key` is the key in the query language if it differs from the name, or empty if the query
+    language has another syntax. `many` is whether agents may give several values. `splits` is
+    whether one string may hold several values, because no value holds a comma (paths and names
+    may). The value is stored in a `column` of the table `document`, filled from `frontmatter` (for
+    memories only, if `of_memories`), or, without a column, in one of the keys of `frontmatter`.
+    Without `help`, commands have no such option.
     """
 
     def __init__(
@@ -109,9 +113,9 @@ class Filter(Declared):
 
 
 class Field(Declared):
-    """One field of a memory; `name` is its key in the frontmatter as well.
+    """One field of a memory; `name` is also its key in the frontmatter.
 
-    Of its kinds, `names` are texts with commas between them, `lines` are texts that may hold commas.
+    Kind `names` is texts separated by commas, `lines` is texts that may hold commas.
     """
 
     def __init__(
@@ -183,12 +187,14 @@ _FILTERS = (
 )  # fmt: skip
 
 FILTERS = {declared.name: declared for declared in _FILTERS}
-"""Every filter by its name, in the order of the help."""
+"""Every filter by name, in the order of the help."""
 
 
 class Filters(NamedTuple):
-    """What an answer is restricted to; empty means no restriction. Several values of one field are alternatives,
-    but for `tags`, which must all be there."""
+    """The restrictions of a query; an empty field restricts nothing.
+
+    Several values of one field are alternatives, except `tags`, which must all match.
+    """
 
     tags: tuple[str, ...] = ()
     any_tags: tuple[str, ...] = ()
@@ -200,29 +206,32 @@ class Filters(NamedTuple):
     paths: tuple[str, ...] = ()
     """A path, a folder, or a glob in which `*` matches `/` too."""
     titles: tuple[str, ...] = ()
-    """A part of the title, or a glob."""
+    """Parts of the title, or globs."""
     files: tuple[str, ...] = ()
-    """A part of the file name, or a glob."""
+    """Parts of the file name, or globs."""
     concepts: tuple[str, ...] = ()
     beads: tuple[str, ...] = ()
     confidences: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
-    """How the id of a session begins: the session itself, and what names it in its frontmatter."""
+    """Prefixes of session ids: they match the session and documents that name it in their
+    frontmatter.
+    """
     clients: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
-    """A part of the model's name, or a glob."""
+    """Parts of the model's name, or globs."""
     states: tuple[State, ...] = ()
     properties: tuple[tuple[str, str | None], ...] = ()
-    """Frontmatter keys with a value, or None where any will do. All keys must be there; values of one are
-    alternatives."""
+    """Frontmatter keys with a value, or None for any value. All keys must match; values of one key
+    are alternatives.
+    """
     after: float | None = None
-    """Created at or after."""
+    """Created at or after this time."""
     before: float | None = None
-    """Created before."""
+    """Created before this time."""
     now: float | None = None
-    """The moment `states` are judged at; None is the moment of asking."""
+    """The time at which `states` are evaluated; None means now."""
     without: tuple["Filters", ...] = ()
-    """None of these may hold."""
+    """Exclude documents that match any of these."""
 
 
 _FIELDS = (
@@ -259,11 +268,11 @@ _FIELDS = (
 )  # fmt: skip
 
 FIELDS = {declared.name: declared for declared in _FIELDS}
-"""Every field of a memory beside its text by its name, in the order of the help."""
+"""Every field of a memory except its text by name, in the order of the help."""
 
 
 def scalars(value: Any) -> Iterator[str]:
-    """The texts and numbers in a value of a frontmatter."""
+    """Yield the texts and numbers in a frontmatter value."""
     if isinstance(value, Mapping | list):
         for item in value.values() if isinstance(value, Mapping) else value:
             yield from scalars(item)

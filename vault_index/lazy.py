@@ -1,11 +1,11 @@
-"""Names of a package that are imported with their module when they are first asked for (PEP 562)."""
+"""Import the names of a package on first use (PEP 562)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 
 def lazy_names(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package; `names` are those of each of its modules."""
+    """Return the `__getattr__` of a package; `names` maps each module to its names."""
 
     def load(name: str) -> Any:
         for module, listed in names.items():

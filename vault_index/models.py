@@ -1,11 +1,12 @@
-"""The values that travel on the way in: frozen, without behaviour, without I/O. What is answered is in `results`.
-Named tuples: every command makes these types, and a dataclass takes five times as long to make.
+"""Immutable values on the way into the index, without I/O. The values of answers are in `results`.
+
+Named tuples, because every command creates these types and a dataclass takes five times as long.
 
     path -> DocumentRef -> RawDocument -> ParsedDocument -> Chunk...      (indexer, now)
-                                                 Chunk text -> Vector     (indexer, later)
+                                                   Chunk text -> Vector     (indexer, later)
 
-Line numbers are 1-based and inclusive, and count the file as it stands on disk, frontmatter included.
-Paths are relative to the root of their source, with `/`. Times are seconds since the epoch.
+Line numbers are 1-based and inclusive, and count the lines of the file, frontmatter included. Paths
+are relative to the root of their source, with `/`. Times are seconds since the epoch.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,49 +15,56 @@ from typing import Any, NamedTuple
 from vault_index.fields import Filters as Filters, Kind as Kind, State as State
 
 Vector = bytes
-"""A unit vector as it is kept: int8, or little-endian float32 (`vectors`)."""
+"""A stored unit vector: int8, or little-endian float32 (`vectors`)."""
 
 
 # --- markdown in -----------------------------------------------------------------------------------------------
 
 
 class Origin(NamedTuple):
-    """Where a text is from: projects, folders and a session; all of them empty for one from nowhere in particular."""
+    """The origin of a text: projects, folders and a session; all empty if unknown."""
 
     projects: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     session: str = ""
     client: str = ""
-    """The client of the session, once it was found; projects and folders are then also those of the session."""
+    """The client of the session, set once it was found; projects and folders then include those of
+    the session.
+    """
 
 
 QueryOrigins = Callable[[], Sequence[Origin]]
-"""Return where a query was typed; nothing if that is unknown, which the privacy gate treats as private. A function,
-because only a query that may leave the machine needs it."""
+"""Return where a query was typed; empty if unknown, which the privacy gate treats as private.
+
+A function, because only a query that may leave the machine needs it.
+"""
 
 
 class FileStamp(NamedTuple):
-    """What `stat` says of a file; equal stamps mean an unchanged file."""
+    """The state of a file by `stat`; equal stamps mean an unchanged file."""
 
     size: int
     mtime_ns: int
     ctime_ns: int
     inode: int = 0
-    """It tells files of one size and one moment apart, whose folders change places. Not shown: what is remembered of a
-    mirrored session begins with the text of its stamp."""
+    """Distinguishes files of equal size and time when their folders change places.
+
+    Not in the repr: the stored state of a mirrored session begins with the text of its stamp.
+    """
 
     def __repr__(self) -> str:
         return f"FileStamp(size={self.size}, mtime_ns={self.mtime_ns}, ctime_ns={self.ctime_ns})"
 
 
 UNTRUSTED = 0
-"""The `ctime_ns` of a stamp that was so fresh that the file could change again without changing it."""
+"""The `ctime_ns` of a very recent stamp, because the file could change again with the same ctime.
+"""
 KEPT = -1
-"""In the place of the time of a change, in the stamp of a session that its client deleted: what was kept of it."""
+"""The `ctime_ns` in the stamp of a session that its client deleted, for its stored text."""
 
 
 def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
-    """Whether a document was read in its present state."""
+    """Whether a document was indexed in its present state."""
     return (
         was is not None
         and (was.size, was.mtime_ns, was.inode) == (now.size, now.mtime_ns, now.inode)
@@ -65,7 +73,7 @@ def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
 
 
 class DocumentRef(NamedTuple):
-    """A place markdown comes from, and the state it was seen in."""
+    """The place of a markdown document, with the state of its file."""
 
     source: str
     path: str
@@ -73,7 +81,7 @@ class DocumentRef(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """Something wrong with one file that did not stop the rest: shown by `status`, never raised."""
+    """A problem with one file that did not stop the others: shown by `status`, never raised."""
 
     code: str
     message: str
@@ -82,7 +90,7 @@ class Fault(NamedTuple):
 
 
 class RawDocument(NamedTuple):
-    """The text of a document as read, without a byte order mark, line endings untouched."""
+    """The text of a document as read, without byte order mark, with its original line endings."""
 
     ref: DocumentRef
     text: str
@@ -90,20 +98,22 @@ class RawDocument(NamedTuple):
     """SHA-256 of the bytes on disk."""
     faults: tuple[Fault, ...] = ()
     kind: Kind | None = None
-    """What it is, where the source knows; else its place tells."""
+    """The kind, if the source knows it; otherwise it follows from the path."""
     data: bytes = b""
-    """The bytes on disk, where it is a file."""
+    """The bytes on disk, if the document is a file."""
     whole: bool = True
-    """False of what is left of a session that is gone."""
+    """False for the remaining part of a deleted session."""
 
 
 class Link(NamedTuple):
-    """A wikilink, an embed or a relative markdown link, not yet resolved."""
+    """An unresolved wikilink, embed or relative markdown link."""
 
     target: str
-    """The linked note as written, without heading, alias and `.md`; empty for a link into the same note."""
+    """The linked note as written, without heading, alias and `.md`; empty for a link into the same
+    note.
+    """
     heading: str
-    """What follows `#` (a heading, or `^block`), or empty."""
+    """The part after `#` (a heading, or `^block`), or empty."""
     text: str
     """The words shown instead of the target, or empty."""
     line: int
@@ -111,26 +121,26 @@ class Link(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A run of whole lines that belongs together: paragraph, list item, table, fence, callout, heading."""
+    """A block of whole lines: paragraph, list item, table, fence, callout or heading."""
 
     start_line: int
     end_line: int
     text: str
-    """The lines joined by LF, comments blanked out."""
+    """The lines joined by LF, with comments blanked out."""
     headings: tuple[str, ...]
-    """The headings it stands under, outermost first; a heading block counts itself."""
+    """Its headings, outermost first; a heading block includes itself."""
     is_heading: bool = False
 
 
 class ParsedDocument(NamedTuple):
-    """What markdown says about itself; nothing here depends on where the file lies but `title` as a last resort."""
+    """The contents of a markdown document; only a fallback `title` depends on the path."""
 
     title: str
     title_in_text: bool
-    """Whether the title stands in the document (frontmatter or first H1), or was taken from the file name."""
+    """Whether the title is in the document (frontmatter or first H1), not from the file name."""
     aliases: tuple[str, ...]
     tags: tuple[str, ...]
-    """Normalised: no `#`, lower case, `/` for nesting; each once, in order of appearance."""
+    """Normalised: no `#`, lower case, `/` for nesting; unique, in order of appearance."""
     links: tuple[Link, ...]
     frontmatter: Mapping[str, Any]
     """JSON values only (dates as ISO strings)."""
@@ -138,15 +148,17 @@ class ParsedDocument(NamedTuple):
     blocks: tuple[Block, ...]
     faults: tuple[Fault, ...] = ()
     fields: tuple[tuple[Block, ...], ...] = ()
-    """Texts of the frontmatter, a list item each, in the lines they have there; none that the blocks say."""
+    """Texts of the frontmatter, one block per list item, at their lines; without texts that are
+    also in the blocks.
+    """
     title_given: bool = True
-    """False for a title that is made of the text, because nobody gave one."""
+    """False if the title was made from the text."""
     inline: Mapping[str, Sequence[str]] = {}
-    """The fields that stand in the text, as `key:: value`."""
+    """Inline fields of the text (`key:: value`)."""
 
 
 class Chunk(NamedTuple):
-    """A run of whole lines of a document that is embedded, found and shown as one."""
+    """A run of whole lines of a document: the unit that is embedded, found and shown."""
 
     start_line: int
     end_line: int
@@ -159,20 +171,23 @@ class Chunk(NamedTuple):
 
 
 class VectorSpace(NamedTuple):
-    """What makes two vectors comparable. Vectors of different spaces are never mixed."""
+    """The identity of an embedding model.
+
+    Vectors of different spaces are not comparable and never mixed.
+    """
 
     provider: str
     model: str
     dimensions: int
     endpoint: str = ""
-    """The base URL of a server, empty for the local model."""
+    """The base URL of the server; empty for the local model."""
 
 
 # --- long work -------------------------------------------------------------------------------------------------
 
 Progress = Callable[[str, int, int], None]
-"""Told now and then by long work: its stage, how much is done, and of how much (0 where that is not known)."""
+"""A progress callback: stage, done, total (0 if unknown)."""
 
 
 def no_progress(stage: str, done: int, total: int) -> None:
-    """Report to nobody."""
+    """Ignore the progress."""

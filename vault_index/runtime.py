@@ -1,7 +1,7 @@
-"""An open home: its settings, its sources, and the connections that read and write its index.
+"""An open home: its settings, its sources, and the connections to its index.
 
-The use cases of `memories` and `health` take it as their first argument. `VaultIndex` owns one; the daemon holds the
-same one for what is not public: single steps of embedding, and giving memory back.
+The use cases of `memories` and `health` take it as their first argument. `VaultIndex` owns one. The
+daemon uses its non-public parts: single steps of embedding, and freeing memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from vault_index.store.pool import Connections, ReadPool
 from vault_index.store.reader import IndexReader
 from vault_index.store.spaces import read_spaces
 
-if TYPE_CHECKING:  # a question is not to import what writes, and `list` not what searches
+if TYPE_CHECKING:  # keeps start-up fast: a query does not import the writer, nor `list` the search
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
@@ -37,20 +37,25 @@ if TYPE_CHECKING:  # a question is not to import what writes, and `list` not wha
     from vault_index.sources.source import Source
 
 _MOST_PARTS = 16
-"""Scopes whose connections are kept: each holds the ids that it sees, 2 MB for 25,000 notes."""
+"""Maximum number of scopes with open connections; each holds the ids of its documents, 2 MB for
+25,000 notes.
+"""
 
 
 class Runtime:
-    """Reading is safe for several threads at once; `write` belongs to one."""
+    """The settings, sources and connections of one home.
+
+    Reading is safe from several threads at once; `write` belongs to one.
+    """
 
     def __init__(self, home: Home, config: Config) -> None:
         self.home = home
         self.pool = ReadPool(home)
         self.moments = Moments(home)
         self.scope: Scope | None = None
-        """The part of it that a caller from elsewhere sees; None for this machine's user."""
+        """The part of the index that a caller of `serve` may see; None for this machine's user."""
         self.who = ""
-        """The name of the token by which they ask."""
+        """The name of the caller's token."""
         self._parts: dict[Scope, ReadPool] = {}
         self._whole = self
         self._opening = threading.Lock()
@@ -58,7 +63,10 @@ class Runtime:
 
     @classmethod
     def open(cls, home: str | Path | Home | None = None, config: str | Path | None = None) -> Runtime:
-        """Raises NotSetUpError without a configuration, ConfigError for a wrong one."""
+        """Open a home.
+
+        Raises NotSetUpError without a configuration, ConfigError for an invalid one.
+        """
         places = find_home(home, config) if home is None or isinstance(home, str | os.PathLike) else home
         check_folder(places.data_dir)
         for file in (places.index_db, places.cache_db, places.state_db):
@@ -68,10 +76,10 @@ class Runtime:
     def _configure(self, config: Config) -> None:
         self.config = config
         self.vaults = vaults_of(config)
-        """By name; they hold notes and memories."""
+        """Vaults, which hold notes and memories, by name."""
         self.sources: tuple[Source, ...] = (*self.vaults.values(), *sessions_of(config, self.vaults))
         self.by_name = {source.config.name: source for source in self.sources}
-        self._close_pools()  # their connections answer from the sources that were set up before
+        self._close_pools()  # their connections still use the old sources
         self._parts = {}
         self.pool.sources = self.by_name.keys()
         self.embedders = Embedders(config.embedding)
@@ -79,16 +87,16 @@ class Runtime:
 
     @property
     def sees_all(self) -> bool:
-        """Whether who asks may see whatever lies in the sources."""
+        """Whether the caller may see all documents."""
         return self.scope is None or self.scope.whole
 
     @property
     def hides(self) -> bool:
-        """Whether there may be something in the index that who asks does not see."""
+        """Whether the index may hold documents that the caller may not see."""
         return not self.sees_all
 
     def holds(self, source: str, path: str, text: str) -> bool:
-        """Whether who asks may see a file that says this by now: the index may not have followed yet."""
+        """Whether the caller may see a file with this text, which the index may not have yet."""
         if self.scope is None or not self.scope.projects:
             return True
         from vault_index.markdown.frontmatter import read_frontmatter
@@ -99,7 +107,7 @@ class Runtime:
 
     @property
     def write(self) -> WriteSide:
-        """What writes the index, opened at the first write."""
+        """The writer of the index, opened at the first write."""
         if self._whole is not self:
             return self._whole.write
         with self._opening:
@@ -110,11 +118,14 @@ class Runtime:
             return self._write
 
     def embed_step(self, renew: bool = False) -> EmbedReport:
-        """Fill the vectors of one small batch; with `renew` begin with all of them anew."""
+        """Embed one small batch; with `renew`, first discard all vectors."""
         return self.write.embed_step(renew)
 
     def reload(self) -> None:
-        """Read the configuration again. Raises ConfigError for a wrong one, and the old one stays in force."""
+        """Read the configuration again.
+
+        Raises ConfigError for an invalid one and keeps the old one.
+        """
         config = load_config(self.home)
         write, embedders = self._write, self.embedders
         self._configure(config)
@@ -123,14 +134,18 @@ class Runtime:
         embedders.close()
 
     def shrink(self) -> None:
-        """Give back what only writing needs, on disk and in memory. For the thread that writes, when it is idle."""
+        """Free disk space and memory that only writing needs.
+
+        Call it from the writer's thread, when idle.
+        """
         if self._write is not None:
             self._write.shrink()
 
     def release(self, idle_seconds: float) -> bool:
-        """Unload models unused for `idle_seconds`, the tokenizer and idle readers; False if no model was unloaded.
+        """Unload models unused for `idle_seconds`, the tokenizer and idle readers.
 
-        The next question then takes a moment longer. For any thread.
+        False if no model was unloaded. The next query then takes a moment longer. Safe in any
+        thread.
         """
         released = self.embedders.release(idle_seconds)
         if released:
@@ -149,8 +164,10 @@ class Runtime:
     # --- callers from elsewhere ----------------------------------------------------------------------------------
 
     def within(self, scope: Scope, who: str = "") -> Runtime:
-        """The same as a caller sees it whose token is for this part of it. It is not closed: it has nothing of its
-        own."""
+        """Return a view of this runtime for a caller with this scope and token name.
+
+        The view owns no resources and needs no closing.
+        """
         part = copy(self)
         part.scope, part.who = scope, who
         if not scope.whole:
@@ -162,7 +179,7 @@ class Runtime:
         return part
 
     def _part(self, scope: Scope) -> ReadPool:
-        """The connections of a scope; those of the scopes that were asked for last are kept."""
+        """Return the connections of a scope; the most recently used scopes keep theirs."""
         with self._opening:
             pool = self._parts.pop(scope, None)
             if pool is None:
@@ -177,8 +194,11 @@ class Runtime:
         return pool
 
     def _seen(self, pool: ReadPool, scope: Scope) -> Collection[str]:
-        """The names of the sources that a caller may know of: those that the token names, else those of which there is
-        something to see, and the one that new memories are for."""
+        """Return the names of the sources that a caller may know.
+
+        These are the sources of the token; otherwise those with visible documents, and the one for
+        new memories if the caller may write there.
+        """
         if scope.sources:
             return scope.sources
         home, folder = self.config.memory_source(), f"{self.config.memory.dir}/"
@@ -195,8 +215,10 @@ class Runtime:
     # --- sources and references --------------------------------------------------------------------------------
 
     def source_names(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The names as the sources have them, whatever the case of those given. Raises NotFoundError for one that no
-        source has."""
+        """Return the configured spelling of source names, which are case-insensitive.
+
+        Raises NotFoundError.
+        """
         known = {name.casefold(): name for name in self.by_name}
         found = []
         for name in names:
@@ -207,7 +229,7 @@ class Runtime:
         return tuple(found)
 
     def inside(self, ref: str) -> str:
-        """A reference; for an absolute path in a source, the path inside it. Callers from elsewhere know none."""
+        """Replace an absolute path in a source by the path inside it, except for `serve`."""
         if not os.path.isabs(ref) or self.scope is not None:
             return ref
         return next((inside for source in self.sources if (inside := source.relative(ref))), ref)
@@ -224,7 +246,10 @@ class Runtime:
         return Records(connections.reader, connections.state, links)
 
     def pending(self, reader: IndexReader, document_id: int | None = None) -> int:
-        """Chunks that will get a vector, of all documents or of one: in the space being built where there is one."""
+        """Count the chunks that wait for a vector, of all documents or of one.
+
+        If a new space is being built, count the chunks of that one.
+        """
         row = min(read_spaces(reader), key=lambda row: row.serving, default=None)
         return waiting(reader, row, self.config.embedding.provider, self.moments, document_id)[0]
 

@@ -1,4 +1,4 @@
-"""Half characters, as `\\ud83d` in the JSON of others: Python reads them, but no database and no file takes them."""
+"""Replace lone surrogates, such as `\\ud83d` in JSON, which databases and files reject."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ def has_surrogates(text: str) -> bool:
 
 
 def mended(value: Any) -> Any:
-    """A value of JSON in which every half of a character is U+FFFD; two halves side by side are the character."""
+    """Return a JSON value with each lone surrogate replaced by U+FFFD, and each pair joined."""
     if isinstance(value, str):
         whole = not has_surrogates(value)
         return value if whole else value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

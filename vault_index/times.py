@@ -1,4 +1,4 @@
-"""Times as they are answered: local, with their offset, to the second."""
+"""Format times for answers: local, with offset, to the second."""
 
 from datetime import UTC, datetime
 
@@ -6,7 +6,10 @@ _FIRST, _LAST = (datetime(*day, tzinfo=UTC) for day in ((1, 1, 3), (9999, 12, 30
 
 
 def seconds_of(moment: datetime) -> float:
-    """Seconds since the epoch; the ends of the calendar, which not every zone has, are moved by up to two days."""
+    """Return seconds since the epoch.
+
+    Clamp the ends of the calendar, which some zones lack, by up to two days.
+    """
     try:
         return clamped(moment.timestamp())
     except (ValueError, OverflowError):
@@ -14,12 +17,12 @@ def seconds_of(moment: datetime) -> float:
 
 
 def clamped(seconds: float) -> float:
-    """The nearest time that can be shown in every zone."""
+    """Return the nearest time that every zone can show."""
     return min(max(seconds, _FIRST.timestamp()), _LAST.timestamp())
 
 
 def iso_time(seconds: float) -> str:
-    """The ISO 8601 text of a time in seconds since the epoch."""
+    """Return the ISO 8601 text of a time in seconds since the epoch."""
     return datetime.fromtimestamp(clamped(seconds)).astimezone().isoformat(timespec="seconds")
 
 
@@ -28,5 +31,5 @@ def iso_time_or_none(seconds: float | None) -> str | None:
 
 
 def local_day(seconds: float) -> str:
-    """The day of a time in the local zone, as `2026-11-21`."""
+    """Return the local day of a time, such as `2026-11-21`."""
     return datetime.fromtimestamp(clamped(seconds)).date().isoformat()

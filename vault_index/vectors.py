@@ -1,7 +1,7 @@
-"""How vectors are kept: those of the model that comes with the package as int8, all others as float32.
+"""Store vectors: int8 for the model in the package, float32 for all others.
 
-int8 is a quarter of the space. With the multilingual model it cost more than noise (benchmarks/README.md), and what a
-server sent was paid for, by a model nobody measured here.
+int8 takes a quarter of the space. With the multilingual model it reduced recall measurably
+(benchmarks/README.md). Vectors of servers cost money, and their models were not measured here.
 """
 
 import math
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     Floats = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
 
 SCALE = 381
-"""int8 are components of a unit vector in 1/381, so that 127 is a third. (Measured: the largest component of 41,842
-passages was .273, of 500 single words .308.) What is larger is cut."""
+"""int8 components are multiples of 1/381 of a unit vector, so 127 means one third.
+
+The largest measured component was .273 in 41,842 passages and .308 in 500 single words. Larger
+components are clipped.
+"""
 LARGEST = 127
 
 
@@ -27,18 +30,18 @@ def is_int8(space: VectorSpace) -> bool:
 
 
 def size(space: VectorSpace) -> int:
-    """Of one vector, in bytes."""
+    """Return the size of one vector in bytes."""
     return space.dimensions if is_int8(space) else 4 * space.dimensions
 
 
 def as_int8(floats: "Floats") -> Vector:
-    """Unit vectors in float32, of any number, as they are kept where they are int8: one after the other."""
+    """Quantize float32 unit vectors to int8; the bytes of several vectors are concatenated."""
     return (floats * SCALE).round().clip(-LARGEST, LARGEST).astype("i1").tobytes()
 
 
 def mean(space: VectorSpace, vectors: Sequence[Vector]) -> Vector | None:
-    """The unit vector in the middle of several; None where there is none."""
-    # Without numpy, which takes longer to import than this takes.
+    """Return the normalized mean of some vectors; None if there are none or they cancel out."""
+    # Without numpy, because importing it takes longer than this loop.
     kind = f"<{space.dimensions}{'b' if is_int8(space) else 'f'}"
     sums = [sum(column) for column in zip(*(struct.unpack(kind, vector) for vector in vectors), strict=True)]
     length = math.hypot(*sums)
@@ -50,6 +53,6 @@ def mean(space: VectorSpace, vectors: Sequence[Vector]) -> Vector | None:
 
 
 def cosine(space: VectorSpace, distance: float) -> float:
-    """Of two unit vectors, by their L2 distance in the units they are kept in."""
+    """Return the cosine of two unit vectors from their L2 distance in stored units."""
     unit = SCALE if is_int8(space) else 1
     return 1.0 - distance * distance / (2 * unit * unit)

@@ -1,4 +1,4 @@
-"""The version of this program, which the build reads too, and the names of its commands."""
+"""The version of this program, which the build also reads, and the names of its commands."""
 
 __version__ = "0.1.0"
 
