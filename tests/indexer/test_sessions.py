@@ -192,7 +192,7 @@ def test_sessions_that_cannot_be_read_are_kept_and_named(client: Client, tmp_pat
         client.run("UPDATE session SET revert = json_object('messageID', ?)", message)
         index.sync()
         (problem,) = index.status().problems
-        assert problem.message == "1 session holds messages that are left out: api/ses_a.md: 1 message taken back"
+        assert problem.message == "1 session holds messages that are left out: api/ses_a.md: 1 rewound message"
 
 
 @pytest.mark.parametrize("settings", [{"exclude": "api"}, {"enabled": "false"}])

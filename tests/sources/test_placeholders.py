@@ -60,4 +60,4 @@ def test_reading_says_where_it_is(tmp_path: Path) -> None:
     (tmp_path / ".a.md.icloud").write_bytes(b"")
     with pytest.raises(VaultIndexError, match="in the cloud") as caught:
         VaultSource(SourceConfig(name="notes", path=tmp_path)).look("a.md")
-    assert "downloaded" in caught.value.hint
+    assert "download" in caught.value.hint

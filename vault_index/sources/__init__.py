@@ -1,1 +1,1 @@
-"""Where markdown comes from: finds documents and reads them, and knows nothing of what is made of them."""
+"""Finds and reads documents; does not depend on the index."""

@@ -1,8 +1,8 @@
-"""Reads the history of a vault that lies in a git repository: when a file was first committed (a clone gives every file
-the time of the clone), and what a file said in a commit.
+"""Reads the git history of a vault: the date of a file's first commit, and earlier versions.
 
-A repository may come from anybody. So no program of it runs, nothing outside it is read, and what it makes us read is
-limited: the size of its files, the memory of git, and the output of git."""
+The repository is untrusted. No program that it names runs, nothing outside it is read, and the size
+of its files, git's memory and git's output are limited.
+"""
 
 import os
 import re
@@ -17,22 +17,23 @@ from vault_index.sources.reading import read_inside
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _FRESH_SECONDS = 10.0
-"""How long the last commit is believed to be that: the files of one sync are asked for one by one."""
+"""How long a look at HEAD stays valid, because a sync asks for each file."""
 _MOST_SECONDS = 60.0
+"""Time limit of git for the whole history."""
 _PATIENT_SECONDS = 10.0
-"""How long is waited where somebody waits."""
+"""Time limit of git for interactive commands."""
 _MOST_COMMITS = 200
 _MOST_BYTES = 10 << 20
-"""The largest file read from a repository, and the largest blob: `packed-refs` of 100,000 branches has 7 MB."""
+"""Largest file and blob to read: `packed-refs` of 100,000 branches has 7 MB."""
 _MOST_OUTPUT = 64 << 20
-"""Bytes of output read from git: a million files that were added fit."""
+"""Largest output of git in bytes: enough for a million added files."""
 _GIT = ("/bin/sh", "-c", 'ulimit -d 524288; exec git "$@" </dev/null 2>/dev/null', "git")
-"""Runs git with at most 512 MiB of memory of its own: a tree that names another ten times, ten deep, would take all."""
+"""Runs git with at most 512 MiB of memory, because a tree may expand exponentially."""
 _WORKTREE = re.compile(r"^[ \t]*worktree[ \t]*=[ \t]*(\S.*)", re.MULTILINE)
 
 
 class Commit(NamedTuple):
-    """A commit that changed a file; `path` is the name it had then, in the repository."""
+    """A commit that changed a file; `path` was its path in the repository, `time` is in seconds."""
 
     hash: str
     time: float
@@ -42,8 +43,10 @@ class Commit(NamedTuple):
 
 
 def commits_of(root: str, path: str) -> list[Commit]:
-    """The last commits that changed a file of a folder, under any name it had, the newest first; none without git or a
-    repository."""
+    """Return the last 200 commits of a file, newest first, following renames.
+
+    Empty without git or a repository.
+    """
     with suppress(OSError, ValueError):
         if (found := _repository(Path(os.path.realpath(root)))) and (head := _head(found[0], found[1].parent)):
             _, objects, inside = found
@@ -58,12 +61,13 @@ def commits_of(root: str, path: str) -> list[Commit]:
 def _commit(told: str) -> Commit | None:
     head, _, names = told.partition("\0")
     lines, path = head.split("\n", 3), names.strip("\n").split("\0")[0]
-    sound = len(lines) == 4 and path and _COMMIT.fullmatch(lines[0])  # what authors call themselves may hold anything
+    # An author's name may hold anything.
+    sound = len(lines) == 4 and path and _COMMIT.fullmatch(lines[0])
     return Commit(lines[0], float(lines[1]), lines[2], lines[3], path) if sound else None
 
 
 def blob(root: str, commit: Commit) -> bytes | None:
-    """What the file said in a commit, without any filter; None where it was removed by it."""
+    """Return the file's bytes in a commit, unfiltered; None if the commit removed it."""
     with suppress(OSError, ValueError):
         if found := _repository(Path(os.path.realpath(root))):
             name = f"{commit.hash}:{commit.path}"
@@ -73,7 +77,7 @@ def blob(root: str, commit: Commit) -> bytes | None:
 
 
 class GitDates:
-    """The history is read once, and from then on what is new of it. Without git or a repository there are no dates."""
+    """The dates of first commits, updated incrementally; empty without git or a repository."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -82,7 +86,7 @@ class GitDates:
         self._born: dict[str, float] = {}
 
     def of(self, path: str) -> float | None:
-        """When a file of the folder was first committed, under any name it had, as its author's clock said."""
+        """Return the author time of a file's first commit, in seconds since the epoch."""
         if time.monotonic() > self._looked + _FRESH_SECONDS:
             self._looked = time.monotonic()
             with suppress(OSError, ValueError):
@@ -100,7 +104,7 @@ class GitDates:
             self._take(_log(objects, inside, [head, *([f"^{before}"] if before else [])]))
 
     def _take(self, log: bytes) -> None:
-        """The output of `git log`, the oldest commit first: a time, then letters with a name each, of a move two."""
+        """Parse `git log`, oldest commit first: a time, then letters with one or two names."""
         when, parts = 0.0, iter(os.fsdecode(log).split("\0"))
         for part in parts:
             if part.startswith("\1"):
@@ -112,14 +116,14 @@ class GitDates:
 
 
 def _repository(folder: Path) -> tuple[Path, Path, str] | None:
-    """The folder of a repository, that of its objects, and where in its work tree `folder` is.
+    """Return the git directory, its `objects` folder, and the path of `folder` in the work tree.
 
-    A repository outside the work tree does not count, unless it is the one that made this linked worktree or submodule;
-    nor does one whose objects lead elsewhere.
+    Rejects a repository outside the work tree unless this is its linked worktree or submodule, and
+    one whose objects link elsewhere.
     """
     for tree in (folder, *folder.parents):
         place = tree / ".git"
-        if place.is_file():  # of a linked worktree, or of a submodule
+        if place.is_file():  # a linked worktree or a submodule
             place = tree / _text(tree, ".git").removeprefix("gitdir:").strip()
         place = Path(os.path.realpath(place))
         if (place / "HEAD").is_file():
@@ -132,14 +136,14 @@ def _repository(folder: Path) -> tuple[Path, Path, str] | None:
 
 
 def _names(place: Path, tree: Path) -> bool:
-    """Whether the folder of a repository names this work tree itself: nobody but git writes there."""
+    """Whether a git directory, which only git writes, names this work tree."""
     configured = _WORKTREE.search(_text(place, "config"))
     named = _text(place, "gitdir").removesuffix("/.git") or (configured[1].strip() if configured else "")
     return bool(named) and os.path.realpath(place / named) == str(tree)
 
 
 def _is_plain(objects: str | Path) -> bool:
-    """Whether all below are folders and regular files, and none names the objects of another repository."""
+    """Whether a folder holds only folders and regular files, and no `alternates`."""
     with os.scandir(objects) as entries:
         return all(
             (entry.is_file(follow_symlinks=False) and entry.name != "alternates")
@@ -149,33 +153,36 @@ def _is_plain(objects: str | Path) -> bool:
 
 
 def _head(place: Path, common: Path) -> str:
-    """The commit that is checked out; empty before the first one."""
+    """Return the hash of HEAD; empty before the first commit."""
     head = _text(place, "HEAD")
     if head.startswith("ref:"):
         name = head.removeprefix("ref:").strip()
         packed = _text(common, "packed-refs").splitlines()
         listed = (line.split()[0] for line in packed if line.endswith(f" {name}"))
         head = _text(common, name) or next(listed, "")
-    return head if _COMMIT.fullmatch(head) else ""  # it becomes an argument of git, and any other might be an option
+    return head if _COMMIT.fullmatch(head) else ""  # any other text might be an option of git
 
 
 def _text(folder: Path, name: str) -> str:
-    """What a file of a repository says; empty where there is none, and for one that is too large or no regular file."""
+    """Read a text file of the repository; empty if missing, too large or not a regular file."""
     with suppress(OSError, VaultIndexError):
         return read_inside(str(folder), name, _MOST_BYTES)[0].decode("utf-8").strip()
     return ""
 
 
 def _log(objects: Path, inside: str, commits: list[str]) -> bytes:
-    """The files that were added and moved."""
+    """Return git's log of added and renamed files."""
     relative = [] if inside == "." else [f"--relative={inside}/", "--", f":(literal){inside}"]
     command = ["log", "-z", "--reverse", "--no-show-signature", "-M100%", "--diff-filter=AR", "--name-status"]
     return _git(objects, [*command, "--format=%x01%at", *commits, *relative], _MOST_SECONDS)
 
 
 def _git(objects: Path, command: list[str], seconds: float) -> bytes:
-    """What git says in a repository of our own that has the objects of the other one: its configuration, which may name
-    programs to be run, is not read. As much as it said until then, where it takes longer or says more."""
+    """Run git on another repository's objects; output is cut at the time and size limits.
+
+    Git runs in our own empty repository, so it ignores the other's configuration, which may name
+    programs.
+    """
     import subprocess
     from tempfile import TemporaryDirectory
     from threading import Timer

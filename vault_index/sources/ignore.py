@@ -1,11 +1,11 @@
-"""Compiles ignore rules, written as in `.gitignore`, and asks them about paths.
+"""Compiles ignore rules in the syntax of gitignore(5), and matches them against paths.
 
-Own code rather than `pathspec`: that matches a path through its folders, and so answers differently from git where
-rules take something back (`*`, `!*/`, `!*.md`); it would also cost 28 ms to import. Rules as in gitignore(5).
+We do not use `pathspec`: it differs from git for rules with exceptions (`*`, `!*/`, `!*.md`), and
+takes 28 ms to import.
 
-No rule takes more time than in proportion to the path. A usual rule is one regular expression, whose repetitions
-end at the next `/`. For every other one `re` is asked only for pieces without repetition, and between them the first
-place that fits is taken and never another one, since a later one could match nothing more.
+Matching takes linear time in the length of the path. A usual rule is one regular expression whose
+repetitions end at the next `/`. Other rules use `re` only for pieces without repetition, and take
+the first match of each piece, because a later match could not match more.
 """
 
 import re
@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
-# What a bracket expression may name, without `/`, which no bracket matches.
+# The named classes of a bracket expression, without `/`, which no bracket matches.
 _CLASSES = {
     "alnum": r"^\W_",
     "alpha": r"^\W\d_",
@@ -27,46 +27,46 @@ _CLASSES = {
 }
 
 _LONGEST = 4096
-"""No path is longer, and a rule is read more than once."""
+"""Longest rule, in characters; no path is longer."""
 
 
 _SHORT = 64
-"""So long a rule may be for `re` to try it as a whole at each place of a path."""
+"""Longest rule, in characters, that becomes one regular expression."""
 
 
 class _Piece(NamedTuple):
-    """What stands between two stars: so many characters, none of them `/`."""
+    """The characters between two stars: a fixed number, without `/`."""
 
     pattern: re.Pattern[str]
     length: int
 
 
 _Part = tuple[_Piece, ...]
-"""What one name has to match, between two `/`: pieces with a star between each."""
+"""Pattern of one name in a path: pieces with a star between each."""
 
 _Glob = tuple[tuple[_Part, ...], ...]
 """Rows of names, with any number of folders between each."""
 
 
 class Rule(NamedTuple):
-    """One line."""
+    """One line of a rule file."""
 
     ignores: bool
     """False for a line that begins with `!`."""
     folders_only: bool
     whole_path: bool
-    """Matches the path from the rule file on; otherwise the last name alone."""
+    """Whether it matches the path relative to the rule file; otherwise only the last name."""
     glob: _Glob
     at_once: re.Pattern[str] | None
-    """The same as one expression, if it is a usual rule."""
+    """The whole rule as one expression, if possible."""
 
 
 class Rules:
-    """The lines of one rule file, or of one list in the configuration. Paths are relative to where it stands."""
+    """The rules of a file or a configured list. Paths are relative to its folder."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self.bad_lines: list[int] = []
-        """Numbers of the lines that are no valid pattern; the others hold."""
+        """Numbers (from 1) of invalid lines, which are skipped."""
         rules = []
         for number, line in enumerate(lines, start=1):
             text = _without_trailing_spaces(_composed(line))
@@ -78,9 +78,9 @@ class Rules:
         self._last_first = tuple(reversed(rules))
 
     def verdict(self, path: str) -> bool | None:
-        """True: ignored. False: explicitly not. None: no line says anything. A folder's path ends with `/`.
+        """Return True if ignored, False if re-included, None if no line matches.
 
-        Only of the path itself: the caller asks about the folders around it first.
+        A folder's path ends with `/`. The caller checks the parent folders first.
         """
         path = _composed(path)
         is_folder = path.endswith("/")
@@ -95,7 +95,7 @@ class Rules:
         return None
 
     def covers(self, path: str) -> bool:
-        """Whether a line matches a file or a folder around it; the innermost that says anything decides."""
+        """Whether the rules match a file or its parent folders; the innermost verdict decides."""
         covered = False
         end = 0
         while end < len(path):
@@ -113,7 +113,7 @@ def _composed(text: str) -> str:
 def _without_trailing_spaces(line: str) -> str:
     text = line.rstrip(" ")
     if len(text) < len(line) and (len(text) - len(text.rstrip("\\"))) % 2:
-        return text + " "  # `\ ` keeps one
+        return text + " "  # `\ ` keeps one space
     return text
 
 
@@ -134,7 +134,10 @@ def _rule(text: str) -> Rule | None:
 
 
 def _at_once(glob: _Glob) -> re.Pattern[str] | None:
-    """One expression for at most one star in each name and one `**` in all: no second place is tried for a star."""
+    """Return one expression, or None for more than one star in a name or more than one `**`.
+
+    More stars could cause backtracking.
+    """
     if len(glob) > 2 or not glob[-1] or any(len(part) > 2 for row in glob for part in row):
         return None
     rows = ["/".join("[^/]*".join(piece.pattern.pattern for piece in part) for part in row) for row in glob]
@@ -179,7 +182,7 @@ def _name_matches(part: _Part, name: str) -> bool:
 
 
 def _glob(glob: str) -> _Glob:
-    """ValueError for one that ends too early."""
+    """Parse a pattern. Raises ValueError if it is incomplete."""
     rows: list[list[list[list[str]]]] = [[[[]]]]
     position = 0
     while position < len(glob):
@@ -210,7 +213,7 @@ def _glob(glob: str) -> _Glob:
 
 
 def _one(glob: str, position: int) -> tuple[str, int]:
-    """What matches one character, as a regular expression, and how long it is as written."""
+    """Return the regular expression for one character, and its length in `glob`."""
     if glob[position] == "?":
         return "[^/]", 1
     if glob[position] == "[":
@@ -222,7 +225,7 @@ def _one(glob: str, position: int) -> tuple[str, int]:
 
 
 def _bracket(rest: str) -> tuple[str, int]:
-    """A bracket expression at the beginning of `rest`, and its length."""
+    """Return the regular expression for a bracket at the beginning of `rest`, and its length."""
     position = 1
     negated = rest[1:2] in ("!", "^")
     position += negated
@@ -237,7 +240,7 @@ def _bracket(rest: str) -> tuple[str, int]:
         low, position = _character(rest, position)
         if rest[position : position + 1] == "-" and rest[position + 1 : position + 2] not in ("]", ""):
             high, position = _character(rest, position + 1)
-            # A backward range is its first character, as in git.
+            # As in git, a backward range means its first character.
             parts.append(f"[{re.escape(low)}-{re.escape(high if low <= high else low)}]")
         else:
             parts.append(re.escape(low))

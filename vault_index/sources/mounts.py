@@ -1,4 +1,4 @@
-"""What the system says of the file systems under a folder (on Linux; elsewhere nothing is known)."""
+"""Reads the mounts under a folder from `/proc` (Linux only; elsewhere there are none)."""
 
 import contextlib
 import os
@@ -9,20 +9,22 @@ from typing import NamedTuple
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 _TABLE = "/proc/self/mountinfo"
 _BOOT = "/proc/sys/kernel/random/boot_id"
-# Files get numbers as they are met: in user space (FUSE), on FAT, which has none, and on folders of a host.
-_NUMBERED_ANEW = frozenset({"9p", "cifs", "exfat", "msdos", "smb3", "vboxsf", "vfat"})
+# File systems that assign inode numbers on access, as FUSE does: FAT, network and host folders.
+_VOLATILE = frozenset({"9p", "cifs", "exfat", "msdos", "smb3", "vboxsf", "vfat"})
 
 
 class Mount(NamedTuple):
     number: str
     device: str
-    """Major and minor number, with a colon."""
+    """`major:minor`."""
     kind: str
 
 
 def mounts_in(folder: str, table: str) -> list[Mount]:
-    """The mount that holds a folder (a real path), if one is known, then those inside of it, given the text of
-    `mountinfo` (see proc(5))."""
+    """Return the mount that holds a folder (a real path), if known, then the mounts inside it.
+
+    `table` is the text of `mountinfo` (see proc(5)).
+    """
     here, inside = [], []
     longest = -1
     for line in table.splitlines():
@@ -33,24 +35,27 @@ def mounts_in(folder: str, table: str) -> list[Mount]:
         if PurePosixPath(place).is_relative_to(folder) and place != folder:
             inside.append(mount)
         elif PurePosixPath(folder).is_relative_to(place) and len(place) >= longest:
-            here, longest = [mount], len(place)  # of several at one place, the last one is on top
+            here, longest = [mount], len(place)  # the last mount at a path is on top
     return [*here, *inside]
 
 
 def mounts_under(folder: str) -> list[Mount]:
-    """Those of now; none where the system does not tell."""
+    """Return the current mounts of a folder; empty if unknown."""
     return mounts_in(os.path.realpath(folder), _text(_TABLE))
 
 
 def numbering(folder: str) -> str:
-    """What names the present mounts under a folder whose files have other inodes with each mount: as long as it stays,
-    equal inodes mean the same file. Empty where inodes last."""
-    passing = [one for one in mounts_under(folder) if one.kind in _NUMBERED_ANEW or one.kind.startswith("fuse")]
-    return "\n".join((_text(_BOOT), *map(_told_apart, passing))) if passing else ""
+    """Return a key of the mounts under a folder whose inodes change with each mount.
+
+    While the key stays equal, equal inodes mean the same file. Empty if inodes are stable.
+    """
+    mounts = mounts_under(folder)
+    volatile = [one for one in mounts if one.kind in _VOLATILE or one.kind.startswith("fuse")]
+    return "\n".join((_text(_BOOT), *map(_mount_key, volatile))) if volatile else ""
 
 
-def _told_apart(mount: Mount) -> str:
-    """Numbers of mounts and devices are given again; what stands for them in the system is made anew with each."""
+def _mount_key(mount: Mount) -> str:
+    """Return a key that includes a ctime, because mount and device numbers are reused."""
     made = 0
     for path in (f"/sys/fs/fuse/connections/{mount.device.partition(':')[2]}", f"/dev/block/{mount.device}"):
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""What a name alone says about a file or folder: a document, hidden, or a leftover nobody wants to search."""
+"""Classifies files and folders by name: documents, hidden files, conflict copies, placeholders."""
 
 import re
 from collections.abc import Iterable
@@ -6,12 +6,12 @@ from itertools import islice, product
 from unicodedata import normalize
 
 DOCUMENT_ENDINGS = (".md", ".markdown", ".canvas")
-"""In any case of letters. Obsidian knows `.md` and `.canvas`; folders of documentation hold `.markdown` as well."""
+"""Case-insensitive. Obsidian reads `.md` and `.canvas`; documentation folders use `.markdown`."""
 
 _HALF = re.compile("[\ud800-\udfff]")
 _ICLOUD = ".icloud"
 _SPELLINGS = 64
-"""Of one path, with those of the file itself first: a path of many folders with accents has no end of them."""
+"""Maximum number of spellings per path, because they multiply with each accented folder."""
 _IGNORED_FOLDERS = frozenset(
     {"node_modules", "site-packages", "@eadir", "@recycle", "#recycle", "$recycle.bin", "__macosx"}
 )
@@ -22,7 +22,7 @@ _CONFLICTS = (
     "конфликтующая копия", "競合コピー", "競合したコピー", "冲突副本", "冲突的副本", "衝突複本", "충돌된 복사본",
     "충돌 사본", "çakışan kopya",
 )  # fmt: skip
-"""What programs that synchronise folders call the copy that lost, in brackets, in their languages; in lower case."""
+"""Names of sync programs for a conflict copy, in brackets and in lower case."""
 _CONFLICT = re.compile(
     rf"[(\[][^()\[\]]{{0,99}}(?:{'|'.join(_CONFLICTS)})[^()\[\]]{{0,99}}[)\]]"
     # pCloud, Syncthing, ownCloud, Synology Drive
@@ -31,8 +31,8 @@ _CONFLICT = re.compile(
 
 
 def is_document_name(name: str) -> bool:
-    """Whether a file of that name is a document. iCloud placeholders (`.note.md.icloud`) are hidden, and so are not."""
-    # The plain test first: it decides nearly every name and runs for every file of a vault.
+    """Whether a file name is a document's; iCloud placeholders (`.note.md.icloud`) are not."""
+    # The fast test first: it decides for nearly every file.
     if not name.endswith(".md") and not name.lower().endswith(DOCUMENT_ENDINGS):
         return False
     may_be_conflict = "onfli" in name.lower() or not name.isascii()
@@ -40,30 +40,29 @@ def is_document_name(name: str) -> bool:
 
 
 def is_folder_name(name: str) -> bool:
-    """Whether a folder of that name may hold documents."""
+    """Whether a folder name allows documents inside."""
     return name[0] != "." and name.lower() not in _IGNORED_FOLDERS
 
 
 def is_readable_name(name: str) -> bool:
-    """Whether the name is valid UTF-8; others cannot be stored, shown or asked for."""
-    # Only lone halves of characters, as Python reads bytes of a name that are not UTF-8, cannot be encoded.
+    """Whether a name is valid UTF-8; others cannot be stored or shown."""
+    # Python decodes other bytes to lone surrogates.
     return name.isascii() or not _HALF.search(name)
 
 
 def placeholder_of(name: str) -> str:
-    """The document for which iCloud keeps this file while it is not on the machine (`.note.md.icloud`); or nothing."""
+    """Return the document name in an iCloud placeholder (`.note.md.icloud`), or ""."""
     document = name[1 : -len(_ICLOUD)] if name.startswith(".") and name.endswith(_ICLOUD) else ""
     return document if document and is_document_name(document) else ""
 
 
 def placeholder_name(name: str) -> str:
-    """The other way round."""
+    """Return the iCloud placeholder of a document name."""
     return f".{name}{_ICLOUD}"
 
 
 def same_name(name: str, found: Iterable[str]) -> str:
-    """The name as it is spelled among those found: itself, else the first that differs in its Unicode normal form
-    alone, else itself again."""
+    """Return the spelling of a name in `found`; names with equal Unicode NFC forms match."""
     names = list(found)
     if name in names:
         return name
@@ -72,29 +71,29 @@ def same_name(name: str, found: Iterable[str]) -> str:
 
 
 def spellings(path: str) -> list[str]:
-    """The path as it stands, and with its names in the Unicode normal forms they may have had before."""
+    """Return the path, and its variants with names in Unicode NFC or NFD."""
     forms = [dict.fromkeys((part, normalize("NFC", part), normalize("NFD", part))) for part in path.split("/")]
     return ["/".join(parts) for parts in islice(product(*forms), _SPELLINGS)]
 
 
 def shown_name(path: str) -> str:
-    """A path that may not be valid UTF-8, or a text that names one, as text that is."""
+    """Return a text as valid UTF-8; escape other bytes with backslashes."""
     if is_readable_name(path):
         return path
     try:
         return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    except UnicodeEncodeError:  # halves of characters, which no name on a disk has
+    except UnicodeEncodeError:  # surrogates that no file name has
         return path.encode("utf-8", "backslashreplace").decode()
 
 
 def readable_part(path: str) -> str:
-    """The path as far as its names are valid UTF-8, and the first that is not: nothing in that is ever looked at."""
+    """Return the path up to and including its first name that is not valid UTF-8."""
     parts = path.split("/")
     bad = next((number for number, part in enumerate(parts) if not is_readable_name(part)), len(parts))
     return "/".join(parts[: bad + 1])
 
 
 def parts_of(path: str) -> list[str] | None:
-    """The names in a relative path with `/`; None if it is not one (absolute, `..`, empty names)."""
+    """Split a relative path at `/`; None if invalid (absolute, `..`, empty names)."""
     parts = path.split("/")
     return None if "\0" in path or any(part in ("", ".", "..") for part in parts) else parts

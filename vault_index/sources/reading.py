@@ -1,4 +1,4 @@
-"""Reads the bytes of a regular file as one consistent state, and turns them into text."""
+"""Reads a consistent state of a regular file, and decodes it."""
 
 import codecs
 import os
@@ -12,11 +12,11 @@ from vault_index.models import FileStamp
 _TRIES = 3
 _LARGEST = (1 << 63) - 1
 _DATALESS = 0x40000000
-"""macOS: the content is with iCloud, OneDrive or another provider (SF_DATALESS)."""
+"""macOS flag SF_DATALESS: the content is only at iCloud, OneDrive or another provider."""
 _RECALLED = 0x1000 | 0x40000 | 0x400000
-"""Windows: offline, recalled when opened, recalled when read."""
+"""Windows attributes OFFLINE, RECALL_ON_OPEN, RECALL_ON_DATA_ACCESS."""
 _LINE_END = re.compile(rb"\r\n|\r|\n")
-# UTF-32 first: its little-endian mark begins with that of UTF-16.
+# UTF-32 first, because its little-endian mark begins with that of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -27,39 +27,40 @@ _MARKS = (
 
 
 def stamp_of(status: os.stat_result) -> FileStamp:
-    """Size, times and number of a file; equal stamps mean an unchanged file."""
-    # The last 63 bits, which are all that SQLite has; and no device, whose number may be new after each start.
+    """Return size, times (ns) and inode; equal stamps mean an unchanged file."""
+    # SQLite stores 63 bits. The device is left out, because its number may change at each boot.
     modified, changed = (max(-_LARGEST, min(ns, _LARGEST)) for ns in (status.st_mtime_ns, status.st_ctime_ns))
     return FileStamp(status.st_size, modified, changed, status.st_ino & _LARGEST)
 
 
 def is_placeholder(status: os.stat_result) -> bool:
-    """Whether a file has a size, but its content would have to be downloaded to be read."""
+    """Whether reading the file would download its content."""
     flags, attributes = getattr(status, "st_flags", 0), getattr(status, "st_file_attributes", 0)
     return bool(flags & _DATALESS or attributes & _RECALLED)
 
 
 def read_inside(root: str, path: str, limit: int, *, outside: bool = False) -> tuple[bytes, os.stat_result]:
-    """The same as `read_regular`, of a file under `root` and of no other, whatever is moved about meanwhile.
+    """Like `read_regular`, but only for files under `root`, without race conditions.
 
-    UsageError for one that a link leads to out of the root, unless it may lead `outside`.
+    Raises UsageError if a link leads out of the root, unless `outside` is true.
     """
     with file_in(root, path, outside=outside) as (folder, name):
         return read_regular(name, limit, at=folder, shown=f"{root}/{path}")
 
 
 def read_regular(path: str, limit: int, *, at: int | None = None, shown: str = "") -> tuple[bytes, os.stat_result]:
-    """All bytes of a file and the state they belong to, which a later change will differ from.
+    """Return the bytes of a file and their `stat`, which differs after any later change.
 
-    Pipes, sockets and devices are never opened. OSError passes through; VaultIndexError for what is no file or
-    larger than `limit`. With `at`, the handle of a folder, it is a name in there, and a link is no file.
+    `at` is a folder's handle that `path` is relative to; links are then rejected. Raises OSError,
+    and VaultIndexError if the path is not a regular file or is larger than `limit` bytes. Never
+    opens pipes, sockets and devices.
     """
     follow, shown = at is None, shown or path
-    # Before opening as well: opening a device may already do something.
+    # Check before opening too, because opening a device may have effects.
     _must_be_regular(os.stat(path, dir_fd=at, follow_symlinks=follow), shown, limit)
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
     descriptor = os.open(path, flags if follow else flags | os.O_NOFOLLOW, dir_fd=at)
-    with open(descriptor, "rb", buffering=0):  # closes it
+    with open(descriptor, "rb", buffering=0):  # closes the descriptor
         for _ in range(_TRIES):
             before = os.fstat(descriptor)
             _must_be_regular(before, shown, limit)
@@ -67,12 +68,12 @@ def read_regular(path: str, limit: int, *, at: int | None = None, shown: str = "
             data = _read(descriptor, before.st_size + 1)
             if len(data) == before.st_size and stamp_of(os.fstat(descriptor)) == stamp_of(before):
                 break
-    # A file that never rests is taken as it was read last; its older stamp makes the next look see a change.
+    # A file that keeps changing is returned as read last; its old stamp shows the next change.
     return data, before
 
 
 def decode(data: bytes) -> tuple[str, int | None]:
-    """The text without byte order mark, and the line of the first byte that is not valid."""
+    """Return the text without byte order mark, and the line of the first invalid byte (from 1)."""
     mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
     body = data[len(mark) :]
     try:
@@ -94,9 +95,10 @@ def _must_be_regular(status: os.stat_result, path: str, limit: int) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise VaultIndexError(f"{path} is not a file", "only regular files are read")
     if is_placeholder(status):
-        raise VaultIndexError(f"{path} is in the cloud, not on this machine", "open it once to have it downloaded")
+        hint = "open the file once to download it"
+        raise VaultIndexError(f"{path} is in the cloud, not on this machine", hint)
     if status.st_size > limit:
         raise VaultIndexError(
-            f"{path} has {status.st_size} bytes, more than the limit of {limit}",
-            "split it, or raise max_file_bytes of the source to index it",
+            f"{path} has {status.st_size} bytes, over the limit of {limit}",
+            "split the file, or raise max_file_bytes of the source",
         )

@@ -1,4 +1,4 @@
-"""The ignore rules of one vault as they stand now: `.vaultignore` files, Obsidian's settings, the source's globs."""
+"""The current ignore rules of a vault: `.vaultignore`, Obsidian's settings, the source's globs."""
 
 import json
 import os
@@ -26,28 +26,28 @@ _TICK_NS = 2_000_000_000
 
 LOGSEQ = "logseq/"
 _BACKUPS = Rules(("bak/", "version-files/"))
-"""What Logseq keeps there of older versions of a graph."""
+"""Backups of Logseq in its folder."""
 
 
 class FolderRules(NamedTuple):
-    """The rules of one `.vaultignore`, and how much of a path lies before the folder it stands in."""
+    """The rules of one `.vaultignore`, and the length of the path of its folder."""
 
     skip: int
     rules: Rules
 
 
 Chain = tuple[FolderRules, ...]
-"""The `.vaultignore` files that speak about a folder, the outermost first."""
+"""The `.vaultignore` files that apply to a folder, outermost first."""
 
 _State = tuple[int, int, int] | None
 
 
 class RuleBook:
-    """Answers for one path at a time; the caller goes from the root downwards and stops at what is ignored.
+    """Decides about one path at a time; the caller descends from the root and skips ignored paths.
 
-    As in git, the last matching line of the innermost file decides, and nothing inside an ignored folder comes back.
-    `.vaultignore` overrules Obsidian's settings; the source's `exclude` and `include` overrule both, and nothing
-    overrules the folders that are all there is of a source.
+    As in git, the last matching line of the innermost file decides, and nothing in an ignored
+    folder can be re-included. The order of precedence is: the source's `below` folders, its
+    `exclude` and `include`, `.vaultignore`, Obsidian's settings.
     """
 
     def __init__(self, source: SourceConfig, root: str) -> None:
@@ -61,7 +61,7 @@ class RuleBook:
         self._files: dict[str, tuple[_State, Rules, tuple[Fault, ...]]] = {}
 
     def refresh(self) -> tuple[Fault, ...]:
-        """Read Obsidian's settings again if they changed. Returns their faults."""
+        """Re-read Obsidian's settings if they changed, and return their faults."""
         state = tuple(_state(f"{self._root}/{name}") for name in SETTINGS)
         if state != self._obsidian_state:
             self._obsidian, self._obsidian_faults = read_filters(self._root)
@@ -70,13 +70,14 @@ class RuleBook:
 
     @property
     def silent(self) -> bool:
-        """Whether there are no rules but those of `.vaultignore` files."""
+        """Whether only `.vaultignore` files have rules."""
         return not (self._below or self._exclude or self._include or self._obsidian)
 
     def enter(self, chain: Chain, prefix: str) -> tuple[Chain, tuple[Fault, ...]]:
-        """The rules inside a folder (its path with a final `/`, or empty for the root), given those around it.
+        """Return the rules inside a folder, given those around it, and their faults.
 
-        OSError when its `.vaultignore` is there and cannot be read: then nobody knows what is to be left out.
+        `prefix` ends with `/`, and is empty for the root. Raises OSError if `.vaultignore` cannot
+        be read.
         """
         if prefix == LOGSEQ:
             chain = (*chain, FolderRules(len(prefix), _BACKUPS))
@@ -92,7 +93,7 @@ class RuleBook:
         return (*chain, FolderRules(len(prefix), known[1])), known[2]
 
     def ignores(self, chain: Chain, path: str) -> bool:
-        """Whether a file, or a folder whose path ends with `/`, is left out."""
+        """Whether a path is ignored; folders end with `/`."""
         if self._below and not path.startswith(self._below):
             way = path.endswith("/") and any(folder.startswith(path) for folder in self._below)
             if not way:
@@ -107,7 +108,7 @@ class RuleBook:
         return self._obsidian.ignores(path)
 
     def around(self, parts: list[str], *, file: bool) -> Chain | None:
-        """The rules around a path, without a folder's own; None where it or a folder it lies in is left out."""
+        """Return the rules around a path; None if it or one of its parent folders is ignored."""
         chain: Chain = ()
         prefix = ""
         for position, part in enumerate(parts):
@@ -121,13 +122,14 @@ class RuleBook:
 
 
 def configured_rules(patterns: tuple[str, ...], key: str) -> Rules | None:
-    """The rules in a list of the configuration; ConfigError for one that is no pattern."""
+    """Compile a configured list of patterns. Raises ConfigError for an invalid one."""
     if not patterns:
         return None
     rules = Rules(patterns)
     if rules.bad_lines:
         bad = patterns[rules.bad_lines[0] - 1]
-        raise ConfigError(f"{key}: {bad!r} is no valid pattern", "write it as in .gitignore, as Archive/ or *.draft.md")
+        hint = "use .gitignore syntax, such as Archive/ or *.draft.md"
+        raise ConfigError(f"{key}: {bad!r} is not a valid pattern", hint)
     return rules
 
 
@@ -137,11 +139,12 @@ def _read_rules(path: str, shown: str) -> tuple[Rules, tuple[Fault, ...]]:
     except VaultIndexError as error:
         raise OSError(error.message) from error
     rules = Rules(data.decode("utf-8-sig", "replace").splitlines())
-    return rules, tuple(Fault("ignore_rule", "this line is no valid pattern", shown, line) for line in rules.bad_lines)
+    invalid = "the line is not a valid pattern"
+    return rules, tuple(Fault("ignore_rule", invalid, shown, line) for line in rules.bad_lines)
 
 
 def _state(path: str) -> _State:
-    """What changes when a file does; None where there is none."""
+    """Return a key that changes when the file changes; None if there is no file."""
     try:
         status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -152,12 +155,12 @@ def _state(path: str) -> _State:
 
 
 def _settled(state: _State) -> bool:
-    """Whether the file is old enough for its next change to show: clocks of file systems tick slowly."""
+    """Whether a further change would change the mtime, given the coarse clocks of file systems."""
     return state is None or time.time_ns() - state[1] > _TICK_NS
 
 
 class ObsidianFilters:
-    """The excluded files of a vault, as prefixes of paths and as regular expressions."""
+    """Obsidian's excluded files: path prefixes and regular expressions."""
 
     def __init__(self, prefixes: tuple[str, ...] = (), expressions: tuple[Callable[[bytes], object], ...] = ()) -> None:
         self._prefixes = prefixes
@@ -167,18 +170,18 @@ class ObsidianFilters:
         return bool(self._prefixes or self._expressions)
 
     def ignores(self, path: str) -> bool:
-        """Whether a file, or a folder whose path ends with `/`, is left out; its folders were asked before."""
+        """Whether a path is excluded; the caller checks its parent folders first."""
         if path.startswith(self._prefixes):
             parent = path[: path.rfind("/", 0, -1) + 1]
-            # A prefix that is already true of the folder was decided there, where a `!rule` may have overruled it.
+            # A `!rule` may have re-included the parent folder despite the prefix.
             return any(path.startswith(prefix) and not parent.startswith(prefix) for prefix in self._prefixes)
-        # A name that is not UTF-8 has half characters, which only an expression of its own could ask for.
+        # RE2 needs valid UTF-8.
         name = path.encode("utf-8", "replace")
         return not path.endswith("/") and any(matches(name) for matches in self._expressions)
 
 
 def read_filters(root: str) -> tuple[ObsidianFilters, tuple[Fault, ...]]:
-    """The filters of the vault at `root`; a broken settings file counts as empty and is named."""
+    """Read the filters of a vault, and their faults; an invalid settings file counts as empty."""
     faults: list[Fault] = []
     app, templates, templater = (_settings(root, name, faults) for name in SETTINGS)
     prefixes: list[str] = []
@@ -202,10 +205,10 @@ def read_filters(root: str) -> tuple[ObsidianFilters, tuple[Fault, ...]]:
 
 
 def _expression(text: str) -> tuple[Callable[[bytes], object] | None, str]:
-    """What searches a path for an expression, and what is wrong with it.
+    """Compile an expression to a search function; also return the fault, or "".
 
-    RE2 takes time in proportion to the path, whatever the expression; so it has no backreferences, and nothing that
-    looks ahead or behind. One that needs them leaves everything out: nobody knows what it was to keep private.
+    RE2 takes linear time, so it lacks backreferences and lookaround. An expression that needs them
+    excludes every file, because the file may be private.
     """
     import re2  # 6 ms, and few vaults have an expression
 
@@ -218,11 +221,9 @@ def _expression(text: str) -> tuple[Callable[[bytes], object] | None, str]:
     try:
         re.compile(text)
     except re.error:
-        return None, f"cannot be understood: {reason}"
-    return (
-        bool,
-        f"cannot be read in bounded time ({reason}): every file counts as excluded that .vaultignore does not name",
-    )
+        return None, f"is not a valid regular expression: {reason}"
+    effect = "excludes all files unless .vaultignore re-includes them"
+    return bool, f"is not supported ({reason}): {effect}"
 
 
 def _settings(root: str, name: str, faults: list[Fault]) -> dict[str, Any]:
@@ -232,6 +233,6 @@ def _settings(root: str, name: str, faults: list[Fault]) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, RecursionError, VaultIndexError) as error:
-        faults.append(Fault("ignore_rule", f"Obsidian's settings cannot be read: {error}", name))
+        faults.append(Fault("ignore_rule", f"cannot read Obsidian's settings: {error}", name))
         return {}
     return settings if isinstance(settings, dict) else {}

@@ -1,4 +1,4 @@
-"""A folder of notes as a source: which documents it holds, and what they contain."""
+"""A vault (folder of notes) as a source: finds and reads its documents."""
 
 import contextlib
 import errno
@@ -31,7 +31,7 @@ from vault_index.sources.walk import KEPT, Identity, Walk, identity_of, judge, p
 
 
 class VaultSource:
-    """One vault. Its only state are compiled ignore rules, which are read again when their files change."""
+    """One vault. Its only state is a cache of ignore rules and git dates."""
 
     def __init__(self, config: SourceConfig) -> None:
         self.config = config
@@ -42,27 +42,27 @@ class VaultSource:
         self._local = configured_rules(local, f"sources.{config.name}.local_only") if isinstance(local, tuple) else None
 
     shape = ""
-    """Files are indexed as they are."""
+    """Constant: no setting affects the text of notes."""
 
     @property
     def remedy(self) -> str:
-        return f"mount it again, or run `vault-index source remove {self.config.name}`"
+        return f"mount the folder, or run `vault-index source remove {self.config.name}`"
 
     def scan(self, under: str = "") -> Scan:
-        """All documents, or those in one folder, which may also be a single file."""
+        """Scan all documents, or those at one folder or file."""
         if under.strip("/"):
             return self.scan_places((under,))
         if reason := self.missing():
             return Scan(vanished=True, reason=reason)
         identity = _identity(self.root)
         walk = self._walk()
-        # A disk that is unmounted during the walk looks like a vault whose files are deleted.
+        # An unmount during the walk looks as if all files were deleted.
         if _identity(self.root) != identity or (not walk.refs and self.missing()):
-            return Scan(vanished=True, reason=f"{self.root} went away while it was read")
+            return Scan(vanished=True, reason=f"{self.root} disappeared during the scan")
         return walk.result()
 
     def scan_places(self, places: Iterable[str]) -> Scan:
-        """What there is now at several paths, whether files, folders or nothing; vanished only if the vault is."""
+        """Scan several files or folders; `vanished` only if the whole vault is missing."""
         places = {self._as_on_disk(place.strip("/")) for place in places}
         if "" in places:
             return self.scan()
@@ -79,9 +79,9 @@ class VaultSource:
         )
 
     def examine(self, path: str) -> DocumentRef | Fault | None:
-        """One path as `scan` would see it: a document, a fault, or None for anything else (gone, ignored).
+        """Return a document, a fault, or None (deleted, ignored), as `scan` would.
 
-        A fault of a code in `KEPT` means that the path cannot be read: what is indexed of it must be kept.
+        A fault with a code in `KEPT` means that the file is unreadable and its index must be kept.
         """
         parts = parts_of(path)
         if parts is None or not _may_be_document(parts):
@@ -90,7 +90,7 @@ class VaultSource:
             status = self._status(parts)
             if status is None:
                 if reason := self.missing():
-                    return Fault("unreadable", f"the vault is gone: {reason}", path)
+                    return Fault("unreadable", f"the vault is missing: {reason}", path)
                 return self._deferred(parts)
             if stat.S_ISLNK(status.st_mode):
                 scan = self._walk().result(path)
@@ -102,16 +102,16 @@ class VaultSource:
             return unreadable_fault(path, error)
 
     def look(self, path: str) -> DocumentRef | None:
-        """One path again, by the same rules as `scan`. VaultIndexError when it exists but cannot be read."""
+        """Look up one document. Raises VaultIndexError if it exists but cannot be read."""
         found = self.examine(path)
         if isinstance(found, Fault) and found.code in KEPT:
             raise VaultIndexError(f"{path}: {found.message}", KEPT[found.code])
         return found if isinstance(found, DocumentRef) else None
 
     def read(self, ref: DocumentRef) -> RawDocument:
-        """The text and the state it was read in, which `ref` of the result carries.
+        """Read a document; `ref` of the result has the current stamp.
 
-        NotFoundError when the file is gone, VaultIndexError when it cannot be read or became too large.
+        Raises NotFoundError if the file is gone, VaultIndexError if it is unreadable or too large.
         """
         path = f"{self.root}/{ref.path}"
         with os_errors_as(f"cannot read {path}", "check its permissions"):
@@ -120,7 +120,7 @@ class VaultSource:
             except (FileNotFoundError, NotADirectoryError) as error:
                 raise NotFoundError(f"{path} is gone", "run: vault-index sync") from error
         text, bad_line = decode(data)
-        message = "not valid UTF-8: the bad bytes are read as \N{REPLACEMENT CHARACTER}"
+        message = "not valid UTF-8: invalid bytes become \N{REPLACEMENT CHARACTER}"
         faults = (Fault("encoding", message, ref.path, bad_line),) if bad_line is not None else ()
         seen = DocumentRef(self.config.name, ref.path, stamp_of(status))
         import hashlib  # 3 ms, and most commands read no file
@@ -128,13 +128,13 @@ class VaultSource:
         return RawDocument(seen, text, hashlib.sha256(data).digest(), faults, data=data)
 
     def read_bytes(self, path: str, limit: int) -> tuple[bytes, os.stat_result]:
-        """The bytes of a file and their state, as `read_inside`."""
+        """Like `read_inside` for this vault."""
         return read_inside(self.root, path, limit, outside=self.config.follow_outside_links)
 
     def relative(self, absolute_path: str) -> str | None:
-        """The path inside this source, "" for the root itself, None for what lies elsewhere.
+        """Return the path inside this source, "" for the root, None if outside.
 
-        Takes paths as written in the configuration and as the system reports them, with links resolved.
+        Accepts paths below the configured root, and below its real path.
         """
         path = os.path.normpath(absolute_path)
         for root in (self.root, real_path(self.root)):
@@ -143,28 +143,28 @@ class VaultSource:
         return None
 
     def absolute(self, path: str) -> Path:
-        """Where a document lies. UsageError for a path that leaves the vault, by `..` or through a link."""
+        """Return the absolute path. Raises UsageError if it leaves the vault by `..` or a link."""
         if parts_of(path) is not None and self._stays_inside(path):
             return Path(f"{self.root}/{path}")
         raise UsageError(f"{path!r} leads out of the vault {self.root}", "give a path inside the vault")
 
     def changes_rules(self, path: str) -> bool:
-        """Whether a change of this path may change which other documents there are, so that a scan is due."""
+        """Whether a change of this path can change the ignore rules, which requires a scan."""
         return path in SETTINGS or path.rpartition("/")[2] == IGNORE_FILE
 
     def may_hold(self, folder: str) -> bool:
-        """Whether there may be documents in a folder, as all rules stand; the root is the empty path."""
+        """Whether the rules allow documents in a folder; the root is the empty path."""
         parts = folder.split("/") if folder else []
         if not all(map(is_folder_name, parts)):
             return False
         self._rules.refresh()
         try:
             return self._rules.around(parts, file=False) is not None
-        except OSError:  # its rules cannot be read: nobody knows
+        except OSError:  # unreadable rules
             return True
 
     def holds_rules(self, folder: str) -> bool:
-        """Whether a folder holds files that decide what else is a document, without being one."""
+        """Whether a folder may hold Obsidian settings with ignore rules."""
         return any(path.rpartition("/")[0] == folder for path in SETTINGS)
 
     def stays_home(self, path: str) -> bool:
@@ -173,7 +173,7 @@ class VaultSource:
             return self.config.local_only is True
         if self._local.covers(path):
             return True
-        # A link must not carry a private note out under a harmless name.
+        # A link must not expose a private note under another name.
         written = f"{self.root}/{path}"
         real = real_path(written)
         if real == written:
@@ -182,26 +182,26 @@ class VaultSource:
         return is_under(root, real) and self._local.covers(real[len(root) :].strip("/"))
 
     def stamp(self, path: str) -> FileStamp | None:
-        """What a document's file looks like now, in one `stat`; None where it is gone."""
+        """Return the current stamp of a document; None if deleted."""
         try:
             return stamp_of(os.stat(f"{self.root}/{path}"))
-        except (OSError, ValueError):  # no file's name holds a NUL, or half a character
+        except (OSError, ValueError):  # ValueError: a NUL or a surrogate in the name
             return None
 
     def born(self, path: str) -> float | None:
-        """When a file was first committed to the git repository that the vault lies in."""
+        """Return the time of a file's first git commit, in seconds since the epoch."""
         return self._dates.of(path)
 
     def link(self, path: str) -> str:
-        """The address that opens a document in Obsidian, which knows a vault by the name of its folder."""
+        """Return the URL that opens a document in Obsidian, which names vaults by folder."""
         vault, file = os.path.basename(self.root), path.removesuffix(".md")
         return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(file, safe='')}"
 
     def missing(self) -> str:
-        """Why the source counts as gone as a whole (unmounted, empty); empty while it is there."""
+        """Return why the whole vault is missing (unmounted, empty folder), or ""."""
         try:
             with os.scandir(self.root) as entries:
-                # Obsidian makes its folder also where a disk is not mounted.
+                # Ignore hidden names: Obsidian creates its folder even on an unmounted disk.
                 there = any(entry.name[0] != "." or placeholder_of(entry.name) for entry in entries)
                 return "" if there else f"{self.root} {EMPTY}"
         except FileNotFoundError:
@@ -222,12 +222,13 @@ class VaultSource:
     def _scan_place(self, place: str, whole: Callable[[], Walk]) -> Scan:
         parts = parts_of(place)
         if parts is None:
-            raise UsageError(f"{place!r} is no path inside the vault {self.root}", "give a path relative to the vault")
+            message = f"{place!r} is not a path in the vault {self.root}"
+            raise UsageError(message, "give a path relative to the vault")
         try:
             status = self._status(parts)
             if status is None:
                 return _scan_of(self._deferred(parts))
-            if not is_readable_name(place):  # it is no document: only a walk says what is wrong with it
+            if not is_readable_name(place):  # no document: only a walk reports the fault
                 return Scan(faults=whole().result(shown_name(place)).faults)
             if stat.S_ISDIR(status.st_mode):
                 return self._scan_folder(place, parts, whole)
@@ -242,18 +243,18 @@ class VaultSource:
         if chain is None:
             return Scan()
         walk.folder(f"{place}/", chain)
-        # What links lead to may have been found in another way already: only a whole walk knows.
+        # Only a whole walk knows whether another path leads to a link's target.
         return whole().result(place) if walk.links else walk.result(place)
 
     def _deferred(self, parts: list[str]) -> Fault | None:
-        """The fault for a document that iCloud took away, and left a placeholder for."""
+        """Return the fault of a document that iCloud replaced with a placeholder, if it did."""
         *above, name = parts
         if not _may_be_document(parts) or not os.path.exists("/".join((self.root, *above, placeholder_name(name)))):
             return None
         return placeholder_fault("/".join(parts))
 
     def _as_on_disk(self, path: str) -> str:
-        """The path with its names in the Unicode normal form that the disk has them in, as far as it is there."""
+        """Return the path with its names in the Unicode form that they have on disk."""
         if path.isascii():
             return path
         spelled = ""
@@ -270,10 +271,10 @@ class VaultSource:
             free = self.config.follow_outside_links or status is None or not stat.S_ISLNK(status.st_mode)
             return free or is_under(real_path(self.root), real_path(f"{self.root}/{path}"))
         except OSError:
-            return True  # whoever opens it meets the same error, and can say which
+            return True  # opening the path raises the same error
 
     def _status(self, parts: list[str]) -> os.stat_result | None:
-        """The state of a path, of the first link on the way to it, or None where there is nothing."""
+        """Return `lstat` of a path or of the first link on the way to it; None if missing."""
         path = self.root
         status = None
         for part in parts:
@@ -284,7 +285,7 @@ class VaultSource:
                 if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
                     return None
                 raise
-            except ValueError:  # no file's name holds a NUL, or half a character
+            except ValueError:  # a NUL or a surrogate in the name
                 return None
             if stat.S_ISLNK(status.st_mode):
                 break
@@ -300,7 +301,6 @@ def _may_be_document(parts: list[str]) -> bool:
 
 
 def _scan_of(found: DocumentRef | Fault | None) -> Scan:
-    """The scan of one path."""
     if isinstance(found, Fault):
         return Scan(faults=(found,), unreadable=(found.path,) if found.code in KEPT else ())
     return Scan(refs=(found,) if found else ())

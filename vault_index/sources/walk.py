@@ -1,4 +1,4 @@
-"""Walks the folders of a vault and collects its documents; links come last, so that a real path wins over them."""
+"""Walks a vault and collects its documents; links come last, so that real paths win."""
 
 import contextlib
 import errno
@@ -21,7 +21,7 @@ Identity = tuple[int, int]
 
 
 class Walk:
-    """One walk. It fills `refs`, `faults`, and `unreadable`, the paths that could not be read."""
+    """One walk, which fills `refs`, `faults` and `unreadable` (paths)."""
 
     def __init__(self, source: SourceConfig, root: str, rules: RuleBook) -> None:
         self.refs: list[DocumentRef] = []
@@ -39,7 +39,7 @@ class Walk:
         self._seen_files: set[Identity] | None = None
 
     def folder(self, prefix: str, chain: Chain) -> None:
-        """Everything under a folder, given as a path with a final `/` (empty for the root), but not its links."""
+        """Walk a folder without its links; `prefix` ends with `/`, and is empty for the root."""
         waiting = [(prefix, chain)]
         while waiting:
             prefix, chain = waiting.pop()
@@ -47,13 +47,13 @@ class Walk:
                 with folder_in(self._root, prefix, outside=self._source.follow_outside_links) as handle:
                     self._list(handle, prefix, chain, waiting)
             except (FileNotFoundError, NotADirectoryError, UsageError):
-                continue  # deleted since its parent was read, or a link by now
+                continue  # deleted, or replaced by a link
             except OSError as error:
                 self._folders.append(prefix)
                 self._note(unreadable_fault(prefix.rstrip("/"), error))
 
     def follow_links(self) -> None:
-        """Follow what `folder` met, in the order of the paths, each target once."""
+        """Follow the links that `folder` found, sorted by path; each target once."""
         if not self.links:
             return
         heapq.heapify(self.links)
@@ -70,11 +70,11 @@ class Walk:
                     continue
                 if self._leads_out(path):
                     self._note(unreadable_fault(path, error))
-                else:  # the folder that is closed has a fault, which goes when that folder is looked at again
+                else:  # the target's folder has the fault already
                     self.unreadable.append(path)
 
     def result(self, place: str = "") -> Scan:
-        """What was found, or the part of it at one file or in one folder."""
+        """Return the result, or its part at one file or folder."""
         refs = sorted(self.refs, key=attrgetter("path"))
         return Scan(
             tuple(ref for ref in refs if is_under(place, ref.path)),
@@ -120,7 +120,7 @@ class Walk:
                 elif is_document_name(name) and self._readable(name, path):
                     self._file(path, chain, entry.stat(follow_symlinks=False))
             except FileNotFoundError:
-                continue  # deleted since its folder was read
+                continue  # deleted since the listing
             except OSError as error:
                 self._note(unreadable_fault(path, error))
 
@@ -151,7 +151,8 @@ class Walk:
     def _readable(self, name: str, path: str) -> bool:
         if is_readable_name(name):
             return True
-        self.faults.append(Fault("name", "the name is not valid UTF-8; rename it to have it indexed", shown_name(path)))
+        message = "the name is not valid UTF-8; rename it to index it"
+        self.faults.append(Fault("name", message, shown_name(path)))
         return False
 
     # --- links -----------------------------------------------------------------------------------------------
@@ -164,7 +165,7 @@ class Walk:
             status = os.stat(absolute)
         except FileNotFoundError:
             if self._source.follow_outside_links and self._leads_out(path):
-                raise  # perhaps a disk that is not mounted: what was known of it is kept
+                raise  # perhaps an unmounted disk: keep its index
             return
         if stat.S_ISDIR(status.st_mode):
             if self._enters(path, chain):
@@ -179,7 +180,7 @@ class Walk:
         return not is_under(real_path(self._root), real_path(f"{self._root}/{path}"))
 
     def _may_follow(self, absolute: str) -> bool:
-        """Whether a link may be followed: not out of the root unless allowed, and not into what a rule leaves out."""
+        """Whether to follow a link: not out of the root unless allowed, not to an ignored path."""
         real, root = real_path(absolute), real_path(self._root)
         if not is_under(root, real):
             return self._source.follow_outside_links
@@ -194,7 +195,7 @@ class Walk:
         return new
 
     def _remember_files(self) -> None:
-        """From here on every file counts once, whatever its names."""
+        """Remember the files found so far, so that links add no duplicates."""
         if self._seen_files is None:
             self._seen_files = set()
             for ref in self.refs:
@@ -203,35 +204,35 @@ class Walk:
 
 
 def identity_of(status: os.stat_result) -> Identity:
-    """Device and inode, which all names of a file or folder share."""
+    """Return device and inode."""
     return status.st_dev, status.st_ino
 
 
 def judge(source: SourceConfig, path: str, status: os.stat_result) -> DocumentRef | Fault | None:
-    """What a file is that no rule leaves out: a document, one that is too large, or nothing to read (a pipe)."""
+    """Classify a file that is not ignored: a document, a fault, or None (such as a pipe)."""
     if not stat.S_ISREG(status.st_mode):
         return None
     if is_placeholder(status):
         return placeholder_fault(path)
     size, limit = status.st_size, source.max_file_bytes
     if size > limit:
-        return Fault("too_large", f"{size} bytes, more than max_file_bytes ({limit}) of the source", path)
+        return Fault("too_large", f"{size} bytes, over the source's max_file_bytes ({limit})", path)
     return DocumentRef(source.name, path, stamp_of(status))
 
 
 KEPT = {
-    "placeholder": "open it once to have it downloaded",
-    "unreadable": "check its permissions and that its disk is there",
+    "placeholder": "open the file once to download it",
+    "unreadable": "check that its permissions allow reading and its disk is mounted",
 }
-"""Faults of files that are there but cannot be read, with a hint each: what is known of them is kept."""
+"""Fault codes of unreadable files, whose index is kept, and their hints."""
 
 
 def placeholder_fault(path: str) -> Fault:
-    """The fault for a file whose content is not on this machine; reading it would download it."""
-    return Fault("placeholder", "it is in the cloud, not on this machine; what was indexed of it is kept", path)
+    """Return the fault of a cloud-only file, which reading would download."""
+    return Fault("placeholder", "in the cloud, not on this machine; its index is kept", path)
 
 
 def unreadable_fault(path: str, error: OSError | VaultIndexError) -> Fault:
-    """The fault for something that is there but cannot be looked at."""
+    """Return the fault of a path that exists but cannot be read."""
     reason = error.strerror if isinstance(error, OSError) else None
-    return Fault("unreadable", f"it cannot be read: {reason or error}", path)
+    return Fault("unreadable", f"cannot be read: {reason or error}", path)

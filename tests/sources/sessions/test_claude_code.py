@@ -364,7 +364,7 @@ def test_a_version_that_is_not_known_is_said_once(tmp_path: Path) -> None:
         writer.write()
     client = ClaudeCode(tmp_path)
     assert client.listing().problems == client.listing().problems
-    assert client.listing().problems == ("Claude Code 3.0.1 is not known: what it wrote may be read wrongly",)
+    assert client.listing().problems == ("unknown version Claude Code 3.0.1: its sessions may be misread",)
 
 
 # --- prompts whose session is gone ---------------------------------------------------------------------------------
@@ -414,15 +414,15 @@ def test_history_that_cannot_be_read_is_named_and_costs_nothing_else(writer: Wri
 
 
 UNKNOWN: list[tuple[dict[str, Any], str]] = [
-    ({"type": "telepathy", "thought": "hm"}, "lines of the type 'telepathy'"),
-    ({"type": 7}, "lines of the type ''"),
-    ({}, "lines of the type ''"),
-    ({"type": "user", "uuid": "u"}, "lines of the type 'user' without content"),
-    ({"type": "user", "uuid": "u", "message": {"content": 7}}, "lines of the type 'user' without content"),
-    ({"type": "assistant", "uuid": "u", "message": []}, "lines of the type 'assistant' without content"),
-    ({"type": "user", "uuid": "u", "message": {"content": ["x"]}}, "blocks that are no objects"),
-    ({"type": "user", "uuid": "u", "message": {"content": [{"type": "song"}]}}, "blocks of the type 'song'"),
-    ({"type": "user", "uuid": "u", "message": {"content": [{"type": "text"}]}}, "blocks of the type 'text' without"),
+    ({"type": "telepathy", "thought": "hm"}, "lines of type 'telepathy'"),
+    ({"type": 7}, "lines of type ''"),
+    ({}, "lines of type ''"),
+    ({"type": "user", "uuid": "u"}, "lines of type 'user' without content"),
+    ({"type": "user", "uuid": "u", "message": {"content": 7}}, "lines of type 'user' without content"),
+    ({"type": "assistant", "uuid": "u", "message": []}, "lines of type 'assistant' without content"),
+    ({"type": "user", "uuid": "u", "message": {"content": ["x"]}}, "blocks that are not objects"),
+    ({"type": "user", "uuid": "u", "message": {"content": [{"type": "song"}]}}, "blocks of type 'song'"),
+    ({"type": "user", "uuid": "u", "message": {"content": [{"type": "text"}]}}, "blocks of type 'text' without"),
 ]  # fmt: skip
 
 

@@ -243,7 +243,7 @@ def test_turns_that_were_taken_back_are_left_out(tmp_path: Path) -> None:
     write(tmp_path, [meta(history_mode="legacy"), *turns, rolled, user("Four"), assistant("4")])
     _, messages, problems = read(tmp_path)
     assert said(messages) == ["user: One", "assistant: 1", "user: Four", "assistant: 4"]
-    assert problems == ["4 messages taken back"]
+    assert problems == ["4 rewound messages"]
 
 
 def test_a_fork_begins_behind_its_original(tmp_path: Path) -> None:
@@ -331,14 +331,12 @@ def test_what_is_not_known_is_told_once(tmp_path: Path) -> None:
     strange = [item("hologram", x=1), item("hologram", x=2), line("dream", {"a": 1}), line("dream", {"a": 2})]
     write(tmp_path, [meta(history_mode="quantum"), user("One"), *strange])
     client = Codex(tmp_path)
-    assert client.listing().problems == (
-        "Codex CLI: the way 'quantum' of keeping a session is not known, parts may be missing",
-    )
+    assert client.listing().problems == ("Codex CLI: unknown history_mode 'quantum', parts may be missing",)
     _, messages, problems = read(tmp_path)
     assert said(messages) == ["user: One"]
     assert problems == [
-        "Codex CLI 0.169.0: items of the type 'hologram' are not known and left out",
-        "Codex CLI 0.169.0: lines of the type 'dream' are not known and left out",
+        "Codex CLI 0.169.0: skipped unknown items of type 'hologram'",
+        "Codex CLI 0.169.0: skipped unknown lines of type 'dream'",
     ]
 
 
@@ -368,7 +366,7 @@ def test_packed_sessions_are_read_where_python_can_unpack(tmp_path: Path, monkey
     problems: list[str] = []
     _, messages = client.read(listed, (), problems)
     assert len(list(messages)) < len(before[1])
-    assert ["cannot be unpacked" in one for one in problems] == [True]
+    assert ["cannot decompress" in one for one in problems] == [True]
 
 
 def test_packed_sessions_are_told_of_once_where_it_cannot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

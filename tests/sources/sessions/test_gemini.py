@@ -186,8 +186,8 @@ def test_what_is_not_known_is_told_once(tmp_path: Path) -> None:
     _, messages, problems = read(tmp_path)
     assert len(messages) == 3
     assert problems == [
-        "Gemini CLI: lines with $merge are not known and left out",
-        "Gemini CLI: messages of the type 'oracle' are not known and left out",
+        "Gemini CLI: skipped unknown lines with $merge",
+        "Gemini CLI: skipped unknown messages of type 'oracle'",
     ]
 
 

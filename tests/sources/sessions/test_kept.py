@@ -225,8 +225,8 @@ def test_sync_indexes_no_foreign_broken_or_secret_kept_file(home: Home, talks: P
         assert found(index, "heron", "egret", "stork") == [1, 1, 1]  # of the egret what was indexed before
         assert (index.list(kind="session").total, report.removed) == (3, 0)
         told = " ".join(one.message for one in index.status().problems)
-        assert "api/foreign.md is no session" in told
-        assert f"api/{EGRET}.md is no session" in told
+        assert "api/foreign.md is not a valid session" in told
+        assert f"api/{EGRET}.md is not a valid session" in told
         assert token not in index.get([HERON], full=True).results[0].content
     assert token.encode() not in home.index_db.read_bytes()
 

@@ -154,7 +154,7 @@ def test_a_reverted_session_ends_where_it_was_taken_back_to(client: Client) -> N
     client.run("UPDATE session SET revert = json_object('messageID', ?)", undone)
     problems: list[str] = []
     assert one(client.path, problems=problems).endswith("Kept too\n\nundone with the part\n")
-    assert problems == ["2 messages taken back"]
+    assert problems == ["2 rewound messages"]
     client.run("UPDATE session SET revert = json_object('messageID', ?, 'partID', ?)", answer, part)
     assert one(client.path).endswith("Kept too\n")
     client.run("UPDATE session SET revert = NULL")

@@ -1,1 +1,1 @@
-"""The sessions of OpenCode as a source: where they lie, how its two stores are read, and what markdown they become."""
+"""Reads OpenCode's sessions from its databases and its older JSON trees."""

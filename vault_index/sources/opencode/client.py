@@ -1,4 +1,4 @@
-"""OpenCode behind the interface of a client: its databases and trees, wherever they are."""
+"""Implements the client interface for OpenCode."""
 
 import os
 from collections.abc import Collection, Generator, Sequence
@@ -15,10 +15,10 @@ from vault_index.sources.sessions.model import Listed, Message, Session
 class OpenCode:
     name = "opencode"
     title = "OpenCode"
-    deep = False  # it keeps whole git trees there
+    deep = False  # the folder also contains git trees
 
     def __init__(self, folder: Path, cache: Path | None = None) -> None:
-        """`folder` may be one database."""
+        """Use a data folder, or one database file; `cache` is unused."""
         self._setting = None if folder == data_folder(None, os.environ) else folder
         self.folder = data_folder(self._setting, os.environ)
         self._stores = Stores(self._places)
@@ -43,11 +43,14 @@ class OpenCode:
         return times
 
     def deleted(self, listed: Listed) -> bool:
-        """It removes rows for its user only. Trees of files, which older versions wrote, prove nothing."""
+        """Whether a database exists.
+
+        Only the user's delete removes rows, but the files of a tree may get lost.
+        """
         return bool(self._places().databases)
 
     def forget(self, sessions: Collection[str]) -> None:
-        """Nothing is remembered."""
+        """Do nothing: this client has no cache of titles."""
 
     def version(self) -> object:
         return self._stores.version()
@@ -71,12 +74,12 @@ class OpenCode:
 
     def _messages(self, listed: Listed, include: Collection[str], problems: list[str]) -> Generator[Message]:
         store, revert = listed.place
-        # A cursor that is left open would go on seeing the moment it was opened at.
+        # An open cursor would keep an old snapshot.
         with closing(store.messages(listed.session.id, problems)) as raw:
             yield from read_messages(raw, None if TAKEN_BACK in include else revert, include, problems)
 
     def _places(self) -> Places:
-        """What there is; looked for again when something came into the data folder or went, as a `-wal` does."""
+        """Return the stores; search again when the data folder's mtime changes."""
         try:
             changed = os.stat(self.folder).st_mtime_ns
         except OSError:

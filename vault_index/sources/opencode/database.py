@@ -1,8 +1,8 @@
-"""Reads the database of OpenCode, beside a client that is writing it: its tables are a format like any other.
+"""Reads OpenCode's database while OpenCode may write to it.
 
-Strictly read-only, within limits, and only the tables that are named here: the same file holds keys and tokens of
-accounts. It is never copied nor opened as immutable, because a part of it, at first all, stands in the `-wal` beside
-it.
+Access is read-only, limited, and restricted to the tables named here, because the file also holds
+account tokens. The file is never copied or opened as immutable, because recent data (at first all
+data) are in its `-wal` file.
 """
 
 import json
@@ -22,9 +22,11 @@ from vault_index.sources.sessions.values import read_object
 
 _BUSY_MS = 2000
 _LIVELY = 100
-"""The number of most recently changed sessions whose parts are all asked for their last change, because a compaction
-edits old messages. Parts of other sessions are asked once a connection: no index of OpenCode's covers that column."""
-# What cannot be done without. Further columns come and go between versions.
+"""Number of recent sessions whose parts are always checked, because compaction edits old messages.
+
+Other sessions are checked once per connection, because OpenCode has no index for that column.
+"""
+# Required columns; others differ between versions.
 _NEEDED = {
     "session": ("id", "title", "directory", "time_created", "time_updated"),
     "message": ("id", "session_id", "time_created", "time_updated", "data"),
@@ -35,17 +37,17 @@ _DATA = f"CASE WHEN octet_length(data) <= {LARGEST_VALUE} THEN CAST(data AS BLOB
 
 
 class UnknownSchemaError(VaultIndexError):
-    """The database is laid out as no version known to us lays it out."""
+    """The database lacks required tables or columns."""
 
     code = "opencode_schema"
 
 
 class _DamagedError(VaultIndexError):
-    """A part of it can never be read; whatever else goes wrong may pass, and is no reason to forget anything."""
+    """The database is permanently damaged; other errors may be temporary."""
 
 
 class Database:
-    """An open database. Opening raises UnknownSchemaError, BusyError, or VaultIndexError where it cannot be read."""
+    """An open database. Raises UnknownSchemaError, BusyError, VaultIndexError if unreadable."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -54,7 +56,7 @@ class Database:
             try:
                 self._schema = -1
                 self._written: dict[str, int] = {}
-                """When a part of each session was written last."""
+                """Time of the last write to a part, in ms, by session."""
                 self._check()
             except BaseException:
                 self._connection.close()
@@ -64,12 +66,12 @@ class Database:
         self._connection.close()
 
     def data_version(self) -> int:
-        """Another number whenever another process has written since; held connections only."""
+        """Return a number that changes after each write by another process, for this connection."""
         with self._translated():
             return int(self._connection.pragma("data_version"))
 
     def sessions(self, problems: list[str], id_: str | None = None) -> list[Listed]:
-        """Every session, or one; what could not be read is added to `problems`."""
+        """Return all sessions, or one; add unreadable ones to `problems`."""
         values = () if id_ is None else (id_,)
         where, one = ("", "") if id_ is None else ("WHERE session.id = ?", "WHERE session_id = ?")
         with self._translated(), self._snapshot():
@@ -95,7 +97,7 @@ class Database:
                 counts = [one for one in (messages.get(session.id), v2.get(session.id)) if one is not None]
                 changed = [session.updated, self._written.get(session.id, 0), *(changed for _, changed, _ in counts)]
                 number = sum(number for number, _, _ in counts)
-                # An answer that is still being written is not read either.
+                # Leave out the answer that is still being written.
                 whole = parts.get(session.id, 0) - unfinished.get(session.id, ("", 0))[1]
                 stamp = stamp_of(session, revert, max(changed), number, whole)
                 first = min((first for _, _, first in counts), default=session.created)
@@ -103,19 +105,19 @@ class Database:
         return found
 
     def session(self, id_: str) -> Listed | None:
-        """One session; None where it is not in this database."""
+        """Return one session, or None."""
         return next(iter(self.sessions([], id_)), None)
 
     def times(self, session: str) -> list[int]:
-        """When its messages were written; a fork has those of its original."""
+        """Return the times of the messages in ms; a fork keeps those of its original."""
         sql = "SELECT time_created FROM message WHERE session_id = ? ORDER BY time_created"
         with self._translated():
             return [time for (time,) in self._connection.rows(sql, (session,))]
 
     def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]:
-        """The messages of a session in the order of (time, id), each to be used up before the next.
+        """Yield the messages sorted by (time, id); consume the parts of each before the next.
 
-        Row by row: a session may be larger than the memory that is meant for it.
+        Reads row by row, because a session may be larger than the memory limit.
         """
         try:
             with self._translated():
@@ -128,17 +130,17 @@ class Database:
                     parts = self._parts(id_, problems) if not kind else ()
                     yield RawMessage(str(id_), created if isinstance(created, int) else 0, _blob(data), parts, kind)
         except _DamagedError as error:
-            problems.append(f"session {session}: {error.message}; what stands behind it is missing")
+            problems.append(f"session {session}: {error.message}; the rest is missing")
 
     # --- inside ----------------------------------------------------------------------------------------------
 
     def _ask_when_written(
         self, rows: Sequence[tuple[Any, ...]], messages: Mapping[str, Sequence[int]], unfinished: Sequence[str]
     ) -> None:
-        """An answer that is still being written does not count."""
+        """Update `_written`, without answers that are still being written."""
         changed = {str(row[0]): messages[row[0]][1] for row in rows if row[0] in messages}
         asked = {*sorted(changed, key=changed.__getitem__)[-_LIVELY:], *(changed.keys() - self._written.keys())}
-        with suppress(apsw.CorruptError):  # the sessions that are damaged are named when they are read
+        with suppress(apsw.CorruptError):  # reading a damaged session reports it
             self._written |= self._connection.rows(_WRITTEN, (json.dumps(list(asked)), json.dumps(unfinished)))
 
     def _parts(self, message: str, problems: list[str]) -> Iterator[RawPart]:
@@ -148,18 +150,18 @@ class Database:
                 for id_, data in self._connection.execute(sql, (message,)):
                     yield str(id_), _blob(data)
         except _DamagedError as error:
-            problems.append(f"message {message}: {error.message}; parts of it are missing")
+            problems.append(f"message {message}: {error.message}; parts are missing")
 
     def _messages_sql(self) -> str:
         own = f"SELECT id, time_created, {_DATA}, '' AS kind FROM message WHERE session_id = :session"
         if not self._has_v2():
             return f"{own} ORDER BY time_created, id"
-        # Its rows count where `message` has none of the same id: a client may have written both.
+        # A client may write both tables; `message` wins for equal ids.
         newer = f"SELECT id, time_created, {_DATA}, type FROM session_message WHERE session_id = :session"
         return f"{own} UNION ALL {newer} ORDER BY 2, 1, 4"
 
     def _sessions_sql(self) -> str:
-        def text(name: str) -> str:  # as bytes: a client may have written what is no UTF-8
+        def text(name: str) -> str:  # as bytes, because it may be invalid UTF-8
             value = f"session.{name}" if name in self._columns["session"] else "NULL"
             return f"CASE WHEN octet_length({value}) <= {LARGEST_VALUE} THEN CAST({value} AS BLOB) END"
 
@@ -179,7 +181,7 @@ class Database:
         return set(_V2_NEEDED) <= self._columns["session_message"]
 
     def _check(self) -> None:
-        """Learn the columns; again when a newer OpenCode has changed them since."""
+        """Read the columns, and again after a schema change."""
         schema = int(self._connection.pragma("schema_version"))
         if schema == self._schema:
             return
@@ -192,13 +194,13 @@ class Database:
         ]
         if lacking:
             raise UnknownSchemaError(
-                f"{self._path} has a layout that is not known ({self._version()}): it lacks {', '.join(lacking)}",
-                "upgrade vault-index, or report it with the version of OpenCode; nothing is removed from the index",
+                f"{self._path} has an unknown schema ({self._version()}): no {', '.join(lacking)}",
+                "upgrade vault-index, or report a bug with OpenCode's version; the index is kept",
             )
         self._schema = schema
 
     def _version(self) -> str:
-        """What the database says of its version, which is not a number but the last migration."""
+        """Return a description of the schema version: the last migration."""
         if "id" in self._columns["migration"]:
             rows = self._connection.rows("SELECT id FROM migration ORDER BY id DESC LIMIT 1")
             if rows:
@@ -207,7 +209,7 @@ class Database:
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
-        """Several queries that see the same moment. A reader's transaction keeps no client from writing."""
+        """Run several queries on one snapshot; a read transaction does not block writers."""
         self._connection.execute("BEGIN")
         try:
             yield
@@ -222,13 +224,14 @@ class Database:
             raise BusyError(f"{self._path} is locked by OpenCode", "try again in a moment") from error
         except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
             raise _DamagedError(
-                f"{self._path} is damaged ({error})", "start OpenCode once; `sqlite3 … .recover` saves what is left"
+                f"{self._path} is damaged ({error})",
+                "start OpenCode once, or recover the data with `sqlite3 FILE .recover`",
             ) from error
         except apsw.Error as error:
             raise VaultIndexError(
                 f"{self._path} cannot be read ({error})",
-                "its folder must be readable, and `-shm` be there or may be made; else report it with the version of"
-                " OpenCode (nothing is removed from the index)",
+                "its folder must be readable, and writable if the `-shm` file is missing;"
+                " otherwise report a bug with OpenCode's version (the index is kept)",
             ) from error
 
 

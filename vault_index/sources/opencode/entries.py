@@ -1,7 +1,7 @@
-"""From the JSON of OpenCode to messages: the same in both stores, and of any version as far as it is known.
+"""Converts OpenCode's JSON, of both stores and all known versions, to messages.
 
-Nothing here is believed: a value of another type than expected counts as absent, and what is no JSON at all becomes a
-problem with the id of what holds it.
+The data are untrusted: a value of an unexpected type counts as absent, and invalid JSON becomes a
+problem.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -18,10 +18,10 @@ from vault_index.surrogates import mended
 def read_messages(
     raw: Iterable[RawMessage], revert: Revert | None, include: Collection[str], problems: list[str]
 ) -> Iterator[Message]:
-    """The messages that can be read, up to where the session was taken back to."""
+    """Yield the readable messages before the revert."""
     empty, raw = "", iter(raw)
     for one in raw:
-        if empty:  # only the last message may still wait for its parts
+        if empty:  # only the last message may lack parts
             problems.append(f"message {empty} has no parts")
         if revert and one.id == revert.message and not revert.part:
             problems += left_out(1 + sum(1 for _ in raw))
@@ -58,7 +58,7 @@ def _message(
         return read(raw, data, include) if read else None
     role = data.get("role")
     if role not in ("user", "assistant"):
-        problems.append(f"message {raw.id} has the unknown role {role!r}")
+        problems.append(f"message {raw.id} has an unknown role {role!r}")
         return None
     speaker: Speaker = "summary" if data.get("summary") is True else role
     parts: list[Part] = []
@@ -119,7 +119,7 @@ def _tool_call(data: Json, include: Collection[str]) -> ToolCall:
 
 
 def _error(value: Any) -> str:
-    """Errors are texts in tools, and `{name, data: {message}}` or `{type, message}` in messages."""
+    """Return an error as text: tools store a string, messages an object with a `message`."""
     if isinstance(value, str):
         return str(mended(value))
     if not isinstance(value, dict):
@@ -137,7 +137,7 @@ def _tokens(value: Json) -> int:
     return sum(max(millis_of(value, "tokens", kind) or 0, 0) for kind in ("input", "output", "reasoning"))
 
 
-# --- rows of the v2 API: everything of a message in one object ---------------------------------------------------
+# --- rows of the v2 API: one object per message -------------------------------------------
 
 
 def _v2_user(raw: RawMessage, data: Json, _: Collection[str]) -> Message:
@@ -197,4 +197,4 @@ _V2: dict[str, Callable[[RawMessage, Json, Collection[str]], Message | None]] = 
     "shell": _v2_shell,
     "compaction": _v2_compaction,
 }
-"""What nobody said (`synthetic`, `system`, switches of agent and model) is left out."""
+"""Other kinds (`synthetic`, `system`, changes of agent or model) are not messages."""

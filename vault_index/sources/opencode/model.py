@@ -1,4 +1,4 @@
-"""What OpenCode stores beyond what any client says of a session.
+"""The parts of OpenCode's data model that other clients lack.
 
 row or file -> RawMessage -> Message -> markdown
 """
@@ -14,30 +14,30 @@ from vault_index.sources.sessions.model import Session
 
 @dataclass(frozen=True, slots=True)
 class Revert:
-    """Where a session was taken back to: what begins here is not wanted, and goes at the next prompt."""
+    """The message or part that the user rewound to; it and all later ones no longer count."""
 
     message: str
     part: str = ""
 
 
 RawPart = tuple[str, bytes]
-"""The id of a part, and its JSON as stored."""
+"""Id and stored JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class RawMessage:
-    """A message as stored: JSON that nobody has read yet."""
+    """A message as stored: unparsed JSON."""
 
     id: str
     created: int
     data: bytes
     parts: Iterable[RawPart] = ()
     kind: str = ""
-    """The type of a row of the v2 API, which carries its parts inside."""
+    """Type of a v2 row, whose JSON contains its parts; empty for v1."""
 
 
 class Store(Protocol):
-    """A database or a tree."""
+    """The interface of a database or a tree."""
 
     def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]: ...
 
@@ -45,14 +45,13 @@ class Store(Protocol):
 
 
 class Held(NamedTuple):
-    """Where a session is read from, and up to where."""
+    """The store of a session, and the point where reading ends."""
 
     store: Store
     revert: Revert | None
 
 
 def stamp_of(session: Session, revert: Revert | None, changed: int, messages: int, parts: int) -> FileStamp:
-    """What tells whether a session changed: the last change of it, or of any of its messages and parts, in
-    milliseconds, their numbers, its title, and where it was taken back to."""
+    """Return a stamp of the last change (ms), message and part counts, title and revert."""
     rest = zlib.crc32(repr((parts, session.title, revert)).encode())
     return FileStamp(messages, changed * 1_000_000, rest)

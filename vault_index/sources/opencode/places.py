@@ -1,4 +1,4 @@
-"""Where OpenCode keeps its sessions on this machine."""
+"""Finds OpenCode's databases and trees on this machine."""
 
 import os
 from collections.abc import Mapping
@@ -7,32 +7,32 @@ from typing import NamedTuple
 
 
 class Places(NamedTuple):
-    """What there is to read. A session that is in several places is taken from the first."""
+    """The stores, by precedence: the first one that has a session wins."""
 
     databases: tuple[Path, ...] = ()
     trees: tuple[Path, ...] = ()
-    """Folders `storage`, of OpenCode before 1.2."""
+    """`storage` folders of OpenCode before 1.2."""
     old_trees: tuple[Path, ...] = ()
-    """Folders `storage/session` of one project each, of the first versions."""
+    """`storage/session` folders of single projects, from the first versions."""
 
     def __bool__(self) -> bool:
         return bool(self.databases or self.trees or self.old_trees)
 
 
 def data_folder(setting: Path | None, environ: Mapping[str, str]) -> Path:
-    """The folder OpenCode keeps its data in: as set, else as it finds it itself."""
+    """Return the configured data folder, or OpenCode's default."""
     if setting is not None:
         return setting.parent if setting.suffix == ".db" else setting
     xdg = environ.get("XDG_DATA_HOME", "")
-    # A relative one is to be ignored, says the XDG specification.
+    # The XDG specification says to ignore relative paths.
     return (Path(xdg) if os.path.isabs(xdg) else Path.home() / ".local/share") / "opencode"
 
 
 def find_places(setting: Path | None = None, environ: Mapping[str, str] = os.environ) -> Places:
-    """Databases and trees that are there.
+    """Return the existing databases and trees.
 
-    `setting` is a data folder or one database. Without it OPENCODE_DB names the only database that counts, as it does
-    for OpenCode; a relative one lies in the data folder.
+    `setting` is a data folder or one database. Without it, OPENCODE_DB names the only database, as
+    in OpenCode; a relative path is relative to the data folder.
     """
     folder = data_folder(setting, environ)
     one = environ.get("OPENCODE_DB") if setting is None else setting.name if setting.suffix == ".db" else ""

@@ -1,4 +1,4 @@
-"""The sessions that all databases and trees of OpenCode hold together, each once."""
+"""Combines all databases and trees of OpenCode."""
 
 import os
 import threading
@@ -17,29 +17,29 @@ from vault_index.sources.walk import identity_of
 
 
 class _Opened(threading.local):
-    """A connection belongs to one thread, and with it what it says of changes. (Slots would be shared by threads.)"""
+    """Connections and caches of one thread. No slots, because threads would share them."""
 
     def __init__(self) -> None:
         self.databases: dict[Path, tuple[tuple[int, int], Database]] = {}
         self.listing: tuple[object, Listing] | None = None
         self.asked: tuple[object, dict[str, Listed]] = (None, {})
-        """Sessions that were asked for one by one, since a database was written last."""
+        """Single sessions looked up since the last write to a database."""
         self.trees: dict[Tree, tuple[object, list[Listed], tuple[str, ...]]] = {}
 
 
 class Stores:
-    """Looks for the stores anew at every call, and opens each database once a thread."""
+    """Finds the stores at every call, and opens each database once per thread."""
 
     def __init__(self, places: Callable[[], Places]) -> None:
         self._places = places
         self._opened = _Opened()
 
     def listing(self) -> Listing:
-        """All sessions; the one of before where no database was written since."""
+        """List all sessions; cached until a database changes."""
         places = self._places()
         version = self.version(places)
         known = self._opened.listing
-        # Where there is no database, old clients may still write into files that nobody tells of.
+        # Without a database, old clients may write files that do not change the version.
         if known is not None and known[0] == version and places.databases:
             return known[1]
         listing = self._read(places)
@@ -47,11 +47,11 @@ class Stores:
         return listing
 
     def version(self, places: Places | None = None) -> object:
-        """Changes whenever a client has written; trees are not asked, for nothing writes there any more."""
+        """A value that changes when a database is written; ignores trees, which are obsolete."""
         return [(path, self._version_of(path)) for path in (places or self._places()).databases]
 
     def session(self, id_: str) -> Listed | None:
-        """One session as it is now, by what the indexes of the databases say of it. VaultIndexError when unknown."""
+        """Look up one session. Raises VaultIndexError if a database is unreadable."""
         places = self._places()
         version = self.version(places)
         known = self._opened.listing
@@ -69,7 +69,7 @@ class Stores:
                 if (listed := database.session(id_)) is not None:
                     asked[id_] = listed
                     return asked[id_]
-            except VaultIndexError as error:  # it may be in another, which is no worse for that
+            except VaultIndexError as error:  # another store may have the session
                 unknown = unknown or error
         for tree in _trees(places):
             if (listed := tree.session(id_)) is not None:
@@ -109,7 +109,7 @@ class Stores:
             database = self._database(path)
             return id(database), database.data_version()
         except VaultIndexError:
-            return object()  # never the same: it is tried again
+            return object()  # differs each time, to retry
 
     def _database(self, path: Path) -> Database:
         with os_errors_as(f"{path} cannot be read", "check its permissions"):
@@ -117,7 +117,7 @@ class Stores:
         known = self._opened.databases.get(path)
         if known is not None and known[0] == identity:
             return known[1]
-        if known is not None:  # another file has taken its place
+        if known is not None:  # the file was replaced
             known[1].close()
         database = Database(path)
         self._opened.databases[path] = (identity, database)

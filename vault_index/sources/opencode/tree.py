@@ -1,4 +1,4 @@
-"""Reads the JSON trees in which OpenCode kept its sessions before 1.2. Nothing writes there any more but old clients.
+"""Reads the JSON trees of OpenCode before 1.2.
 
 storage/session/<project>/<session>.json        of the first versions: project/<slug>/storage/session/
 storage/message/<session>/<message>.json            info/<session>.json
@@ -22,19 +22,19 @@ from vault_index.sources.sessions.model import Listed, Session
 from vault_index.sources.sessions.values import Json, millis_of, object_of, read_object, text_of
 
 _SEARCHED_FOR_FOLDER = 4
-"""Messages of a session of the oldest kind that are read to learn in which folder it was held."""
+"""Messages to search for the folder of a session in the oldest layout."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """One tree. Every call looks at the disk anew."""
+    """One tree, without a cache."""
 
     _root: Path
     _old: bool = False
-    """It has the layout of the first versions."""
+    """Whether it has the layout of the first versions."""
 
     def version(self) -> object:
-        """Changes when a session or a message comes or goes; not when one is written again."""
+        """A value that changes when sessions or messages are added or removed, not rewritten."""
         times = []
         for folder in ("info" if self._old else "session", "message"):
             with suppress(OSError), os.scandir(self._root / folder) as entries:
@@ -42,11 +42,11 @@ class Tree:
         return sorted(times)
 
     def session(self, id_: str) -> Listed | None:
-        """One session; None where it is not in this tree."""
+        """Return one session, or None."""
         return next(iter(self.sessions([], id_)), None)
 
     def sessions(self, problems: list[str], id_: str = "*") -> list[Listed]:
-        """Every session, or one; what could not be read is added to `problems`."""
+        """Return all sessions, or one; add unreadable files to `problems`."""
         worktrees: dict[str, str] = {}
         found = []
         for file in sorted(self._root.glob(f"info/{id_}.json" if self._old else f"session/*/{id_}.json")):
@@ -62,7 +62,7 @@ class Tree:
     def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]:
         messages = []
         for file in self._root.glob(f"message/{session}/*.json"):
-            # Only the time is needed for the order; a file that cannot be read is named where it is interpreted.
+            # Read only the time; the next loop reports unreadable files.
             value = _read(file, [])
             messages.append((millis_of(value or {}, "time", "created") or 0, file.stem, file))
         for created, id_, file in sorted(messages):
@@ -71,7 +71,7 @@ class Tree:
                 yield RawMessage(id_, created, data, self._parts(session, id_, problems))
 
     def times(self, session: str) -> list[int]:
-        """Empty: forks are not looked for in trees, whose messages would all have to be read for it."""
+        """Empty: reading all messages to find forks would be slow."""
         return []
 
     def _parts(self, session: str, message: str, problems: list[str]) -> Iterator[RawPart]:
@@ -84,7 +84,7 @@ class Tree:
     def _listed(self, file: Path, info: Json, worktree: str) -> Listed:
         id_ = file.stem
         times = []
-        # It may have no messages, or lose them while they are looked at.
+        # The folder may not exist, and files may be deleted meanwhile.
         with suppress(OSError), os.scandir(self._root / "message" / id_) as entries:
             times = [entry.stat().st_mtime_ns // 1_000_000 for entry in entries if entry.name.endswith(".json")]
         created = millis_of(info, "time", "created") or 0
@@ -108,7 +108,7 @@ class Tree:
         return text_of((_read(file, problems) if file.exists() else None) or {}, "worktree")
 
     def _folder(self, session: str) -> str:
-        """The first sessions did not say where they were held, but their answers did."""
+        """Return the folder from the first messages; the oldest sessions do not record it."""
         for file in islice(sorted(self._root.glob(f"message/{session}/*.json")), _SEARCHED_FOR_FOLDER):
             value = _read(file, []) or {}
             if folder := text_of(value, "path", "cwd") or text_of(value, "metadata", "assistant", "path", "cwd"):
@@ -125,7 +125,7 @@ def _bytes(file: Path, problems: list[str]) -> bytes | None:
     try:
         return read_regular(str(file), LARGEST_VALUE)[0]
     except FileNotFoundError:
-        return None  # deleted since its folder was read
+        return None  # deleted since the listing
     except (OSError, VaultIndexError) as error:
         problems.append(f"{file} cannot be read ({getattr(error, 'strerror', error)})")
         return None

@@ -1,2 +1,1 @@
-"""The sessions of any agent's client as a source: one model, one interface that its client is read through, and what
-markdown a session becomes."""
+"""Agents' sessions as a source: a common model, the interface of clients, and the renderer."""

@@ -1,5 +1,4 @@
-"""What a line of a session of Claude Code says: each block of an answer is a line of its own, and so are prompts, what
-the client tells the model in the user's name, and the results of calls."""
+"""Parses one line of a Claude Code session: a prompt, a block of an answer, or a tool result."""
 
 import re
 from collections.abc import Collection, Generator, Sequence
@@ -23,9 +22,9 @@ _KINDS = {
     "thinking": "thinking",
     **dict.fromkeys((*_CALLS, "redacted_thinking", "image", "document"), ""),
 }
-"""Blocks that are known, and where their text stands."""
+"""Known block types, with the key of their text."""
 SYNTHETIC = "<synthetic>"
-"""The model of what the client says itself: that a request failed."""
+"""Model name of the client's own messages, such as a failed request."""
 _LONGEST_TYPE = 40
 _REFUSED = "To tell you how to proceed, the user said:\n"
 _SUMMARY = re.compile(
@@ -36,11 +35,11 @@ _AGENT = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def said_in(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
-    """What a user said in a line, typed or chose; or what was summarised. Nothing in any other."""
+    """Return what the user typed or chose in a line, or a compaction summary; else no parts."""
     speaker: Speaker = "summary" if value.get("isCompactSummary") is True else "user"
     content: object = object_of(value, "message").get("content")
     if value.get("type") == "attachment" and text_of(value, "attachment", "commandMode") in ("", "prompt"):
-        held = object_of(value, "attachment")  # typed while an answer was being written
+        held = object_of(value, "attachment")  # typed during an answer
         content = held.get("prompt") if held.get("type") == "queued_command" and held.get("isMeta") is not True else ""
     elif value.get("type") != "user" or value.get("isMeta") is True:
         return speaker, ()
@@ -60,7 +59,7 @@ def said_in(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
 
 
 def answered_in(value: Json, results: Sequence[Json], include: Collection[str]) -> tuple[tuple[Part, ...], str]:
-    """What the model said and called in a line, with what its calls gave; or the error that kept it from that."""
+    """Return the model's texts and tool calls with their results, and the error, if any."""
     content = object_of(value, "message").get("content")
     if text_of(value, "message", "model") == SYNTHETIC:
         return (), " ".join(_texts(content)) if value.get("isApiErrorMessage") is True else ""
@@ -74,23 +73,23 @@ def answered_in(value: Json, results: Sequence[Json], include: Collection[str]) 
 
 
 def ids_in(value: Json, kind: str, key: str) -> tuple[str, ...]:
-    """Of the calls that a line makes, or has the results of."""
+    """Return the call ids in a line: `key` of its blocks of type `kind`."""
     return tuple(text_of(block, key) for block in objects_of(value, "message", "content") if block.get("type") == kind)
 
 
 def unknown_in(value: Json) -> Generator[str]:
-    """What in a line of a user or a model cannot be read."""
+    """Yield descriptions of unknown content in a user's or assistant's line."""
     content = object_of(value, "message").get("content")
     if not isinstance(content, str | list):
-        yield f"lines of the type {value.get('type')!r} without content"
+        yield f"lines of type {value.get('type')!r} without content"
     elif isinstance(content, list) and not all(isinstance(block, dict) for block in content):
-        yield "blocks that are no objects"
+        yield "blocks that are not objects"
     for block in _blocks(content):
         kind = text_of(block, "type")[:_LONGEST_TYPE]
         if kind not in _KINDS and not kind.endswith("tool_result"):
-            yield f"blocks of the type {kind!r}"
+            yield f"blocks of type {kind!r}"
         elif (key := _KINDS.get(kind)) and not isinstance(block.get(key), str):
-            yield f"blocks of the type {kind!r} without {key!r}"
+            yield f"blocks of type {kind!r} without {key!r}"
 
 
 def tokens_in(value: Json) -> int:
@@ -154,13 +153,13 @@ def _typed(text: str) -> list[Part]:
         )
         if command:  # the user ran it, in the client
             return [tool_call("Bash", {"command": command}, (), status="completed")]
-        # A prompt that is called by a name.
+        # A slash command.
         text = f"/{name.strip().lstrip('/')} {given}".strip()
     return [Text(text)] if text else []
 
 
 def _chosen(value: Json) -> Generator[Part]:
-    """What the user answered to questions of the model."""
+    """Yield the user's answers to the model's questions."""
     for question, answer in object_of(value, "toolUseResult", "answers").items():
         if isinstance(answer, str):
             yield Text(f"{mended(question)}: {mended(answer)}")

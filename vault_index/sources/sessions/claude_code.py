@@ -1,7 +1,8 @@
-"""Claude Code: a file a session, of lines that only grow, each of which names the line it goes on from.
+"""Reads Claude Code's sessions: a JSONL file each, whose lines form a tree by `parentUuid`.
 
-projects/<folder's name>/<session>.jsonl                               history.jsonl: the prompts, which stay when
-projects/<folder's name>/<session>/subagents/agent-<id>.jsonl          sessions are swept
+projects/<folder's name>/<session>.jsonl
+projects/<folder's name>/<session>/subagents/agent-<id>.jsonl
+history.jsonl      all prompts; they stay when the client removes old sessions
 """
 
 import os
@@ -24,12 +25,13 @@ from vault_index.sources.sessions.values import Json, millis_of, object_of, read
 
 _MAJORS = ("", "0", "1", "2")
 _ID = re.compile(r"[A-Za-z0-9_-]+")
-_OWN = r"(?!agent-a(?:compact|prompt_suggestion)-)"  # what sums up a session, or guesses at its next prompt, repeats it
+# Not compactions and prompt suggestions, which repeat the session.
+_OWN = r"(?!agent-a(?:compact|prompt_suggestion)-)"
 _SESSION, _SUBAGENT = re.compile(rf"{_OWN}[A-Za-z0-9_-]+\.jsonl"), re.compile(rf"{_OWN}agent-[A-Za-z0-9_-]+\.jsonl")
 _FILES = (re.compile("/"), _SESSION, _SUBAGENT, _SUBAGENT, _SUBAGENT)
-"""What is a session in `projects` (nothing: no name has a slash), a project, `subagents`, and folders of runs in it."""
-_COMMAND = re.compile(r"/[\w:-]+\s*")  # alone, it says nothing
-_WARMUP = "Warmup"  # what the client asks subagents before anybody does
+"""Session file names by depth: in `projects` (none), a project, `subagents` and its run folders."""
+_COMMAND = re.compile(r"/[\w:-]+\s*")  # without arguments, no content
+_WARMUP = "Warmup"  # the client's own prompt to subagents
 
 
 class ClaudeCode(FileClient):
@@ -38,7 +40,7 @@ class ClaudeCode(FileClient):
     _history: tuple[FileStamp | None, dict[str, Listed]] = (None, {})
 
     def files(self) -> Iterator[os.DirEntry[str]]:
-        """Of a session that stands in two projects the file that was written last counts."""
+        """Yield files by mtime, so that the newest wins if a session is in two projects."""
         found: list[os.DirEntry[str]] = []
         failed: list[OSError] = []
         folders = [os.fspath(folder) for folder in self.watched()]
@@ -52,7 +54,7 @@ class ClaudeCode(FileClient):
                                 found.append(entry)
                             elif "." not in entry.name and is_folder(entry):
                                 inner.append(f"{entry.path}/subagents" if depth == 1 else entry.path)
-                except OSError as error:  # the others are listed first
+                except OSError as error:  # raised after all other folders are listed
                     failed.append(error)
             folders = inner
         yield from sorted(found, key=_written)
@@ -66,14 +68,17 @@ class ClaudeCode(FileClient):
         return path.endswith(".jsonl")
 
     def resume(self, session: str) -> Sequence[str]:
-        """A subagent goes on with the session that asked for it."""
+        """Return the resume command; for a subagent, that of its parent session."""
         listed = self.session(session)
         return ["claude", "--resume", (listed.session.parent if listed else "") or session]
 
     def deleted(self, listed: Listed) -> bool:
-        """`claude project purge` takes a project out of the list of projects, and its prompts out of the history. What
-        the client sweeps by age leaves both. A project is listed by the root of its repository, which is known only as
-        long as the folder is there."""
+        """Whether `claude project purge` deleted the session.
+
+        It removes the project from the list of projects, and its prompts from the history; removal
+        by age leaves both. Projects are listed by repository root, which is known only while the
+        folder exists.
+        """
         folder = listed.session.directory
         if not os.path.isdir(folder) or listed.session.id in self._prompts([]):
             return False
@@ -92,14 +97,14 @@ class ClaudeCode(FileClient):
             listing.sessions.setdefault(id_, prompts)
         versions = {one.session.version for one in listing.sessions.values()}
         problems += [
-            f"Claude Code {version} is not known: what it wrote may be read wrongly"
+            f"unknown version Claude Code {version}: its sessions may be misread"
             for version in sorted(versions)
             if version.partition(".")[0] not in _MAJORS
         ]
         return replace(listing, problems=(*listing.problems, *problems))
 
     def head(self, file: Path, problems: list[str]) -> Session | None:
-        """Read on to the first answer, which says whether it is a copy."""
+        """Read up to the first answer, which tells whether the session is a fork."""
         side, first, title, forked = file.stem.startswith("agent-"), Json(), "", ""
         for _, _, value in objects_in(file, [], passed_over=PASSED_OVER):
             if not is_chained(value, side):
@@ -116,13 +121,13 @@ class ClaudeCode(FileClient):
         meta: Json | None = {}
         with suppress(OSError):
             meta = read_object(file.with_suffix(".meta.json").read_bytes(), "", []) if side else {}
-        above = file.relative_to(self.folder).parts[2:-2]  # the session and `subagents`, in newer versions
+        above = file.relative_to(self.folder).parts[2:-2]  # newer versions: session/subagents
         folder, created = text_of(first, "cwd"), time_of(first, "timestamp") or 0
         return Session(
             id=file.stem,
             title=text_of(meta or {}, "description") or title,
             directory=folder,
-            # The worktrees that it makes lie in the project.
+            # Claude Code creates worktrees inside the project.
             worktree=folder[: max(0, folder.replace("\\", "/").find("/.claude/worktrees/"))],
             parent=_id(above[0] if above else text_of(first, "sessionId")) if side else "",
             version=text_of(first, "version"),
@@ -142,10 +147,10 @@ class ClaudeCode(FileClient):
         session = replace(listed.session, title=title, updated=max(listed.session.updated, transcript.updated))
         return session, transcript.messages(include)
 
-    # --- prompts whose session is gone ------------------------------------------------------------------------------
+    # --- prompts of removed sessions ------------------------------------------------------
 
     def _prompts(self, problems: list[str]) -> dict[str, Listed]:
-        """Older ones do not say whose they are, and are left out."""
+        """Return partial sessions from the history, without old prompts that name no session."""
         file, found = self.folder / "history.jsonl", dict[str, Listed]()
         try:
             stamp = stamp_of(file.stat())

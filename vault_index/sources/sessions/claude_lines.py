@@ -1,8 +1,8 @@
-"""The lines of a session of Claude Code, and which of them still count.
+"""Reads the lines of a Claude Code session, and drops the branches that the user rewound.
 
-Each names the line that it goes on from. A user who rewinds to a prompt writes another one under the same line, and
-takes back the first with all that follows it. Any other branch is no rewind: of several calls at once, of hooks and
-retries that run beside an answer, of a client that lost its place. All of them are shown, as they were written.
+Each line names its parent. A rewind adds another prompt under the same parent; the first prompt and
+its descendants then no longer count. Other branches come from parallel calls, hooks, retries and
+client faults. They stay, in the order of the file.
 """
 
 import re
@@ -19,10 +19,10 @@ from vault_index.sources.sessions.values import Json, left_out, read_object, tex
 
 _LONGEST_TYPE = 40
 PASSED_OVER = b'{"type":"api-request'
-"""What was sent to the model, whole: nine tenths of a short session."""
+"""Lines with whole API requests, which are nine tenths of a short session."""
 _CHAINED = frozenset(("user", "assistant", "system", "attachment", "progress"))
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
-"""The first that there is counts."""
+"""Line types with titles, best first, and the key of the title."""
 _NOTES = re.compile(
     "agent-(color|name|setting)|api-request[a-z-]*|artifact-[a-z-]+|atis-latch|attribution-snapshot|bridge-session"
     "|content-replacement|continued-in|cost-state|data-flow-(incomplete|records)|derived-from|dev-mods|ended-by-model"
@@ -30,11 +30,11 @@ _NOTES = re.compile(
     "|isolation-latch|last-prompt|memory-mode|mode|observer-ref|permission-mode|pr-link|queue-operation|relocated"
     "|repl-mode|resume-head-vouch|session-owner|tag|tools-used|worktree-state"
 )
-"""What the client (2.1.330) notes for itself. Any other type is named: somebody may have said something in it."""
+"""Internal line types as of 2.1.330. Others are reported, because they may hold messages."""
 
 
 def is_chained(value: Json, side: bool) -> bool:
-    """Whether a line stands in the tree. In the files of old versions stand subagents, too, which name nobody."""
+    """Whether a line belongs to the tree; old versions also stored subagents' lines in the file."""
     return text_of(value, "type") in _CHAINED and (side or value.get("isSidechain") is not True)
 
 
@@ -44,20 +44,20 @@ class _Line:
     end: int
     id: str
     parent: int
-    """Where the line stands that it goes on from; -1 for the first."""
+    """Index of the parent line; -1 for the first line."""
     prompt: str
-    """The last thing that was said by the user before."""
+    """Id of the last prompt before the line."""
     created: int
     said: bool = False
     answer: str = ""
-    """The id of the answer that it is a block of."""
+    """Id of the answer that the block belongs to."""
     tokens: int = 0
     calls: tuple[str, ...] = ()
     gives: tuple[str, ...] = ()
-    """The calls whose results it has."""
+    """Ids of the calls whose results the line holds."""
     results: list["_Line"] = field(default_factory=list)
     typed: bool = False
-    """Whether it is a prompt, which the user may rewind to."""
+    """Whether the line is a prompt, to which the user may rewind."""
     taken_back: bool = False
 
     @property
@@ -69,7 +69,7 @@ _ASSISTANT: Speaker = "assistant"
 
 
 class Transcript:
-    """Read twice from the offset on: first what goes on from what, and then, line by line, what was said."""
+    """A session, read in two passes from an offset: first the tree, then the messages."""
 
     def __init__(self, file: Path, problems: list[str], offset: int) -> None:
         self._file, self._problems = file, problems
@@ -95,8 +95,8 @@ class Transcript:
                 if kind != "summary" or text_of(value, "leafUuid") in self._places:  # some are other sessions'
                     self._titles[kind] = text_of(value, _TITLES[kind])
             elif not _NOTES.fullmatch(kind):
-                self._name(f"lines of the type {kind[:_LONGEST_TYPE]!r}", begin)
-        problems += left_out(subagents, "of subagents")
+                self._report(f"lines of type {kind[:_LONGEST_TYPE]!r}", begin)
+        problems += left_out(subagents, "subagent")
         self._take_back()
         self._join_results(offset)
 
@@ -132,12 +132,12 @@ class Transcript:
                     error=error,
                     parts=parts,
                     tokens=line.tokens,
-                    # From before a result that stands behind the next line nobody can go on.
+                    # No resume offset if a result of this line follows the next line.
                     end=end if end <= following else 0,
                 )
 
     def _go_on(self, offset: int) -> None:
-        """What is known of the lines before: where the last one is, whose turn it is, and what was counted."""
+        """Restore the state before the offset: the last line, its prompt and its token count."""
         for number, value in enumerate(objects_before(self._file, offset, PASSED_OVER)):
             if number == 0:
                 if not is_chained(value, self._side) or not (id_ := text_of(value, "uuid")):
@@ -159,11 +159,12 @@ class Transcript:
         if id_ in self._places:
             known = lines[self._places[id_]]
             if known.end > known.begin and known.end - known.begin != end - begin:
-                self._name("different lines of one id", begin)
+                self._report("different lines with one id", begin)
             return
         above = text_of(value, "parentUuid")
         if not above and (value.get("subtype") == "compact_boundary" or value.get("isCompactSummary") is True):
-            above = text_of(value, "logicalParentUuid") or "unknown"  # what stands before it stays
+            # Keep the lines before a compaction.
+            above = text_of(value, "logicalParentUuid") or "unknown"
         parent = self._places.get(above, len(lines) - 1 if above or not id_ else -1)
         if offset and (parent < 0 or (above and above not in self._places)):
             raise RewoundError
@@ -178,7 +179,7 @@ class Transcript:
             self._prompt = line.id
         if kind in ("user", "assistant"):
             for what in unknown_in(value):
-                self._name(what, begin)
+                self._report(what, begin)
             line.gives = ids_in(value, "tool_result", "tool_use_id")
             line.typed = line.said and speaker == "user" and not line.gives
         if kind == "assistant":
@@ -187,12 +188,13 @@ class Transcript:
                 ids_in(value, "tool_use", "id"),
                 tokens_in(value),
             )
-            before = self._counted if line.answer == self._answer else 0  # each block tells what the whole answer took
+            # Each block carries the tokens of the whole answer.
+            before = self._counted if line.answer == self._answer else 0
             line.tokens = max(0, counted - before)
             self._answer, self._counted = line.answer, max(counted, before)
 
     def _take_back(self) -> None:
-        """Take back each prompt that a later one replaced, with what follows it, unless a prompt came there since."""
+        """Mark replaced prompts and their descendants, unless a later prompt is among these."""
         lines, prompts = self._lines, dict[int, int]()
         latest = [place if line.typed else -1 for place, line in enumerate(lines)]
         for place in reversed(range(len(lines))):
@@ -214,10 +216,10 @@ class Transcript:
             for call in line.gives:
                 if (owner := owners.get(call)) is not None:
                     owner.results.append(line)
-                elif offset:  # of a call that is known: it changes
+                elif offset:  # the result changes a message before the offset
                     raise RewoundError
 
-    def _name(self, what: str, begin: int) -> None:
+    def _report(self, what: str, begin: int) -> None:
         if what not in self._unknown:
             self._unknown.add(what)
-            self._problems.append(f"{self._file}: {what} are not known, the first at byte {begin}, and are left out")
+            self._problems.append(f"{self._file}: skipped unknown {what}, first at byte {begin}")

@@ -1,7 +1,7 @@
-"""The interface of a client: how its sessions are found, listed, and read. The next client is one module that has it.
+"""The interface that each client implements to find, list and read its sessions.
 
-Nothing here writes, locks or blocks what the client writes. Nothing that was read is believed: what cannot be read
-becomes a problem that names it, and the rest is read on.
+Implementations never write to the client's files, lock them or block the client. They do not trust
+the data: an unreadable item becomes a problem that names it, and reading continues.
 """
 
 from collections.abc import Collection, Generator, Sequence
@@ -13,22 +13,22 @@ from vault_index.results.base import Problem
 from vault_index.sources.sessions.model import Listed, Message, Session
 
 TAKEN_BACK = "taken back"
-"""Asked for beside the rest of what `read` may include: branches that were given up, which a fork may have copied."""
+"""Value of `include` in `read` that adds abandoned branches, which a fork may have copied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Every session there is, each once, by id."""
+    """All sessions of a client, by id."""
 
     sessions: dict[str, Listed]
     faults: tuple[Problem, ...] = ()
-    """Of stores that could not be read: nobody knows what they hold, and so nothing of the client counts as gone."""
+    """Stores that cannot be read. If there are any, no session of the client counts as removed."""
     problems: tuple[str, ...] = ()
-    """What is wrong with single sessions, or not known: another type of line, another version of the format."""
+    """Faults of single sessions, and unknown line types or format versions."""
     by_beginning: dict[int, list[Listed]] = field(default_factory=dict)
 
     def began_at(self, first: int) -> list[Listed]:
-        """The sessions whose first message was written then: a fork's is that of its original."""
+        """Return the sessions whose first message has this time, as a fork and its original do."""
         if not self.by_beginning:
             for listed in self.sessions.values():
                 self.by_beginning.setdefault(listed.first, []).append(listed)
@@ -36,68 +36,72 @@ class Listing:
 
 
 class Client(Protocol):
-    """One client on this machine. Several threads may ask it."""
+    """One client on this machine. Thread-safe."""
 
     name: str
-    """As a source is named: `claude-code`."""
+    """Source name, such as `claude-code`."""
     title: str
-    """As people call it: `Claude Code`."""
+    """Product name, such as `Claude Code`."""
     deep: bool
-    """Whether the files lie in folders below those that are watched."""
+    """Whether session files lie in subfolders of the watched folders."""
 
     @property
     def folder(self) -> Path:
-        """Where its data lie: as set, else where the client itself would look."""
+        """The configured data folder, or the client's default."""
 
     def present(self) -> bool:
-        """Whether there is anything to read."""
+        """Whether there are data to read."""
 
     def listing(self) -> Listing:
-        """All sessions, by folders and stamps; what was listed before is not read again while it is unchanged."""
+        """List all sessions; unchanged files are not read again."""
 
     def session(self, id_: str) -> Listed | None:
-        """One session as it is now; None for an id that is none of this client's. VaultIndexError when that is not
-        known."""
+        """Return the current state of a session, or None for an unknown id.
+
+        Raises VaultIndexError if the client's data cannot be read.
+        """
 
     def read(
         self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
     ) -> tuple[Session, Generator[Message]]:
-        """The session as it is known once it is read (its title, its last change), and its messages in their order, one
-        by one: a session may be larger than the memory that is meant for it. Those of branches that were given up are
-        left out, and what the client wrote itself.
+        """Return the session with its final title and time, and its messages in order.
 
-        `include` names what is wanted beside what was said: `reasoning`, `output`, `diffs`, and for the original of a
-        fork TAKEN_BACK, which a client without such copies may pass over. What could not be read is added to
-        `problems`. `offset` is the `end` of the last message that is known, 0 for all; RewoundError where what stands
-        behind it does not go on from there.
+        Messages come one by one, because a session may be larger than the memory limit. Abandoned
+        branches and the client's own messages are left out.
+
+        `include` may name `reasoning`, `output`, `diffs`, and TAKEN_BACK for the original of a
+        fork. Unreadable items are added to `problems`. `offset` is the `end` of the last known
+        message, or 0 for all. Raises RewoundError if the content after `offset` does not continue
+        the known messages.
         """
 
     def times(self, listed: Listed) -> Sequence[int]:
-        """When its messages were written; empty where that would take reading all of them."""
+        """Times of the messages; empty if that requires reading all of them."""
 
     def version(self) -> object:
-        """Another value whenever the client may have written since."""
+        """A value that changes whenever the client may have written."""
 
     def watched(self) -> Sequence[Path]:
-        """The folders whose events tell of a change."""
+        """The folders to watch for changes."""
 
     def concerns(self, path: str) -> bool:
-        """Whether a file in them is one of its sessions."""
+        """Whether a path in a watched folder belongs to a session."""
 
     def held_by(self, path: str) -> Session | None:
-        """The session whose file that is, and of no other: what changes there changes it alone. None where that is not
-        known."""
+        """Return the only session that a file holds; None if unknown or shared."""
 
     def resume(self, session: str) -> Sequence[str]:
-        """The client's own command that goes on with a session; it is run in the folder the session was held in."""
+        """Return the client's command that resumes a session, to run in the session's folder."""
 
     def deleted(self, listed: Listed) -> bool:
-        """Whether the client recorded that its user deleted this session, which is gone from it. `listed` is what was
-        kept of it."""
+        """Whether the client's data show that the user deleted this missing session.
+
+        `listed` is the kept copy.
+        """
 
     def forget(self, sessions: Collection[str]) -> None:
-        """Remember nothing of these sessions, beyond that they are there."""
+        """Drop cached titles and folders of these sessions."""
 
 
 class RewoundError(Exception):
-    """A session does not go on from where it was read to: it was taken back, written anew or cut."""
+    """A session does not continue at the known offset: it was rewound, rewritten or truncated."""

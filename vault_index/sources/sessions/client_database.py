@@ -1,6 +1,6 @@
-"""Opens a client's SQLite database to read its tables, and nothing else: the file is input from a stranger.
+"""Opens a client's SQLite database read-only and within limits, because the file is untrusted.
 
-A view could recurse forever, a value could have a gigabyte, and damaged pages could lead in circles.
+A view could recurse forever, a value could have a gigabyte, and damaged pages could form a cycle.
 """
 
 import time
@@ -10,19 +10,19 @@ from typing import Any
 import apsw
 
 LARGEST_VALUE = 32 << 20
-"""Bytes of one value. Queries leave out larger ones (`octet_length` does not read them), or fail with TooBigError."""
+"""Largest value in bytes. Queries skip larger ones by `octet_length`, which does not read them."""
 _MOST_BYTES = 256 << 20
-"""Of all rows of one answer: titles and ids of half a million sessions fit."""
+"""Largest result in bytes: enough for titles and ids of half a million sessions."""
 _ROW_BYTES = 500
-"""Memory of a row beside its texts, about."""
+"""Approximate memory of a row without its texts, in bytes."""
 _SECONDS = 30.0
-"""Of computing, for an answer or for a whole session with its rendering, which takes a second for some 10 MB."""
+"""Limit of CPU time for a query, or for reading and rendering a session (about 1 s per 10 MB)."""
 _OPERATIONS = 1000
-"""Of SQLite between two looks at the clock: few, because one may copy a whole value."""
+"""SQLite operations between clock checks: few, because one may copy a whole value."""
 
 
 class ClientDatabase(apsw.Connection):
-    """Opens a regular file read-only. Raises apsw.Error, also for a view, a virtual table, and an exceeded limit."""
+    """Read-only connection. Raises apsw.Error, also for views, virtual tables, exceeded limits."""
 
     def __init__(self, path: Path, busy_ms: int) -> None:
         super().__init__(str(path), flags=apsw.SQLITE_OPEN_READONLY)
@@ -36,11 +36,11 @@ class ClientDatabase(apsw.Connection):
         self.pragma("cell_size_check", True)
 
     def begin_work(self) -> None:
-        """Start the time limit anew."""
+        """Restart the time limit."""
         self._until = time.thread_time() + _SECONDS
 
     def rows(self, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
-        """All rows of an answer."""
+        """Return all rows of a query."""
         self.begin_work()
         rows, size = [], 0
         for row in self.execute(sql, values):

@@ -1,5 +1,7 @@
-"""The clients whose sessions can be read: where each keeps its data, and what reads them, which is imported when it is
-asked. The next one is a line here and in the settings' list of clients."""
+"""The registry of clients: the data folder of each, and its class, imported on first use.
+
+A new client needs a line here and in `config.schema.CLIENTS`.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -17,13 +19,13 @@ _HERE = "vault_index.sources.sessions"
 class Known(NamedTuple):
     module: str
     kind: str
-    """The class in it, made with the folder of the data and a file where beginnings of sessions may be remembered."""
+    """Class in `module`. Its arguments are the data folder and an optional cache file."""
     variable: str
-    """The environment variable by which a client is told of another folder."""
+    """Environment variable that overrides the client's folder."""
     below: str
-    """Where in that folder its data are."""
+    """Subfolder of that folder that holds the data."""
     folder: str
-    """Where they are without the variable, below the user's home."""
+    """Default data folder, relative to the user's home."""
 
 
 KNOWN = {
@@ -37,19 +39,22 @@ KNOWN = {
 
 
 def folders_of(name: str, data: Sequence[str] = (), environ: Mapping[str, str] = os.environ) -> list[Path]:
-    """The folders of a client's data (of OpenCode, databases may be set): as set, else where it would look. In its
-    variable, several are separated by commas."""
+    """Return a client's data folders: from `data`, the environment variable, or the default.
+
+    For OpenCode, `data` may name databases. The variable may list several folders, separated by
+    commas.
+    """
     known = KNOWN[name]
     if data:
         return [Path(os.path.abspath(os.path.expanduser(one))) for one in data]
     value = environ.get(known.variable, "")
     given = [value] if os.path.isdir(value) else map(str.strip, value.split(","))
-    # A relative one is to be ignored, says the XDG specification.
+    # The XDG specification says to ignore relative paths.
     return [Path(one, known.below) for one in given if os.path.isabs(one)] or [Path.home() / known.folder]
 
 
 def folder_of(name: str) -> Path:
-    """The folder that the client itself writes to."""
+    """Return the folder that the client writes to."""
     return folders_of(name)[0]
 
 
@@ -70,5 +75,5 @@ def open_client(name: str, config: Config) -> "Client":
 
 
 def resume_command(name: str, session: str) -> Sequence[str]:
-    """What goes on with a session, to be run in the folder it was held in; empty for a client that is not known."""
+    """Return the command that resumes a session in its folder; empty for an unknown client."""
     return open_client(name, Config()).resume(session) if name in KNOWN else ()

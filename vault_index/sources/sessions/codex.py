@@ -1,10 +1,10 @@
-"""Codex CLI: a "rollout" of JSON lines for each session, which is only appended to.
+"""Reads Codex CLI's sessions: an append-only JSONL file ("rollout") each.
 
-`<folder>/sessions/<year>/<month>/<day>/rollout-<time>-<uuid>.jsonl`; `codex archive` moves it to `archived_sessions`,
-and newer ones may pack it (`.zst`). One that is taken back goes on in another, `…-<uuid>_<uuid of the file>.jsonl`.
-What was said stands in lines of the type `response_item`; `event_msg` repeats it, and is asked for what stands nowhere
-else: calls that a call made, exit codes, tokens.
-(openai/codex: codex-rs/protocol/src/protocol.rs, models.rs and items.rs, codex-rs/rollout)
+The path is `<folder>/sessions/<year>/<month>/<day>/rollout-<time>-<uuid>.jsonl`. `codex archive`
+moves it to `archived_sessions`; newer versions may compress it (`.zst`). A rewound session
+continues in another file, `…-<uuid>_<uuid of the file>.jsonl`. Lines of type `response_item` hold
+the messages. `event_msg` repeats them, and adds nested calls, exit codes and tokens. (openai/codex:
+codex-rs/protocol/src/protocol.rs, models.rs and items.rs, codex-rs/rollout)
 """
 
 import os
@@ -36,20 +36,17 @@ _NAME = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([A-Za-z0-9_-]+)\.js
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _TIME = re.compile(rb'\{"timestamp":\s*"([^"]{10,40})"')
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}")
-"""Version 7: it begins with the milliseconds of its time (RFC 9562)."""
+"""UUID version 7, which begins with its time in milliseconds (RFC 9562)."""
 _TURN = re.compile(rb'"turn_id":\s*"([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21})"')
 _HEAD = 20
-"""In lines: the first says whose session it is, or else one soon behind it."""
+"""Lines that may contain the session's metadata."""
 _DEPTH = 4
 _BACK = 2000
-"""Lines in which the model of a turn is looked for."""
+"""Lines before an offset that are searched for the model and the token count."""
 _REVERTS = 50
-_NO_ZSTD = (
-    "sessions that Codex CLI packed (.jsonl.zst) are left out: this Python cannot unpack them, 3.14 can;"
-    " or unpack them beside, with `zstd -d`"
-)
+_NO_ZSTD = "skipped compressed Codex CLI sessions: use Python 3.14, or run `zstd -d *.jsonl.zst`"
 _OURSELVES = ("guardian", "memory_consolidation", "compact")
-"""Agents that Codex asks for its own ends: nobody spoke with them."""
+"""Internal agents of Codex, without a conversation."""
 
 
 class Codex(FileClient):
@@ -59,7 +56,7 @@ class Codex(FileClient):
     def __init__(self, folder: Path, cache: Path | None = None) -> None:
         super().__init__(folder, cache)
         self._names: tuple[FileStamp | None, dict[str, str]] = None, {}
-        """What sessions were called by the user, with the stamp of the file that says so."""
+        """Session names given by the user, with the stamp of their file."""
 
     def watched(self) -> Sequence[Path]:
         return [self.folder / "sessions", self.folder / "archived_sessions"]
@@ -71,8 +68,8 @@ class Codex(FileClient):
         return ["codex", "resume", session]
 
     def deleted(self, listed: Listed) -> bool:
-        """Its user's delete takes a thread out of the list of all threads. It sweeps nothing."""
-        import apsw  # late: no other question needs a database
+        """Whether the session is missing in the list of threads; Codex removes none by age."""
+        import apsw  # late: nothing else needs a database
 
         from vault_index.sources.sessions.client_database import ClientDatabase
 
@@ -89,7 +86,7 @@ class Codex(FileClient):
         for folder in self.watched():
             for entry in _rollouts(os.fspath(folder), faults):
                 name = entry.name.removesuffix(".zst")
-                if name == entry.name or name not in found:  # both are there while one is packed
+                if name == entry.name or name not in found:  # both exist during compression
                     found[name] = entry
         yield from (found[name] for name in sorted(found))
         if faults:
@@ -104,7 +101,8 @@ class Codex(FileClient):
         said: list[Json] = []
         for _, _, line in islice(_objects(file, problems), _HEAD):
             said.append(line)
-            if line.get("type") == "session_meta" or "type" not in line:  # of the first versions
+            # The first versions have no type.
+            if line.get("type") == "session_meta" or "type" not in line:
                 meta = object_of(line, "payload") or line
                 break
         ids = (text_of(meta, "id"), _rollout_of(file, 0))
@@ -112,7 +110,7 @@ class Codex(FileClient):
         if not said or not id_:
             return None
         if (mode := text_of(meta, "history_mode")) not in ("", "legacy", "paginated"):
-            problems.append(f"{self.title}: the way {mode!r} of keeping a session is not known, parts may be missing")
+            problems.append(f"{self.title}: unknown history_mode {mode!r}, parts may be missing")
         spawned = object_of(meta, "source", "subagent")
         if object_of(meta, "source").get("internal") or any(
             one in _OURSELVES for one in (text_of(meta, "source", "subagent"), text_of(spawned, "other"))
@@ -121,7 +119,7 @@ class Codex(FileClient):
         times = (time_of(meta, "timestamp"), *(time_of(line, "timestamp") for line in said))
         parents = (text_of(meta, "parent_thread_id"), text_of(spawned, "thread_spawn", "parent_thread_id"))
         created = next((one for one in times if one), 0)
-        if "history_base" in meta and _UUID.fullmatch(id_):  # the file is younger
+        if "history_base" in meta and _UUID.fullmatch(id_):  # the file is newer than the session
             created = int(id_[:13].replace("-", ""), 16)
         return Session(
             id=id_,
@@ -147,7 +145,7 @@ class Codex(FileClient):
             taken_back, updated, own_turn = _scan(file, offset, session.id if copied else "")
         if offset and taken_back:
             raise RewoundError
-        # What a fork begins with is left to its original, where that is still there.
+        # Skip the copied beginning of a fork if its original still exists.
         copies = own_turn and any(one in self.listing().sessions for one in (session.forked_from, session.parent))
 
         def messages(problems: list[str], offset: int = 0) -> Iterator[Message | Rollback]:
@@ -166,8 +164,10 @@ class Codex(FileClient):
         )
 
     def _whole(self, file: Path, id_: str, problems: list[str], depth: int = 0) -> Iterator[tuple[int, int, Json]]:
-        """The lines of a session, whose first ones stand in another file of the same session where it was taken back
-        (`history_base`); those have no place in this one."""
+        """Yield all lines of a session; those of the file before a rewind (`history_base`) first.
+
+        The offsets of these are 0.
+        """
         lines = _objects(file, problems)
         for first in islice(lines, 1):
             base = object_of(first[2], "payload", "history_base")
@@ -179,7 +179,7 @@ class Codex(FileClient):
         yield from lines
 
     def _file_of(self, rollout: str, id_: str) -> Path | None:
-        """The file of a rollout, if it is one of the session."""
+        """Return the file of a rollout id, if it belongs to the session."""
         for path, (_, session) in (self._heads or {}).items():
             if rollout and session and session.id == id_ and _rollout_of(Path(path)) == rollout:
                 return Path(path)
@@ -190,13 +190,13 @@ class Codex(FileClient):
         return super()._now(known)
 
     def _listed(self, session: Session, file: str, stamp: FileStamp) -> Listed:
-        """Another name is a change, too."""
+        """Include the session's name in the stamp."""
         if name := self._names[1].get(session.id):
             stamp = stamp._replace(ctime_ns=stamp.ctime_ns ^ crc32(name.encode()))
         return super()._listed(session, file, stamp)
 
     def _named(self) -> dict[str, str]:
-        """The file is appended to with each new name."""
+        """Return the names by session id; a later line replaces an earlier one."""
         index = self.folder / "session_index.jsonl"
         with suppress(OSError):
             stamp = stamp_of(index.stat())
@@ -222,7 +222,7 @@ def _rollouts(folder: str, faults: list[OSError], depth: int = 0) -> Iterator[os
 
 
 def _rollout_of(file: Path, part: int = -1) -> str:
-    """The id of a file, or, for 0, that of its session: both are the same at first."""
+    """Return the rollout id in a file name, or the session id if `part` is 0."""
     name = _NAME.fullmatch(file.name)
     return name[1].split("_")[part] if name else ""
 
@@ -231,7 +231,7 @@ def _objects(file: Path, problems: list[str], offset: int = 0) -> Iterator[tuple
     try:
         yield from objects_in(file, problems, offset, opened=_opened)
     except _PACKED as error:
-        problems.append(f"{file} cannot be unpacked ({error}); what stands behind it is missing")
+        problems.append(f"cannot decompress {file} ({error}); the rest is missing")
 
 
 def _opened(file: Path) -> IO[bytes]:
@@ -239,8 +239,11 @@ def _opened(file: Path) -> IO[bytes]:
 
 
 def _scan(file: Path, offset: int, fork: str) -> tuple[bool, int, bool]:
-    """Whether turns were taken back, when the last line was written, and whether a fork has a turn of its own: the ids
-    of turns and sessions begin with their time. Of the bytes alone, because all of a file is asked."""
+    """Return whether turns were rolled back, the last time, and whether a fork has its own turn.
+
+    Ids begin with their time, so a fork's own turn has a greater id than the fork. Scans bytes
+    without parsing JSON, because it reads the whole file.
+    """
     taken_back = own = False
     last = b""
     with suppress(*_PACKED), _opened(file) as lines:

@@ -1,5 +1,7 @@
-"""The calls of tools in a rollout of Codex, and their answers: a tool, what it was given, and what is told of it as
-`tool_call` takes it."""
+"""Parses tool calls and results in Codex rollouts.
+
+A `Call` is a tool's name, its arguments, and keyword arguments for `tool_call`.
+"""
 
 import json
 import re
@@ -19,7 +21,7 @@ _TITLES = ("task_name", "message", "chars", "explanation", "target", "revised_pr
 
 
 def called(item: Json) -> Call:
-    """What a model asked for."""
+    """Parse a call that the model requested."""
     kind = text_of(item, "type")
     tool = text_of(item, "name") or kind.removesuffix("_call")
     given = {**_arguments(item), **object_of(item, "action")}
@@ -29,13 +31,13 @@ def called(item: Json) -> Call:
     if tool != "exec" and (patch := _PATCH.search(whole)):
         paths = dict.fromkeys(_PATCHED.findall(patch[0]))
         return "apply_patch", {"filePath": ", ".join(paths)}, {**told, "diff": patch[0]}
-    if kind == "custom_tool_call":  # a script that asks us is a question to us
+    if kind == "custom_tool_call":  # a script may call our own tool
         tool = next(filter(is_own_tool, _WORD.findall(whole)), tool)
     return tool, {**given, "command": whole} if whole else given, told
 
 
 def made(item: Json) -> Call | None:
-    """A call that another one made, as scripts do: nothing but this tells of it."""
+    """Parse a nested call, made by a script; only its event records it."""
     kind = text_of(item, "type")
     told: dict[str, Any] = {"status": "error" if text_of(item, "status") in ("failed", "declined") else "completed"}
     if kind == "CommandExecution" and text_of(item, "source") != "user_shell":
@@ -51,7 +53,7 @@ def made(item: Json) -> Call | None:
 
 
 def told_later(item: Json) -> dict[str, Any]:
-    """What is told of a call beside its answer."""
+    """Return what an event adds to a call: a subagent's id, an exit code."""
     threads = item.get("receiver_thread_ids")
     first = threads[0] if isinstance(threads, list) and threads else ""
     child = text_of(item, "agent_thread_id") or (first if isinstance(first, str) else "")
@@ -60,8 +62,10 @@ def told_later(item: Json) -> dict[str, Any]:
 
 
 def answered(output: Any) -> dict[str, Any]:
-    """How a call went, with its exit code, and what it said. Answers were texts, then JSON in texts, and are texts with
-    a head now."""
+    """Parse the result of a call: status, exit code, output.
+
+    Results were plain text at first, then JSON in a string, and now are text with a header.
+    """
     if isinstance(output, list):
         output = "\n".join(text_of(one, "text") for one in output if isinstance(one, dict))
     value = output if isinstance(output, dict) else _object(output) if isinstance(output, str) else {}
@@ -82,7 +86,7 @@ def answered(output: Any) -> dict[str, Any]:
 
 
 def used(usage: Json) -> int:
-    """Tokens that were read anew or written."""
+    """Return uncached input tokens plus output tokens."""
     count = [millis_of(usage, key) or 0 for key in ("input_tokens", "cached_input_tokens", "output_tokens")]
     return max(0, count[0] - count[1]) + count[2]
 
@@ -100,7 +104,7 @@ def _arguments(item: Json) -> Json:
 
 
 def _command(value: Any) -> str:
-    """What a shell was given to run, without the shell."""
+    """Return a shell command without the shell itself."""
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         value = value[2] if len(value) == 3 and value[1] in ("-lc", "-c") else " ".join(value)
     return text_of({"command": value}, "command")

@@ -1,4 +1,4 @@
-"""What the lines of a rollout of Codex say, as messages."""
+"""Converts the lines of a Codex rollout to messages."""
 
 from collections import deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
@@ -36,42 +36,45 @@ _ENDS = {"task_started", "task_complete", "turn_aborted", "error"}
 @dataclass(frozen=True, slots=True)
 class Rollback:
     prompts: int
-    """How many of the last ones were taken back, with all that followed them."""
+    """Number of last prompts that were removed, with all that followed."""
 
 
 @dataclass(slots=True)
 class _Entry:
     message: Message
     begin: int
-    """Where its line begins."""
+    """Byte offset of the line."""
     call: Call = "", {}, {}
     waits: bool = False
-    """Its call was not answered yet."""
+    """Whether its call has no result yet."""
 
 
 @dataclass
 class Turns:
-    """Messages in the order of their lines. One that waits for the answer to its call holds up those behind it, so that
-    reading may go on behind each."""
+    """Yields messages in line order.
+
+    A message that waits for a call's result delays those after it, so that reading can resume after
+    any message.
+    """
 
     session: Session
     include: Collection[str]
     problems: list[str]
     skips_copies: bool = False
-    """Of the session it was forked from."""
+    """Whether to skip the copied beginning of a fork."""
     _copied: bool = False
     _unknown: set[str] = field(default_factory=set)
     _entries: deque[_Entry] = field(default_factory=deque)
     _calls: dict[str, _Entry] = field(default_factory=dict)
-    """Of this turn, by their ids."""
+    """Calls of the current turn by id."""
     _model: str = ""
     _summary: str = ""
     _total: int | None = None
     _tokens: int = 0
-    """That belong to what is said next."""
+    """Tokens that belong to the next answer."""
 
     def go_on(self, before: Iterable[Json]) -> None:
-        """What the lines before say of those to come, the last first: their model, and what was counted."""
+        """Restore the model and the token total from the lines before an offset, last first."""
         for line in before:
             if text_of(line, "type") == "turn_context":
                 self._model = self._model or text_of(line, "payload", "model")
@@ -83,13 +86,14 @@ class Turns:
     def messages(self, lines: Iterable[tuple[int, int, Json]], end: int = 0) -> Iterator[Message | Rollback]:
         for begin, behind, line in lines:
             end = behind
-            kind = text_of(line, "type") if "payload" in line else "response_item"  # the first versions had no frame
+            # The first versions had no envelope.
+            kind = text_of(line, "type") if "payload" in line else "response_item"
             payload = object_of(line, "payload") or line
             if self._is_copy(kind, payload):
                 continue
             if ends := kind == "compacted" or (kind == "event_msg" and text_of(payload, "type") in _ENDS):
                 self._end_calls()
-            if ends or kind == "response_item":  # other lines tell more of what was said before
+            if ends or kind == "response_item":  # other lines add to earlier messages
                 yield from self._done(begin)
             self._line(kind, payload, line, begin)
             if kind == "event_msg" and text_of(payload, "type") == "thread_rolled_back":
@@ -106,7 +110,7 @@ class Turns:
             yield replace(entry.message, end=self._entries[0].begin if self._entries else begin)
 
     def _is_copy(self, kind: str, payload: Json) -> bool:
-        """Those follow the description of the original, up to the first turn of the fork's own."""
+        """Whether a line is copied: from the original's metadata to the fork's first own turn."""
         if self.skips_copies and kind == "session_meta" and text_of(payload, "id") != self.session.id:
             self._copied = True
         elif self._copied and text_of(payload, "turn_id") > self.session.id:
@@ -126,7 +130,7 @@ class Turns:
         elif kind == "event_msg":
             self._event(payload, begin, time)
         elif kind not in _LINES:
-            self._is_unknown(f"lines of the type {kind!r}")
+            self._report_unknown(f"lines of type {kind!r}")
 
     def _item(self, item: Json, line: Json, begin: int, time: int) -> None:
         kind = text_of(item, "type")
@@ -142,14 +146,14 @@ class Turns:
             self._add("assistant", [Reasoning(text) for text in texts if text], begin, time)
         elif kind in _CALLS or kind in _CALLS_AND_ANSWERS:
             self._add_call(text_of(item, "call_id"), called(item), begin, time, waits=kind in _CALLS)
-        elif kind in _ANSWERS:  # one alone is of a call that could not be read, or that is known
+        elif kind in _ANSWERS:  # else its call was unreadable, or is before the offset
             if (entry := self._calls.get(text_of(item, "call_id"))) is not None:
                 self._tell(entry, **answered(item.get("output")))
                 entry.waits = False
         elif kind == "agent_message" and self.session.parent and text_of(item, "recipient") != "/root":
             self._add("user", [Text(text) for text in texts if text], begin, time)
         elif kind not in ("message", "reasoning", *_CLIENTS_OWN) and "type" in item:
-            self._is_unknown(f"items of the type {kind!r}")
+            self._report_unknown(f"items of type {kind!r}")
 
     def _prompt(self, item: Json, content: list[Json]) -> list[Part]:
         said = text_of(content[0], "text").lstrip() if content else ""
@@ -178,7 +182,7 @@ class Turns:
             _Entry(
                 Message(
                     id=f"{self.session.id}-{begin:x}",
-                    answers=self.session.id if mine else "",  # one turn is what stands between two prompts
+                    answers=self.session.id if mine else "",  # a turn is all between two prompts
                     speaker=speaker,
                     created=time,
                     finished=True,
@@ -209,7 +213,7 @@ class Turns:
         entry.message = replace(entry.message, parts=(tool_call(tool, given, self.include, **told),))
 
     def _end_calls(self) -> None:
-        """Nothing more is said of what a turn began: a call without an answer was broken off."""
+        """End the calls of a turn; those without a result were interrupted."""
         for entry in self._entries:
             entry.waits = False
         self._calls.clear()
@@ -227,7 +231,7 @@ class Turns:
             self._add_call(text_of(item, "id"), call, begin, time, waits=False)
 
     def _count(self, info: Json) -> None:
-        """The client says the same again whenever its limits change: what counts is how the total has grown."""
+        """Add the growth of the token total, because the client repeats counts."""
         total, last = object_of(info, "total_token_usage"), object_of(info, "last_token_usage")
         grown = max(0, used(last) if self._total is None else used(total) - self._total) if total else 0
         self._total = used(total) if total else self._total
@@ -236,14 +240,14 @@ class Turns:
         else:
             self._tokens += grown
 
-    def _is_unknown(self, what: str) -> None:
+    def _report_unknown(self, what: str) -> None:
         if what not in self._unknown:
             self._unknown.add(what)
-            self.problems.append(f"Codex CLI {self.session.version}: {what} are not known and left out")
+            self.problems.append(f"Codex CLI {self.session.version}: skipped unknown {what}")
 
 
 def kept_prompts(messages: Iterator[Message | Rollback]) -> set[int]:
-    """The prompts, by their number, that no rollback took away with what followed them."""
+    """Return the numbers (from 1) of prompts that no rollback removed, and 0 for the beginning."""
     prompts: list[int] = []
     count = 0
     for one in messages:
@@ -256,7 +260,7 @@ def kept_prompts(messages: Iterator[Message | Rollback]) -> set[int]:
 
 
 def left_of(messages: Iterator[Message | Rollback], kept: set[int] | None, problems: list[str]) -> Generator[Message]:
-    """The messages, or those of the prompts that were kept."""
+    """Yield the messages of kept prompts, or all if `kept` is None; report the others."""
     count = taken_back = 0
     for one in messages:
         if isinstance(one, Message):

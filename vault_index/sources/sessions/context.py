@@ -1,18 +1,18 @@
-"""The words of the user in a prompt, apart from what the client and the editor add to it for the model."""
+"""Separates the user's words in a prompt from the context that clients and editors add."""
 
 import re
 from typing import NamedTuple
 
 
 class _Marks(NamedTuple):
-    """How one client marks what it adds. A mark inside a line is text: somebody writes about it."""
+    """How a client marks added context. Marks inside a line are quoted text, and stay."""
 
     blocks: str
-    """Tags of blocks that are cut out, as a pattern."""
+    """Pattern of the tags whose blocks are removed."""
     before: str
-    """What ends where the words of the user begin, as a pattern."""
+    """Pattern of the context before the user's words."""
     whole: str
-    """The beginning of a text without a word of the user, as a pattern."""
+    """Pattern of the beginning of a text that holds only context."""
 
 
 _NEVER = r"(?!)"
@@ -24,7 +24,7 @@ _MARKS = {
         r"<(?:local-command-|command-name>|task-notification>|bash-std)|\[Request interrupted by user"
         r"|Caveat: The messages below",
     ),
-    # Newer ones tell it apart themselves as well (`content_item_kinds`).
+    # Newer versions also mark it in `content_item_kinds`.
     "codex": _Marks(
         r"image",
         r"[#<].*?^#+ My request for Codex:|Another language model started .*? your own analysis:",
@@ -41,7 +41,7 @@ _MARKS = {
 
 
 def said_in_prompt(client: str, text: str) -> str:
-    """Return the words of the user in a text of a prompt; empty if it has none."""
+    """Return the user's words in a prompt text; empty if there are only additions."""
     blocks, before, whole = _MARKS[client]
     text = _without(text, blocks).strip()
     if added := re.match(before, text, re.DOTALL | re.MULTILINE):
@@ -50,7 +50,7 @@ def said_in_prompt(client: str, text: str) -> str:
 
 
 def _without(text: str, tags: str) -> str:
-    """The text without blocks that begin a line or follow another block. A block without an end is text."""
+    """Remove blocks that begin a line or follow another block. An unclosed block stays."""
     kept, at, open_ended = list[str](), 0, set[str]()
     for begin in re.finditer(rf"(?<![^\n>])[ \t]*<({tags})(?: [^<>]*)?>", text):
         if begin.start() >= at and begin[1] not in open_ended:
@@ -59,5 +59,5 @@ def _without(text: str, tags: str) -> str:
                 kept.append(text[at : begin.start()])
                 at = end + len(closing)
             else:
-                open_ended.add(begin[1])  # looked for once: there may be thousands
+                open_ended.add(begin[1])  # search only once: there may be thousands
     return "".join(kept) + text[at:]

@@ -1,4 +1,4 @@
-"""Clients that keep each session in a file of its own."""
+"""The base of clients that keep each session in its own file."""
 
 import errno
 import json
@@ -19,14 +19,15 @@ from vault_index.sources.sessions.client import Listing
 from vault_index.sources.sessions.model import Listed, Message, Session
 
 _MANY = 1000
+"""Number of sessions above which misses in `session` are rate-limited."""
 _SHARE = 10
-"""A session that is not there among so many is looked for again no sooner than after so many times what that took."""
+"""Wait this multiple of a listing's duration before a miss lists all sessions again."""
 
 _Heads = dict[str, tuple[FileStamp, Session | None]]
 
 
 class FileClient(ABC):
-    """Lists by folders and `stat`. What a file says of its session at its beginning is read once a file."""
+    """Lists sessions by `stat`, and caches the head of each file."""
 
     name: str
     title: str
@@ -35,25 +36,26 @@ class FileClient(ABC):
     def __init__(self, folder: Path, cache: Path | None = None) -> None:
         self.folder = folder
         self._cache = cache
-        """Where the beginnings are remembered between runs."""
+        """File that stores the heads between runs."""
         self._lock = threading.Lock()
         self._heads: _Heads | None = None
-        """By path, with the stamp it had when its beginning was read: whose session it is. None for a file that is none
-        (yet)."""
+        """By path: the stamp when the head was read, and the session; None if it has none yet."""
         self._found: dict[str, Listed] = {}
-        """What was listed last."""
+        """The last listing."""
         self._look_again = 0.0
 
-    # --- what a client says of itself ------------------------------------------------------------------------------
+    # --- implemented by each client -------------------------------------------------------
 
     @abstractmethod
     def files(self) -> Iterator[os.DirEntry[str]]:
-        """The files that may be sessions, oldest first where a session may be in several; folders that cannot be read
-        raise OSError."""
+        """Yield files that may be sessions; if several hold the same session, the last one wins.
+
+        Raises OSError after the last file if a folder cannot be read.
+        """
 
     @abstractmethod
     def head(self, file: Path, problems: list[str]) -> Session | None:
-        """The session that a file holds, by its first lines; None where it says nothing yet."""
+        """Read the session from the first lines of a file; None if it has none (yet)."""
 
     @abstractmethod
     def read(
@@ -66,7 +68,7 @@ class FileClient(ABC):
     @abstractmethod
     def resume(self, session: str) -> Sequence[str]: ...
 
-    # --- what they have in common ----------------------------------------------------------------------------------
+    # --- shared by all clients ------------------------------------------------------------
 
     def present(self) -> bool:
         return any(folder.is_dir() for folder in self.watched())
@@ -85,7 +87,7 @@ class FileClient(ABC):
                         known = heads.get(entry.path)
                         if known is None or not _is_head(known, stamp):
                             known = stamp, self._head(Path(entry.path), problems)
-                        # What could not be read now is tried, and named, each time.
+                        # Do not cache failures: retry and report them each time.
                         if known[1] is not None or not problems:
                             seen[entry.path] = known
                         if (session := known[1]) is not None:
@@ -93,7 +95,7 @@ class FileClient(ABC):
                     except OSError as error:
                         _passed_over(error)
             except OSError as error:
-                message = f"the sessions of {self.title} cannot be listed ({error.filename}: {error.strerror})"
+                message = f"cannot list {self.title} sessions ({error.filename}: {error.strerror})"
                 faults.append(Problem("sessions_unreadable", message, "check the permissions of the folder"))
                 seen = {**heads, **seen}
             if seen != heads:
@@ -104,7 +106,7 @@ class FileClient(ABC):
             return Listing(found, tuple(faults), tuple(problems))
 
     def session(self, id_: str) -> Listed | None:
-        """By its file, as long as that is there: there may be thousands of others."""
+        """Check only the file of a known session, because there may be thousands."""
         if (known := self._found.get(id_)) is not None and (now := self._now(known)) is not None:
             return now
         if known is None and len(self._found) > _MANY and time.monotonic() < self._look_again:
@@ -119,7 +121,7 @@ class FileClient(ABC):
         return ()
 
     def deleted(self, listed: Listed) -> bool:
-        """A file that is gone says nothing: its client, a cleaner or a script may have removed it."""
+        """False: the client, a cleaner or a script may have removed the file."""
         return False
 
     def forget(self, sessions: Collection[str]) -> None:
@@ -135,7 +137,7 @@ class FileClient(ABC):
                 self._remember(self._heads)
 
     def version(self) -> object:
-        """Of nothing but the listing itself: asked as seldom as that may be."""
+        """Return the stamps of a full listing, so call it rarely."""
         return {id_: one.stamp for id_, one in self.listing().sessions.items()}
 
     def watched(self) -> Sequence[Path]:
@@ -147,7 +149,7 @@ class FileClient(ABC):
         return Listed(session, stamp, messages=1, first=session.created, place=file)
 
     def _now(self, known: Listed) -> Listed | None:
-        """None where its file is another one now, or gone."""
+        """Return the current state of a known session; None if its file is gone or replaced."""
         with suppress(OSError):
             stamp = stamp_of(os.stat(known.place))
             if (head := (self._heads or {}).get(known.place)) and _is_head(head, stamp):
@@ -157,7 +159,8 @@ class FileClient(ABC):
     def _head(self, file: Path, problems: list[str]) -> Session | None:
         try:
             head = self.head(file, problems)
-            return head and replace(head, title=redact(drop_private(head.title))[0])  # it is remembered on disk
+            # Redacted here too, because heads are stored on disk.
+            return head and replace(head, title=redact(drop_private(head.title))[0])
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -167,7 +170,7 @@ class FileClient(ABC):
     def _remembered(self) -> _Heads:
         if self._heads is None:
             self._heads = {}
-            with suppress(OSError, ValueError, TypeError, AttributeError):  # derived: read anew
+            with suppress(OSError, ValueError, TypeError, AttributeError):  # a cache: rebuild it
                 told = json.loads(self._cache.read_bytes()) if self._cache else {}
                 self._heads = {
                     path: (FileStamp(*stamp), Session(*session) if session else None)
@@ -201,12 +204,12 @@ def is_file(entry: os.DirEntry[str]) -> bool:
 
 
 def _passed_over(error: OSError) -> bool:
-    """False for an entry that is gone since its folder was read, or a link that leads to itself."""
+    """Return False for a deleted entry or a circular link; raise other errors."""
     if error.errno not in (errno.ENOENT, errno.ELOOP):
         raise error
     return False
 
 
 def _is_head(known: tuple[FileStamp, Session | None], stamp: FileStamp) -> bool:
-    """Whether a file is still the one whose beginning was read, with nothing but more behind it."""
+    """Whether a file is unchanged, or the same file with appended data."""
     return known[0] == stamp or (known[1] is not None and known[0].inode == stamp.inode and known[0].size <= stamp.size)

@@ -1,9 +1,13 @@
-"""Gemini CLI: a file for each session, `<folder>/tmp/<project>/chats/session-<minute>-<8 of its id>.jsonl`, and those
-of its subagents in a folder of its id beside it. Older clients rewrote one JSON object (`.json`) with each message.
+"""Reads Gemini CLI's sessions, one file each.
 
-Lines are a head, messages (one with the id of an earlier one takes its place), `{"$set": …}` and `{"$rewindTo": id}`:
-nothing of a session is known before its end, and it is always read as a whole.
-(google-gemini/gemini-cli: packages/core/src/services/chatRecordingService.ts, chatRecordingTypes.ts)
+The path is `<folder>/tmp/<project>/chats/session-<minute>-<first 8 of the id>.jsonl`; subagents'
+sessions are in a folder beside it, named by the id. Older versions rewrote one JSON object
+(`.json`) for each message.
+
+Lines are a head, messages (one with a known id replaces the earlier one), `{"$set": …}` and
+`{"$rewindTo": id}`. Any line may change earlier ones, so a session is always read as a whole.
+(google-gemini/gemini-cli: packages/core/src/services/chatRecordingService.ts,
+chatRecordingTypes.ts)
 """
 
 import hashlib
@@ -41,7 +45,7 @@ _FILE = re.compile(r"[\w-]{1,120}\.jsonl?")
 _SNAPSHOT = re.compile(r"\s*<state_snapshot>")
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
 _SNAPSHOT_TAKEN = "Got it. Thanks for the additional context!"
-_TOLD = ("sessionId", "lastUpdated", "summary")
+_METADATA = ("sessionId", "lastUpdated", "summary")
 _STATUS = {"success": "completed", "error": "error"}
 _LARGEST_BYTES = 256 << 20
 
@@ -60,7 +64,7 @@ class Gemini(FileClient):
         return ["gemini", "--resume", session]
 
     def files(self) -> Iterator[os.DirEntry[str]]:
-        """A session that went on in the newer form stands behind what it was in the older one."""
+        """Yield `.json` before `.jsonl`, so that the newer format wins."""
         faults: list[OSError] = []
         for project in _entries(os.fspath(self.folder / "tmp"), faults):
             if is_folder(project):
@@ -74,12 +78,12 @@ class Gemini(FileClient):
             raise faults[0]
 
     def head(self, file: Path, problems: list[str]) -> Session | None:
-        """None as well for the empty twin that a client leaves where a session is resumed."""
+        """Read the head; None also for the empty file that resuming a session leaves."""
         told: Json = {}
         for line in _lines(file, problems):
             said = [*objects_of(line, "messages"), *objects_of(line, "$set", "messages"), line]
             told |= {key: value for key, value in {**line, **object_of(line, "$set")}.items() if key not in told}
-            if any(one.get("type") in ("user", "gemini") and _said(one, ()) for one in said):
+            if any(one.get("type") in ("user", "gemini") and _parts_of(one, ()) for one in said):
                 return self._session(file, told, problems)
         return None
 
@@ -87,10 +91,11 @@ class Gemini(FileClient):
         above = file.parent.name
         id_ = text_of(told, "sessionId")
         parent = above if above != "chats" else ""
-        if text_of(told, "kind") == "subagent" and not parent:  # older ones had the id of the session that asked
+        # Older versions store the parent's id as the subagent's.
+        if text_of(told, "kind") == "subagent" and not parent:
             id_, parent = f"{id_}-{file.stem}", id_
         if not _ID.fullmatch(id_):
-            problems.append(f"{file}: nothing says whose session it is, it is left out")
+            problems.append(f"{file}: skipped, it has no valid session id")
             return None
         project = file.parents[2] if above != "chats" else file.parents[1]
         created = time_of(told, "startTime") or time_of(told, "timestamp") or 0
@@ -98,7 +103,7 @@ class Gemini(FileClient):
         return Session(id_, "", folder, folder, parent, "", created, created)
 
     def _folder_of(self, project: Path, hash_: str) -> str:
-        """The folder of the project: by its mark, else by the list of all, of which older ones give the hash."""
+        """Return the project folder: from its `.project_root`, else from the list of projects."""
         with suppress(OSError):
             if root := (project / ".project_root").read_text("utf-8", "replace").strip():
                 return root
@@ -118,10 +123,10 @@ class Gemini(FileClient):
         file, unknown = Path(listed.place), set[str]()
         with os_errors_as(f"{file} cannot be read", "check its permissions"):
             messages, told = _state(file, problems, unknown)
-        if not (messages or told):  # what was read before is better than nothing
-            raise VaultIndexError(f"{file} holds no session now", "it is read again once its client has written it")
+        if not (messages or told):  # keep what is indexed
+            raise VaultIndexError(f"{file} is empty", "retry after Gemini CLI has written the file")
         found = [one for told in messages if (one := self._message(told, listed.session, include, unknown)) is not None]
-        problems += [f"{self.title}: {one} are not known and left out" for one in sorted(unknown)]
+        problems += [f"{self.title}: skipped unknown {one}" for one in sorted(unknown)]
         said = (part.text for one in found if one.speaker == "user" for part in one.parts if isinstance(part, Text))
         title = text_of(told, "summary") or title_of(next(said, ""))
         updated = max([listed.session.created, time_of(told, "lastUpdated") or 0, *(one.created for one in found)])
@@ -130,10 +135,10 @@ class Gemini(FileClient):
     def _message(self, told: Json, session: Session, include: Collection[str], unknown: set[str]) -> Message | None:
         kind = text_of(told, "type")
         if kind not in ("user", "gemini"):
-            if kind not in ("info", "error", "warning"):  # those are the client's own
-                unknown.add(f"messages of the type {kind!r}")
+            if kind not in ("info", "error", "warning"):  # the client's own messages
+                unknown.add(f"messages of type {kind!r}")
             return None
-        parts = _said(told, include)
+        parts = _parts_of(told, include)
         if not parts:
             return None
         snapshot = any(isinstance(part, Text) and _SNAPSHOT.match(part.text) for part in parts)
@@ -167,7 +172,7 @@ def _entries(folder: str, faults: list[OSError]) -> list[os.DirEntry[str]]:
 def _lines(file: Path, problems: list[str]) -> Iterable[Json]:
     if file.suffix == ".json":
         if file.stat().st_size > _LARGEST_BYTES:
-            problems.append(f"{file} has more than {_LARGEST_BYTES >> 20} MiB and is left out")
+            problems.append(f"{file}: skipped, larger than {_LARGEST_BYTES >> 20} MiB")
         elif (whole := read_object(file.read_bytes(), str(file), problems)) is not None:
             yield whole
         return
@@ -176,7 +181,7 @@ def _lines(file: Path, problems: list[str]) -> Iterable[Json]:
 
 
 def _state(file: Path, problems: list[str], unknown: set[str]) -> tuple[list[Json], Json]:
-    """The messages that are left, and what is told of the session."""
+    """Apply all lines; return the remaining messages and the session's metadata."""
     messages: dict[str, Json] = {}
     told: Json = {}
     taken_back: list[Json] = []
@@ -191,19 +196,19 @@ def _state(file: Path, problems: list[str], unknown: set[str]) -> tuple[list[Jso
             messages[text_of(line, "id") or str(len(messages))] = line
         elif not (changed or "sessionId" in line):
             unknown.add(f"lines with {', '.join(sorted(line))[:80] or 'nothing'}")
-        # What a compaction left out stays, and so does what it masked.
+        # A compaction replaces the list of messages; keep those that it dropped or masked.
         known = {_words(one) for one in messages.values()} if whole else set()
         for one in whole:
             id_ = text_of(one, "id") or str(len(messages))
             if id_ not in messages and _words(one) not in known:
                 messages[id_] = one
-        told |= {key: value for key, value in {**line, **changed}.items() if key in _TOLD}
-    problems += left_out(sum(bool(_said(one, ())) for one in taken_back))
+        told |= {key: value for key, value in {**line, **changed}.items() if key in _METADATA}
+    problems += left_out(sum(bool(_parts_of(one, ())) for one in taken_back))
     return [*messages.values()], told
 
 
 def _texts(content: Any) -> list[str]:
-    """Of what the API calls parts: a text, one object, or a list of both."""
+    """Return the texts in API parts: a string, an object, or a list of both."""
     texts = []
     for one in content if isinstance(content, list) else [content]:
         if isinstance(one, dict) and one.get("thought") is not True:
@@ -214,12 +219,12 @@ def _texts(content: Any) -> list[str]:
 
 
 def _words(told: Json) -> str:
-    """Equal where the same is said again by another id."""
+    """Return a key that is equal for messages with the same text but different ids."""
     return f"{text_of(told, 'type')} {''.join(''.join(_texts(told.get('content'))).split()) or text_of(told, 'id')}"
 
 
-def _said(told: Json, include: Collection[str]) -> list[Part]:
-    """The prompt as it was typed, without the files that it names; or the answer, its thoughts and calls of tools."""
+def _parts_of(told: Json, include: Collection[str]) -> list[Part]:
+    """Return a prompt as typed, without included files; or an answer, its thoughts and calls."""
     if told.get("type") == "user":
         texts = [said_in_prompt("gemini", text) for text in _texts(told.get("displayContent") or told.get("content"))]
         data = [object_of(one, "inlineData") for one in objects_of(told, "content")]

@@ -1,7 +1,4 @@
-"""Long sessions that go on: what was rendered of them is remembered, and read on from where it ends.
-
-Only in memory, and of few: what is forgotten is read as a whole.
-"""
+"""Incremental rendering of long sessions, by an in-memory cache that continues at an offset."""
 
 import threading
 from collections import OrderedDict
@@ -14,13 +11,13 @@ from vault_index.sources.sessions.model import Listed, Message, Session
 from vault_index.sources.sessions.render import Renderer, Transcript, beyond_copies, finished, render
 
 _LONG = 1 << 20
-"""In bytes of the file: a shorter one is read as a whole in no time."""
+"""Smallest file in bytes to cache; shorter ones are rendered quickly."""
 _MOST = 32 << 20
-"""In characters, of what was said in all that are remembered."""
+"""Total size of cached transcripts, in characters."""
 _WAITING = 1000
-"""Messages that may be held until there is a place behind them to go on from; some clients have none."""
+"""Messages held back while no resume offset follows them; some clients have no offsets."""
 _BEFORE = 4096
-"""Bytes before the place that are compared: another file may stand there by now."""
+"""Bytes before the offset that are compared, to detect a replaced file."""
 
 
 @dataclass
@@ -29,7 +26,7 @@ class _Known:
     session: Session
     place: str
     offset: int = 0
-    """Behind the last message that is known, and will not change."""
+    """End of the last message that cannot change any more, in bytes."""
     before: bytes = b""
     size: int = 0
     problems: list[str] = field(default_factory=list)
@@ -42,8 +39,8 @@ class GoingOn:
         self._lock = threading.Lock()
 
     def render(self, listed: Listed, problems: list[str]) -> Transcript:
-        """The whole session, of which no more is read than what is new."""
-        with self._lock:  # who takes it has it alone
+        """Render the whole session; read only its new part."""
+        with self._lock:  # popping gives this thread exclusive use
             known = self._known.pop(listed.session.id, None)
         if known is not None and known.place == listed.place and _before(known.place, known.offset) == known.before:
             try:
@@ -53,7 +50,7 @@ class GoingOn:
         return self._go_on(_Known(Renderer(None, self._client.name), listed.session, listed.place), listed, problems)
 
     def render_fork(self, listed: Listed, origin: Listed, problems: list[str]) -> Transcript:
-        """What is new in a fork."""
+        """Render the messages of a fork that its original lacks."""
         session, read = self._client.read(listed, self._include, problems)
         _, original = self._client.read(origin, {*self._include, TAKEN_BACK}, [])
         with closing(read), closing(original):
@@ -67,10 +64,10 @@ class GoingOn:
         offset, waiting = known.offset, list[Message]()
         with closing(messages):
             for message in finished(messages):
-                # The last one is held back: lines behind it may tell more of it.
+                # Hold back the last message: later lines may complete it.
                 goes_on = waiting[-1].end if waiting and waiting[-1].finished else 0
                 if goes_on or len(waiting) > _WAITING:
-                    offset = goes_on  # 0: what is rendered is not what stands before a place
+                    offset = goes_on  # 0: the rendered part ends at no offset
                     for one in waiting:
                         known.renderer.add(one)
                     waiting.clear()

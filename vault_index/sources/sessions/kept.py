@@ -1,9 +1,9 @@
-"""Sessions as they were read last, a file of markdown each: what their client deletes is read from here.
+"""Kept copies of sessions as markdown files, which replace the sessions that their client deletes.
 
-<data>/sessions/<client>/<project>/<session>.md    what was read; its time is that of the session
+<data>/sessions/<client>/<project>/<session>.md    its mtime is the time of the session
 
-As long as the client has a session, its file is derived, and so no write waits for the disk. One that was lost or is
-empty, as after a loss of power, is written again.
+While the client has a session, its copy can be made again, so no write is synced to disk. A copy
+that is missing or empty, as after a power loss, is written again.
 """
 
 import os
@@ -26,20 +26,21 @@ REMOVED = "[redacted"
 _CUT = "…"
 _NAME = r"[A-Za-z0-9_-]+\.md"
 _LARGEST_HEAD = 64 << 10
-"""Bytes: no frontmatter that we wrote has more."""
-_HINT = "mend it, or delete it: the folder holds nothing but sessions"
+"""Bytes; our frontmatter is always smaller."""
+_HINT = "repair or delete the file"
 
 
 class Kept:
-    """Those of one client. Paths are those of its documents; whoever writes has the lock."""
+    """The copies of one client, by document path. Writers hold the writer lock."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._known: dict[str, Listed] = {}
 
     def all(self) -> dict[str, FileStamp]:
-        """What there is, by path; raises OSError for a folder that cannot be read."""
-        for file in sorted(self.folder.glob(".deleted/*/*.md")):  # an earlier version held these back for review
+        """Return the stamps of all copies by path. Raises OSError for an unreadable folder."""
+        # An earlier version moved deleted sessions here for review.
+        for file in sorted(self.folder.glob(".deleted/*/*.md")):
             folder = self.folder / file.parent.name
             folder.mkdir(mode=0o700, exist_ok=True)
             os.renames(file, folder / file.name)
@@ -52,8 +53,10 @@ class Kept:
         return found
 
     def put(self, path: str, text: str, updated: float) -> None:
-        """Keep what a session says now, which has changed then; raises OSError, and ValueError for a name that no file
-        has."""
+        """Write a copy if it differs; `updated` is its mtime, in seconds since the epoch.
+
+        Raises OSError, and ValueError for an invalid path.
+        """
         file, data = self._file(path), text.encode()
         if _bytes(file) == data:
             return
@@ -69,7 +72,7 @@ class Kept:
         draft.rename(file)
 
     def read(self, path: str) -> tuple[FileStamp, str]:
-        """What a session said, and the stamp of its file. NotFoundError, VaultIndexError for what is none."""
+        """Return the stamp and the text of a copy. Raises NotFoundError, VaultIndexError."""
         file = self._file(path)
         with os_errors_as(f"{file} cannot be read", "check its permissions"):
             stamp, data = _stamp(file), _bytes(file)
@@ -77,7 +80,7 @@ class Kept:
             raise NotFoundError(f"{path} is gone", "run: vault-index sync")
         text = data.decode("utf-8", "replace")
         if self._session(path, text) is None:
-            raise VaultIndexError(f"{file} is no session (any more)", _HINT)
+            raise VaultIndexError(f"{file} is not a valid session", _HINT)
         return stamp, text
 
     def stamp(self, path: str) -> FileStamp | None:
@@ -86,7 +89,7 @@ class Kept:
         return None
 
     def listed(self, path: str) -> Listed | None:
-        """A session by its path, as its frontmatter tells of it; None for what is none."""
+        """Return the session that the frontmatter of a copy describes; None if invalid."""
         with suppress(OSError, ValueError):
             file = self._file(path)
             if (stamp := _stamp(file)) is None:
@@ -102,7 +105,7 @@ class Kept:
         return None
 
     def find(self, id_: str) -> str | None:
-        """The path of a session."""
+        """Return the path of a session's copy."""
         with suppress(OSError):
             for project in sorted(os.listdir(self.folder)):
                 if not project.startswith(".") and os.path.isfile(os.path.join(self.folder, project, f"{id_}.md")):
@@ -110,7 +113,7 @@ class Kept:
         return None
 
     def remove(self, path: str) -> None:
-        """Remove the file of a session, and a draft of it that a crash left."""
+        """Remove a copy, and its draft if a crash left one."""
         file = self._file(path)
         for one in (file, _draft(file)):
             with suppress(FileNotFoundError, NotADirectoryError):
@@ -120,7 +123,7 @@ class Kept:
         self._known.pop(path, None)
 
     def size(self) -> tuple[int, int]:
-        """How many files there are, and their bytes."""
+        """Return the number of copies, and their total size in bytes."""
         found = self.all().values()
         return len(found), sum(stamp.size for stamp in found)
 
@@ -128,7 +131,7 @@ class Kept:
 
     def _file(self, path: str) -> Path:
         if not re.fullmatch(rf"[^./][^/]*/{_NAME}", path):
-            raise ValueError(f"{path} is the name of no session")
+            raise ValueError(f"{path} is not a session path")
         return self.folder / path
 
     def _session(self, path: str, text: str) -> Session | None:
@@ -151,15 +154,16 @@ class Kept:
 
 
 def hides_its_place(session: Session) -> bool:
-    """Whether nobody can tell any more where a kept session was held: the folder of its project stands nowhere, or not
-    as it was."""
-    told = f"{session.directory}{session.project}"
-    return session.worktree == session.project != "" or REMOVED in told or _CUT in told
+    """Whether a kept session's folder is unknown: not recorded, redacted or truncated."""
+    place = f"{session.directory}{session.project}"
+    return session.worktree == session.project != "" or REMOVED in place or _CUT in place
 
 
 def _worktree(project: str, directory: str) -> str:
-    """The folder of the project, which is not written down: the one called so that the session was held in, else its
-    name alone."""
+    """Return the project folder, which copies do not record.
+
+    It is the parent of `directory` that has the project's name, else the name alone.
+    """
     if not project or name_of(directory) == project:
         return ""
     above = (os.fspath(folder) for folder in Path(directory).parents if name_of(os.fspath(folder)) == project)

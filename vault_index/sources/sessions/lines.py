@@ -1,4 +1,4 @@
-"""Files of one JSON object a line, which their client appends to while we read."""
+"""Reads JSON Lines files while a client appends to them."""
 
 import json
 import time
@@ -10,16 +10,16 @@ from typing import IO
 from vault_index.sources.sessions.values import Json, read_object
 
 _LONGEST = 64 << 20
-"""In bytes. Nobody says as much in a line; an image may be as large."""
+"""Largest line, in bytes: images are stored inline."""
 _PIECE = 1 << 20
 _BACK = 1 << 16
 _WRITING = 1.0
-"""Seconds."""
+"""Seconds without growth after which an incomplete last line is reported."""
 _JOINED = b'}{"'
 _MOST_JOINED = 64
-"""Places of a line where an object may begin: in one that is nested deeply, each costs reading it all."""
+"""Object starts tried per line, because each try may parse the rest of a deeply nested line."""
 _BLANK = b" \t\r\n\0"
-"""A crash leaves zeros."""
+"""Whitespace, and the zero bytes that a crash leaves."""
 _DECODER = json.JSONDecoder()
 
 
@@ -35,12 +35,13 @@ def objects_in(
     passed_over: bytes = b"\n",
     opened: Callable[[Path], IO[bytes]] = plain,
 ) -> Iterator[tuple[int, int, Json]]:
-    """The objects from `offset` on, each with where it begins and where the next one does, in bytes.
+    """Yield (begin, end, object) from `offset` on, in bytes; `end` is where the next one begins.
 
-    A line may hold several: a client that was killed wrote no line feed, and went on behind it. The last line is read
-    as soon as it is whole; until it has not grown for a second, it may be half written. What else is no JSON is a
-    problem, and so is a line of more than 64 MiB, which is passed over; what begins with `passed_over` is not looked
-    at. `opened` opens a file that is packed; its offsets are those of what was packed. OSError passes through.
+    A line may hold several objects, because a killed client omits the line feed. The last line is
+    read once it is complete, and reported as invalid only if the file has not changed for a second.
+    Invalid JSON is a problem, and so is a line over 64 MiB, which is skipped. Lines that begin with
+    `passed_over` are skipped unparsed. `opened` opens a compressed file; offsets then count
+    decompressed bytes. Raises OSError.
     """
     with opened(file) as lines:
         lines.seek(offset)
@@ -57,11 +58,12 @@ def objects_in(
                     offset += len(rest)
                     if rest.endswith(b"\n"):
                         break
-                problems.append(f"{file}: the line at byte {begin} has more than {_LONGEST >> 20} MiB and is left out")
+                limit = f"{_LONGEST >> 20} MiB"
+                problems.append(f"{file}: skipped the line at byte {begin}, larger than {limit}")
 
 
 def _objects_of(line: bytes, passed_over: bytes, what: str, problems: list[str]) -> Iterator[tuple[int, int, Json]]:
-    """The objects on a line, with where each begins and where the next one does, in bytes."""
+    """Yield (begin, end, object) for the objects on a line, in bytes."""
     said = line.strip(_BLANK)
     if not said or (said.startswith(passed_over) and _JOINED not in said):
         return
@@ -74,8 +76,8 @@ def _objects_of(line: bytes, passed_over: bytes, what: str, problems: list[str])
 
 
 def _joined(line: bytes) -> Iterator[tuple[int, int, Json]]:
-    """The objects that another one, or the end of the line, stands behind. What is no JSON is passed over."""
-    text, at = line.decode("latin-1"), 0  # a character for each byte
+    """Yield the objects that another object or the end of the line follows; skip invalid JSON."""
+    text, at = line.decode("latin-1"), 0  # one character per byte
     for _ in range(_MOST_JOINED):
         if (begin := text.find('{"', at)) < 0:
             return
@@ -95,12 +97,14 @@ def _last_first(line: bytes, passed_over: bytes) -> list[Json]:
 
 
 def objects_before(file: Path, offset: int, passed_over: bytes = b"\n") -> Iterator[Json]:
-    """The objects of the lines before `offset`, the last first; an empty one for a line that cannot be read, and where
-    no line ends at `offset`."""
+    """Yield the objects before `offset`, last first.
+
+    Yields an empty object for an invalid line, and if `offset` is not at the end of a line.
+    """
     with file.open("rb") as lines:
         rest = b""
         while offset > 0:
-            length = min(offset, max(_BACK, len(rest)))  # growing, for a line of megabytes
+            length = min(offset, max(_BACK, len(rest)))  # doubles, for linear time
             offset -= length
             lines.seek(offset)
             piece = lines.read(length)

@@ -1,4 +1,4 @@
-"""What a client says of its sessions, whichever client it is. Times are milliseconds since the epoch.
+"""The session model that all clients share. Times are milliseconds since the epoch.
 
 row, file or line -> Message -> markdown
 """
@@ -16,46 +16,46 @@ Speaker = Literal["user", "assistant", "summary"]
 @dataclass(frozen=True, slots=True)
 class Session:
     id: str
-    """Of letters, digits, `_` and `-`; no other session of any client has it."""
+    """Unique across clients; contains letters, digits, `_` and `-`."""
     title: str
     directory: str
     worktree: str
-    """The folder of the project the session belongs to; empty or `/` where its client knows none."""
+    """Project folder; empty or `/` if the client knows no project."""
     parent: str
-    """The session that asked for it, of a subagent."""
+    """Id of the session that started this subagent; empty for other sessions."""
     version: str
-    """Of the client that began it."""
+    """Version of the client that started the session."""
     created: int
     updated: int
     forked_from: str = ""
-    """The session whose messages it begins with, where its client says so."""
+    """Id of the session that this one was forked from, if the client records it."""
 
     @property
     def project(self) -> str:
-        """What its project is called: its folder, or the one it was held in where its client knew no project."""
+        """Project name: the last part of `worktree`, or of `directory` if no project is known."""
         return name_of(self.worktree if self.worktree.strip("/\\") else self.directory)
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A session as its client lists it, without its messages being read."""
+    """A session in a listing; its messages are not read yet."""
 
     session: Session
-    """As far as it is known without reading on: title, version and `updated` may be those of its beginning."""
+    """Title, version and `updated` may be those of the first lines."""
     stamp: FileStamp
-    """Equal as long as nothing of it changed."""
+    """Changes whenever the session changes."""
     messages: int
-    """0 where there is nothing to index yet; any other number where nobody counted."""
+    """0 if there is nothing to index yet; clients that do not count use any other number."""
     first: int
-    """When its first message was written; that of a fork is older than the fork itself."""
+    """Time of the first message; in a fork it is older than `session.created`."""
     place: Any = None
-    """Where its client finds it again."""
+    """The client's own locator for `read`."""
     partial: bool = False
-    """The session itself is gone, and its client still has a part of it: what was kept of it before is more."""
+    """The client has only a remnant of a removed session; a kept copy holds more."""
 
 
 def moment_of(millis: int) -> datetime:
-    """1970 for what is no time."""
+    """Return the UTC time; 1970 if the value is out of range."""
     try:
         return datetime.fromtimestamp(millis / 1000, UTC)
     except (ValueError, OverflowError, OSError):
@@ -63,7 +63,7 @@ def moment_of(millis: int) -> datetime:
 
 
 class LeftOut(str):
-    """Among the problems of a session: what its reader leaves out on purpose. `status` counts it."""
+    """A problem that reports messages left out on purpose; `status` counts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,11 @@ class ToolCall:
     tool: str
     status: str
     target: str
-    """What it was called for: a file, a command, a pattern, whatever names it best."""
+    """The most telling argument: a file, a command, a pattern."""
     exit: int | None = None
     error: str = ""
     child: str = ""
-    """The session of a subagent."""
+    """Session id of the subagent that the call started."""
     output: str = ""
     diff: str = ""
 
@@ -102,7 +102,7 @@ Part = Text | Reasoning | Attachment | ToolCall
 class Message:
     id: str
     answers: str
-    """The id of the prompt that an assistant message belongs to."""
+    """Id of the prompt that an assistant message answers."""
     speaker: Speaker
     created: int
     finished: bool
@@ -111,6 +111,6 @@ class Message:
     error: str
     parts: tuple[Part, ...]
     tokens: int = 0
-    """What its client says it took: read anew and written, not what was cached."""
+    """Uncached input tokens plus output tokens, as the client counts them."""
     end: int = 0
-    """Where the line behind it begins, in a file that is only appended to; 0 elsewhere."""
+    """Byte offset of the next line in an append-only file; 0 elsewhere."""

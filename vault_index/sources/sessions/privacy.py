@@ -1,4 +1,4 @@
-"""What the settings keep on this machine, as one value that judges every origin."""
+"""Decides from the settings which sources, paths, projects and sessions are private."""
 
 from collections.abc import Collection, Iterable
 from functools import cached_property
@@ -14,15 +14,17 @@ from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import Source
 
 _ANY_NOTE = "-.md"
-"""The name of a note that might lie in a folder."""
+"""Hypothetical note that stands for every note of a folder."""
 
 
 class PrivateScope:
-    """Folders of vaults, whole sources, projects, and sessions of clients. Every method raises VaultIndexError where it
-    cannot tell.
+    """The private folders, sources, projects and sessions.
 
-    A project is private whichever client names it. Every client counts, also one whose sessions are not indexed:
-    memories may have been written in them. If neither `init` nor a section named a client, its sessions are private.
+    Methods raise VaultIndexError if the answer is unknown.
+
+    A private project is private in every client. Clients whose sessions are not indexed count too,
+    because memories may come from them. Sessions of a client that the settings do not mention are
+    private.
     """
 
     def __init__(self, config: Config, sources: Iterable[Source] = ()) -> None:
@@ -41,11 +43,11 @@ class PrivateScope:
         return not (True in self._limits or self._projects or vaults or found)
 
     def is_private_source(self, name: str) -> bool:
-        """Whether a source is private as a whole; one that is not set up counts as such."""
+        """Whether a whole source is private; an unknown source is."""
         return name not in self.sources or self.sources[name].config.local_only is True
 
     def keeps_path(self, path: str, sources: Collection[str] = ()) -> bool:
-        """Whether a path is a private document, or a folder in which every note is private."""
+        """Whether a path is a private document, or a folder of private notes only."""
         return any(
             source.stays_home(path) or source.stays_home(f"{path}/{_ANY_NOTE}".lstrip("/"))
             for source in self._vaults
@@ -53,8 +55,11 @@ class PrivateScope:
         )
 
     def resolve(self, origin: Origin) -> Origin:
-        """Add to an origin the client of its session, and where that was held. An unknown session has no client. What
-        one client cannot tell is raised where no other has the session."""
+        """Add the client, project and folders of the session to an origin.
+
+        An unknown session gets no client. Raises the error of an unreadable client only if no other
+        client has the session.
+        """
         unknown: VaultIndexError | None = None
         for name, client in self.clients.items() if origin.session else ():
             try:
@@ -70,10 +75,11 @@ class PrivateScope:
         return origin
 
     def keeps(self, origin: Origin) -> bool:
-        """Whether a text from these projects, these folders and this session is private.
+        """Whether a text from these projects, folders and this session is private.
 
-        An unknown session is private. A known one is judged by the settings of its client, and by where it was held. A
-        project of which only the name is known may be any that is called so."""
+        An unknown session is private. The client's settings and the session's folder decide about a
+        known one. A bare project name matches every private project of that name.
+        """
         origin = self.resolve(origin)
         client = self.clients.get(origin.client)
         of_client = client is None or client.config.local_only is True
@@ -91,20 +97,20 @@ class PrivateScope:
         return any(map(self._projects.may_cover, names)) or self._is_of_private_session(names)
 
     def _in_private_folder(self, folder: str) -> bool:
-        """Whether a folder is a private one of a vault."""
+        """Whether a folder is a private folder of a vault."""
         return any(
             (path := source.relative(folder)) is not None and self.keeps_path(path, [source.config.name])
             for source in self._vaults
         )
 
     def _held_in(self, folders: Iterable[str]) -> bool:
-        """Whether sessions were held in these folders, of a client all of whose sessions are private."""
+        """Whether a client with only private sessions has sessions in these folders."""
         wanted = with_targets(folders)
         clients = (client for client in self.clients.values() if client.config.local_only is True)
         return any(client.was_in(wanted) for client in clients)
 
     def _is_of_private_session(self, names: Iterable[str]) -> bool:
-        """Whether a project has one of these names in which a private session was held."""
+        """Whether a private session belongs to a project of one of these names."""
         forms = {form for name in names for form in forms_of(name)}
         return any(
             forms & forms_of(session.project) and client.keeps(session)

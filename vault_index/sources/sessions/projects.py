@@ -1,4 +1,4 @@
-"""Patterns of projects in the settings, which sessions they cover, and what a session's document is called."""
+"""Project patterns of the settings, and the document paths of sessions."""
 
 import os
 import re
@@ -16,12 +16,12 @@ from vault_index.markdown.normalize import project_form
 if TYPE_CHECKING:
     from vault_index.sources.sessions.model import Session
 
-# Compiled when they are needed first.
+# A plain string, because most commands never compile it.
 _NOT_IN_NAMES = r"[\x00-\x1f/\\:#|\[\]^]"
 
 
 class Projects:
-    """Patterns: the name of a project (`api`, `client-*`), or a folder, with everything in it (`~/clients/secret`)."""
+    """Patterns of project names (`api`, `client-*`) and folder trees (`~/clients/secret`)."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._names = [project_form(pattern) for pattern in patterns if not is_place(pattern)]
@@ -32,7 +32,7 @@ class Projects:
         return bool(self._names or self._folders)
 
     def covers(self, project: str, *held_in: str) -> bool:
-        """A project by its name, or by one of the folders its session was held in."""
+        """Whether a pattern matches the project name or one of the session's folders."""
         return any(fnmatchcase(form, name) for name in self._names for form in forms_of(project)) or any(
             is_under(pattern, folder) or fnmatchcase(folder, pattern)
             for pattern in self._folders
@@ -41,8 +41,11 @@ class Projects:
         )
 
     def may_cover(self, project: str) -> bool:
-        """A project of which nothing but its name is known: it may be the folder of a pattern, lie in one, or be a
-        repository in a folder of that."""
+        """Whether a pattern may match a project whose folder is unknown.
+
+        The name may be a pattern's folder, one of its subfolders, or a git repository one level
+        deeper.
+        """
         forms = forms_of(project)
         folders = {folder for pattern in self._folders for folder in (pattern, *iglob(pattern))}
         inside = [path for folder in folders for path in _inside(folder)]
@@ -55,12 +58,12 @@ class Projects:
 
 
 def is_place(project: str) -> bool:
-    """Whether a project is given as a folder."""
+    """Whether a project is written as a folder path."""
     return project.startswith(("/", "~"))
 
 
 def forms_of(project: str) -> set[str]:
-    """The forms of a project's name: as a whole, and without the folders before it."""
+    """Return the normalised project name, with and without its parent folders."""
     return {form := project_form(project), project_form(name_of(form))} - {""}
 
 
@@ -71,12 +74,15 @@ def _inside(folder: str) -> list[str]:
 
 
 def with_targets(folders: Iterable[str]) -> set[str]:
-    """Folders, and what they are links to. NotFoundError for what names none."""
+    """Return the folders and the targets of their links.
+
+    Raises NotFoundError for an invalid path.
+    """
     try:
         plain = [os.path.normpath(os.path.expanduser(folder)) for folder in folders]
         return {*plain, *map(os.path.realpath, plain)}
     except ValueError as error:
-        raise NotFoundError("a project is named by a folder that cannot be", "change its `project`") from error
+        raise NotFoundError("a `project` value is not a valid path", "correct `project`") from error
 
 
 def path_of(session: "Session") -> str:
@@ -84,7 +90,7 @@ def path_of(session: "Session") -> str:
 
 
 def session_in(path: str) -> str:
-    """The session whose document is called so."""
+    """Return the session id in a document path."""
     return path.rpartition("/")[2].removesuffix(".md")
 
 
@@ -94,7 +100,7 @@ def _folder(project: str) -> str:
 
 
 def redacted(text: str) -> str:
-    # Late: most searches list no sessions.
+    # Imported late, because most searches list no sessions.
     from vault_index.secrets.find import redact
 
     return redact(text)[0]

@@ -1,7 +1,7 @@
-"""A session as one markdown document: frontmatter, then a section for each turn.
+"""Renders a session as one markdown document: frontmatter, then a section for each turn.
 
-What is written for a turn depends on that turn alone, so that lines and chunks of turns that do not change stay what
-they are. Everything that was said passes `_clean` first: what is secret, private or was recalled by us never leaves.
+The text of a turn depends on that turn alone, so that lines and chunks of unchanged turns stay the
+same. `_clean` removes secrets, private blocks and our own recalled memories from every text.
 """
 
 import json
@@ -28,7 +28,7 @@ from vault_index.sources.sessions.model import (
 from vault_index.surrogates import mended
 
 _LEVEL = 2
-_TURN = "## "  # what is said inside a turn has smaller headings
+_TURN = "## "  # headings inside a turn are deeper
 _SPEAKERS = {"user": "User", "assistant": "Assistant", "summary": "Compaction summary"}
 _LONGEST_TARGET = 200
 _LONGEST_ERROR = 120
@@ -48,7 +48,7 @@ class Transcript:
 def render(
     session: Session, messages: Iterable[Message], client: str, *, forked_from: str = "", zone: tzinfo | None = None
 ) -> Transcript:
-    """The whole document. `messages` are used up one by one; times of turns are those of `zone`, or local ones."""
+    """Render the whole document; consumes `messages`. Times are in `zone`, default local."""
     renderer = Renderer(zone, client)
     for message in finished(messages):
         renderer.add(message)
@@ -56,8 +56,10 @@ def render(
 
 
 def finished(messages: Iterable[Message]) -> Iterator[Message]:
-    """The messages up to an answer that is still being written. One that was never ended, but was followed by
-    another, was broken off."""
+    """Yield the messages before an answer that is still being written.
+
+    An unfinished answer that another answer follows was interrupted, and counts as finished.
+    """
     waiting: list[Message] = []
     for message in messages:
         if waiting and message.speaker != "user":
@@ -70,12 +72,12 @@ def finished(messages: Iterable[Message]) -> Iterator[Message]:
 
 
 def beyond_copies(messages: Iterable[Message], original: Iterable[Message]) -> tuple[bool, Iterator[Message]]:
-    """Whether a fork begins with copies of its original's messages, and the messages from the first that differs."""
+    """Return whether a fork begins with copies, and its messages from the first difference."""
     mine, theirs = iter(messages), iter(original)
     copied = False
     for one in mine:
         other = next(theirs, None)
-        # A fork gives new ids and leaves the rest.
+        # A fork changes only the ids.
         if other is None or _copy(one) != _copy(other):
             return copied, chain([one], mine)
         copied = True
@@ -87,7 +89,7 @@ def _copy(message: Message) -> Message:
 
 
 class Renderer:
-    """Takes the messages one by one: a session that goes on is rendered from where it was."""
+    """Renders messages one by one, so that a growing session can be continued."""
 
     def __init__(self, zone: tzinfo | None, client: str) -> None:
         self._zone = zone
@@ -98,7 +100,7 @@ class Renderer:
         self._turn: tuple[str, str] | None = None
         self._blocks: list[str] = []
         self._items: list[str] = []
-        """Calls of tools that follow each other, until something else ends the list."""
+        """The current list of consecutive tool calls and attachments."""
 
     def copy(self) -> "Renderer":
         other = copy(self)
@@ -118,7 +120,7 @@ class Renderer:
         self._body(message)
 
     def transcript(self, session: Session, forked_from: str = "") -> Transcript:
-        """The whole document; nothing can be added then."""
+        """Return the whole document; call `add` no more afterwards."""
         self._end_turn()
         turns = sum(block.startswith(_TURN) for block in self._blocks)
         front = self._frontmatter(session, self._agent, self._model, turns, forked_from)
@@ -142,13 +144,13 @@ class Renderer:
             "parent": f"[[{self._line(session.parent)}]]" if session.parent else "",
             "forked_from": f"[[{forked_from}]]" if forked_from else "",
         }
-        # Every key is there, whatever is known yet: the lines of the turns must not move.
+        # Always write every key, so that the line numbers of turns do not change.
         return "\n".join(["---", *(f"{key}: {_yaml(value)}".rstrip() for key, value in values.items()), "---"])
 
     def _end_turn(self) -> None:
         self._end_list()
         if self._blocks and self._blocks[-1].startswith(_TURN):
-            self._blocks.pop()  # nothing in it is for anybody to read
+            self._blocks.pop()  # an empty turn
 
     def _end_list(self) -> None:
         if self._items:
@@ -159,14 +161,14 @@ class Renderer:
         for part in message.parts:
             if isinstance(part, ToolCall | Attachment):
                 self._items.append(self._item(part))
-            shown = list(self._shown(part)) if isinstance(part, ToolCall) else [self._said(part)]
+            shown = list(self._fenced(part)) if isinstance(part, ToolCall) else [self._text(part)]
             for block in filter(None, shown):
                 self._end_list()
                 self._blocks.append(block)
         if message.error:
             self._items.append(f"- error: {_code(self._line(message.error, _LONGEST_ERROR))}")
 
-    def _said(self, part: Part) -> str:
+    def _text(self, part: Part) -> str:
         said = nest(self._clean(part.text), _LEVEL) if isinstance(part, Text | Reasoning) else ""
         if isinstance(part, Text) or not said:
             return said
@@ -188,14 +190,14 @@ class Renderer:
             return f"error: {_code(reason)}" if reason else "error"
         return {"completed": "ok", "asked": "asked"}.get(call.status, "broken off")
 
-    def _shown(self, call: ToolCall) -> Iterator[str]:
+    def _fenced(self, call: ToolCall) -> Iterator[str]:
         for text, language in ((call.output, "text"), (call.diff, "diff")):
             if cleaned := self._clean(text).strip("\n"):
                 fence = _longer_run(cleaned, 3)
                 yield f"{fence}{language}\n{cleaned}\n{fence}"
 
     def _line(self, text: str, longest: int = _LONGEST_TARGET) -> str:
-        """As one line, short. Redacted before it is cut, so that no half of a secret is left."""
+        """Return one short line, redacted before truncation so that no part of a secret remains."""
         line = " ".join(self._clean(text).split())
         return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
@@ -210,7 +212,7 @@ def _utc(millis: int) -> str:
 
 
 def _yaml(value: str | int) -> str:
-    """A JSON text is a YAML text, where nothing stands in it that YAML calls unprintable."""
+    """Quote a value as JSON, which is valid YAML once unprintable characters are escaped."""
     if value == "":
         return ""
     quoted = json.dumps(value, ensure_ascii=False)
@@ -218,12 +220,12 @@ def _yaml(value: str | int) -> str:
 
 
 def _code(text: str) -> str:
-    """Inline code, where no tag, link or mark of emphasis counts."""
+    """Return inline code, in which markdown has no effect."""
     marks = _longer_run(text)
     space = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{marks}{space}{text}{space}{marks}"
 
 
 def _longer_run(text: str, shortest: int = 1) -> str:
-    """A run of backticks longer than any in the text."""
+    """Return more backticks than any run in the text has."""
     return "`" * max(shortest, *(len(run) + 1 for run in _BACKTICKS.findall(text)), 1)

@@ -1,4 +1,4 @@
-"""A client whose data lie in several folders: one for each profile, or an older one that is still there."""
+"""One client with several data folders, such as one per profile."""
 
 from collections.abc import Collection, Generator, Sequence
 from itertools import chain
@@ -9,7 +9,7 @@ from vault_index.sources.sessions.model import Listed, Message, Session
 
 
 class Several:
-    """Of a session in two folders the one in the first counts."""
+    """Combines clients; if a session is in several folders, the first folder wins."""
 
     def __init__(self, clients: Sequence[Client]) -> None:
         self._clients, first = clients, clients[0]
@@ -58,7 +58,7 @@ class Several:
         return self._owner(session).resume(session)
 
     def deleted(self, listed: Listed) -> bool:
-        """Nobody knows any more in which folder it was."""
+        """Ask every client, because the folder of a missing session is unknown."""
         return all(one.deleted(listed) for one in self._clients)
 
     def forget(self, sessions: Collection[str]) -> None:
@@ -67,5 +67,5 @@ class Several:
 
     def _owner(self, id_: str) -> Client:
         if (known := self._owners.get(id_)) is not None and known.session(id_):
-            return known  # the others would list all of theirs to find that they have none
+            return known  # a miss in the others costs a full listing
         return next((one for one in self._clients if one.session(id_)), self._clients[0])

@@ -1,4 +1,4 @@
-"""The sessions of one client as a source: each is a document that exists nowhere as a file."""
+"""The sessions of one client as a source: each is a document without a markdown file."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from vault_index.sources.sessions.clients import folders_of, open_client
 from vault_index.sources.sessions.projects import Projects, path_of, redacted, session_in, with_targets
 from vault_index.sources.source import YET, Scan
 
-if TYPE_CHECKING:  # a question that is not about sessions needs none of what reads them
+if TYPE_CHECKING:  # imported late, because most commands read no session
     from vault_index.sources.sessions.client import Client
     from vault_index.sources.sessions.going_on import GoingOn
     from vault_index.sources.sessions.kept import Kept
     from vault_index.sources.sessions.model import Listed, Session
 
 RENDERED = 5
-"""Raise it when the same session would give another text than before."""
+"""Version of the rendered text; raise it when the same session renders differently."""
 
 _NAMED_FAULTS = 10
-_UNKNOWN = FileStamp(-1, -1, -1)  # a database that is locked: nobody knows, and so it may have changed
-# Compiled when they are needed first.
+_UNKNOWN = FileStamp(-1, -1, -1)  # differs from every stamp, for a locked database
+# A plain string, because most commands never compile it.
 _ID = r"[A-Za-z0-9_-]+"
 
 
 class SessionSource:
-    """Documents are called `<project>/<session>.md`: by what never changes, so that a new title moves nothing."""
+    """Document paths are `<project>/<session>.md`, so that a new title does not move a document."""
 
     def __init__(self, config: Config, name: str) -> None:
         given = config.clients[name]
         self.title = CLIENTS[name]
         self.told = name in config.told
-        """Whether the settings, and so `init` or their reader, speak of this client."""
+        """Whether the settings mention this client."""
         self._all, self._name = config, name
         self._set = bool(given.data)
         self._include = frozenset(given.include)
@@ -61,7 +61,7 @@ class SessionSource:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Another process opens the client for itself."""
+        """Leave out open clients: each process opens its own."""
         return {key: value for key, value in self.__dict__.items() if key not in ("client", "_going_on")}
 
     @cached_property
@@ -70,7 +70,7 @@ class SessionSource:
 
     @cached_property
     def kept(self) -> Kept | None:
-        """What was read of them, as long as there is a place for it."""
+        """The kept copies of sessions; None without a data folder."""
         if self._all.sessions_dir is None:
             return None
         from vault_index.sources.sessions.kept import Kept
@@ -79,7 +79,7 @@ class SessionSource:
 
     @cached_property
     def _going_on(self) -> GoingOn:
-        from vault_index.sources.sessions.going_on import GoingOn  # late: searching needs no rendering
+        from vault_index.sources.sessions.going_on import GoingOn  # late: searches do not render
 
         return GoingOn(self.client, self._include)
 
@@ -88,7 +88,7 @@ class SessionSource:
         return f"{RENDERED}/{','.join(sorted(self._include))}"
 
     def scan_places(self, places: Iterable[str]) -> Scan:
-        """What the client has and, from what was kept, what it has no more."""
+        """Return the client's sessions, and the kept copies of those it has no more."""
         from vault_index.sources.sessions.client import Listing
 
         wanted = {place.strip("/") for place in places}
@@ -96,20 +96,21 @@ class SessionSource:
             return scan
 
         def within(path: str) -> bool:
-            # A place may be everything, a project, or one session.
+            # A place is everything (empty), a project, or one session.
             return not wanted.isdisjoint(("", path.partition("/")[0], path))
 
         try:
             kept = self.kept.all() if self.kept else {}
         except OSError as error:
-            message = f"kept sessions of {self.title} cannot be listed ({error.filename}: {error.strerror})"
+            reason = f"{error.filename}: {error.strerror}"
+            message = f"cannot list the kept {self.title} sessions ({reason})"
             fault = Problem("sessions_unreadable", message, "check the permissions of the folder")
             return Scan(faults=(Fault(fault.code, message),), unreadable=("",), problems=(fault,))
         reason = self.missing()
         if reason and not kept:
             return Scan(vanished=True, reason=reason)
         listing = Listing({}) if reason else self.client.listing()
-        # What is left of a session that is gone is less than what was kept of it.
+        # A kept copy holds more than a remnant in the client.
         stems = set(map(session_in, kept))
         there = {id_: one for id_, one in listing.sessions.items() if not (one.partial and id_ in stems)}
         found = {
@@ -125,7 +126,7 @@ class SessionSource:
             for path, stamp in sorted(kept.items(), key=lambda one: one[1].mtime_ns)
             if session_in(path) not in there and within(path) and self._wanted_still(path)
         }
-        last = {session_in(path): path for path in gone}  # one that is in two projects was moved
+        last = {session_in(path): path for path in gone}  # a session in two projects was moved
         gone = {path: ref for path, ref in gone.items() if last[session_in(path)] == path}
         faults = [Fault(fault.code, fault.message) for fault in listing.faults]
         return Scan(
@@ -133,7 +134,7 @@ class SessionSource:
             (*faults, *_some("session", listing.problems, "")),
             vanished=bool(reason),
             reason=reason,
-            # What a store holds that gives no answer nobody knows, so nothing counts as gone.
+            # The content of an unreadable store is unknown, so nothing counts as deleted.
             unreadable=("",) if listing.faults else (),
             problems=listing.faults,
             kept=frozenset(gone),
@@ -141,7 +142,7 @@ class SessionSource:
         )
 
     def _scan_sessions(self, paths: Iterable[str]) -> Scan | None:
-        """Of these sessions alone. None where one is not with its client: whether it was swept or deleted, all tell."""
+        """Scan only these sessions; None if the client lacks one, which requires a full scan."""
         refs, unreadable = list[DocumentRef](), list[str]()
         for path in sorted(paths):
             try:
@@ -156,20 +157,20 @@ class SessionSource:
 
     def look(self, path: str) -> DocumentRef | None:
         listed = self._of_client(path)
-        # A search asks this of its hits: what was kept is looked into only where something is left out.
+        # Every search looks at its hits, so read kept copies only if necessary.
         kept = self.kept.stamp(path) if self.kept and (listed is None or listed.partial) else None
         if kept is not None and self._wanted_still(path):
             return DocumentRef(self._name, path, kept)
         return self._ref(listed) if listed is not None else None
 
     def read(self, ref: DocumentRef) -> RawDocument:
-        # Late: searching needs no rendering.
+        # Imported late, because searches do not render.
         from vault_index.secrets.find import redact
         from vault_index.sources.sessions.model import LeftOut
 
         if ref.stamp.ctime_ns == KEPT and self.kept is not None:
             stamp, text = self.kept.read(ref.path)
-            text, found = redact(text)  # as more is known by now than when it was kept, or as it was written into it
+            text, found = redact(text)  # the rules may be newer than the copy
             return self._document(ref._replace(stamp=stamp), text, found, [])
         listed = self._of_client(ref.path)
         if listed is None:
@@ -184,13 +185,13 @@ class SessionSource:
         return self._document(seen, done.text, done.redacted, faults)._replace(whole=not listed.partial)
 
     def keep(self, raw: RawDocument, text: str, updated: float) -> Sequence[Fault]:
-        """Keep what is indexed of a session: what was read, but for what it quotes of what was deleted."""
+        """Keep the indexed text of a session, from which quotes of deleted texts are removed."""
         if self.kept is None or not raw.whole or not (self._keep or raw.ref.stamp.ctime_ns == KEPT):
             return ()
         try:
             self.kept.put(raw.ref.path, text, updated)
         except (OSError, ValueError) as error:
-            return (Fault("not_kept", f"it cannot be kept: {error}", raw.ref.path),)
+            return (Fault("not_kept", f"cannot write the kept copy: {error}", raw.ref.path),)
         return ()
 
     def _document(self, seen: DocumentRef, text: str, redacted: int, faults: list[Fault]) -> RawDocument:
@@ -202,7 +203,7 @@ class SessionSource:
         return RawDocument(seen, text, sha256(text.encode()).digest(), tuple(faults), "session")
 
     def born(self, path: str) -> float | None:
-        """Sessions say when they began."""
+        """None: the frontmatter has the time."""
         return None
 
     def stamp(self, path: str) -> FileStamp | None:
@@ -213,7 +214,7 @@ class SessionSource:
         return found.stamp if found else None
 
     def relative(self, absolute_path: str) -> str | None:
-        """A file that holds one session stands for it, any other of the data folder for the source as a whole."""
+        """Return the path of the session that a file holds, "" for other files of the client."""
         path = real_path(os.path.normpath(absolute_path))
         for folder in {*map(str, self.watched()), str(self.config.path)}:
             if is_under(real := real_path(folder), path):
@@ -228,28 +229,28 @@ class SessionSource:
         return listed is not None and self.keeps(listed.session)
 
     def session(self, id_: str) -> Session | None:
-        """A session as its client has it, or else as it was kept. VaultIndexError where that is not known."""
+        """Return a session of the client, or else its kept copy. Raises VaultIndexError."""
         return listed.session if (listed := self._session(id_)) is not None else None
 
     def knows(self, session: str) -> bool:
-        """Whether a session is there. VaultIndexError where that is not known."""
+        """Whether a session exists or was kept. Raises VaultIndexError."""
         return self.session(session) is not None
 
     def sessions(self) -> Iterator[Session]:
-        """All of them. VaultIndexError where they are not known."""
+        """Yield all sessions, also kept ones. Raises VaultIndexError."""
         return (listed.session for listed in self._sessions())
 
     def was_in(self, folders: Collection[str]) -> bool:
-        """Whether sessions were held in one of these folders, or above it. VaultIndexError where that is not known."""
+        """Whether a session ran in one of these folders or above them. Raises VaultIndexError."""
         places = {place.rstrip("/") for one in self.sessions() for place in (one.directory, one.worktree)} - {""}
         above = {os.fspath(one) for folder in folders for one in (Path(folder), *Path(folder).parents)}
-        # Claude Code names a folder after each, which stays when its sessions are swept.
+        # Claude Code keeps a folder per project after it removes the old sessions.
         names = [re.sub("[^A-Za-z0-9]", "-", one) for one in above]
         left = (folder / "projects" / name for folder in self._folders for name in names)
         return not places.isdisjoint(above) or any(map(os.path.isdir, left))
 
     def keeps(self, session: Session) -> bool:
-        """Whether a session stays home. Of a kept one it may not be known where the folder of its project was."""
+        """Whether a session is private; a kept copy whose project folder is unknown is."""
         from vault_index.sources.sessions.kept import hides_its_place
 
         folders = filter(None, (session.directory, session.worktree))
@@ -259,20 +260,20 @@ class SessionSource:
         )
 
     def link(self, path: str) -> str:
-        """Empty: a client opens a session by a command, which the full record of it names."""
+        """Empty: a command opens a session (see `resume_command`)."""
         return ""
 
     def missing(self) -> str:
-        reason = f"there are no sessions of {self.title} in {' or '.join(map(str, self._folders))}"
+        reason = f"no {self.title} sessions in {' or '.join(map(str, self._folders))}"
         return "" if self._there() and self.client.present() else reason if self._set else f"{reason} {YET}"
 
     @property
     def remedy(self) -> str:
         section = f"sessions.{self._name}"
-        return f"name the folder with {section}.data, or run `vault-index config set {section}.enabled false`"
+        return f"set {section}.data, or run `vault-index config set {section}.enabled false`"
 
     def found(self) -> tuple[int, str | None]:
-        """How many sessions there are, and the day on which the first of them began."""
+        """Return the number of sessions, and the local date of the first (YYYY-MM-DD), if any."""
         sessions = self.client.listing().sessions.values() if self._there() else ()
         began = [one.session.created for one in sessions if self._wanted(one)]
         return len(began), time.strftime("%Y-%m-%d", time.localtime(min(began) / 1000)) if began else None
@@ -288,11 +289,11 @@ class SessionSource:
     # --- inside ----------------------------------------------------------------------------------------------
 
     def _there(self) -> bool:
-        """Whether there is a folder to look into: without one nothing is imported that would."""
+        """Whether a data folder exists; without one, the client is not imported."""
         return any(folder.is_dir() for folder in self._folders)
 
     def _sessions(self) -> Iterator[Listed]:
-        """Those of the client, and those that were kept."""
+        """Yield the client's sessions, then the kept ones that it lacks."""
         sessions = self.client.listing().sessions if self._there() else {}
         yield from sessions.values()
         with suppress(OSError):
@@ -301,7 +302,7 @@ class SessionSource:
                     yield listed
 
     def _session(self, id_: str) -> Listed | None:
-        """As its client has it, or else as it was kept."""
+        """Return a session of the client, or else its kept copy."""
         if re.fullmatch(_ID, id_) is None:
             return None
         listed = self.client.session(id_) if self._there() else None
@@ -311,20 +312,20 @@ class SessionSource:
         return (self.kept.listed(path) if path else None) or listed
 
     def _of_client(self, path: str) -> Listed | None:
-        """The session that is called so, as its client has it; a path of another project is not its name."""
+        """Return the client's session at a document path; None if the project differs."""
         if not (self._there() and re.fullmatch(rf"{_ID}\.md", path.rpartition("/")[2])):
             return None
         listed = self.client.session(session_in(path))
         return listed if listed and self._wanted(listed) and path_of(listed.session) == path else None
 
     def _listed(self, path: str) -> Listed | None:
-        """The same, or as it was kept."""
+        """Return the session at a document path, or its kept copy."""
         listed = self._of_client(path)
         kept = self.kept.listed(path) if self.kept and (listed is None or listed.partial) else None
         return kept if kept is not None and self._wanted(kept) else listed
 
     def _wanted_still(self, path: str) -> bool:
-        """The same of one that was kept; only patterns that leave sessions out cost a look into it."""
+        """Whether `exclude` allows a kept session; its file is read only if there are patterns."""
         listed = self.kept.listed(path) if self.kept and self._exclude else None
         return listed is None or self._wanted(listed)
 
@@ -335,15 +336,17 @@ class SessionSource:
 
     def _ref(self, listed: Listed) -> DocumentRef:
         stamp = listed.stamp
-        # A fork shows what its original lacks, and so changes with it.
+        # The text of a fork depends on its original.
         if (origin := self._origin(listed)) is not None:
             both = (stamp.ctime_ns, origin.session.id, *origin.stamp[:2])
             stamp = stamp._replace(ctime_ns=zlib.crc32(repr(both).encode()))
         return DocumentRef(self._name, path_of(listed.session), stamp)
 
     def _origin(self, listed: Listed) -> Listed | None:
-        """What a session may have been forked from: what it says itself, else an older one that begins with the same
-        message."""
+        """Return the original of a fork: the recorded one, or the best older match.
+
+        A match begins with the same message; the one with the most message times in common wins.
+        """
         session = listed.session
         if session.forked_from:
             original = self._session(session.forked_from)

@@ -1,4 +1,4 @@
-"""Values of JSON that nobody believes: one of another type than expected counts as absent."""
+"""Accessors for untrusted JSON: a value of an unexpected type counts as absent."""
 
 import json
 from collections.abc import Collection, Iterable
@@ -13,14 +13,14 @@ from vault_index.surrogates import mended
 Json = dict[str, Any]
 
 _BEYOND_TIME = 1 << 53
-"""JSON may say `1e999`, or a number of hundreds of digits."""
+"""Exclusive limit of numbers, because JSON may hold `1e999` or hundreds of digits."""
 _LONGEST_TITLE = 100
-# What a call was for, the most telling first: `grep` has a pattern and a path, `bash` a command and a description.
+# The most telling argument first: `grep` has a pattern and a path.
 _TARGETS = ("command", "filePath", "file_path", "pattern", "url", "query", "description", "path", "name")
 
 
 def read_object(data: bytes, what: str, problems: list[str]) -> Json | None:
-    """The JSON object in `data`; None, and a problem, where there is none."""
+    """Parse a JSON object; on failure, add a problem that names `what` and return None."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -28,7 +28,7 @@ def read_object(data: bytes, what: str, problems: list[str]) -> Json | None:
         problems.append(f"{what} cannot be read ({reason})")
         return None
     if not isinstance(value, dict):
-        problems.append(f"{what} is no JSON object")
+        problems.append(f"{what} is not a JSON object")
         return None
     return value
 
@@ -39,14 +39,17 @@ def text_of(value: Json, *path: str) -> str:
 
 
 def millis_of(value: Json, *path: str) -> int | None:
-    """A whole number: of milliseconds, mostly."""
+    """Return a number as an integer (usually milliseconds), or None."""
     found = _at(value, path)
     number = isinstance(found, int | float) and not isinstance(found, bool)
     return int(found) if number and abs(found) < _BEYOND_TIME else None
 
 
 def time_of(value: Json, *path: str) -> int | None:
-    """Of an ISO 8601 text, in UTC where it says no zone."""
+    """Parse an ISO 8601 time to milliseconds since the epoch; UTC if it has no zone.
+
+    None if invalid.
+    """
     try:
         found = datetime.fromisoformat(text_of(value, *path))
         return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
@@ -60,28 +63,30 @@ def object_of(value: Json, *path: str) -> Json:
 
 
 def objects_of(value: Json, *path: str) -> list[Json]:
-    """The objects of a list."""
+    """Return the objects in a list."""
     found = _at(value, path)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def title_of(prompt: str) -> str:
-    """The first line of what was asked, of a session that has no title. Cleaned before it is cut, so that no half of a
-    secret is left."""
+    """Return a title for an untitled session: the first line of its prompt, at most 100 characters.
+
+    Secrets are removed before truncation, so that no part of one remains.
+    """
     clean, _ = redact(drop_private(drop_recalled(prompt)))
     line = next(filter(str.strip, clean.splitlines()), "").strip()
     return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
 
 
 def between(text: str, begin: str, end: str) -> str:
-    """What stands between two marks, the first time; empty where nothing does."""
+    """Return the text between the first `begin` and the next `end`; empty if either is missing."""
     inside, ended, _ = text.partition(begin)[2].partition(end)
     return inside if ended else ""
 
 
-def left_out(count: int, why: str = "taken back") -> list[str]:
-    """Return the problem that counts messages, if there are any."""
-    return [LeftOut(f"{count} {'message' if count == 1 else 'messages'} {why}")] if count else []
+def left_out(count: int, kind: str = "rewound") -> list[str]:
+    """Return a problem that counts messages left out; empty if `count` is 0."""
+    return [LeftOut(f"{count} {kind} {'message' if count == 1 else 'messages'}")] if count else []
 
 
 def tool_call(
@@ -97,8 +102,10 @@ def tool_call(
     output: str = "",
     diff: str = "",
 ) -> ToolCall:
-    """One call of a tool: of what was asked of us and what we answered nothing but the subject stays, for it is no news
-    and may since have been deleted."""
+    """Build a tool call. A call of vault-index itself keeps only its target.
+
+    Its output repeats indexed text, which may have been deleted since.
+    """
     command = given.get("command")
     run = own_run(" ".join(map(str, command)) if isinstance(command, list) else text_of(given, "command"))
     ours = is_own_tool(tool) or bool(run)
