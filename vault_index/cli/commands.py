@@ -29,9 +29,9 @@ SECTIONS = {
         Command("opencode wake", "agents", "start the daemon or update the index, as the plugin and the hooks do"),
         Command("mcp", "agents", "offer the memory tools to MCP clients"),
         Command("agent-context", "agents", "print the guide that agents read"),
-        Command("token add", "token", "make a token for a caller of serve, and print it once"),
-        Command("token list", "token", "list the tokens: what each may do and see"),
-        Command("token revoke", "token", "refuse a token from now on"),
+        Command("token add", "serve", "make a token for a caller of serve, and print it once"),
+        Command("token list", "serve", "list the tokens: what each may do and see"),
+        Command("token revoke", "serve", "refuse a token from now on"),
         Command("completions", "completions", "print the completions of a shell"),
     ),
     "Ask": (
