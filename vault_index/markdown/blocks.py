@@ -1,4 +1,4 @@
-"""Block structure: by markdown-it's block rules alone (its inline parser would cost as much again), or line by line."""
+"""Reads the block structure of markdown, by the scanner, by markdown-it, or line by line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vault_index.markdown.scanner import BlockSpan, Spans, heading_title, scan
 from vault_index.markdown.words import plain_words
 from vault_index.models import Block, Fault
 
-if TYPE_CHECKING:  # 50 ms, and a usual note does without it
+if TYPE_CHECKING:  # takes 50 ms, and most notes do not need it
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
@@ -24,12 +24,12 @@ DOLLARS = "$$"
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _DEEPEST = 18
-"""Near the level of a token below which markdown-it passes over the rest of the document."""
+"""Token level near the limit below which markdown-it drops the rest of the document."""
 MAX_LINES = 150_000
-"""Beyond it (ten megabytes of lines of 70 characters) the parser would need hundreds of megabytes for its tokens."""
+"""Largest number of lines for the parser (about 10 MB), which limits the memory of its tokens."""
 
 _MAX_HEADINGS = 20_000
-"""Each makes a chunk of its own, with a row in every table."""
+"""Largest number of headings, because each makes a chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ class Structure:
     blocks: tuple[Block, ...]
     first_h1: str
     code_lines: frozenset[int]
-    """Numbers of the lines that are code or formulas, where no comment, tag or link counts."""
+    """Numbers of code and formula lines, which contain no comments, tags or links."""
     faults: tuple[Fault, ...] = ()
 
 
 def read_structure(lines: Sequence[str]) -> Structure:
-    """Blocks of a document whose frontmatter is blanked out, so that line numbers are the file's.
+    """Read the blocks of a document; blank out its frontmatter first, to keep the line numbers.
 
-    What markdown-it cannot take is read by a plain splitter instead, with a fault that says so.
+    A text too long or nested too deeply for markdown-it is read by a plain splitter, with a fault.
     """
     if len(lines) > MAX_LINES:
         return read_lines(lines, f"more than {MAX_LINES:,} lines")
@@ -61,7 +61,7 @@ def read_structure(lines: Sequence[str]) -> Structure:
 
 
 def parsed(lines: Sequence[str], start: int, end: int) -> Spans | None:
-    """Some of the lines by markdown-it; None where what they begin may go on behind them."""
+    """Parse a slice of the lines by markdown-it; None if its last block may continue after it."""
     tokens = _parser(with_math=False).parse("\n".join((*lines[start:end], "")))
     if end < len(lines) and tokens:
         last = tokens[-1]
@@ -77,9 +77,9 @@ def _code(tokens: Iterable[Token], before: int = 0) -> list[range]:
 
 
 def read_lines(lines: Sequence[str], reason: str = "") -> Structure:
-    """Headings, code and paragraphs by the plain splitter, in a tenth of the time, with a fault for a `reason`."""
+    """Read only headings, code and paragraphs, in a tenth of the time; `reason` adds a fault."""
     spans, code_lines = plain_spans(lines)
-    fault = Fault("markdown", f"{reason}: only headings, code and paragraphs were told apart", line=1)
+    fault = Fault("markdown", f"{reason}: read only headings, code and paragraphs", line=1)
     return _structure(spans, lines, code_lines, (fault,) if reason else ())
 
 
@@ -96,11 +96,11 @@ def _parser(with_math: bool) -> MarkdownIt:
 
 
 def math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """`$$ … $$` from the beginning of a line to the end of one; what is not closed is text."""
+    """Parse `$$ … $$` from the beginning of a line to the end of one; unclosed, it is text."""
     position = state.bMarks[start] + state.tShift[start]
     if not state.src.startswith(DOLLARS, position) or state.is_code_block(start):
         return False
-    # Where a search down to `end` failed, none that begins further down will find anything either.
+    # After a failed search down to `end`, a later start cannot succeed.
     failed = f"{MATH} {end}"
     if start >= state.env.get(failed, end):
         return False
@@ -141,12 +141,13 @@ def _structure(
         text = "\n".join(lines[span.start - 1 : span.end])
         blocks.append(Block(span.start, span.end, text, headings, is_heading))
     if count > _MAX_HEADINGS:
-        faults = (*faults, Fault("markdown", f"only the first {_MAX_HEADINGS:,} headings count as such", line=1))
+        message = f"ignored headings after the first {_MAX_HEADINGS:,}"
+        faults = (*faults, Fault("markdown", message, line=1))
     return Structure(tuple(blocks), first_h1, code_lines, faults)
 
 
 def _spans(tokens: Iterable[Token], lines: Sequence[str], before: int = 0) -> Iterator[BlockSpan]:
-    """Top-level blocks, and the items of top-level lists, of a text that `before` lines stand above."""
+    """Yield top-level blocks and items of top-level lists; `before` lines precede the text."""
     heading: Token | None = None
     in_list = False
     for token in tokens:
@@ -164,7 +165,7 @@ def _spans(tokens: Iterable[Token], lines: Sequence[str], before: int = 0) -> It
 
 
 def _trimmed(token: Token, lines: Sequence[str], before: int, level: int = 0, title: str = "") -> Iterator[BlockSpan]:
-    """Without blank lines around it: markdown-it counts those after a list item to the item."""
+    """Yield the span of a token without blank lines, which markdown-it includes in list items."""
     start, end = token.map or (0, 0)
     start, end = before + start, min(before + end, len(lines))
     while end > start and not lines[end - 1].strip():
@@ -176,7 +177,7 @@ def _trimmed(token: Token, lines: Sequence[str], before: int, level: int = 0, ti
 
 
 def _with_gaps(spans: Iterable[BlockSpan], lines: Sequence[str]) -> Iterator[BlockSpan]:
-    """The spans, and the lines no token stands for (link definitions), so that nothing that is said gets lost."""
+    """Yield the spans, and the lines without a token (link definitions), so no text is lost."""
     position = 0
     for span in (*spans, BlockSpan(len(lines) + 1, len(lines))):
         start: int | None = None
@@ -193,7 +194,7 @@ def _with_gaps(spans: Iterable[BlockSpan], lines: Sequence[str]) -> Iterator[Blo
 
 
 def plain_spans(lines: Sequence[str]) -> tuple[list[BlockSpan], frozenset[int]]:
-    """The blocks, and the numbers (1-based) of the lines that are code."""
+    """Return the blocks, and the numbers (from 1) of code lines."""
     spans: list[BlockSpan] = []
     code_lines: set[int] = set()
     start: int | None = None

@@ -1,4 +1,4 @@
-"""The calls of tools in a session as it is rendered: a line each, with the tool, its subject, and how it ended."""
+"""Parses the tool calls in rendered sessions: one line each, with tool, target and outcome."""
 
 import os
 import re
@@ -19,16 +19,16 @@ _RUNNING = frozenset(
         "terminal", "powershell",
     }
 )  # fmt: skip
-"""What the clients call their tools, without case and marks."""
+"""Tool names of the clients, in lower case and letters only."""
 _NOT_LETTERS = re.compile(r"[^a-z]")
 _PATCHED = re.compile(r"\*\*\* (?:Add|Update|Delete) File: (\S+)")
 _WORD = re.compile(r"[^\s\"'`;|&()<>,=:]+")
-_NO_ANSWER = frozenset({"grep", "rg", "egrep", "diff", "cmp", "test", "[", "which", "pgrep"})
-"""Programs that end with 1 to say no."""
+_NO_MATCH = frozenset({"grep", "rg", "egrep", "diff", "cmp", "test", "[", "which", "pgrep"})
+"""Programs for which exit code 1 is no failure."""
 _WITH_VERB = frozenset(
     {"git", "gh", "npm", "npx", "pnpm", "yarn", "bun", "cargo", "go", "make", "just", "docker", "kubectl", "uv", "pip"}
 )
-"""Programs of which the next word says what they do."""
+"""Programs with a subcommand."""
 _BEFORE_PROGRAM = re.compile(r"(?:\w+=\S*|sudo|env|time|nohup|exec|command|-\S+)\Z")
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
 
@@ -42,7 +42,7 @@ class Call(NamedTuple):
 
     @property
     def command(self) -> str:
-        """What a shell was asked to run; empty for other tools."""
+        """The shell command; empty for other tools."""
         return self.target if _bare(self.tool) in _RUNNING else ""
 
     @property
@@ -51,11 +51,11 @@ class Call(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        said_no = self.outcome == "exit 1" and program_of(self.target) in _NO_ANSWER
-        return self.outcome.startswith(("exit ", "error")) and not self.done and not said_no
+        no_match = self.outcome == "exit 1" and program_of(self.target) in _NO_MATCH
+        return self.outcome.startswith(("exit ", "error")) and not self.done and not no_match
 
     def edited(self) -> list[str]:
-        """The files that it wrote, as they are named."""
+        """Return the names of the files that the call wrote."""
         if patched := _PATCHED.findall(self.target):
             return patched
         if _bare(self.tool) == "applypatch":
@@ -63,20 +63,22 @@ class Call(NamedTuple):
         return [self.target] if self.target and _bare(self.tool) in _EDITING else []
 
     def named(self) -> list[str]:
-        """What may be the name of a file that it read or wrote: its subject, or the words of a command."""
+        """Return possible file names: the target, or the words of a command."""
         return _WORD.findall(self.target) if self.command else [*self.edited(), self.target]
 
 
 def calls_in(text: str, first: int) -> Iterator[Call]:
-    """The calls in lines of a transcript, of which the first has the number `first`."""
+    """Yield the calls in the lines of a transcript; `first` is the number of the first line."""
     for number, line in enumerate(text.split("\n"), start=first):
         if line.startswith("- ") and line.endswith(")") and (call := _read(line, number)):
             yield call
 
 
 def program_of(command: str) -> str:
-    """What a command runs, in the folder it changes to, without what stands before a program: `git commit`, `pytest`,
-    `python -m http`."""
+    """Return the program of a command, with its subcommand: `git commit`, `python -m http`.
+
+    Skips `cd … &&`, shells, variables and wrappers such as `sudo`.
+    """
     words = command.split(maxsplit=2)
     if len(words) == 3 and os.path.basename(words[0]) in _SHELLS and words[1] in ("-c", "-lc"):
         command = words[2].lstrip("'\"")
@@ -90,7 +92,7 @@ def program_of(command: str) -> str:
 
 
 def _read(line: str, number: int) -> Call | None:
-    """As `sources.opencode.render` writes it: the subject stands between backticks, more than it has in a row."""
+    """Parse a line as `sources.sessions.render` writes it, with the target as inline code."""
     tool, colon, rest = line[2:].partition(":")
     if not colon or not tool or " " in tool:
         return None

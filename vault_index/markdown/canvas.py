@@ -1,4 +1,4 @@
-"""The text cards of an Obsidian canvas, as blocks at the lines of the file they stand in."""
+"""Parses an Obsidian canvas: its text cards become blocks with the lines of the JSON file."""
 
 import json
 import re
@@ -16,13 +16,13 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _LINE_END = re.compile(r"\r\n?|\n")
 
 _Node = dict[str, tuple[int, Any]]
-"""The fields of a node, each with the line its value begins in. A string of JSON never spans lines."""
+"""The fields of a node, each with the line of its value. A JSON string never spans lines."""
 
 
 def parse_canvas(text: str, name: str) -> ParsedDocument:
-    """Read a canvas. Its title is its name; a card is markdown, and all of it stands at one line of the file.
+    """Parse a canvas; its title is `name`. All blocks of a card have the card's line.
 
-    A card with a file is a link. Broken JSON has no blocks, but a fault with its line.
+    A file card becomes a link. Invalid JSON gives no blocks, but a fault with its line.
     """
     text = text.removeprefix("\ufeff")
     nodes, faults = _read_nodes(text)
@@ -60,7 +60,7 @@ def _read_nodes(text: str) -> tuple[list[_Node], tuple[Fault, ...]]:
         if not text.strip() or not isinstance(json.loads(text), dict):
             return [], ()
         return list(_nodes(text, line_ends)), ()
-    except ValueError as error:  # a number too long to read is one, beside broken JSON
+    except ValueError as error:  # invalid JSON, or a number that is too long
         reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         line = bisect(line_ends, error.pos) + 1 if isinstance(error, json.JSONDecodeError) else 1
     except RecursionError:
@@ -69,7 +69,7 @@ def _read_nodes(text: str) -> tuple[list[_Node], tuple[Fault, ...]]:
 
 
 def _nodes(text: str, line_ends: list[int]) -> Iterator[_Node]:
-    """Walks the outer levels of valid JSON by hand: `json.loads` does not tell where a value stood."""
+    """Parse the outer levels of valid JSON, because `json.loads` reports no positions."""
     for key, start, nodes in _values(text, _skip(text, 0)):
         if key == "nodes" and isinstance(nodes, list):
             for _, place, node in _values(text, start):
@@ -79,7 +79,7 @@ def _nodes(text: str, line_ends: list[int]) -> Iterator[_Node]:
 
 
 def _values(text: str, start: int) -> Iterator[tuple[str, int, Any]]:
-    """Key, offset of the value, and value, in the object that begins at `start`; in a list the keys are empty."""
+    """Yield (key, offset, value) of the object or list at `start`; in a list, keys are empty."""
     decode = json.JSONDecoder().raw_decode
     key, keyed = "", text[start] == "{"
     position = _skip(text, start + 1)

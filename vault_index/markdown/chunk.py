@@ -1,14 +1,16 @@
-"""Cutting a document into chunks: whole blocks under one heading, and the same cuts again after an edit elsewhere.
+"""Cuts a document into chunks of whole blocks under one heading; edits elsewhere do not move cuts.
 
-A plain packing from the top would shift every later cut when one line is inserted, and embed the whole note again.
-Two rules keep cuts where they are, both blind to what stands above:
+Packing from the top would shift all later cuts when a line is inserted, and embed the whole note
+again. Two rules make cuts independent of the text above:
 
-- A section is first cut into segments before each *anchor*, a block that a hash of its own text selects (about one of
-  `_ANCHOR_RATE`). So a text appended to a long log without headings changes nothing before the last anchor.
-- A segment is packed from its end. So a line inserted at its top changes its first chunk, or makes a new one.
+- A section is split into segments before each *anchor*, a block selected by a hash of its own text
+  (about one in `_ANCHOR_RATE`). So a text appended to a long log changes nothing before the last
+  anchor.
+- A segment is packed from its end. So a line inserted at its top changes only its first chunk, or
+  adds one.
 
-A chunk may begin with the end of the one before (`overlap`). Room for that is kept free in every chunk, also in the
-first, which has nothing to repeat: whether a chunk is the first must not decide where it begins.
+A chunk may begin with the end of the previous one (`overlap`). Every chunk reserves room for it,
+even the first, so that cuts do not depend on which chunk is the first.
 """
 
 import re
@@ -22,39 +24,39 @@ from vault_index import tokens
 from vault_index.models import Block, Chunk, ParsedDocument
 
 LONGEST_TOKEN = 128
-"""Characters of the longest token of cl100k_base, a run of spaces: `n` tokens hold at most `n` times as many."""
+"""Characters of the longest cl100k_base token (a run of spaces), an upper bound per token."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?=\s)|(?<=[。！？])(?![。！？」』”’）])|(?<=[。！？][」』”’）])")
 _JOINER = "\u200d"
 _VARIANTS = "\ufe0e\ufe0f"
-_LONGEST_CHARACTER = 32  # an emoji of a family, a letter with its accents
+_LONGEST_CHARACTER = 32  # a family emoji, or a letter with accents
 _ANCHOR_TOKENS = 8
-"""Shorter blocks (`- [ ] todo`) are repeated too often to be anchors."""
+"""Smallest anchor in tokens, because shorter blocks (`- [ ] todo`) repeat too often."""
 _ANCHOR_RATE = 48
 _MOST_COUNTS = 40_000
 _counts: dict[int, int] = {}
-"""By the hash of a text, which with 64 bits is that of no other."""
+"""Token counts by 64-bit hash of the text."""
 _MARKS = " \t\n-_*+>=|#"
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """The smallest part of a section, which is not cut further."""
+    """The smallest part of a section."""
 
     start: int
     end: int
     text: str
     tokens: int
     glue: str
-    """The text between this unit and the one before, line ends or nothing."""
+    """The line ends before this unit; empty within a line."""
     is_heading: bool = False
 
 
 def chunk(document: ParsedDocument, budget: int, overlap: int) -> tuple[Chunk, ...]:
-    """Chunks of at most `budget` tokens (cl100k_base), of which up to `overlap` repeat the chunk before.
+    """Return chunks of at most `budget` tokens (cl100k_base), with up to `overlap` repeated.
 
-    `overlap` counts whole blocks of the same section and is bounded by half the budget. Tokens are summed over blocks,
-    each counted once with the line end that follows it.
+    The overlap consists of whole blocks of the same section, and is at most half the budget. Token
+    counts are sums over blocks, each with its line end.
     """
     overlap = max(0, min(overlap, budget // 2))
     sections = [(headings, list(blocks)) for headings, blocks in groupby(document.blocks, key=lambda b: b.headings)]
@@ -62,26 +64,26 @@ def chunk(document: ParsedDocument, budget: int, overlap: int) -> tuple[Chunk, .
     for number, (headings, blocks) in enumerate(sections):
         deeper = number + 1 < len(sections) and sections[number + 1][0][: len(headings)] == headings
         if deeper and all(block.is_heading for block in blocks):
-            continue  # nothing of its own: its words are in the path of what follows
+            continue  # only a heading, which is in the paths of the next sections
         chunks += _section_chunks(headings, list(_units(blocks, budget)), budget, overlap)
     return tuple([piece for piece in chunks if _has_words(piece.text)] or chunks)
 
 
 def chunk_fields(document: ParsedDocument, budget: int) -> tuple[Chunk, ...]:
-    """Chunks of the texts in the frontmatter, as few as each group fits in."""
+    """Return chunks of the frontmatter texts, as few as possible per group."""
     groups = (list(_units(blocks, budget)) for blocks in document.fields)
     return tuple(_as_chunk((), run) for units in groups for run in _packed(units, budget, 0))
 
 
 def _has_words(text: str) -> bool:
-    """Whether a text is more than rules, bullets and other marks."""
+    """Whether a text has more than rules, bullets and other marks."""
     return bool(text.strip(_MARKS))
 
 
 def _section_chunks(headings: tuple[str, ...], units: Sequence[_Unit], budget: int, overlap: int) -> Iterator[Chunk]:
     runs = [run for segment in _segments(units) for run in _packed(segment, budget, overlap)]
     if all(unit.is_heading for unit in runs[0]) and any(_has_words(unit.text) for run in runs[1:] for unit in run):
-        runs = runs[1:]  # a heading cut off from its text: its words are in the path
+        runs = runs[1:]  # drop a heading without text, which is in the path
     yield from (_as_chunk(headings, run) for run in runs)
 
 
@@ -95,7 +97,7 @@ def _as_chunk(headings: tuple[str, ...], run: Sequence[_Unit]) -> Chunk:
 def _segments(units: Sequence[_Unit]) -> Iterator[Sequence[_Unit]]:
     start = 0
     for position, unit in enumerate(units):
-        # A text that comes again at once would cut a log of equal lines into chunks of one line.
+        # Equal consecutive lines are no anchors, else each would become a chunk.
         if position > start and unit.text != units[position - 1].text and _is_anchor(unit):
             yield units[start:position]
             start = position
@@ -110,7 +112,7 @@ def _is_anchor(unit: _Unit) -> bool:
 
 
 def _packed(units: Sequence[_Unit], budget: int, overlap: int) -> list[Sequence[_Unit]]:
-    """Runs of units in order, made from the end, each with what it repeats of the run before."""
+    """Pack units from the end into runs, each with its overlap; return them in order."""
     runs: list[Sequence[_Unit]] = []
     end = top = len(units)
     while top > 0:
@@ -123,7 +125,7 @@ def _packed(units: Sequence[_Unit], budget: int, overlap: int) -> list[Sequence[
         while first > 0 and units[first - 1].tokens <= spare:
             first -= 1
             spare -= units[first].tokens
-        # Where the run below repeats all of this one, it would say nothing new.
+        # Skip a run that the next run repeats completely.
         if first < top:
             runs.append(units[first:end])
             top = first
@@ -134,7 +136,7 @@ def _packed(units: Sequence[_Unit], budget: int, overlap: int) -> list[Sequence[
 def _units(blocks: Sequence[Block], budget: int) -> Iterator[_Unit]:
     before = 0
     for block in blocks:
-        # The cards of a canvas may share a line: a blank line keeps them apart.
+        # Canvas cards may share a line; separate them with a blank line.
         glue = "\n" * (block.start_line - before) or "\n\n"
         before = block.end_line
         size = _counted(block.text + "\n") if len(block.text) <= budget * LONGEST_TOKEN else budget + 1
@@ -145,7 +147,7 @@ def _units(blocks: Sequence[Block], budget: int) -> Iterator[_Unit]:
 
 
 def _counted(text: str) -> int:
-    """Its tokens; a long document that goes on is mostly what was counted before."""
+    """Count tokens, with a cache for growing documents."""
     key = hash(text)
     if (known := _counts.get(key)) is None:
         if len(_counts) >= _MOST_COUNTS:
@@ -155,20 +157,21 @@ def _counted(text: str) -> int:
 
 
 def _lines_of(block: Block, budget: int, glue: str) -> Iterator[_Unit]:
-    """The lines of a block that is too large, the parts of a line that is too large."""
+    """Yield the lines of a too large block, and the pieces of a too large line."""
     for offset, line in enumerate(block.text.split("\n")):
         if not line.strip():
             glue += "\n"
             continue
         number = min(block.start_line + offset, block.end_line)
         for piece, size in pieces(line, max(budget - 1, 1)):
-            yield _Unit(number, number, piece, size + 1, glue, block.is_heading)  # the line end is a token
+            # One more token for the line end.
+            yield _Unit(number, number, piece, size + 1, glue, block.is_heading)
             glue = ""
         glue = "\n"
 
 
 def pieces(line: str, budget: int) -> Iterator[tuple[str, int]]:
-    """Parts of at most `budget` tokens, each with its tokens; joined they are the line again."""
+    """Yield pieces of at most `budget` tokens with their counts; joined, they give the line."""
     size = _size(line, budget)
     if size <= budget:
         yield line, size
@@ -185,7 +188,7 @@ def _fitting(text: str, budget: int) -> Iterator[tuple[str, int]]:
     if size <= budget or len(text) == 1:
         yield text, size
         return
-    # As many characters as tokens fit as a rule; what does not is halved until it does.
+    # Usually one token holds at least one character; halve what does not fit.
     width = max(min(budget, len(text) // 2), 1)
     start = 0
     while start < len(text):
@@ -195,12 +198,12 @@ def _fitting(text: str, budget: int) -> Iterator[tuple[str, int]]:
 
 
 def _size(text: str, budget: int) -> int:
-    """Tokens of a text; just over the budget for one that is too long to be worth counting."""
+    """Count tokens; return `budget + 1` for a text that is certainly too long."""
     return tokens.count(text) if len(text) <= budget * LONGEST_TOKEN else budget + 1
 
 
 def _cut(text: str, start: int, end: int) -> int:
-    """The last place up to `end` between two words, else the next one between two characters."""
+    """Return the last word boundary up to `end`, else the next boundary of whole characters."""
     if end >= len(text):
         return len(text)
     space = text.rfind(" ", start + 1, end + 1)

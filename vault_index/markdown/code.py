@@ -1,4 +1,4 @@
-"""Where inline code stands in a text: no comment, tag or link begins in it."""
+"""Finds inline code, in which no comment, tag or link can begin."""
 
 import re
 from bisect import bisect
@@ -13,10 +13,11 @@ Span = tuple[int, int]
 
 
 def code_spans(text: str) -> list[Span]:
-    """Start and end offsets of the inline code in `text`, backticks included, in order.
+    """Return the offsets of inline code in order, with its backticks; the end is exclusive.
 
-    CommonMark's rule: a run of backticks closes with the next run of the same length, else it is text. Each run looks
-    up its partner in a table made from behind, so a megabyte of unpaired backticks costs no more than other text.
+    As in CommonMark, the next run of the same length closes a run of backticks; an unclosed run is
+    text. A table filled from the end gives the partner of each run, so unpaired backticks take
+    linear time.
     """
     runs = [match.span() for match in _RUN.finditer(text)]
     if len(runs) < 2:
@@ -43,7 +44,7 @@ def code_spans(text: str) -> list[Span]:
 
 
 def masked(text: str, spans: Iterable[Span], filler: str = "`") -> str:
-    """`text` with every character of the spans replaced, so that offsets stay. Spans are in order; they may nest."""
+    """Replace each character of the spans, so that offsets stay. Spans are sorted, and may nest."""
     parts: list[str] = []
     position = 0
     for start, end in spans:
@@ -56,7 +57,7 @@ def masked(text: str, spans: Iterable[Span], filler: str = "`") -> str:
 
 
 def _escaped(text: str, start: int) -> int:
-    """1 where a backslash escapes the first backtick of a run, else 0."""
+    """Return 1 if a backslash escapes the first backtick of a run, else 0."""
     slashes = 0
     while slashes < start and text[start - slashes - 1] == "\\":
         slashes += 1

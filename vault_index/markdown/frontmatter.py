@@ -1,4 +1,4 @@
-"""The YAML at the top of a note: read safely and within bounds; broken YAML is a fault, never an error."""
+"""Reads YAML frontmatter safely and within limits; invalid YAML is a fault, never an error."""
 
 import datetime
 import math
@@ -16,21 +16,22 @@ from vault_index.surrogates import mended
 
 _MAX_CHARACTERS = 64 * 1024
 _MAX_DEPTH = 50
-_MAX_INTEGER_BITS = 4096  # Python refuses to write longer ones in decimal
+_MAX_INTEGER_BITS = 4096  # Python converts no longer ones to decimal
 _MANY_BRACKETS = 40
 _DEEP_INDENT = re.compile(r"^[ \t?:\-]{25}", re.MULTILINE)
 _ENTRY = re.compile(r"(?P<key>[^\s#\-\[\]{}:\"'&*!|>%@`,?][^:]{0,100}):(?:[ \t](?P<value>.*))?$")
 TEMPLATE = re.compile(r"\{\{|<%")
-"""What a template leaves where a program is to put a value."""
+"""Placeholders of template plugins."""
 _LISTS = frozenset({"tags", "tag", "aliases", "alias"})
 _LINKS = re.compile(r"\[\[[^\[\],]+\]\](?:\s*,\s*\[\[[^\[\],]+\]\])+")
 _ITEM = re.compile(r"\s*-\s")
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Plain scalars as in the core schema of YAML 1.2, which Obsidian reads: `no`, `9:30`, `0x10` and dates are text.
+    """Reads plain scalars by the YAML 1.2 core schema, as Obsidian does.
 
-    So is a number that would be shown otherwise than it is written: `01234`, `1.10`, `1e3`.
+    So `no`, `9:30`, `0x10` and dates are text. A number whose decimal form differs from its source
+    (`01234`, `1.10`, `1e3`) is text too.
     """
 
     yaml_implicit_resolvers: Mapping[str, Any] = {}
@@ -40,31 +41,31 @@ for _tag, _form, _first in (
     ("null", r"(?:~|null|Null|NULL|)", ["~", "n", "N", ""]),
     ("bool", r"(?:true|True|TRUE|false|False|FALSE)", list("tTfF")),
     ("int", r"(?:0|-?[1-9][0-9]{0,300})", list("-0123456789")),
-    # Of so few digits that the number is written back alike.
+    # Few digits, so that the number converts back to the same text.
     ("float", r"(?=[-.0-9]{3,16}\Z)(?!-?0\.0000)-?(?:0|[1-9][0-9]*)\.(?:[0-9]*[1-9]|0)", list("-0123456789")),
 ):
     _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"\A{_form}\Z"), _first)
 
 _NOTHING = frozenset({"tag:yaml.org,2002:null", "tag:yaml.org,2002:bool"})
-# What yaml raises on real notes beside its own errors: dates that do not exist, numbers out of bounds, odd keys.
+# Errors of yaml on real notes: invalid dates, numbers out of range, odd keys.
 _ERRORS = (yaml.YAMLError, ValueError, OverflowError, TypeError, AttributeError, KeyError, RecursionError)
 
 
 class FieldText(NamedTuple):
-    """A text in a frontmatter: one value, or one of a list."""
+    """A text value in frontmatter, or one item of a list."""
 
     key: str
-    """The one it stands under, of those at the margin."""
+    """The top-level key."""
     first: int
     last: int
-    """Its lines in the file."""
+    """`first` and `last` are line numbers in the file, from 1."""
     text: str
-    """Quotes and escapes undone; of a text of several lines the lines as they are."""
+    """The parsed text; a multi-line text keeps its source lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """`lines` is how many lines of the file it takes, fences counted; 0 where there is none."""
+    """`lines` is the number of lines with fences; 0 without frontmatter."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     lines: int = 0
@@ -77,10 +78,10 @@ class _NotAMapping(yaml.YAMLError):
 
 
 def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
-    """Read the frontmatter of a document given as lines. Values are JSON values.
+    """Read the frontmatter of a document. Values are JSON values.
 
-    Of broken YAML the entries are read one by one, and those that can be read are kept: real vaults are full of
-    templates, and of titles with a colon.
+    Invalid YAML is read entry by entry, and the valid entries are kept, because templates and
+    titles with a colon are common.
     """
     count = fenced_lines(lines)
     if not count:
@@ -90,7 +91,7 @@ def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
         values, texts = _load(inside, 2)
         return Frontmatter(values, count, (), texts)
     except _NotAMapping as error:
-        # Prose between two rules: it stays part of the body, but Obsidian calls it invalid properties, and so do we.
+        # Prose between two rules stays in the body; like Obsidian, we report invalid properties.
         return Frontmatter({}, 0, (_fault(error, 1),))
     except _ERRORS as error:
         values, texts, faults = _salvage(inside)
@@ -99,9 +100,9 @@ def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
 
 
 def string_list(value: Any, *, split_spaces: bool = False) -> list[str]:
-    """A frontmatter value that may be a list, a string with commas (or spaces), a single value, or nothing."""
+    """Return texts of a list, of a string with commas (or spaces), or of a single value."""
     if isinstance(value, list):
-        # An unquoted [[link]] is a list in a list.
+        # YAML reads an unquoted [[link]] as a nested list.
         return [text for item in value for text in (string_list(item) if isinstance(item, list) else _single(item))]
     if isinstance(value, str):
         parts = value.replace(",", " ").split() if split_spaces else value.split(",")
@@ -110,7 +111,7 @@ def string_list(value: Any, *, split_spaces: bool = False) -> list[str]:
 
 
 def plain_text(value: Any) -> str | None:
-    """A frontmatter value that is one text or number, as text; None for any other, and for an empty one."""
+    """Return a string or number as text; None for other or empty values."""
     return str(value).strip() or None if isinstance(value, str | int | float) and not isinstance(value, bool) else None
 
 
@@ -122,7 +123,7 @@ def _single(item: Any) -> list[str]:
 
 
 def _load(lines: Sequence[str], first: int) -> tuple[dict[str, Any], tuple[FieldText, ...]]:
-    """The values in some lines, and their texts; `first` is the number of the first line."""
+    """Parse lines to values and texts; `first` is the number of the first line."""
     text = "\n".join(lines)
     if len(text) > _MAX_CHARACTERS:
         raise yaml.YAMLError(f"longer than {_MAX_CHARACTERS:,} characters")
@@ -142,7 +143,7 @@ def _load(lines: Sequence[str], first: int) -> tuple[dict[str, Any], tuple[Field
 
 
 def known_key(key: str) -> str:
-    """A key in the spelling that this program reads (`Tags` is `tags`); any other as it is written."""
+    """Return a known key in lower case (`Tags` becomes `tags`); other keys are unchanged."""
     return key.lower() if key.lower() in KNOWN_KEYS else key
 
 
@@ -163,9 +164,9 @@ def _texts(key: str, node: yaml.Node, lines: Sequence[str], first: int) -> Itera
 
 
 def _refuse_bombs(text: str) -> None:
-    """A few aliases of aliases expand to gigabytes, and deep nesting ends the process where C code recurses.
+    """Reject aliases, which may expand to gigabytes, and deep nesting, which may crash C code.
 
-    Reading the events costs as much as loading, so only a text that could hold either is looked at.
+    Checks only suspicious texts, because reading events takes as long as loading. Raises YAMLError.
     """
     aliases = "*" in text and "&" in text
     if not aliases and text.count("[") + text.count("{") < _MANY_BRACKETS and not _DEEP_INDENT.search(text):
@@ -173,7 +174,7 @@ def _refuse_bombs(text: str) -> None:
     depth = 0
     for event in yaml.parse(text, _Loader):
         if isinstance(event, yaml.AliasEvent):
-            raise yaml.YAMLError("aliases (*name) are not read")
+            raise yaml.YAMLError("aliases (*name) are not supported")
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
@@ -183,7 +184,7 @@ def _refuse_bombs(text: str) -> None:
 
 
 def _salvage(lines: Sequence[str]) -> tuple[dict[str, Any], tuple[FieldText, ...], tuple[Fault, ...]]:
-    """What can be read of broken YAML, entry by entry, and a fault for each line that cannot."""
+    """Read the valid entries of invalid YAML, and return a fault for each invalid one."""
     values: dict[str, Any] = {}
     texts: list[FieldText] = []
     faults: list[Fault] = []
@@ -192,7 +193,7 @@ def _salvage(lines: Sequence[str]) -> tuple[dict[str, Any], tuple[FieldText, ...
     for start, entry in _entries(lines):
         parts = [_try(entry, start + 2, start + 2)]
         starts = [number for number, line in enumerate(entry) if number and _ITEM.match(line)]
-        if parts[0][2] and starts:  # a list, of which one bad item loses itself alone
+        if parts[0][2] and starts:  # a list: try each item alone
             head = entry[: starts[0]]
             parts = [
                 _try([*head, *entry[begin:end]], start + 2 + begin - len(head), start + 2 + begin)
@@ -208,7 +209,7 @@ def _salvage(lines: Sequence[str]) -> tuple[dict[str, Any], tuple[FieldText, ...
 
 
 def _try(entry: list[str], first: int, line: int) -> tuple[dict[str, Any], tuple[FieldText, ...], list[Fault]]:
-    """What an entry says whose lines begin with this number, or what is written there, and a fault on `line`."""
+    """Parse an entry that begins at line `first`; if invalid, take its raw text, with a fault."""
     try:
         return *_load(entry, first), []
     except _ERRORS as error:
@@ -218,7 +219,7 @@ def _try(entry: list[str], first: int, line: int) -> tuple[dict[str, Any], tuple
 
 
 def _entries(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Top-level keys with the lines that belong to them, and the position of the first one."""
+    """Yield the index of the first line, and all lines, of each top-level key."""
     start = 0
     for number, line in enumerate(lines):
         if number > start and _ENTRY.match(line):
@@ -229,7 +230,7 @@ def _entries(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _as_written(entry: Sequence[str]) -> dict[str, Any]:
-    """`title: Foo: bar` is no YAML, but clear enough; what a template left behind is not."""
+    """Read one line of invalid but clear YAML, such as `title: Foo: bar`, except templates."""
     match = _ENTRY.match(entry[0])
     if not match or any(line.strip() for line in entry[1:]) or TEMPLATE.search(entry[0]):
         return {}

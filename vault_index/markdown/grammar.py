@@ -1,7 +1,7 @@
-"""The whole of a note's markdown by markdown-it, with what Obsidian adds; markup of HTML is text.
+"""Parses full markdown with Obsidian's syntax by markdown-it; HTML is text.
 
-Blocks are parsed first and for the whole text, inline text block by block and only where it is shown: it takes most of
-the time. Two parsers, because they may nest differently deep.
+Blocks are parsed for the whole text, inline text only in shown blocks, because it takes most of the
+time. There are two parsers, because their nesting limits differ.
 """
 
 import re
@@ -20,14 +20,17 @@ from vault_index.markdown.blocks import MATH, MAX_LINES, math_block, plain_spans
 from vault_index.markdown.obsidian import WIKI, tag_at, without_comments
 
 Env = MutableMapping[str, Any]
-"""What definitions of links say, and counts of the rules."""
+"""Link definitions, and counters of the rules."""
 
 TOO_DEEP = "too_deep"
 FOOTNOTE = "footnote"
 _DEEPEST = 60
-"""The level of a token below which blocks are text; a list takes two. The parser itself would lose the rest."""
+"""Deepest token level; deeper blocks become text.
+
+A list takes two. The parser itself would drop them.
+"""
 _CELLS = 20_000
-"""Tokens of cells beyond twice the length of a text: rows without cells are filled; 2 kB could make 65,000 cells."""
+"""Table tokens beyond twice the text's length: filled rows can turn 2 kB into 65,000 cells."""
 
 _DEFINITION = re.compile(r"\[\^([^\s\[\]^]{1,64})\]:")
 _MARKUP = re.compile(
@@ -37,14 +40,16 @@ _MARKUP = re.compile(
 _HTML = re.compile(r"<[a-zA-Z/!][^<>\n]*>")
 _SCHEME = re.compile(r"(?<![^\W_])https?\Z", re.IGNORECASE)
 _ADDRESS = re.compile(r"://(?!\))[^\s<>\"'`|\\^{}\[\]()]*(?:\([^\s<>\"'`|\\^{}\[\]]*)?")
-"""Ends before a `)` that closes nothing. It never reads on to drop what follows: a line of such addresses is linear."""
+"""Ends before an unmatched `)`. Takes linear time for a line of addresses."""
 _AFTER_ADDRESS = ".,;:!?*_~"
 _EQUALS = ord("=")
 
 
 def blocks_of(lines: Sequence[str]) -> tuple[Sequence[str], list[Token], Env]:
-    """The lines of a text without frontmatter, and without comments now; its tokens, numbered by the lines. What
-    markdown-it cannot take is headings, code and paragraphs."""
+    """Parse lines without frontmatter; return them without comments, with tokens and environment.
+
+    A text too long or nested too deeply for markdown-it gives only headings, code and paragraphs.
+    """
     if any("%%" in line for line in lines):
         lines = without_comments(lines, read_structure(lines).code_lines)
     env: Env = {}
@@ -55,7 +60,7 @@ def blocks_of(lines: Sequence[str]) -> tuple[Sequence[str], list[Token], Env]:
 
 
 def inline_of(content: str, env: Env) -> list[Token]:
-    """The tokens inside a paragraph, a heading or a cell."""
+    """Parse the inline tokens of a paragraph, heading or cell."""
     tokens: list[Token] = []
     try:
         _inline_parser().inline.parse(content, _inline_parser(), env, tokens)
@@ -65,7 +70,7 @@ def inline_of(content: str, env: Env) -> list[Token]:
 
 
 class _Parser(MarkdownIt):
-    """Addresses are left as they are written: whoever shows them decides which of them are links."""
+    """Leaves addresses as written; the caller decides which of them are links."""
 
     def normalizeLink(self, url: str) -> str:  # noqa: N802
         return url
@@ -103,7 +108,7 @@ def _inline_parser() -> MarkdownIt:
 
 
 def _plain(lines: Sequence[str]) -> list[Token]:
-    """Without a parser, in the time that it takes to read the lines."""
+    """Make tokens without the parser, in linear time."""
     tokens: list[Token] = []
     spans, code = plain_spans(lines)
     for start, end, level, title in spans:
@@ -135,7 +140,7 @@ def _too_deep(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Of a table with more cells than there is room for, the first rows."""
+    """Parse a table; only its first rows if it exceeds the cell limit."""
     before, used = len(state.tokens), state.env.get("cells", 0)
     columns = state.src.count("|", state.bMarks[start], state.eMarks[start]) + 1
     rows = (2 * len(state.src) + _CELLS - used) // (3 * columns)
@@ -146,7 +151,7 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A definition, as far as a paragraph goes."""
+    """Parse a footnote definition, which is one paragraph."""
     match = _DEFINITION.match(state.src, state.bMarks[start] + state.tShift[start], state.eMarks[start])
     if match is None or silent or state.is_code_block(start):
         return match is not None and not state.is_code_block(start)
@@ -168,7 +173,7 @@ def _took(state: StateBlock, kind: str, start: int, last: int, info: str = "") -
 
 
 def _markup(state: StateInline, silent: bool) -> bool:
-    """Tags, links and embeds of Obsidian, footnotes and formulas: a token each, with its source."""
+    """Parse a tag, wikilink, embed, footnote reference or formula to a token with its source."""
     at, sign = state.pos, state.src[state.pos]
     if sign == "#" and not state.linkLevel and (tag := tag_at(state.src, at)):
         kind, content, end = "tag", tag, at + 1 + len(tag)
@@ -185,7 +190,7 @@ def _markup(state: StateInline, silent: bool) -> bool:
 
 
 def _html(state: StateInline, silent: bool) -> bool:
-    """Text as it is written: no mark in it counts."""
+    """Treat an HTML tag as text, without markup inside."""
     match = _HTML.match(state.src, state.pos, state.posMax) if state.src[state.pos] == "<" else None
     if match and not silent:
         state.push("text", "", 0).content = match[0]
@@ -194,7 +199,7 @@ def _html(state: StateInline, silent: bool) -> bool:
 
 
 def _address(state: StateInline, silent: bool) -> bool:
-    """An address without marks around it."""
+    """Parse a bare web address as a link."""
     at = state.pos
     if silent or state.linkLevel or not state.src.startswith("://", at):
         return False
@@ -213,7 +218,7 @@ def _address(state: StateInline, silent: bool) -> bool:
 
 
 def _highlight(state: StateInline, silent: bool) -> bool:
-    """`==`, which becomes a mark where it finds a partner. Between Latin letters and digits it compares."""
+    """Parse `==`, which is a highlight if paired, but an operator between ASCII characters."""
     at = state.pos
     if silent or not state.src.startswith("==", at):
         return False

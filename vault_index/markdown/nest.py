@@ -1,7 +1,8 @@
-"""Text of somebody else as the body of a section: it keeps its look, and cannot reach out of the section.
+"""Nests foreign markdown under a heading, so that it cannot affect other sections.
 
-In a transcript each turn is a section. A heading in what was said would end it, and an open fence, formula, comment or
-HTML block would swallow the turns that follow. So headings go down below the section's, and what is open is closed.
+In a transcript each turn is a section. A heading in a turn would end the section, and an open
+fence, formula, comment or HTML block would include the following turns. So headings are lowered,
+and open constructs closed or escaped.
 """
 
 import re
@@ -25,12 +26,12 @@ _DEEPEST = 6
 
 
 def nest(text: str, level: int) -> str:
-    """`text` to stand under a heading of `level`, as many lines as before but for a fence that had to be closed."""
+    """Nest a text under a heading of `level`; adds a line only to close a fence."""
     if not _NEEDS_CARE.search(text):
         return text.strip("\n")
     result = _Nested(split_lines(text.strip("\r\n")), level).text()
     if _FENCE_IN_CONTAINER.search(result) and not _ends(result):
-        # Where a fence in a list begins and ends, only the parser knows. A quotation holds whatever it is.
+        # Only a parser can close a fence in a list; a quotation contains it in any case.
         return "\n".join(f"> {line}".rstrip() for line in result.split("\n"))
     return result
 
@@ -67,7 +68,7 @@ class _Nested:
             marks = "#" * min(len(heading[2]) + self._down, _DEEPEST)
             return f"{heading[1]}{marks}{line[heading.end() :]}"
         if self._done and self._done[-1].strip():
-            # Such a line would make a heading of the paragraph above it.
+            # The line would turn the paragraph above into a heading.
             if _RULE.match(line):
                 return line.replace("-", "*")
             line = _UNDERLINE.sub(r"\1\\", line)
@@ -76,7 +77,7 @@ class _Nested:
         return _MATH.sub(r"\1\\", _ENDLESS_HTML.sub(r"\1\\", line))
 
     def _end_of_math(self, start: int) -> int | None:
-        """The line that closes the formula, or None; once nothing closed one, nothing will further down."""
+        """Return the line that closes a formula, or None; remember a failure for later lines."""
         first = self._lines[start].strip()
         if len(first) > len("$$") and first.endswith("$$"):
             return start
@@ -92,7 +93,7 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _escaped_comments(line: str) -> str:
-    r"""`%%` as `%\%`, but in inline code, where it begins no comment and the backslash would be seen."""
+    r"""Escape `%%` as `%\%` outside inline code, where the backslash would be visible."""
     plain = masked(line, code_spans(line))
     parts, position = [], 0
     while (found := plain.find(_COMMENT, position)) >= 0:
@@ -102,7 +103,7 @@ def _escaped_comments(line: str) -> str:
 
 
 def _ends(text: str) -> bool:
-    """Whether a heading that follows is one."""
-    from vault_index.markdown.blocks import read_structure  # late: few texts need the parser
+    """Whether a heading after the text is parsed as a heading."""
+    from vault_index.markdown.blocks import read_structure  # late: few texts need it
 
     return read_structure([*text.split("\n"), "", "# end"]).first_h1 == "end"

@@ -1,4 +1,4 @@
-"""Text in the one form in which it is compared: lines, tags, and what a memory says."""
+"""Normal forms for comparison: lines, tags, project names, and the identity of memories."""
 
 import json
 import re
@@ -14,7 +14,7 @@ _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
 _IN_TAG = re.compile(r"(?:#\s*|project[:/]\s*)+")
 _LINKED = re.compile(r"\[\[([^\[\]|#]*)")
 _LONG_WORD = 60
-"""Characters of a word that may be data."""
+"""Shortest word, in characters, that may be encoded data."""
 _DATA_URI = re.compile(r"(data:[\w.+/-]{0,200}(?:;[\w.=+-]{1,200}){0,5},)[A-Za-z0-9+/=%_-]{64,}")
 _ARMOUR = re.compile(r"^([ \t>]*-----BEGIN [^\n-]{1,80}-----[ \t]*\n)((?:(?![^\n]*-----)[^\n]*\n)+)", re.MULTILINE)
 _BASE64 = re.compile(r"^([ \t>]*)([A-Za-z0-9+/]{60,}={0,2})[ \t]*$|([A-Za-z0-9+/]{400,}={0,2})", re.MULTILINE)
@@ -22,9 +22,9 @@ _LINE_TEXT = re.compile(r"[^\n]+")
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of `text` without their ends; a final line end opens no further line.
+    """Split at LF, CRLF and CR; a final line end adds no empty line.
 
-    `str.splitlines` would also split at form feeds, U+2028 and others, and lines would be counted as no editor does.
+    `str.splitlines` would also split at form feeds, U+2028 and others, unlike editors.
     """
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -35,17 +35,19 @@ def split_lines(text: str) -> list[str]:
 
 
 def fenced_lines(lines: Sequence[str]) -> int:
-    """The number of lines in the fenced block at the top of a document, fences included; 0 without one. Whether it is
-    frontmatter depends on its content."""
+    """Return the number of lines of the `---` block at the top, with its fences; 0 without one.
+
+    Only its content decides whether it is frontmatter.
+    """
     if not lines or lines[0].rstrip() != _FENCE:
         return 0
     return next((number for number, line in enumerate(lines[1:], start=2) if line.rstrip() == _FENCE), 0)
 
 
 def normalize_tag(text: str) -> str:
-    """Lower case (NFC), without `#`, spaces as `-`, `project:x` as `project/x`; empty where nothing is left.
+    """Return a tag in lower case (NFC), without `#`, spaces as `-`, `project:x` as `project/x`.
 
-    Normalising twice changes nothing: stored tags and asked ones meet whichever side they come from.
+    Idempotent, so that stored tags and queried ones compare equal. May be empty.
     """
     tag = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
     tag = _PROJECT.sub("project/", tag.strip().lstrip("# \t").strip())
@@ -55,8 +57,10 @@ def normalize_tag(text: str) -> str:
 
 @lru_cache(4096)
 def project_form(name: str) -> str:
-    """Return the form in which names of projects are compared: lower case, with one hyphen for blanks, hyphens and
-    underscores. A tag (`#project/x`) counts as its project, a link as the name of its note; a folder keeps its path."""
+    """Return a project name for comparison: lower case, `-` for blanks, hyphens and underscores.
+
+    A tag (`#project/x`) becomes its project, a link the name of its note; a folder keeps its path.
+    """
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     text = _INVISIBLE.sub("", text).strip()
     if link := _LINKED.match(text):
@@ -66,16 +70,19 @@ def project_form(name: str) -> str:
 
 
 def project_forms(projects: str) -> set[str]:
-    """The forms of the projects that a text names: of the whole, and of what its commas divide."""
+    """Return the forms of the whole text, and of its comma-separated parts."""
     return set(map(project_form, (projects, *projects.split(","))))
 
 
 def identity(title: str, subtitle: str, facts: Sequence[str], body: str) -> bytes:
-    """SHA-256 of all four, each in NFC with runs of whitespace as one space. The order of facts counts."""
-    said = (_normal(title), _normal(subtitle), [_normal(fact) for fact in facts], _normal(body))
-    import hashlib  # 3 ms, which no search needs
+    """Return the SHA-256 of all four, in NFC with whitespace collapsed.
 
-    # As JSON, so that no text can pass for the end of one field and the beginning of the next.
+    The order of facts matters.
+    """
+    said = (_normal(title), _normal(subtitle), [_normal(fact) for fact in facts], _normal(body))
+    import hashlib  # takes 3 ms, and no search needs it
+
+    # JSON keeps the boundaries between fields unambiguous.
     return hashlib.sha256(json.dumps(said).encode()).digest()
 
 
@@ -84,8 +91,10 @@ def _normal(text: str) -> str:
 
 
 def without_data(text: str) -> str:
-    """The text with `…` in place of data: data URIs, what stands between `-----BEGIN …` and `-----END …`, lines of
-    base64, and long runs of it. It has as many lines as before."""
+    """Replace encoded data with `…`: data URIs, PEM blocks, lines and long runs of base64.
+
+    The number of lines stays the same.
+    """
     if max(map(len, text.split()), default=0) < _LONG_WORD:
         return text
     text = _DATA_URI.sub(r"\1…", text)
@@ -95,5 +104,5 @@ def without_data(text: str) -> str:
 
 
 def _is_mixed(run: str) -> bool:
-    """Whether it has digits and letters in both cases, as no word, path or hexadecimal number does."""
+    """Whether a run has digits and both cases, unlike words, paths and hexadecimal numbers."""
     return any(map(str.isdigit, run)) and run.lower() != run != run.upper()

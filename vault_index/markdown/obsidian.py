@@ -1,4 +1,4 @@
-"""What Obsidian, and markdown, write inside a text: comments, tags, links and the fields of Dataview."""
+"""Parses comments, tags, links and Dataview fields in text."""
 
 import re
 from bisect import bisect
@@ -12,9 +12,9 @@ from vault_index.markdown.code import BREAK, Span, code_spans, masked
 from vault_index.markdown.words import ESCAPE, plain_words
 from vault_index.models import Link
 
-_OPEN_BRACKETS = 64  # open brackets that are kept at a time; nobody nests deeper
-# Linear without possessive forms, which Python 3.11.0 to 3.11.4 miscompiles: no two parts that may follow each other
-# begin with the same character, and `(?!\s)` says where spaces end.
+_OPEN_BRACKETS = 64  # maximum nesting of brackets
+# Linear without possessive quantifiers, which Python 3.11.0 to 3.11.4 miscompiles: consecutive
+# parts begin with different characters, and `(?!\s)` ends runs of spaces.
 WIKI = r"\[\[(?!\[)(?P<wiki>[^\[\]\n]*(?:(?:\](?!\])|\[(?!\[))[^\[\]\n]*)*)\]\]"
 _IN_PARENTHESES = r"\([^\s()\\]*(?:\\.[^\s()\\]*)*\)"
 _ADDRESS = (
@@ -33,12 +33,12 @@ _WIKILINK = re.compile(rf"(?P<embed>!?){WIKI}")
 SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
 _SIZE = re.compile(r"\d+(?:x\d+)?")
 _HTML_OR_MATH = re.compile(r"<[a-z/!][^<>\n]*>|\$(?![\s$])[^$\n]*(?<!\s)\$(?!\d)", re.IGNORECASE)
-# Obsidian's own rule, and the punctuation of Chinese and Japanese besides, which ends a word as ours does.
+# Obsidian's rule; in addition, Chinese and Japanese punctuation ends a tag.
 _TAG = re.compile(
     r"(?<!\S)#([^\s\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
     r"'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]+)"
 )
-# The fields of Dataview: on a line or an item of their own, `key:: value`, or in brackets, `[key:: value]`.
+# Dataview fields: a line or list item `key:: value`, or in brackets `[key:: value]`.
 _KEY = r"(?P<key>[^\W\d_][\w \t./-]{0,60}?)"
 _FIELDS = (
     re.compile(
@@ -57,7 +57,7 @@ _NOT_A_RULE = re.compile(r"[^/\-_]")
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """Tags as written, without `#`; links in the order they end; fields with what is said of each."""
+    """Tags as written, without `#`; links in the order of their ends; the values of each field."""
 
     tags: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
@@ -65,8 +65,10 @@ class Inline:
 
 
 def read_inline(lines: Sequence[str], *, tags: bool = True) -> Inline:
-    """Tags, links and fields of lines that are prose (code blanked out), numbered from 1; without `tags` the links
-    alone."""
+    """Read tags, links and fields from prose lines (code blanked out), numbered from 1.
+
+    If `tags` is false, reads only links.
+    """
     text = "\n".join(lines)
     brackets, hashes, colons = "[" in text, tags and "#" in text, tags and "::" in text
     if not brackets and not hashes and not colons:
@@ -84,7 +86,7 @@ def read_inline(lines: Sequence[str], *, tags: bool = True) -> Inline:
 
 
 def _fields(plain: str, text: str) -> dict[str, list[str]]:
-    """The values of each field; of several between commas each, and all of them as they stand."""
+    """Return the values of each field: the whole value, and its comma-separated parts."""
     fields: dict[str, list[str]] = {}
     for match in chain.from_iterable(pattern.finditer(plain) for pattern in _FIELDS):
         value = text[slice(*match.span("value"))].strip()
@@ -95,7 +97,7 @@ def _fields(plain: str, text: str) -> dict[str, list[str]]:
 
 
 def wikilinks(lines: Sequence[str]) -> Iterator[Link]:
-    """The wikilinks of lines that are no markdown, as of the frontmatter: Obsidian counts those of properties too."""
+    """Yield the wikilinks of frontmatter lines, numbered from 1."""
     for number, line in enumerate(lines, start=1):
         for match in _WIKILINK.finditer(line):
             if link := wikilink(match["wiki"], bool(match["embed"])):
@@ -103,14 +105,14 @@ def wikilinks(lines: Sequence[str]) -> Iterator[Link]:
 
 
 def _links(plain: str, text: str) -> Iterator[tuple[Span, Link | None]]:
-    """The span of each link, and the link without its line; None for one that leads out of the vault.
+    """Yield the span of each link, and the link without its line, or None for an external link.
 
-    One pass with a stack of open brackets: links nest (an image that is a link), and a regular expression for both
-    ends would look for the second one again from every bracket.
+    One pass with a stack of open brackets, because links nest and a regular expression for both
+    ends would be quadratic.
     """
     waiting: deque[tuple[int, int, bool]] = deque(maxlen=_OPEN_BRACKETS)
     defined = _definitions(plain) if "]:" in plain else {}
-    before, before_end = (0, 0, False), -1  # the bracket that closed last: `[text]` of `[text][label]`
+    before, before_end = (0, 0, False), -1  # the last closed bracket: `[text]` of `[text][label]`
     for match in _TOKEN.finditer(plain):
         if match["wiki"] is not None:
             span = match.span("wiki")
@@ -136,7 +138,7 @@ def _links(plain: str, text: str) -> Iterator[tuple[Span, Link | None]]:
 
 
 def _definitions(plain: str) -> dict[str, str]:
-    """The addresses of reference links (`[label]: address`), the first of each label."""
+    """Return the address of each link label (`[label]: address`); the first definition wins."""
     found: dict[str, str] = {}
     for match in _DEFINITION.finditer(plain):
         found.setdefault(_label(match["label"]), match["bare"] or match["angled"])
@@ -148,9 +150,9 @@ def _label(text: str) -> str:
 
 
 def wikilink(inner: str, embed: bool) -> Link | None:
-    """The link that the text between the brackets makes, without its line; None for one to nowhere."""
+    """Parse the text between `[[` and `]]` to a link without its line; None if empty."""
     place, _, text = inner.partition("|")
-    target, _, heading = place.rstrip("\\").partition("#")  # in a table the bar is written \|
+    target, _, heading = place.rstrip("\\").partition("#")  # in a table, the bar is `\|`
     target, heading, text = without_suffix(target.strip()), heading.strip(), text.strip()
     if not target and not heading:
         return None
@@ -168,7 +170,7 @@ def _relative(address: str, text: str, embed: bool) -> Link | None:
 
 
 def without_suffix(target: str) -> str:
-    """What a link calls a note: its path without `.md`."""
+    """Remove `.md`, as links do."""
     return target[:-3] if target.lower().endswith(".md") else target
 
 
@@ -179,7 +181,7 @@ def _tags(plain: str, links: Sequence[Span]) -> Iterator[str]:
 
 
 def tag_at(text: str, position: int) -> str:
-    """The tag that begins there, without `#`; empty where none does."""
+    """Return the tag at a position, without `#`, or ""."""
     match = _TAG.match(text, position)
     return match[1] if match and _is_tag(match[1]) else ""
 
@@ -189,14 +191,14 @@ def _is_tag(name: str) -> bool:
 
 
 def without_comments(lines: Sequence[str], code_lines: Container[int]) -> list[str]:
-    """The lines with comments blanked out, as many as before. A `%%` that nothing closes is text.
+    """Blank out comments; the number of lines stays the same. An unclosed `%%` is text.
 
-    `code_lines` are the numbers (1-based) of lines that are code: what stands there is no comment.
+    `code_lines` are the numbers (from 1) of code lines, which hold no comments.
     """
     prose = "\n".join("" if number in code_lines else line for number, line in enumerate(lines, start=1))
     prose_lines = masked(prose, code_spans(prose)).split("\n")
     result = list(lines)
-    kept: dict[int, list[str]] = {}  # of a line that holds a mark: the parts outside comments
+    kept: dict[int, list[str]] = {}  # by line with `%%`: the parts outside comments
     done: dict[int, int] = {}
     for (first, start), (last, end) in _comments(prose_lines):
         kept.setdefault(first, []).append(lines[first][done.get(first, 0) : start])
@@ -211,7 +213,7 @@ def without_comments(lines: Sequence[str], code_lines: Container[int]) -> list[s
 
 
 def _comments(lines: Sequence[str]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Line and column (0-based) where each comment begins and where it has ended."""
+    """Yield the begin and end of each comment as (line, column), from 0; the end is exclusive."""
     opened: tuple[int, int] | None = None
     for number, line in enumerate(lines):
         position = line.find(_COMMENT)

@@ -1,4 +1,4 @@
-"""Parse a markdown text into title, aliases, tags, links, frontmatter, and blocks with their lines."""
+"""Parses markdown into title, aliases, tags, links, frontmatter, and blocks with line numbers."""
 
 import json
 import re
@@ -29,7 +29,7 @@ _LONGEST_TAG = 500
 _MOST_TAGS = 10_000
 _SENTENCE_WORDS = 3
 _SENTENCE_CJK = 6
-_SENTENCES_ALONE = 16  # fewer of a frontmatter are chunks of their own
+_SENTENCES_ALONE = 16  # fewer frontmatter sentences than this get a chunk each
 SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
 _TITLE_CHARACTERS = 80
 _DATES_OF_NOTES = ("created", "updated", "date", "modified")
@@ -39,8 +39,11 @@ _MARKS = re.compile(r"^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+)*(?:\[.\][ \t]+|\[
 
 
 def parse(text: str, name: str, *, memory: bool = False) -> ParsedDocument:
-    """Read a note or a memory, of which every field is a text. `name` is the file's name without folder and suffix, the
-    title of last resort. Never raises."""
+    """Parse a note or a memory; in a memory every frontmatter field is indexed text.
+
+    `name` is the file name without folder and suffix, used as title if there is no other. Never
+    raises.
+    """
     lines = split_lines(without_data(text.removeprefix("\ufeff")))
     front = read_frontmatter(lines)
     structure, inline = read_body([""] * front.lines + lines[front.lines :])
@@ -49,17 +52,19 @@ def parse(text: str, name: str, *, memory: bool = False) -> ParsedDocument:
 
 
 def parse_transcript(text: str, name: str) -> ParsedDocument:
-    """Read a session as it is rendered: its turns need no parser, no comment is in them, and a `#` in what was said is
-    seldom meant as a tag."""
+    """Parse a rendered session. Its turns need no full parser, and `#` in it is rarely a tag."""
     lines = split_lines(without_data(text))
-    front = replace(read_frontmatter(lines), texts=())  # which model, folder and version is no text
+    front = replace(read_frontmatter(lines), texts=())  # metadata, not text
     structure = read_lines([""] * front.lines + lines[front.lines :])
     return _document(lines, front, structure, read_inline(_prose(lines, structure), tags=False), "", name)
 
 
 def without_quotes(text: str, salt: bytes, deleted: Set[int]) -> tuple[str, str | None]:
-    """A session without the lines that quote what deleted memories said, which `deleted` are the fingerprints of; and
-    those of them that were found, as JSON. What the user said stays."""
+    """Remove lines that quote deleted memories from a session, except the user's own turns.
+
+    `deleted` holds the fingerprints of the memories. Also returns those that were found, as JSON,
+    or None.
+    """
     lines, user = split_lines(text), False
     code = plain_spans(lines)[1]
     others = [
@@ -85,11 +90,12 @@ def _document(
     memory: bool = False,
 ) -> ParsedDocument:
     said = plain_text(front.values.get("title"))
-    given = (said if said != derived else None) or heading  # earlier versions wrote there what they derived
+    # Earlier versions stored the derived title.
+    given = (said if said != derived else None) or heading
     title = given or derived
     tags = normal_tags((*_either(front.values, "tags", "tag", split_spaces=True), *inline.tags))
     kept = tuple(tag for tag in tags if len(tag) <= _LONGEST_TAG)[:_MOST_TAGS]
-    message = f"only {_MOST_TAGS:,} tags of at most {_LONGEST_TAG} characters count; the others are text"
+    message = f"ignored tags beyond {_MOST_TAGS:,}, or longer than {_LONGEST_TAG} characters"
     too_much = () if kept == tags else (Fault("markdown", message, line=1),)
     no_dates = _unread_dates(front, _DATES if memory else _DATES_OF_NOTES)
     return ParsedDocument(
@@ -117,9 +123,9 @@ def _unread_dates(front: Frontmatter, keys: Sequence[str]) -> Iterator[Fault]:
 
 
 def title_of(body: str) -> str:
-    """What to call a memory that was given no title: its first heading or first sentence, without marks.
+    """Derive a title from the first heading or sentence, without markup.
 
-    At most 80 characters, cut between words; empty where the body says nothing.
+    At most 80 characters, truncated between words; empty if the body has no words.
     """
     lines = split_lines(body)
     return _first_words(read_body(lines)[0], lines)
@@ -143,17 +149,17 @@ def _candidates(structure: Structure, body: list[str]) -> Iterator[str]:
 
 def _shortened(words: str) -> str:
     if len(words) <= _TITLE_CHARACTERS:
-        return words if words.endswith("..") else words.removesuffix(".")  # a title is no sentence
+        return words if words.endswith("..") else words.removesuffix(".")
     start = words[:_TITLE_CHARACTERS]
     cut = start.rpartition(" ")[0] or start
     return f"{cut[: _TITLE_CHARACTERS - 1].rstrip(' ,;:-')}…"
 
 
 def read_body(lines: list[str]) -> tuple[Structure, Inline]:
-    """Blocks, tags and links of markdown without frontmatter. Comments count for none of them.
+    """Parse blocks, tags and links of markdown without frontmatter; ignores comments.
 
-    Where a comment may stand is known only after the blocks are (code is no place for one), and what the blocks are
-    only after the comments are gone: a text with comments is read twice.
+    A text with comments is parsed twice: first to find code, in which `%%` is no comment, then
+    without the comments.
     """
     structure = read_structure(lines)
     if any("%%" in line for line in lines):
@@ -169,7 +175,7 @@ def _prose(lines: list[str], structure: Structure) -> list[str]:
 
 
 def normal_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Each tag once, in order of appearance."""
+    """Normalise tags and remove duplicates, in order of appearance."""
     return tuple(dict.fromkeys(tag for text in tags if (tag := normalize_tag(text))))
 
 
@@ -178,9 +184,12 @@ def _either(values: Mapping[str, Any], *keys: str, split_spaces: bool = False) -
 
 
 def _fields(texts: Iterable[FieldText], *, every: bool) -> Iterator[tuple[Block, ...]]:
-    """What a frontmatter says, each sentence by itself: a vector of several facts is near to none of them. Words stand
-    together, and so do sentences of which there are many."""
-    said = [one for one in texts if _says_something(one, every)]
+    """Group frontmatter texts into passages: each sentence alone, short values together.
+
+    A vector of several facts is close to none of them. Many sentences share passages, to limit
+    their number.
+    """
+    said = [one for one in texts if _is_passage(one, every)]
     size = sum(map(_is_sentence, said)) // _SENTENCES_ALONE + 1
     lines = groupby(said, key=lambda one: (one.first, one.text if size == 1 and _is_sentence(one) else ""))
     places = enumerate(list(same) for _, same in lines)
@@ -193,9 +202,12 @@ def _fields(texts: Iterable[FieldText], *, every: bool) -> Iterator[tuple[Block,
         yield tuple(blocks)
 
 
-def _says_something(one: FieldText, every: bool) -> bool:
-    """A word or two in a field of a note, as in `status: done`, are found beside every chunk, and are no text: as many
-    as there are notes, they would be in the way."""
+def _is_passage(one: FieldText, every: bool) -> bool:
+    """Whether a field text gets a passage.
+
+    A short value in a note (`status: done`) does not: it is searchable with every chunk, and would
+    add a passage for each note.
+    """
     if one.key in OF_MEMORIES or one.key in NOT_SEARCHED | NO_PASSAGE or one.text.startswith("[["):
         return one.key in OF_MEMORIES
     return every or (_is_sentence(one) and any(map(str.isalpha, one.text)))
@@ -206,9 +218,9 @@ def _is_sentence(one: FieldText) -> bool:
 
 
 def _without_body(lines: Sequence[str], front: Frontmatter, title: str, name: str) -> Iterator[Block]:
-    """The text of a note without a body: the values of its frontmatter, ids and times excepted, else its name.
+    """Return the text of a note without a body: frontmatter values except ids and times.
 
-    The name is the last resort: a text made of it would be embedded again when the note is renamed.
+    The file name is the last resort, because renaming the note would then embed it again.
     """
     if any(line.strip() for line in lines):
         values = [text for key, value in front.values.items() if key not in NO_TEXT for text in scalars(value)]

@@ -1,8 +1,9 @@
-"""What we handed to an agent ourselves, known again and left out: else memory feeds on itself, and on what was deleted.
+"""Writes recalled memories for agents, and removes them from transcripts.
 
-A block of recalled text begins with the line `<vault-index-recall token="HEX">` and ends with
-`</vault-index-recall token="HEX">`. The token is random and the same in both, so that no note that is quoted inside can
-end the block. Answers of tools and commands are known by what was called.
+Without this, new memories would repeat old and deleted ones. A block begins with the line
+`<vault-index-recall token="HEX">` and ends with `</vault-index-recall token="HEX">`. Both have the
+same random token, so that no quoted note can end the block. Results of our own tools and commands
+are recognised by the call.
 """
 
 import re
@@ -22,7 +23,7 @@ _LONGEST_TITLE = 160
 _LONGEST_PLACE = 160
 _LONGEST_NAME = 40
 _NOT_IN_NAMES = re.compile(r"[^\w .@+-]")
-_NOT_IN_WORDS = re.compile(r"[^\w .:@+-]")  # of ours
+_NOT_IN_WORDS = re.compile(r"[^\w .:@+-]")  # for our own words
 _REVIEW = "vault-index review"
 _TOKEN = re.compile(r"[0-9a-f]{4,64}")
 
@@ -30,7 +31,7 @@ _BEGIN = re.compile(r'^[ \t>]*<vault-index-recall token="([0-9a-f]{4,64})">[ \t]
 _END = re.compile(r'^[ \t>]*</vault-index-recall token="([0-9a-f]{4,64})">[ \t]*\r?(?:\n|\Z)', re.MULTILINE)
 _WAITING = rf"[\d,]+ memor(?:y waits|ies wait) for the user's review: {_REVIEW}"
 _QUOTED = re.compile(rf"(?:[ \t]*(?:>.*|`[^`\n]+`(?: · .*)?|{re.escape(PREFACE)}|{_WAITING})?\r?(?:\n|\Z))*")
-"""Lines of a block, as `as_recalled`, `quotation` and `waiting_told` write them."""
+"""Lines of a block as written by `as_recalled`, `quotation` and `waiting_told`."""
 _TOOL = re.compile(r"(?:[\w.-]+_)?memory_(?:delete|get|list|recall|search|store|timeline|update)")
 _HEAD = re.compile(r"^`([^`\n]+)`", re.MULTILINE)
 _WORD_OR_END = re.compile(r"([^\W_]+)|[.!?:;…](?=\W)|[\"“”„«»。！？：；\n]")
@@ -43,19 +44,18 @@ _BEFORE_PROGRAM = re.compile(
 
 
 def is_token(text: str) -> bool:
-    """Whether a text can be the token of the marks."""
+    """Whether a text is a valid token."""
     return _TOKEN.fullmatch(text) is not None
 
 
 def as_recalled(quotations: Sequence[str], token: str, last: str = "") -> str:
-    """The block of quotations that an agent is given, with a `last` line of ours. `drop_recalled` removes it from a
-    text."""
+    """Return a block of quotations for an agent, with our own `last` line (see `drop_recalled`)."""
     begin, end = f'<vault-index-recall token="{token}">', f'</vault-index-recall token="{token}">'
     return "\n".join(filter(None, [begin, PREFACE if quotations or not last else "", *quotations, last, end]))
 
 
 def waiting_told(count: int) -> str:
-    """That so many memories wait for review, in a line; empty where none do."""
+    """Return a line with the number of memories that wait for review; empty for 0."""
     return (
         f"{count:,} {'memory waits' if count == 1 else 'memories wait'} for the user's review: {_REVIEW}"
         if count
@@ -64,11 +64,11 @@ def waiting_told(count: int) -> str:
 
 
 def quotation(place: str, about: Sequence[str], title: str, lines: Sequence[str]) -> str:
-    """Lines of a note, each behind `> `, under one line with the place and what else is known of it.
+    """Quote the lines of a note with `> `, below a head line with `place` and `about`.
 
-    What a note says stands nowhere else: of the words beside the place only those are shown that a name or a date is
-    made of, and those that begin with a backtick, as what its frontmatter says does, in backticks. Blank lines are left
-    out.
+    Note text must not appear outside the quote, so words in `about` are reduced to characters of
+    names and dates; those that begin with a backtick (frontmatter values) stay in backticks. Blank
+    lines are left out.
     """
     head = " · ".join([f"`{place}`", *(known for word in about if (known := _name(word)))])
     bold = harmless_line(title, _LONGEST_TITLE)
@@ -77,13 +77,13 @@ def quotation(place: str, about: Sequence[str], title: str, lines: Sequence[str]
 
 
 def quoted_places(block: str) -> set[str]:
-    """The documents that a block quotes, by their places."""
+    """Return the places that a block quotes, with and without line numbers."""
     places = [place[1] for place in _HEAD.finditer(block)]
     return {*places, *(place.rpartition(":")[0] for place in places)}
 
 
 def is_plain_place(place: str) -> bool:
-    """Whether a place can be shown as it is: nothing in it acts, hides or is too long."""
+    """Whether a place is short and safe to show unchanged."""
     return "`" not in place and harmless_line(place, _LONGEST_PLACE) == place
 
 
@@ -94,12 +94,12 @@ def _name(text: str) -> str:
 
 
 def is_own_tool(name: str) -> bool:
-    """Whether a tool is one of the plugin, or of the MCP server, whose name a client puts before."""
+    """Whether a tool belongs to our plugin or MCP server; clients may add a server prefix."""
     return _TOOL.fullmatch(name) is not None
 
 
 def own_run(line: str) -> str:
-    """The program and the command, where a line of a shell runs ours: `vault-index search`. Empty for others."""
+    """Return our program and its command in a shell line (`vault-index search`), or ""."""
     for command in _COMMAND.finditer(line):
         words = [*dropwhile(_BEFORE_PROGRAM.match, command[0].split())]
         module = len(words) > 2 and "python" in words[0] and words[1:3] == ["-m", "vault_index"]
@@ -109,8 +109,10 @@ def own_run(line: str) -> str:
 
 
 def drop_recalled(text: str) -> str:
-    """The text without such blocks. Of one that does not end, because it was cut or is a forgery, only lines go that
-    can be its own."""
+    """Remove recalled blocks from a text.
+
+    From a block without an end (truncated or forged), remove only lines that a block may contain.
+    """
     if "<vault-index-recall" not in text:
         return text
     ends: dict[str, list[tuple[int, int]]] = {}
@@ -130,10 +132,12 @@ def drop_recalled(text: str) -> str:
 
 
 def runs_of_words(texts: Iterable[tuple[int, str]]) -> Iterator[tuple[str, int, int]]:
-    """What numbered texts are known by where they are quoted, whole or in part: each sentence that says something, and
-    every run of words that is long enough to be no coincidence; with the numbers of the texts where it begins and ends.
+    """Yield (words, first, last) that identify quotes of numbered texts.
+
+    These are all sentences of some length, and all runs of words long enough to exclude
+    coincidence; `first` and `last` are the numbers of the texts where they begin and end.
     """
-    from vault_index.terms import query_phrase  # nobody who lists or gets asks for it
+    from vault_index.terms import query_phrase  # late: listing does not need it
 
     words: list[str] = []
     numbers: list[int] = []
@@ -165,6 +169,6 @@ def fingerprint(run: str, salt: bytes) -> int:
 
 
 def _end_of_quoted(text: str, start: int) -> int:
-    """Where the lines end that a block may have; 0 where there are none."""
+    """Return the end of the lines that a block may contain; 0 if there are none."""
     quoted = _QUOTED.match(text, start)
     return quoted.end() if quoted and quoted.end() > start else 0

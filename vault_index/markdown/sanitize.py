@@ -1,9 +1,9 @@
-"""Text of notes made harmless where an agent reads it: nothing in it acts, hides, or looks like a mark of ours.
+"""Sanitizes the text of notes before an agent reads it.
 
-What is taken out says nothing to a reader: terminal sequences, control characters, and the characters that Unicode
-lets programs pass over (zero-width ones, bidirectional controls, tags, variation selectors), in which text for an
-agent can be hidden from people. The joiners that emoji and scripts need stay. A `<`, or what looks like one, becomes
-`&lt;`: so no note can write a mark or a tag.
+Removes terminal sequences, control characters, and characters that Unicode calls ignorable
+(zero-width characters, bidirectional controls, tags, variation selectors), because they can hide
+text from people. Joiners that emoji and scripts need stay. `<` and its look-alikes become `&lt;`,
+so that no note can write a tag or one of our markers.
 """
 
 import re
@@ -16,20 +16,20 @@ _TERMINAL = re.compile(
 )
 _LINE_END = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
-# Emoji, and letters of the scripts in which a joiner changes how a word reads: Arabic (Persian) to Tibetan and Burmese,
-# Khmer, Mongolian.
+# Emoji, and letters of scripts where a joiner changes a word: Arabic (Persian) to Tibetan and
+# Burmese, Khmer, Mongolian.
 _EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297"
     "\u3299\U0001f000-\U0001faff"
 )
 _JOINED = "\u0620-\u109f\u1780-\u17b3\u17b6-\u17ff\u1820-\u18af\ufb50-\ufdff\ufe70-\ufefc"
-# Default_Ignorable_Code_Point of Unicode, and the marks of interlinear annotations.
+# Unicode's Default_Ignorable_Code_Point, and interlinear annotation characters.
 _BLANK = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d"
     "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _INVISIBLE = re.compile(f"[{_BLANK}\u200c\u200d\ufe0e\ufe0f]")
-# All but a joiner between two such letters or emoji, and a selector of how an emoji or a keycap looks; one at a time.
+# All except a joiner between such letters or emoji, and a variation selector of an emoji or keycap.
 _IGNORABLE = (
     rf"[{_BLANK}]|[\ufe0e\ufe0f](?<![{_EMOJI}].)(?!(?<=[0-9#*].)\u20e3)|[\u200c\u200d](?!(?<=[{_JOINED}].)[{_JOINED}]"
     rf"|(?<=[{_EMOJI}]\u200d)[{_EMOJI}]|(?<=[{_EMOJI}]\ufe0f\u200d)[{_EMOJI}])"
@@ -41,23 +41,23 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 def harmless(text: str) -> str:
-    """`text` with its lines kept, each ended by LF."""
+    """Sanitize a text; keep its lines, with LF line ends."""
     text = _LINE_END.sub("\n", _TERMINAL.sub("", text)).replace("\t", " ")
     text = _HALF.sub("\ufffd", without_invisible(_CONTROL.sub("", text)))
     return _OPENING.sub("&lt;", text)
 
 
 def without_invisible(text: str) -> str:
-    """`text` without the characters in which words for an agent can be hidden from people."""
+    """Remove invisible characters, which could hide instructions from people."""
     return _ignorable().sub("", text) if _INVISIBLE.search(text) else text
 
 
 @cache
 def _ignorable() -> re.Pattern[str]:
-    return re.compile(_IGNORABLE)  # 3 ms, which usual texts do not need
+    return re.compile(_IGNORABLE)  # takes 3 ms, and few texts need it
 
 
 def harmless_line(text: str, longest: int) -> str:
-    """`text` as one line of at most `longest` characters, cut with `…`."""
+    """Sanitize a text to one line of at most `longest` characters, truncated with `…`."""
     line = " ".join(harmless(text[: 4 * longest]).split())
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"

@@ -1,10 +1,10 @@
-"""Block structure of usual notes, line by line, in a tenth of markdown-it's time; what is unusual is left to it.
+"""Scans the blocks of usual notes in a tenth of markdown-it's time, and leaves unusual parts to it.
 
-A block is read here only where CommonMark leaves no doubt. In doubt is whatever means something else by what stands
-around it: HTML, headings underlined, definitions of links, text that goes on lazily below a list or a quotation, code
-in either, indentation without need. A stretch with such a line goes to markdown-it, up to a line that begins something
-new whatever it is: one at the margin below a blank one. Whether a block is a table or a paragraph need not be known
-where both take the same lines.
+The scanner handles a block only if it is unambiguous in CommonMark. Ambiguous are HTML, underlined
+headings, link definitions, lazy continuation lines of lists and quotations, code in these, and
+unneeded indentation. Such a part goes to markdown-it, up to the next unindented line below a blank
+one, which always begins a new block. A table need not be distinguished from a paragraph if both
+have the same lines.
 """
 
 import re
@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-# What begins a text and nothing else. Linear: what a part begins with decides, and only the rest of the line is looked
-# at, once.
-_DELIMITER = r"(?=[^-]*-)[-:|][-:| \t]*$"  # of the head of a table
+# The beginning of a paragraph and of nothing else. Linear: the first characters decide, and the
+# rest of the line is read once.
+_DELIMITER = r"(?=[^-]*-)[-:|][-:| \t]*$"  # below a table's head
 _TEXT = (
     r"(?:[^\s#`~><=|:\-+*_0-9]|#[^\s#]|`{1,2}[^`\s]|~{1,2}[^~\s]|\+\S|[*_]{1,3}[^\s*_]"
     rf"|(?!{_DELIMITER})(?:[|:]|-[^\s-])|=+[^\s=]|[0-9]+(?:[^0-9.)]|$|[.)]\S))"
@@ -24,7 +24,7 @@ _ITEM = rf"(?:[-+*]|[0-9]{{1,9}}[.)]){_CONTENT}"
 _HEADING = r"#{1,6}(?=[ \t]|$)"
 _FENCE = r"`{3,}(?=[^`]*$)|~{3,}"
 _RULE = r"(?:\*[ \t]*){3,}$|(?:_[ \t]*){3,}$"
-_DASHES = r"(?:-[ \t]*){3,}$"  # a rule, and below a text the mark of a heading
+_DASHES = r"(?:-[ \t]*){3,}$"  # a rule, or below text the underline of a heading
 
 _START = re.compile(
     rf"(?P<text>{_TEXT})|(?P<heading>{_HEADING})|(?P<fence>{_FENCE})|(?P<rule>{_RULE}|{_DASHES})"
@@ -44,13 +44,13 @@ _DEFINITION = "]:"
 _MARKERS = "-+*0123456789"
 _CODE_INDENT = 4
 _DEEPEST = 16
-"""Deeper lists may be more than markdown-it nests, which then passes over the rest of the document."""
+"""Deepest indentation, because markdown-it drops what follows if lists nest too deeply."""
 _MOST_CELLS = 0x10000
-"""A table ends where its rows lack more cells than these."""
+"""Maximum number of missing cells, after which a table ends in markdown-it."""
 
 
 class BlockSpan(NamedTuple):
-    """Lines `start` to `end` (1-based, inclusive); of a heading also its level and its title as written."""
+    """Lines `start` to `end` (from 1, inclusive); for a heading, also its level and raw title."""
 
     start: int
     end: int
@@ -59,14 +59,13 @@ class BlockSpan(NamedTuple):
 
 
 Spans = tuple[list[BlockSpan], list[range]]
-"""Blocks, and the numbers of the lines that are code."""
+"""Blocks, and the line numbers of code."""
 Parse = Callable[[int, int], Spans | None]
-"""What a full parser makes of the lines from a position up to another one (from 0, as in slices); None where it takes
-more of them for a decision."""
+"""Parses a slice of the lines (from 0); returns None if it needs more lines to decide."""
 
 
 def scan(lines: Sequence[str], parse: Parse) -> Spans:
-    """The blocks of a document, of whose lines none holds `$$` or NUL."""
+    """Return the blocks of a document without `$$` and NUL."""
     spans: list[BlockSpan] = []
     code: list[range] = []
     at = 0
@@ -74,7 +73,7 @@ def scan(lines: Sequence[str], parse: Parse) -> Spans:
         line, mark = lines[at], _START.match(lines[at])
         kind = mark.lastgroup if mark else ""
         items, end = [at], at + 1
-        if mark is None or (kind != "text" and _is_head(lines, at)):  # whatever it looks like, that comes first
+        if mark is None or (kind != "text" and _is_head(lines, at)):  # a table has precedence
             end = ~at if line.strip(" \t") else end
         elif kind == "text":
             end = _text_end(lines, at)
@@ -98,22 +97,21 @@ def scan(lines: Sequence[str], parse: Parse) -> Spans:
 
 
 def heading_title(text: str) -> str:
-    """What follows the marks of a heading, without the marks that may close it."""
+    """Return the title after the marks of a heading, without closing marks."""
     words = text.rstrip(" \t")
     bare = words.rstrip("#")
     return (bare if bare.endswith((" ", "\t")) else words).strip()
 
 
 def _last(lines: Sequence[str], start: int, end: int) -> int:
-    """The end of a block without the blank lines behind it."""
+    """Return the end of a block without its trailing blank lines."""
     while end > start and not lines[end - 1].strip():
         end -= 1
     return end
 
 
 def _parsed(lines: Sequence[str], start: int, reached: int, parse: Parse) -> tuple[int, Spans]:
-    """What a full parser makes of the stretch that begins at `start`, with something unusual at `reached`; and where it
-    ends."""
+    """Parse the part from `start`, with an unusual line at `reached`; return its end and blocks."""
     end, size = start, 0
     while True:
         end = max(end, reached) + 1
@@ -125,19 +123,21 @@ def _parsed(lines: Sequence[str], start: int, reached: int, parse: Parse) -> tup
 
 
 def _is_new(lines: Sequence[str], at: int) -> bool:
-    """Whether a line begins a block of its own whatever stands above, but for code and HTML that is open. What looks
-    like an item is one below a list, and elsewhere may be the head of a table."""
+    """Whether a line begins a new block, unless code or HTML is open.
+
+    A line like a list item may be the head of a table.
+    """
     first = lines[at][:1]
     at_margin = first not in ("", " ", "\t") and not lines[at - 1].strip(" \t")
     return at_margin and not (first in _MARKERS and _is_head(lines, at))
 
 
 def _is_head(lines: Sequence[str], at: int) -> bool:
-    """Whether a line may be the head of a table, which comes before all else that it may be."""
+    """Whether a line may be the head of a table, which has precedence."""
     return "|" in lines[at] and at + 1 < len(lines) and _BELOW_HEAD.match(lines[at + 1]) is not None
 
 
-# --- where a block ends: before the line that is returned; ~n where line n is unusual -------------------------------
+# --- block ends: each function returns the exclusive end, or ~n if line n is unusual -----------
 
 
 def _fence_end(lines: Sequence[str], start: int, fence: str) -> int:
@@ -173,7 +173,7 @@ def _text_end(lines: Sequence[str], start: int) -> int:
 
 
 def _table_end(lines: Sequence[str], start: int) -> int:
-    """Of a table whose rows all begin with a bar; if it should be none, it is a text of the same lines."""
+    """Return the end of a table whose rows begin with a bar; as a paragraph it ends there too."""
     end = start + 2
     while end < len(lines) and (line := lines[end]).strip(" \t"):
         if line[0] != "|" or _DELIMITER_LINE.match(line) or len(lines[start]) * (end - start) > _MOST_CELLS:
@@ -192,7 +192,7 @@ def _quote_end(lines: Sequence[str], start: int) -> int:
 
 
 def _list_end(lines: Sequence[str], start: int) -> tuple[list[int], int]:
-    """With the lines where its items begin; lists that follow each other are one."""
+    """Return the first lines of the items, and the end; consecutive lists count as one."""
     items: list[int] = []
     width, below_blank = _DEEPEST, False
     for at in range(start, len(lines)):

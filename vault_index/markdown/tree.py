@@ -1,8 +1,8 @@
-"""Markdown as a tree for a page to draw: of few tags and attributes, and with harmless addresses, whatever a note says.
+"""Converts markdown to a tree that a page can draw safely: fixed tags, safe addresses, no HTML.
 
-A node is a text, or `[tag, attributes, *children]`: what is no part of the tree cannot be drawn, and nothing of it is
-ever HTML. The tags: p h1 to h6 ul ol li blockquote pre code em strong del mark sup hr br table thead tbody tr th td a
-img callout input math tag embed. Blocks, items and rows have `line` and `end`, their lines in the file.
+A node is a string or `[tag, attributes, *children]`. The tags are p h1 to h6 ul ol li blockquote
+pre code em strong del mark sup hr br table thead tbody tr th td a img callout input math tag embed.
+Blocks, items and rows have `line` and `end`, their first and last line in the file (from 1).
 """
 
 import re
@@ -27,11 +27,11 @@ Attributes: TypeAlias = dict[str, str | int | bool]
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
 _DEEPEST = 90
 _LONGEST = 2000
-"""Characters of an address; titles and the words for an image have a quarter."""
+"""Longest address in characters; titles and image texts have a quarter."""
 _SHOWN = 200
-"""Characters of an address that stands in for an image: one may be the image itself, in base64."""
+"""Characters of an address shown instead of an image, which may be a base64 data URI."""
 _ROOM = 1_000_000
-"""Characters of addresses beyond the length of the text: a definition of a line may be used on every other one."""
+"""Characters of all addresses beyond the text's length, as a link definition may be reused."""
 _LANGUAGE = re.compile(r"[A-Za-z0-9+#-]{1,32}(?![A-Za-z0-9+#-])")
 _CALLOUT = re.compile(r"\[!([^\]\n]{1,100})\][+-]?[ \t]*([^\n]*)\n?")
 _NOT_KIND = re.compile(r"[^a-z-]")
@@ -46,12 +46,15 @@ _SPACE = re.compile(r"\s")
 class Rendered(NamedTuple):
     nodes: list[Node]
     outline: list[Attributes]
-    """`level`, `text`, `id` and `line` of the headings that are in no other block."""
+    """`level`, `text`, `id` and `line` of the top-level headings."""
 
 
 def tree(text: str, *, lines: tuple[int, int] | None = None) -> Rendered:
-    """What a file says, without its frontmatter. Of `lines` (its first and last, counted from 1) only the blocks, items
-    and rows that have some of them, with the outline of all. Never raises."""
+    """Convert a file without its frontmatter. Never raises.
+
+    `lines` (first and last, from 1) limits the nodes to blocks, items and rows that overlap; the
+    outline is complete.
+    """
     written = split_lines(mended(text.removeprefix("\ufeff")))
     front = read_frontmatter(written).lines
     written[:front] = [""] * front
@@ -60,27 +63,28 @@ def tree(text: str, *, lines: tuple[int, int] | None = None) -> Rendered:
 
 
 def plain_tree(text: str) -> Rendered:
-    """The paragraphs of a text as they are written, below a callout that says why: for what `tree` takes too long."""
+    """Return unparsed paragraphs below a warning, for a text that takes `tree` too long."""
     lines = split_lines(mended(text))
-    told = {"kind": "warning", "title": "This text takes too long to draw: it is shown as written", "line": 1, "end": 1}
+    title = "This text takes too long to render, so its source is shown"
+    warning = {"kind": "warning", "title": title, "line": 1, "end": 1}
     paragraphs = ((one.start, one.end) for one in plain_spans(lines)[0])
     shown = (["p", {"line": start, "end": end}, "\n".join(lines[start - 1 : end])] for start, end in paragraphs)
-    return Rendered([["callout", told], *shown], [])
+    return Rendered([["callout", warning], *shown], [])
 
 
 class _Nodes:
-    """The tree as it grows. What would be nested too deeply, or a link in a link, is drawn as what is in it."""
+    """Builds the tree. Only the content remains of nodes nested too deeply and links in links."""
 
     def __init__(self) -> None:
         self.all: list[Node] = []
         self._open: list[list[Any]] = [self.all]
-        self._said: list[str] = []
+        self._pending: list[str] = []
 
-    def say(self, text: str) -> None:
-        self._said.append(text)
+    def add_text(self, text: str) -> None:
+        self._pending.append(text)
 
     def open(self, tag: str, attributes: Attributes | None) -> Attributes:
-        """The attributes, which may still change; None are those of what is not to be drawn."""
+        """Open a node and return its attributes, which may change; None leaves the node out."""
         inside = self._open[-1]
         if attributes is None or len(self._open) > _DEEPEST or (tag == "a" and self.in_link):
             self._open.append(inside)
@@ -97,7 +101,7 @@ class _Nodes:
 
     def add(self, tag: str, attributes: Attributes, text: str = "") -> None:
         self.open(tag, attributes)
-        self.say(text)
+        self.add_text(text)
         self.close()
 
     @property
@@ -105,15 +109,15 @@ class _Nodes:
         return any(node and node[0] == "a" for node in self._open)
 
     def _flush(self) -> None:
-        if said := "".join(self._said):
-            self._open[-1].append(said)
-        self._said.clear()
+        if text := "".join(self._pending):
+            self._open[-1].append(text)
+        self._pending.clear()
 
 
 class _Drawing:
     def __init__(self, lines: Sequence[str], window: tuple[int, int] | None) -> None:
         lines, tokens, self._env = blocks_of(lines)
-        # What footnotes say stands at the end.
+        # Footnotes go to the end.
         self._tokens = sorted(tokens, key=lambda token: token.type == FOOTNOTE)
         self._window = window
         self._last_said = list(accumulate((n if line.strip() else 0 for n, line in enumerate(lines, start=1)), max))
@@ -174,7 +178,7 @@ class _Drawing:
         self._out.open(tag, None if token.hidden else attributes)
 
     def _callout(self, at: int, attributes: Attributes) -> str:
-        """The tag of a quotation, whose mark is taken away where it is a callout."""
+        """Return the tag of a blockquote; if it is a callout, remove its marker."""
         paragraph, inline = self._begins_with(at)
         match = _CALLOUT.match(inline.content) if paragraph.type == "paragraph_open" else None
         if match is None:
@@ -195,18 +199,18 @@ class _Drawing:
             inline.meta["checked"] = match[1] != " "
 
     def _begins_with(self, at: int) -> tuple[Token, Token]:
-        """The two tokens behind one; of a paragraph its opening and its text."""
+        """Return the next two tokens; for a paragraph, its opening and its text."""
         return self._tokens[at + 1], self._tokens[min(at + 2, len(self._tokens) - 1)]
 
     def _first_number(self, at: int) -> int:
-        """Of the first item that is shown."""
+        """Return the number of the first shown item of a list."""
         token, number = self._tokens[at], int(self._tokens[at].attrs.get("start", 1))
         while self._is_left_out(at + 1):
             number, at = number + 1, self._end(at + 1)
         return number if self._tokens[at + 1].nesting > 0 else int(token.attrs.get("start", 1))
 
     def _headings(self) -> dict[int, str]:
-        """The id of each heading by the number of its token; writes the outline."""
+        """Return heading ids by token index, and fill the outline."""
         ids: dict[int, str] = {}
         used: dict[str, int] = {}
         for at, token in enumerate(self._tokens):
@@ -223,7 +227,7 @@ class _Drawing:
         return ids
 
     def _place(self, token: Token) -> Attributes:
-        """Without blank lines below: markdown-it counts those after an item to the item."""
+        """Return the lines of a token, without the trailing blank lines of markdown-it."""
         first, end = token.map or (0, 1)
         return {"line": first + 1, "end": max(self._last_said[min(end, len(self._last_said)) - 1], first + 1)}
 
@@ -238,7 +242,7 @@ class _Drawing:
         return int(place["end"]) < self._window[0] or int(place["line"]) > self._window[1]
 
     def _end(self, at: int) -> int:
-        """The number of the last token of a block."""
+        """Return the index of the last token of a block."""
         level, last = self._tokens[at].level, at
         while self._tokens[at].nesting > 0 and (self._tokens[last].nesting >= 0 or self._tokens[last].level != level):
             last += 1
@@ -264,7 +268,7 @@ class _Drawing:
     def _leaf(self, token: Token) -> None:
         out, said = self._out, token.content
         if token.type in ("text", "text_special", "softbreak"):
-            out.say("\n" if token.type == "softbreak" else said)
+            out.add_text("\n" if token.type == "softbreak" else said)
         elif token.type == "image":
             shown, width = _sized(plain_words(said))
             self._image(str(token.attrs["src"]), "", shown, width, token)
@@ -281,7 +285,7 @@ class _Drawing:
         embed = token.type == "embed"
         link = wikilink(inner, embed)
         if link is None:
-            self._out.say(f"{'!' * embed}[[{inner}]]")
+            self._out.add_text(f"{'!' * embed}[[{inner}]]")
             return
         place = f"{link.target}#{link.heading}" if link.heading else link.target
         alias, width = _sized(inner.partition("|")[2]) if embed else (link.text, 0)
@@ -292,11 +296,11 @@ class _Drawing:
             self._out.add("a", {"ref": f"[[{place}]]"}, shown)
 
     def _image(self, address: str, wiki: str, shown: str, width: int, token: Token) -> None:
-        """An image of the vault, or a note that is embedded; of what is elsewhere a link."""
+        """Add an image of the vault or an embedded note; for other addresses, a link."""
         target = self._target(address)
         if target is None or "ref" not in target:
             self._out.open("a", target)
-            self._out.say(shown or address[:_SHOWN])
+            self._out.add_text(shown or address[:_SHOWN])
             self._out.close()
             return
         path = address if wiki else str(target["ref"]).partition("#")[0]
@@ -305,7 +309,7 @@ class _Drawing:
             attributes |= {"width": width} if width else {}
             self._out.add("img", attributes | self._title(token))
         elif self._out.in_link:
-            self._out.say(shown)
+            self._out.add_text(shown)
         else:
             self._out.add("embed", {"ref": wiki or target["ref"]}, shown or path)
 
@@ -321,8 +325,10 @@ class _Drawing:
 
 
 def destination(address: str) -> Attributes | None:
-    """What an address leads to: `href` outside, over the web or by mail; `ref` in the vault, without escapes and query;
-    None where it is neither, however it is written."""
+    """Return `href` for a web or mail address, `ref` (decoded, without query) for one in the vault.
+
+    None for any other address.
+    """
     bare = _CONTROL.sub("", address).strip()
     if len(bare) > _LONGEST:
         return None
@@ -334,6 +340,6 @@ def destination(address: str) -> Attributes | None:
 
 
 def _sized(words: str) -> tuple[str, int]:
-    """`words|200` as Obsidian writes the width of an image: the words, and the width or 0."""
+    """Split Obsidian's `words|200` into words and image width in pixels, or 0."""
     match = _SIZED.fullmatch(words)
     return (match[1] or "", int(match[2])) if match else (words, 0)

@@ -1,4 +1,4 @@
-"""The words of a heading or of a link's text, without the marks around them."""
+"""Converts inline markdown, such as a heading, to plain words."""
 
 import html
 import re
@@ -6,10 +6,10 @@ import re
 from vault_index.markdown.code import code_spans
 
 MAX_CHARACTERS = 500
-"""A heading path goes into every chunk under it: a paragraph that happens to be underlined must not."""
+"""Longest result, because every chunk repeats its headings and a heading may be a paragraph."""
 
 _SHORT = 200
-"""Longer ones keep their marks of emphasis: finding pairs among hundreds of stars takes too long."""
+"""Longest text whose emphasis is removed, because matching hundreds of stars is slow."""
 
 _MARKS = re.compile(r"[\[\]*_`=~^\\<&]")
 _BLOCK_ID = re.compile(r"(?:^| )\^[A-Za-z0-9-]+$")
@@ -27,7 +27,7 @@ _KEPT = re.compile("\0([0-9]+)\0")
 
 
 def plain_words(text: str) -> str:
-    """Links reduced to what they show, marks of emphasis, code and highlight dropped, a trailing `^block-id` too."""
+    """Return the shown text of links, without markup and a trailing `^block-id`."""
     text = _BLOCK_ID.sub("", " ".join(text.replace("\0", " ").split()))
     if len(text) > MAX_CHARACTERS:
         return text[:MAX_CHARACTERS].rsplit(" ", 1)[0]
@@ -44,7 +44,7 @@ def plain_words(text: str) -> str:
 
 
 def _without_code(text: str, kept: list[str]) -> str:
-    """Code is put aside: what looks like a mark in it is none."""
+    """Replace inline code with placeholders, because it contains no markup."""
     for start, end in reversed(code_spans(text)):
         words = text[start:end].strip("`")
         text = text[:start] + _keep(words.strip() or words, kept) + text[end:]
