@@ -35,7 +35,7 @@ def test_other_plugins_can_store_search_and_extract(place: Place) -> None:
 import { extractRemember, search, store } from "./vault-index/api.ts"
 const stored = await store("Tariffs change in spring.", { type: "pattern", tags: ["tax"] })
 const found = await search("when do tariffs change", { limit: 1 })
-const extracted = await extractRemember("*Remember*: Boxes are counted.")
+const extracted = await extractRemember("*Remember*: Boxes are counted.", { agentName: "build", currentTask: "count" })
 console.log(JSON.stringify({ stored, found, extracted }))
 """,
         encoding="utf-8",

@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ Start = Callable[[Sequence[str], str, str], None]
 _KEPT_SECONDS = 30 * 86_400.0
 _LONGEST_QUERY = 2000
 _LONGEST_TEXT = 1_000_000
+_TOPIC_MESSAGES = 6
+_TAIL = 4 << 20
+"""Bytes at the end of a transcript that are searched for the last messages of the user."""
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _NOT_SAID = re.compile(r"\s*(?:<(?:task-notification|system-reminder|(?:command|local-command|bash)-)|[/!?]\S*\s*$|\Z)")
 """What clients hand on as a prompt though nobody typed it (a task is done), and their commands."""
@@ -42,7 +46,8 @@ def answer(client: str, told: Mapping[str, Any], folder: Path, ask: Ask, start: 
         _forget_old(folder)
         start(["opencode", "wake"], "", place)
         if told.get("source") == "compact":  # what it was told is gone
-            text = _recall(ask, "", session, place)
+            topic = _last_messages(client, str(told.get("transcript_path") or ""))
+            text = _recall(ask, "\n\n".join(topic), session, place)
     elif event == "prompt" and not _NOT_SAID.match(prompt := str(told.get("prompt") or "")):
         _capture(start, folder, "user", prompt, session, place)
         if _is_first(folder, session, "told"):
@@ -52,6 +57,37 @@ def answer(client: str, told: Mapping[str, Any], folder: Path, ask: Ask, start: 
         if "remember" in said.lower():
             _capture(start, folder, client, said, session, place)
     return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}} if text else None
+
+
+def _last_messages(client: str, transcript: str) -> list[str]:
+    """Return the last messages of the user, the newest first; none if the transcript cannot be read."""
+    from vault_index.sources.sessions.values import read_object  # late: only a compaction needs a transcript
+
+    try:
+        with open(transcript, "rb") as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
+            lines = file.read(_TAIL).split(b"\n")
+    except (OSError, ValueError):
+        return []
+    texts = (_typed(client, read_object(line, "", []) or {}) for line in reversed(lines))
+    return list(islice((text for text in texts if not _NOT_SAID.match(text)), _TOPIC_MESSAGES))
+
+
+def _typed(client: str, line: dict[str, Any]) -> str:
+    """Return what the user typed in one line of a transcript."""
+    from vault_index.sources.sessions.claude_blocks import said_in
+    from vault_index.sources.sessions.claude_lines import is_chained
+    from vault_index.sources.sessions.context import said_in_prompt
+    from vault_index.sources.sessions.model import Text
+    from vault_index.sources.sessions.values import object_of, objects_of, text_of
+
+    if client == "claude-code":
+        speaker, parts = said_in(line) if is_chained(line, False) else ("", ())
+        texts = [part.text for part in parts if speaker == "user" and isinstance(part, Text)]
+    else:
+        item = object_of(line, "payload")
+        texts = [text_of(one, "text") for one in objects_of(item, "content") if item.get("role") == "user"]
+    return "\n".join(filter(None, (said_in_prompt(client, text) for text in texts)))
 
 
 def _recall(ask: Ask, query: str, session: str, place: str) -> str:
