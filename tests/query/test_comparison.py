@@ -34,13 +34,16 @@ PAIRS = [
     ("Emil is allergic to peanuts.", "Clara is allergic to penicillin.", 0.75, None),
     ("Revenue in 2023 was 1.8 million.", "Revenue in 2024 was 2.3 million.", 0.85, None),
     ("GET /orders returns 50 rows.", "GET /customers returns 200 rows.", 0.8, None),
+    ("On Linux it watches by inotify.", "On macOS it watches by FSEvents.", 0.64, None),
     (DOCKER, "The tea kitchen on level two has a new dishwasher.", 0.1, None),
     (DOCKER, "The tea kitchen on level two has a new dishwasher.", None, None),
 ]  # fmt: skip
 
 
-def said(text: str, project: str | None = None, tokens: int = 20) -> Memory:
-    document = replace(chunk_record(kind="memory", project=project).document, tokens=tokens)
+def said(text: str, project: str | None = None, tokens: int = 20, title: str = "") -> Memory:
+    front = f'{{"title": "{title}"}}' if title else "{}"
+    document = chunk_record(kind="memory", project=project).document
+    document = replace(document, tokens=tokens, title=title, frontmatter_json=front)
     return as_memory(document, text, lambda words: {word: word.removesuffix("s") for word in words})
 
 
@@ -51,6 +54,13 @@ def test_compare_tells_a_contradiction_from_a_duplicate(
     for one, other in ((older, newer), (newer, older)):
         found = compare(said(one), said(other), cosine)
         assert (found.kind if found else None) == kind
+
+
+def test_compare_takes_values_from_the_text_and_not_from_the_title() -> None:
+    one, other = said(DOCKER, title="Where deploys run"), said(DOCKER, title="How deploys run")
+    found = compare(one, other, 0.9)
+    assert found
+    assert found.kind == "duplicate"
 
 
 def test_compare_keeps_projects_and_long_memories_apart() -> None:

@@ -61,8 +61,10 @@ class Memory(NamedTuple):
     document: StoredDocument
     topics: frozenset[str]
     """Stems of its words without stopwords; of text without spaces between words, its n-grams."""
+    title: tuple[str, ...]
+    """Stems of the words of its title; empty if the title was made of the text."""
     sentence: tuple[str, ...]
-    """Stems of all words in their order; empty for text without spaces between words."""
+    """Stems of the words of its text, in order; empty for text without spaces between words."""
     numbers: frozenset[str]
     sides: Mapping[int, int]
     """Lines of the antonym table that the text takes a side in, each with the side."""
@@ -75,16 +77,17 @@ class Comparison(NamedTuple):
 
 
 def as_memory(document: StoredDocument, text: str, stems: Stems) -> Memory:
-    """Prepare a memory, with its title unless that was made of the text."""
+    """Prepare a memory. Its title is of its subject; what it says stands in its text."""
     given = '"title":' in document.frontmatter_json
-    whole = f"{document.title}\n{text}" if given else text
-    text = whole[:_COMPARED].casefold()
-    words = _WORD.findall(text)
-    topics = [word for word in index_words(text) if word not in STOPWORDS]
-    known = stems([*words, *topics])
+    title = document.title.casefold() if given else ""
+    text = text[:_COMPARED].casefold()
+    words, titled = _WORD.findall(text), _WORD.findall(title)
+    topics = [word for word in index_words(f"{title}\n{text}") if word not in STOPWORDS]
+    known = stems([*words, *titled, *topics])
     return Memory(
         document,
         topics=frozenset(known.get(word, word) for word in topics),
+        title=tuple(known.get(word, word) for word in titled),
         sentence=() if mostly_cjk(text) else tuple(known.get(word, word) for word in words),
         numbers=frozenset(_PADDING.sub("", number) for number in _NUMBER.findall(text)),
         sides=_sides(frozenset(words)),
@@ -118,11 +121,11 @@ def compare(one: Memory, other: Memory, cosine: float | None) -> Comparison | No
     shared = len(one.topics & other.topics) / (len(one.topics | other.topics) or 1)
     long = min(one.document.tokens, other.document.tokens) > _LONG
     near = shared >= NEAR_WORDS or (cosine is not None and cosine >= NEAR_COSINE and not long)
+    if _exchanged(one.title + one.sentence, other.title + other.sentence) > 1:
+        return None
     if not near:
         return None if cosine is None else Comparison("subject", cosine)
     exchanged = _exchanged(one.sentence, other.sentence)
-    if exchanged > 1:
-        return None
     numbers = one.numbers - other.numbers and other.numbers - one.numbers
     opposite = any(other.sides.get(line, side) != side for line, side in one.sides.items())
     kind: Likeness = "contradiction" if exchanged or numbers or opposite else "duplicate"
