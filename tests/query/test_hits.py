@@ -116,9 +116,10 @@ def test_every_place_of_a_text_is_named_across_vaults_and_however_many_hits_ther
         assert [other.also for other in others] == [()] * 2
         assert index.get("WORK:0/copy.md").results[0].source == "work"
         assert index.get("0/copy.md", source="Work").results[0].source == "work"
-        with pytest.raises(UsageError, match="2 vaults have 0") as caught:
-            index.get("0/copy.md")
-        assert caught.value.hint == "name one with its vault: vault:0/copy.md, work:0/copy.md"
+        for ref in ("0/copy.md", "copy"):
+            with pytest.raises(UsageError, match="2 vaults have 0") as caught:
+                index.get(ref)
+            assert caught.value.hint == "name one with its vault: vault:0/copy.md, work:0/copy.md"
         form: Format
         for form in ("human", "markdown"):
             listed = render("list", to_json(index.list(path="0")), form, width=200)

@@ -54,6 +54,14 @@ def test_hints_say_why_hits_are_missing(
     assert index.search(query, **options).hints == hints
 
 
+def test_other_lists_name_the_filters_that_no_document_meets(index: VaultIndex) -> None:
+    hints = ("no document meets project:apis; project:api has 1",)
+    ref = "cooking/bread.md"
+    for answer in (index.list(project="apis"), index.related(ref, project="apis"), index.timeline(ref, project="apis")):
+        assert answer.hints == hints
+    assert index.tags(path="none").hints == ("no document meets path:none",)
+
+
 def test_a_misspelling_that_one_text_has_finds_the_common_word_too(tmp_path: Path) -> None:
     notes = {f"{number}.md": f"The docker host {number} is in a rack.\n" for number in range(40)}
     with indexed(tmp_path, {**notes, "slip.md": "Install dokcer first.\n"}) as index:

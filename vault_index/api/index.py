@@ -242,7 +242,7 @@ class VaultIndex(Memories):
         type: Names = None, kind: Names = None, project: Names = None, source: Names = None, directory: Names = None,
         exclude_session: Names = None,
     ) -> Timeline:  # fmt: skip
-        """The documents created before and after `ref`, or after the best hit of `query` in that `project`
+        """The documents created before and after `ref`, or around the best hit of `query` in that `project`
         and `source`; the filters concern them.
 
         Raises as `get`, and NotFoundError for a query that finds nothing.
@@ -252,18 +252,21 @@ class VaultIndex(Memories):
 
         if (ref is None) == (query is None):
             raise UsageError("a timeline is around one document", "name it, or choose it (--query TEXT), but not both")
+        hints: tuple[str, ...] = ()
         if query is not None:
             where = partial(self.search, project=project, source=source, directory=directory)
             found = where(query, limit=1, exclude_session=exclude_session)
-            if not found.results or found.confidence == "none":
-                raise NotFoundError(f"nothing answers {query!r}", "try fewer or other words, or name the document")
+            if not found.results:
+                hint = "; ".join(found.hints) or "try fewer or other words, or name the document"
+                raise NotFoundError(f"nothing answers {query!r}", hint)
+            hints = ("the document may not answer the query: it is a weak hit",) if found.results[0].weak else ()
             ref, source = found.results[0].path, found.results[0].source
         before, after = at_least(0, "depth_before", depth_before, 5), at_least(0, "depth_after", depth_after, 5)
         with self._runtime.pool.lend() as connections:
             return timeline_around(
                 connections.reader, self._runtime.records(connections),
                 self._runtime.resolve(connections, ref or "", self._sources(source)).document, filters,
-                now=time.time(), before=before, after=after,
+                now=time.time(), before=before, after=after, hints=hints,
             )  # fmt: skip
 
     def recall(

@@ -91,7 +91,8 @@ def _remarks(result: Record) -> Blocks:
     read = [f"Read “{old}” as “{new}”." for old, new in result.get("corrections", {}).items()]
     hints = [f"{hint[0].upper()}{hint[1:]}." for hint in result.get("hints", ())]
     return [
-        line((told, "yellow")) for told in (*read, *hints, *(f"Degraded: {reason}" for reason in result["degraded"]))
+        line((told, "yellow"))
+        for told in (*read, *hints, *(f"Degraded: {reason}" for reason in result.get("degraded", ())))
     ]
 
 
@@ -159,6 +160,7 @@ def _list(result: Record, width: int) -> Blocks:
     records = documents(with_sources(result["results"]))
     if not records:
         return [
+            *_remarks(result),
             line(("No more documents." if result["total"] else "No documents.", "bold")),
             line(("Drop a filter, or bring the index up to date: vault-index sync", "dim")),
         ]
@@ -195,6 +197,7 @@ def _timeline(result: Record, width: int) -> Blocks:
     records = around(result)
     alone = "Nothing stands before or after it. Drop a filter, or raise --depth-before, --depth-after."
     return [
+        *_remarks(result),
         Table(columns(f"mark created_at id type_or_session? state? plain_title {_path(width)}", records), records),
         *shown_if(len(records) == 1, GAP, line((alone, "dim"))),
     ]
@@ -235,7 +238,7 @@ def _tags(result: Record, width: int) -> Blocks:
     records = result["results"]
     if not records:
         hint = "Tags come from the frontmatter (tags: [a, b]) and from #tags in the text."
-        return [line(("No tags.", "bold")), line((hint, "dim"))]
+        return [*_remarks(result), line(("No tags.", "bold")), line((hint, "dim"))]
     most = max(record["count"] for record in records)
     widest = max(len(record["tag"]) for record in records)
     room = min(max(min(width - widest - 14, 40), 4), most)

@@ -69,7 +69,7 @@ def _why(result: Record) -> str:
 
 def _remarks(result: Record) -> list[str]:
     """What was not done as asked."""
-    degraded = [f"Degraded: {_text('; '.join(result['degraded']))}."] if result["degraded"] else []
+    degraded = [f"Degraded: {_text('; '.join(result['degraded']))}."] if result.get("degraded") else []
     hints = [f"{_text(hint[0].upper() + hint[1:])}." for hint in result.get("hints", ())]
     return (
         degraded
@@ -108,7 +108,8 @@ def _list(result: Record) -> str:
     sessions = any(record["kind"] == "session" for record in records)
     accesses = " accesses" if result.get("sort") == "access" else ""
     names = f"id title digest? path type_or_kind state?{accesses} tags created{' updated turns' if sessions else ''}"
-    return f"{_table(columns(names, records), records, 'No documents.')}\n\n{len(records)} of {result['total']}"
+    table = _table(columns(names, records), records, "No documents.")
+    return "\n\n".join([*_remarks(result), table, f"{len(records)} of {result['total']}"])
 
 
 def _sessions(result: Record) -> str:
@@ -134,12 +135,13 @@ def _related(result: Record) -> str:
 
 def _timeline(result: Record) -> str:
     records = around(result)
-    return _table(columns("created_at id title path type_or_kind state?", records), records)
+    table = _table(columns("created_at id title path type_or_kind state?", records), records)
+    return "\n\n".join([*_remarks(result), table])
 
 
 def _tags(result: Record) -> str:
     records = [{**record, "tag": [record["tag"]]} for record in result["results"]]
-    return _table(columns("tag documents"), records, "No tags.")
+    return "\n\n".join([*_remarks(result), _table(columns("tag documents"), records, "No tags.")])
 
 
 def _outcomes(result: Record) -> str:

@@ -149,7 +149,7 @@ def _list(result: Record) -> Shape:
     names = f"id source kind path title digest type state tags project created updated turns{accesses} expires"
     names += " valid_until tokens"
     head, table = _head(_rows(names, records), "source kind type state tags project created expires valid_until")
-    return {"total": result["total"], **head, "results": table}
+    return {**_filled({"hints": result.get("hints")}), "total": result["total"], **head, "results": table}
 
 
 def _sessions(result: Record) -> Shape:
@@ -182,13 +182,15 @@ def _related(result: Record) -> Shape:
     )
     anchor = result["anchor"]
     known = {"anchor": joined(anchor["path"], state(anchor)), "total": result["total"]}
-    return {**_filled({"degraded": result["degraded"]}), **known, **head, "results": table}
+    beside = {"degraded": result["degraded"], "hints": result.get("hints")}
+    return {**_filled(beside), **known, **head, "results": table}
 
 
 def _timeline(result: Record) -> Shape:
     here, records = len(result["before"]), [*result["before"], result["anchor"], *result["after"]]
     rows = _table(_rows(f"id source kind created_at state {_GIST}", records))
-    return {"before": rows[:here], "anchor": _filled(rows[here]), "after": rows[here + 1 :]}
+    hints = _filled({"hints": result.get("hints")})
+    return {**hints, "before": rows[:here], "anchor": _filled(rows[here]), "after": rows[here + 1 :]}
 
 
 def _rows(names: str, records: Iterable[Record]) -> list[Shape]:

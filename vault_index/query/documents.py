@@ -1,13 +1,15 @@
 """Documents as they are answered: their records, and lists of them page by page."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from vault_index.errors import UsageError
-from vault_index.fields import Sort
+from vault_index.fields import FILTERS, Sort
 from vault_index.models import Filters
+from vault_index.query.language.filters import single_filters
 from vault_index.results.documents import DocumentList, DocumentRecord
+from vault_index.store.counts import tag_counts, value_counts
 from vault_index.store.documents import Order, documents_page, tags_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
@@ -101,4 +103,27 @@ def list_documents(
             documents, total = documents_page(reader, filters, Order("path", False), -1, 0)
             documents.sort(key=lambda document: usage.get(document.uid, (0, 0.0)), reverse=descending)
             documents = documents[offset : offset + limit]
-        return DocumentList(records.of(documents), total, sort)
+        hints = () if total else tuple(unmet_filters(reader, filters))
+        return DocumentList(records.of(documents), total, sort, hints)
+
+
+def unmet_filters(reader: IndexReader, filters: Filters) -> Iterator[str]:
+    """The filters that no document meets, each with the nearest value that some document has."""
+    unmet = [(written, one) for written, one in single_filters(filters) if not reader.newest_chunks(one, 1)]
+    for written, one in unmet:
+        yield f"no document meets {written}{_nearest(reader, one)}"
+    if not unmet and filters != Filters() and not reader.newest_chunks(filters, 1):
+        yield "no document meets all filters"
+
+
+def _nearest(reader: IndexReader, filters: Filters) -> str:
+    from difflib import get_close_matches  # late: most filters are met
+
+    for declared in FILTERS.values():
+        wanted = getattr(filters, declared.field)
+        if wanted and (declared.kind == "tag" or declared.column):
+            found = tag_counts(reader, Filters()) if declared.kind == "tag" else value_counts(reader, declared.column)
+            counts = dict(found)
+            for value in get_close_matches(wanted[0], counts, 1):
+                return f"; {declared.key or 'tag'}:{value} has {counts[value]}"
+    return ""

@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from vault_index.fields import FILTERS
-from vault_index.models import Filters
 from vault_index.query.language.filters import single_filters
 from vault_index.query.language.tree import Term
 from vault_index.query.ranking.passages import SNIPPET_CHARACTERS, Focus, Passage, TermMatcher, snippet
@@ -14,7 +12,6 @@ from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, ranking_expression
 from vault_index.results.search import ChannelEvidence, Explanation, Hit, QueryReading, WordReading
 from vault_index.sources.source import Source
-from vault_index.store.counts import tag_counts, value_counts
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.times import iso_time, iso_time_or_none
@@ -290,25 +287,3 @@ def excluded_hits(reader: IndexReader, query: Query, never: Collection[int]) -> 
         if hidden := sum(chunk_id not in never for chunk_id, _ in found):
             more = "+" * (hidden == _MOST_COUNTED)
             yield f"without {as_words(parsed.excluded)}: {hidden}{more} hit{'s' * (hidden != 1)} hidden"
-
-
-def unmet_filters(reader: IndexReader, filters: Filters) -> Iterator[str]:
-    """The filters that no document meets, each with the nearest value that some document has."""
-    unmet = [(written, one) for written, one in single_filters(filters) if not reader.newest_chunks(one, 1)]
-    for written, one in unmet:
-        yield f"no document meets {written}{_nearest(reader, one)}"
-    if not unmet and filters != Filters() and not reader.newest_chunks(filters, 1):
-        yield "no document meets all filters"
-
-
-def _nearest(reader: IndexReader, filters: Filters) -> str:
-    from difflib import get_close_matches  # late: most filters are met
-
-    for declared in FILTERS.values():
-        wanted = getattr(filters, declared.field)
-        if wanted and (declared.kind == "tag" or declared.column):
-            found = tag_counts(reader, Filters()) if declared.kind == "tag" else value_counts(reader, declared.column)
-            counts = dict(found)
-            for value in get_close_matches(wanted[0], counts, 1):
-                return f"; {declared.key or 'tag'}:{value} has {counts[value]}"
-    return ""

@@ -68,26 +68,32 @@ def _find(reader: IndexReader, name: str, memory_dir: str, sources: Sequence[str
     source, _, inside = name.partition(":")  # as `also` of a hit names the same path in another vault
     for path, within in (*places, *([(inside, (source,))] if not sources or source in sources else [])):
         found = documents_by_path(reader, path, within)
-        if len(found) > 1 and {one.path for one in found} == {path}:
-            names = ", ".join(f"{one.source}:{path}" for one in found)
-            raise UsageError(f"{len(found)} vaults have {path}", f"name one with its vault: {names}")
         if found:
-            return found[0]
+            return _first(found)
     if _ID.match(name.lower()):
         found = [d for d in documents_by_id(reader, name.lower()) if not sources or d.source in sources]
         if len(found) > 1:
             raise _ambiguous(name, found)
         if found:
             return found[0]
-    named = next((d for d in documents_by_name(reader, name) if not sources or d.source in sources), None)
+    named = [d for d in documents_by_name(reader, name) if not sources or d.source in sources]
     old_id = name.removeprefix("#")  # of a memory where it was imported from: `#12`, or 12
     if named or not (name.startswith("#") or old_id.isdigit()):
-        return named
+        return _first(named) if named else None
     found = memories_by_old_id(reader, old_id, sources)
     if len(found) > 1:
         message = f"{len(found)} memories were called {old_id!r} where they came from"
         raise UsageError(message, f"name one by its id: {_ids(found)}")
     return found[0] if found else None
+
+
+def _first(found: Sequence[StoredDocument]) -> StoredDocument:
+    """The first of several documents. Raises UsageError if another vault has its path, too."""
+    path = found[0].path
+    same = [f"{one.source}:{path}" for one in found if one.path == path]
+    if len(same) > 1:
+        raise UsageError(f"{len(same)} vaults have {path}", f"name one with its vault: {', '.join(same)}")
+    return found[0]
 
 
 def _ids(found: Sequence[StoredDocument]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from vault_index.models import Filters, Vector
-from vault_index.query.documents import Records
+from vault_index.query.documents import Records, unmet_filters
 from vault_index.query.links import linked_from, linking_to
 from vault_index.query.references import Place
 from vault_index.results.documents import RelatedList, RelatedRecord, Relation, Timeline
@@ -61,7 +61,8 @@ def related_documents(
         )
         for document, record in zip(shown, listed, strict=True)
     ]
-    return RelatedList(anchor, tuple(results), len(ranked), found.degraded)
+    hints = () if ranked else tuple(unmet_filters(reader, filters))
+    return RelatedList(anchor, tuple(results), len(ranked), found.degraded, hints)
 
 
 def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
@@ -115,6 +116,7 @@ def timeline_around(
     now: float,
     before: int,
     after: int,
+    hints: Sequence[str] = (),
 ) -> Timeline:
     """The documents created next to `anchor`, oldest first; equal times in the order of paths. `filters` concern them,
     not the anchor."""
@@ -123,5 +125,7 @@ def timeline_around(
         earlier, later = in_time(reader, Others(anchor.id, filters, now), position, before=before, after=after)
         documents = documents_by_key(reader, [*earlier, *later])
         listed = records.of([anchor, *(documents[id_] for id_ in (*earlier, *later))])
+        if len(listed) == 1:
+            hints = (*hints, *unmet_filters(reader, filters))
     split = 1 + len(earlier)
-    return Timeline(listed[0], listed[1:split], listed[split:])
+    return Timeline(listed[0], listed[1:split], listed[split:], tuple(hints))

@@ -12,6 +12,7 @@ from vault_index.embeddings import known_share
 from vault_index.embeddings.spaces import MULTILINGUAL
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import Filters, QueryOrigins, Vector
+from vault_index.query.documents import unmet_filters
 from vault_index.query.hits import (
     DiskState,
     SelectedHit,
@@ -22,7 +23,6 @@ from vault_index.query.hits import (
     said_by,
     select_hits,
     to_hit,
-    unmet_filters,
 )
 from vault_index.query.language.parse import ParsedQuery, parse_query
 from vault_index.query.ranking.confidence import Confidence, confidence, weak

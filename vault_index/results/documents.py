@@ -24,6 +24,8 @@ class DocumentList:
     results: tuple[DocumentRecord, ...]
     total: int
     sort: str = field(default="created", metadata={WHEN_ASKED: True})
+    hints: tuple[str, ...] = field(default=(), metadata={WHEN_ASKED: True})
+    """Of an answer without results: the filters that no document meets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class RelatedList:
     results: tuple[RelatedRecord, ...]
     total: int
     degraded: tuple[str, ...] = ()
+    hints: tuple[str, ...] = field(default=(), metadata={WHEN_ASKED: True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +52,4 @@ class Timeline:
     anchor: DocumentRecord
     before: tuple[DocumentRecord, ...]
     after: tuple[DocumentRecord, ...]
+    hints: tuple[str, ...] = field(default=(), metadata={WHEN_ASKED: True})

@@ -230,6 +230,7 @@ class TagCount:
 class TagList:
     results: tuple[TagCount, ...]
     total: int
+    hints: tuple[str, ...] = field(default=(), metadata={WHEN_ASKED: True})
 
 
 @dataclass(frozen=True, slots=True)
