@@ -4,8 +4,8 @@ import pytest
 
 from tests.query.readers import query_terms, reader_of
 from vault_index.models import Filters
-from vault_index.query.language.parse import parse_query
-from vault_index.query.ranking.retrieval import ranking_expression, rare_terms
+from vault_index.query.language.parse import match_expression, parse_query
+from vault_index.query.ranking.retrieval import rare_terms, terms_meant
 from vault_index.store.reader import IndexReader
 
 WORDS = "amber basil cedar delta ember fjord grove heron inlet jetty knoll larch maple"
@@ -75,6 +75,6 @@ def test_a_short_question_is_looked_for_as_a_whole(reader: IndexReader) -> None:
     ],
 )
 def test_candidates_are_found_as_typed_or_as_meant(reader: IndexReader, meant: str, found: set[str]) -> None:
-    match = ranking_expression(parse_query("docker").terms, {"x": {meant: 0.5}})
+    match = match_expression(terms_meant(parse_query("docker").terms, {"x": {meant: 0.5}}))
     chunk_ids = [chunk_id for chunk_id, _ in reader.text_candidates(match, 99, Filters())]
     assert {chunk.document.path for chunk in reader.chunks(chunk_ids).values()} == found

@@ -149,15 +149,9 @@ def _with_content(text: str, content: str | None, section: str | None, *, append
     return appended(text, content) if append else with_body(text, content)
 
 
-def _refuse_none(refs: Sequence[str]) -> None:
-    if not refs:
-        raise UsageError("which memory?", "name it by its id or its path")
-
-
 def delete_memories(
     runtime: Runtime, refs: Sequence[str], *, permanent: bool, sources: Sequence[str], client: str = ""
 ) -> MemoryOutcomes:
-    _refuse_none(refs)
     if permanent and runtime.hides:
         raise ForbiddenError("this token may not delete for good", "leave out permanent: they go to the trash")
     keys: set[bytes] = set()
@@ -178,6 +172,8 @@ def delete_memories(
 def each_of(refs: Sequence[str], act: Callable[[str], MemoryOutcome]) -> tuple[list[MemoryOutcome], list[FailedItem]]:
     """What becomes of each of several memories, and those it failed for; of a single one the error is raised."""
     done, failed = [], []
+    if not refs:
+        raise UsageError("which memory?", "name it by its id or its path")
     for ref in refs:
         try:
             done.append(act(ref))
@@ -189,7 +185,6 @@ def each_of(refs: Sequence[str], act: Callable[[str], MemoryOutcome]) -> tuple[l
 
 
 def archive_memories(runtime: Runtime, refs: Sequence[str], *, restore: bool, sources: Sequence[str]) -> MemoryOutcomes:
-    _refuse_none(refs)
     with writing(runtime, "archive", sources) as memories:
 
         def archive(ref: str) -> MemoryOutcome:

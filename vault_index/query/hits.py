@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from vault_index.query.language.filters import single_filters
+from vault_index.query.language.parse import match_expression
 from vault_index.query.language.tree import Term
 from vault_index.query.ranking.passages import SNIPPET_CHARACTERS, Focus, Passage, TermMatcher, snippet
 from vault_index.query.ranking.rank import RankedPassage
-from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, ranking_expression
+from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, terms_meant
 from vault_index.results.search import ChannelEvidence, Explanation, Hit, QueryReading, WordReading
 from vault_index.sources.source import Source
 from vault_index.store.reader import IndexReader
@@ -261,7 +262,7 @@ def _word(reader: IndexReader, word: QueryTerm, meant: Mapping[str, float]) -> W
     return WordReading(
         text=word.text,
         rarity=round(word.weight, 2),
-        texts=reader.count_matches(ranking_expression([term], {word.text: meant})),
+        texts=reader.count_matches(match_expression(terms_meant([term], {word.text: meant}))),
         meant=tuple(sorted(meant, key=lambda form: -meant[form])),
     )
 

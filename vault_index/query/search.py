@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 from vault_index.config.schema import RankingConfig
 from vault_index.embeddings import known_share
@@ -24,7 +24,7 @@ from vault_index.query.hits import (
     select_hits,
     to_hit,
 )
-from vault_index.query.language.parse import ParsedQuery, parse_query
+from vault_index.query.language.parse import ParsedQuery, match_expression, parse_query
 from vault_index.query.ranking.confidence import Confidence, confidence, weak
 from vault_index.query.ranking.echoes import Asked, answered
 from vault_index.query.ranking.passages import TermMatcher, focus
@@ -33,7 +33,6 @@ from vault_index.query.ranking.retrieval import (
     Evidence,
     Query,
     bounded_expressions,
-    ranking_expression,
     rare_terms,
     rarity,
     read_query_terms,
@@ -113,16 +112,6 @@ class Answer:
     @property
     def degraded(self) -> tuple[str, ...]:
         return (*self.query.degraded, *self.disk.missing())
-
-
-class _Embedded(NamedTuple):
-    """What `Query` has of the same names."""
-
-    vector: Vector | None = None
-    space_id: int | None = None
-    known: float = 0.0
-    crossing: bool = False
-    degraded: tuple[str, ...] = ()
 
 
 class Searcher:
@@ -208,49 +197,52 @@ class Searcher:
         parsed = replace(parsed, terms=with_completions(self._reader, parsed.terms))
         terms = read_query_terms(self._reader, parsed.terms, spelling.forms) if parsed.terms else ()
         embedded = self._embed(parsed.text, spelling.corrected(parsed.text), options, parsed.filters)
-        by_text = options.mode != "vector" or embedded.vector is None
+        by_text = options.mode != "vector" or "vector" not in embedded
         # Where the vector channel finds candidates as well, a few terms of a long query are enough to find the others.
-        rare = rare_terms(parsed.terms, terms) if by_text and embedded.vector is not None else ()
-        finding = terms_meant(rare or parsed.terms, spelling.forms) if by_text else ()
-        held = rarity(self._reader, finding, terms)
-        every = rarity(self._reader, terms_meant(parsed.terms, spelling.forms), terms) if rare else {}
+        rare = rare_terms(parsed.terms, terms) if by_text and "vector" in embedded else ()
+        meant = terms_meant(parsed.terms, spelling.forms)
+        finding = terms_meant(rare, spelling.forms) if rare else meant
+        held = rarity(self._reader, finding, terms) if by_text else {}
+        every = rarity(self._reader, meant, terms) if rare else {}
         return Query(
             parsed=parsed,
             terms=terms,
             spelling=spelling,
-            match=ranking_expression(parsed.terms, spelling.forms) if by_text else "",
-            narrow_match=ranking_expression(rare, spelling.forms) if rare else "",
+            match=match_expression(meant) if by_text else "",
+            narrow_match=match_expression(finding) if rare else "",
             bounded=bounded_expressions(held, count_rows(self._reader, "chunk")),
             scoring=scoring_expression(every),
-            vector=embedded.vector,
-            space_id=embedded.space_id,
-            known=embedded.known,
-            crossing=embedded.crossing,
-            degraded=embedded.degraded,
             now=options.as_of or time.time(),
+            **embedded,
         )
 
-    def _embed(self, typed: str, corrected: str, options: SearchOptions, filters: Filters) -> "_Embedded":
-        """Return the vector of a query, or the reason why there is none.
+    def _embed(self, typed: str, corrected: str, options: SearchOptions, filters: Filters) -> dict[str, Any]:
+        """Return what `Query` has of a vector: `vector` and what belongs to it, or `degraded`, why there is none.
 
         The query is embedded for the space that serves, because vectors of two models are never mixed. Only the local
         model gets the correction: its words come from the index, where they may stand in private notes alone."""
         if options.mode == "text" or not typed:
-            return _Embedded()
+            return {}
         space = serving_space(self._reader)
         if space is None:
-            return _Embedded(degraded=("vector: there are no vectors",))
+            return {"degraded": ("vector: there are no vectors",)}
         if not self._reader.vectors_work():
-            return _Embedded(degraded=("vector: sqlite-vec cannot be loaded",))
+            return {"degraded": ("vector: sqlite-vec cannot be loaded",)}
         text = corrected if space.space.provider == "local" else typed
         known = min(known_share(space.space, text) / _KNOWN, 1.0) if options.mode == "hybrid" else 1.0
         if known < _UNKNOWN:
-            return _Embedded()  # to the model such text is noise
+            return {}  # to the model such text is noise
         try:
             vector = self._embed_query(space, text, options.origins, filters)
         except VaultIndexError as error:
-            return _Embedded(degraded=(f"vector: {error.message}",))
-        return _Embedded(vector, space.id, known, space.space == MULTILINGUAL, self._waiting(space.id, _NOTICEABLE))
+            return {"degraded": (f"vector: {error.message}",)}
+        return {
+            "vector": vector,
+            "space_id": space.id,
+            "known": known,
+            "crossing": space.space == MULTILINGUAL,
+            "degraded": self._waiting(space.id, _NOTICEABLE),
+        }
 
     def _waiting(self, space_id: int, least: float) -> tuple[str, ...]:
         """That passages wait for their vectors, where they are at least this share of all."""

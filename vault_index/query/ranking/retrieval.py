@@ -10,7 +10,7 @@ from itertools import accumulate, chain, islice
 from typing import Any, NamedTuple
 
 from vault_index.models import Filters, Vector
-from vault_index.query.language.parse import ParsedQuery, content_terms, match_expression, term_expression, term_phrases
+from vault_index.query.language.parse import ParsedQuery, content_terms, term_expression, term_phrases
 from vault_index.query.language.tree import Term
 from vault_index.query.ranking.spelling import Spelling
 from vault_index.store.counts import count_rows
@@ -109,16 +109,16 @@ class Query:
     """What finds the candidates where too many texts match to score them all: `bounded_expressions`."""
     scoring: str
     """What scores the candidates of a `narrow_match` where not all of `match` can: `scoring_expression`."""
-    vector: Vector | None
-    """None where the vector channel is not asked."""
-    space_id: int | None
-    known: float
-    """How far its model knows the language of the query, as it says itself: so far its cosines are believed."""
-    crossing: bool
-    """Whether its model brings a question to texts in other languages."""
-    degraded: tuple[str, ...]
     now: float
     """The moment of the answer, in seconds since the epoch."""
+    vector: Vector | None = None
+    """None where the vector channel is not asked."""
+    space_id: int | None = None
+    known: float = 0.0
+    """How far its model knows the language of the query, as it says itself: so far its cosines are believed."""
+    crossing: bool = False
+    """Whether its model brings a question to texts in other languages."""
+    degraded: tuple[str, ...] = ()
 
     @property
     def asks_in_words(self) -> bool:
@@ -209,17 +209,8 @@ def _completions(reader: IndexReader, term: Term) -> tuple[str, ...]:
 
 def terms_meant(terms: Sequence[Term], corrections: Mapping[str, Mapping[str, float]]) -> list[Term]:
     """`terms` as typed and as corrected; stopwords only where there are no other words."""
-    return [*content_terms(terms), *_corrected(corrections)]
-
-
-def _corrected(corrections: Mapping[str, Mapping[str, float]]) -> list[Term]:
-    return [Term(form, "phrase" if " " in form else "word", 0) for forms in corrections.values() for form in forms]
-
-
-def ranking_expression(terms: Sequence[Term], corrections: Mapping[str, Mapping[str, float]]) -> str:
-    """The FTS5 expression that matches any of `terms` as typed or as corrected."""
-    typed = match_expression(terms)
-    return " OR ".join(part for part in (typed, *map(term_expression, _corrected(corrections))) if part)
+    forms = (form for meant in corrections.values() for form in meant)
+    return [*content_terms(terms), *(Term(form, "phrase" if " " in form else "word", 0) for form in forms)]
 
 
 def rarity(reader: IndexReader, meant: Iterable[Term], terms: Iterable[QueryTerm]) -> dict[str, int]:
@@ -340,14 +331,11 @@ def _newest(reader: IndexReader, parsed: ParsedQuery, depth: int, hidden: Collec
     return {chunk_id: Evidence(cosine=1.0 - rank / (10 * depth)) for rank, chunk_id in enumerate(shown)}
 
 
-class _Called(NamedTuple):
-    name: float
-    called: bool
-
-
-def _name_scores(reader: IndexReader, query: Query, found: Collection[int], best_text: float) -> dict[int, _Called]:
-    """How chunks are called by the query, by chunk id, as far as their document's name matches; a document of which no
-    chunk is in `found` comes with its first chunk."""
+def _name_scores(
+    reader: IndexReader, query: Query, found: Collection[int], best_text: float
+) -> dict[int, tuple[float, bool]]:
+    """`name` and `called` of `Evidence`, by chunk id, as far as a document's name matches; a document of which no chunk
+    is in `found` comes with its first chunk."""
     bm25 = dict(reader.name_candidates(query.match, _MAX_NAMED_DOCUMENTS, query.parsed.filters))
     if not bm25:
         return {}
@@ -358,14 +346,12 @@ def _name_scores(reader: IndexReader, query: Query, found: Collection[int], best
     in_full = {id_ for id_, those in names.items() if any(_read_name(name)[0] in asked for name in those)}
     scores = {
         # BM25 prefers short names. Of a name in full nothing is missing, however many others its document has.
-        id_: _Called(1.0, len(in_full) <= _FEW)
+        id_: (1.0, len(in_full) <= _FEW)
         if id_ in in_full
-        else _Called(
-            max(score, 0.0) / best * max((said.get(name, 0.0) for name in names.get(id_, ())), default=0.0), False
-        )
+        else (max(score, 0.0) / best * max((said.get(name, 0.0) for name in names.get(id_, ())), default=0.0), False)
         for id_, score in bm25.items()
     }
-    if unsaid := [id_ for id_, one in scores.items() if not one.name]:
+    if unsaid := [id_ for id_, (name, _) in scores.items() if not name]:
         for id_ in {*unsaid} - reader.own_names(query.match, unsaid):
             del scores[id_]
     documents = documents_of(reader, sorted(found))
