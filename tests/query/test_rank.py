@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 from tests.query.records import chunk_record
 from vault_index.config.schema import RankingConfig
 from vault_index.query.ranking.passages import TermMatcher
-from vault_index.query.ranking.rank import Boosts, RankedPassage, order, rank, weights, with_best_texts
+from vault_index.query.ranking.rank import Boosts, RankedPassage, order, rank, weights
 from vault_index.query.ranking.retrieval import Evidence, QueryTerm
 from vault_index.store.records import ChunkRecord
 
@@ -120,10 +120,3 @@ def test_equal_scores_are_in_the_order_that_is_asked_for() -> None:
 
     assert order(evidence, weights(text=True, vector=False), backwards) == [2, 4, 3, 1]
     assert asked == [{1, 3}]
-
-
-def test_the_best_texts_are_among_the_first_and_none_of_them_makes_room_for_another() -> None:
-    scores = {1: 0.1, 2: 0.1, 3: 0.1, 4: 0.8, 5: 0.1, 6: 0.9, 7: 0.7}
-    evidence = {chunk_id: Evidence(bm25=score) for chunk_id, score in scores.items()} | {8: Evidence(cosine=0.9)}
-    assert with_best_texts([1, 2, 3, 4, 5, 6, 7, 8], evidence, 4) == [1, 4, 6, 7, 2, 3, 5, 8]
-    assert with_best_texts([8, 6, 4, 7, 1, 2, 3, 5], evidence, 4) == [8, 6, 4, 7, 1, 2, 3, 5]

@@ -19,7 +19,7 @@ def note(path: str, title: str, **names: tuple[str, ...]) -> DocumentNames:
         ("Harbour: rollout plan", "Harbour rollout plan"),
         ('The "old" (and new) way', "The old and new way"),
         ("“Curly” quotes", "Curly quotes"),
-        ("kube-proxy and `useEffect`", "kube-proxy and useEffect"),
+        ("kube-proxy and `useEffect`", "kube proxy and useEffect"),
         ("[[Note]] draft*", "Note draft"),
         ("***", ""),
         ("🍕", ""),

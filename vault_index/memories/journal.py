@@ -23,19 +23,15 @@ class Journal:
     """On whose behalf, where that was said."""
     undone: bool = False
     """Whether `undo` passes over it."""
-    _change: int = 0
+    begun: int = 0
+    """The number of the change; 0 as long as nothing was touched."""
 
     def change(self) -> int:
         """The number of the change, which is begun if need be; 0 while the state is damaged."""
         with suppress(StateDamagedError):
-            if not self._change and self.versions is not None:
-                self._change = self.versions.begin(self.work, self.who, undone=self.undone)
-        return self._change
-
-    @property
-    def begun(self) -> int:
-        """The number of the change; 0 as long as nothing was touched."""
-        return self._change
+            if not self.begun and self.versions is not None:
+                self.begun = self.versions.begin(self.work, self.who, undone=self.undone)
+        return self.begun
 
     def create(self, files: MemoryFiles, path: str, text: str | bytes) -> None:
         with self._step(files, Step(0, files.source, path, None, _digest(encoded(text)), None, None)):
@@ -90,7 +86,7 @@ class Journal:
             with suppress(VaultIndexError):
                 taken = isinstance(error, FileExistsError)
                 if self.versions and (taken or digest_at(files, step.place or step.path) != step.after):
-                    self._change = 0 if self.versions.take_back(noted) else self._change
+                    self.begun = 0 if self.versions.take_back(noted) else self.begun
             raise
         with suppress(StateDamagedError):
             if self.versions is not None and placed:

@@ -11,6 +11,7 @@ from vault_index.fields import FIELDS
 from vault_index.markdown.recalled import waiting_told
 from vault_index.models import Filters, QueryOrigins
 from vault_index.query.hits import DiskState
+from vault_index.query.language.tree import only_words
 from vault_index.query.pack import Candidate, Groups, pack
 from vault_index.query.ranking.confidence import Confidence
 from vault_index.query.ranking.echoes import Asked
@@ -47,7 +48,6 @@ _LONGEST_QUERY = 120
 """A text of more characters is a message: what looks like an operator in it was not meant as one."""
 _LONGEST_MESSAGE = 1000  # characters that are looked at
 _UNTITLED = re.compile(r"(?:New|Child) session - ")
-_NOT_IN_WORDS = re.compile(r"[^\w\s']+|(?<!\S)(?:AND|OR|NOT)(?!\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,10 @@ class RecallOptions:
 
 def recall(searcher: Searcher, reader: IndexReader, disk: DiskState, options: RecallOptions) -> Recall:
     """One block of quotations within the budget."""
-    wanted = _search_options(options, unreviewed_elsewhere(reader, options.project))
+    wanted = SearchOptions(
+        limit=_HITS, per_document=2, filters=_filters(options), origins=options.origins, asking=options.asking,
+        folders=options.folders, left_out=tuple(unreviewed_elsewhere(reader, options.project)),
+    )  # fmt: skip
     query = _understand(searcher, options.query, wanted) if options.query.strip() else None
     asked = Asked(query, reader.stems) if query else None
     found, confidence, degraded = _hits(searcher, reader, query, wanted, asked) if query and asked else ([], "none", ())
@@ -115,13 +118,6 @@ def _hits(
     return _joined(quoted), confidence, answer.degraded
 
 
-def _search_options(options: RecallOptions, left_out: Sequence[int]) -> SearchOptions:
-    return SearchOptions(
-        limit=_HITS, per_document=2, filters=_filters(options), origins=options.origins, asking=options.asking,
-        folders=options.folders, left_out=tuple(left_out),
-    )  # fmt: skip
-
-
 def _filters(options: RecallOptions) -> Filters:
     """Without the memories of other projects: they are not for this one."""
     if options.project is None:
@@ -138,7 +134,7 @@ def _understand(searcher: Searcher, text: str, options: SearchOptions) -> Query:
     if len(text) <= _LONGEST_QUERY and "\n" not in text:
         with suppress(UsageError):
             return searcher.understand(text, options)
-    return searcher.understand(_NOT_IN_WORDS.sub(" ", text[:_LONGEST_MESSAGE]), options)
+    return searcher.understand(only_words(text[:_LONGEST_MESSAGE]), options)
 
 
 def _from_hit(hit: RankedPassage, matcher: TermMatcher, now: float) -> Candidate:

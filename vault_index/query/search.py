@@ -28,7 +28,7 @@ from vault_index.query.language.parse import ParsedQuery, match_expression, pars
 from vault_index.query.ranking.confidence import Confidence, confidence, weak
 from vault_index.query.ranking.echoes import Asked, answered
 from vault_index.query.ranking.passages import TermMatcher, focus
-from vault_index.query.ranking.rank import Boosts, RankedPassage, Ranking, order, rank, weights, with_best_texts
+from vault_index.query.ranking.rank import Boosts, RankedPassage, Ranking, order, rank, weights
 from vault_index.query.ranking.retrieval import (
     Evidence,
     Query,
@@ -106,8 +106,6 @@ class Answer:
     disk: DiskState
     hidden: Collection[int] = ()
     """Chunks that are not shown."""
-    echoed: bool = False
-    """Whether the same was asked in a session, and not answered."""
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -300,7 +298,7 @@ class Searcher:
         in_order = partial(chunks_in_order, self._reader)
         by_channels = order(evidence, weights(text=text, vector=vector), in_order, power)
         ordered = self._spread(by_channels, options.per_document)
-        ordered = with_best_texts(ordered, evidence, _BLOCK) if text else ordered
+        ordered.sort(key=lambda chunk_id: not evidence[chunk_id].called)  # what the query is the name of
         matcher = TermMatcher(query.terms, self._reader.stems)
         asked: Asked | None = None
         ranking = Ranking(evidence, (), 0.0)
@@ -347,7 +345,7 @@ class Searcher:
             last = [replace(hit, score=min(hit.score, lowest)) for hit in echoes]
             selected = select_hits([*ranking.hits, *(() if knows else last)], options.per_document, disk)
             ranking = ranking._replace(hits=[*ranking.hits, *last])
-        return Answer(query, ranking, selected[options.offset : wanted], disk, hidden, bool(echoes))
+        return Answer(query, ranking, selected[options.offset : wanted], disk, hidden)
 
     def _spread(self, ordered: Sequence[int], per_document: int) -> list[int]:
         """`ordered` with the chunks last that are more of one document than can be shown."""
@@ -371,7 +369,7 @@ class Searcher:
 
     def confidence(self, answer: Answer) -> Confidence:
         said = [hit for hit in answer.ranking.hits if not (hit.echo or "newer" in hit.boosts)]
-        return confidence(self._reader, answer.query, said, echoed=answer.echoed) if answer.selected else "none"
+        return confidence(self._reader, answer.query, said) if answer.selected else "none"
 
     def _marked(self, answer: Answer, hits: Sequence[Hit], certainty: Confidence) -> tuple[Hit, ...]:
         """`hits` with those marked that are weak: of an answer that is none, all."""

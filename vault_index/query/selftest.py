@@ -4,12 +4,12 @@ Known-item search: who half remembers a note asks with its title, an alias, the 
 """
 
 import hashlib
-import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from vault_index.query.language.tree import only_words
 from vault_index.results.status import HardToFind, RecallOfClass, RecallReport
 from vault_index.store.document_names import DocumentNames
 
@@ -21,12 +21,6 @@ _FIRST = 5
 _DOCUMENTS = 200
 _NAMES_EACH = 3  # aliases, link texts and headings of one document, at most
 _CLASSES = ("title", "alias", "link", "heading")
-
-# What the query language would read as more than words.
-_SYNTAX = re.compile(r'["“”„`*()\[\]{}<>:|~^\\]')
-_SIGNS = re.compile(r"(?<!\S)[-+!]+")
-_OPERATOR = re.compile(r"(?<!\S)(?:AND|OR|NOT)(?!\S)")
-_SAYS_SOMETHING = re.compile(r"[^\W_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +73,8 @@ def self_test(documents: Sequence[DocumentNames], search: Search, sample: int = 
 
 def plain_words(name: str) -> str:
     """A name as somebody would type it who knows nothing of the query language; empty where no word is left."""
-    # One after the other: what stood behind a bracket begins a word once the bracket is gone.
-    plain = " ".join(_SIGNS.sub(" ", _SYNTAX.sub(" ", name)).split())
-    words = _OPERATOR.sub(lambda operator: operator[0].lower(), plain)
-    return words if _SAYS_SOMETHING.search(words) else ""
+    words = only_words(name)
+    return words if any(map(str.isalnum, words)) else ""
 
 
 def _rank(item: KnownItem, hits: Sequence[Collection[str]]) -> int | None:

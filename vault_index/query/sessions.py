@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice, pairwise
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from vault_index.markdown.calls import Call, calls_in, program_of
 from vault_index.query.resume import client_of
@@ -45,13 +45,6 @@ _LOOKING = frozenset(
 _NAMED = 12
 """Files, programs and failed commands of a project that a summary names."""
 _AT_ONCE = 64
-
-
-class Touched(NamedTuple):
-    """How often a session wrote a file, and how often it read it."""
-
-    edits: int
-    reads: int
 
 
 @dataclass(slots=True)
@@ -133,7 +126,7 @@ def summarize(reader: IndexReader, wanted: Wanted, file: str | None, limit: int,
 # --- which touched a file --------------------------------------------------------------------------------------------
 
 
-def _with_file(reader: IndexReader, wanted: Wanted, file: str) -> Iterator[tuple[StoredDocument, Touched]]:
+def _with_file(reader: IndexReader, wanted: Wanted, file: str) -> Iterator[tuple[StoredDocument, tuple[int, int]]]:
     """The words of the file's name find the texts that may name it; these alone are read, newest session first."""
     from vault_index.terms import query_phrase  # a list asks for no words
 
@@ -154,7 +147,8 @@ def _with_file(reader: IndexReader, wanted: Wanted, file: str) -> Iterator[tuple
                 yield document, touched
 
 
-def _touched(calls: Iterable[Call], file: str, directory: str) -> Touched:
+def _touched(calls: Iterable[Call], file: str, directory: str) -> tuple[int, int]:
+    """How often a session wrote a file, and how often it read it."""
     edits = reads = 0
     name = os.path.basename(file)
     for call in calls:
@@ -162,7 +156,7 @@ def _touched(calls: Iterable[Call], file: str, directory: str) -> Touched:
             wrote = call.done and any(_is_file(one, file, directory) for one in call.edited())
             edits += wrote
             reads += not wrote and any(_is_file(one, file, directory) for one in call.named())
-    return Touched(edits, reads)
+    return edits, reads
 
 
 def _is_file(named: str, wanted: str, directory: str) -> bool:

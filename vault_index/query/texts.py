@@ -115,6 +115,7 @@ def read_place(
         if len(fitting) < len(shown):  # a last line that is too long is shown, and nothing is left
             shown, size = fitting, cost
             rest = f"{document.uid}:{first + len(shown)}-{last}"
+    front = document.frontmatter if document.kind == "memory" else {}
     return DocumentText(
         id=document.uid,
         kind=document.kind,
@@ -125,14 +126,9 @@ def read_place(
         tokens=size,
         content="\n".join(shown) + ("\n" if shown and text.endswith(("\n", "\r")) and rest is None and whole else ""),
         next=rest,
-        fields=_fields(document) if whole and top else {},
+        fields={key: front[key] for key in _FIELDS if front.get(key)} if whole and top else {},
         **document.states(time.time()),
     )
-
-
-def _fields(document: StoredDocument) -> dict[str, object]:
-    front = document.frontmatter if document.kind == "memory" else {}
-    return {key: front[key] for key in _FIELDS if front.get(key)}
 
 
 def full_metadata(connections: Connections, document: StoredDocument, source: Source) -> dict[str, object]:

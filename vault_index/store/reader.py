@@ -149,12 +149,6 @@ class IndexReader(Database):
         few = f"SELECT count(*) < {_FEW_ALLOWED} FROM (SELECT 1 FROM ({ids}) LIMIT {_FEW_ALLOWED})"
         return bool(ids) and bool(self.value(few, values))
 
-    def any_matches(self, match: str, filters: Filters, *, excluded: str = "") -> bool:
-        """Whether an FTS5 expression matches any chunk."""
-        where, values = self._chunk_condition(filters, "+chunk_fts.rowid", "", excluded)
-        sql = f"SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ?{where} LIMIT 1"
-        return bool(self.execute(sql, (match, *values)))
-
     def bm25(self, match: str, chunk_ids: Collection[int]) -> Candidates:
         """Return the BM25 scores of the given chunks that match, unordered."""
         # Filter the rows before they are scored, which is most of the work.

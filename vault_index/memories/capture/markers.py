@@ -46,7 +46,7 @@ _MARKER = re.compile(
     r"(?!(?:to|not|me|us|how|when|what|why|where|who|you|your|and|or|if|is|was|also)\b)",
     re.IGNORECASE,
 )
-_QUOTE = re.compile(r"(?:[ \t]*>)*")
+_QUOTE = re.compile(r"\A(?:[ \t]*>)*")
 _ITEM = re.compile(r"(\s*)(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _FENCE = re.compile(r"[\s>]*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}\s")
@@ -183,17 +183,11 @@ def _ends(line: str, indent: int | None) -> bool:
 
 def _quote(line: str) -> int:
     """How deep in block quotes a line stands."""
-    return _quotes(line).count(">")
+    return line.count(">") - _unquoted(line).count(">")
 
 
 def _unquoted(line: str) -> str:
-    return line[len(_quotes(line)) :]
-
-
-def _quotes(line: str) -> str:
-    """The marks of block quotes that a line begins with."""
-    match = _QUOTE.match(line)
-    return match[0] if match else ""
+    return _QUOTE.sub("", line, count=1)
 
 
 def _labelled(captured: Captured) -> Captured:

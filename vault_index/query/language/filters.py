@@ -99,7 +99,8 @@ def single_filters(filters: Filters) -> Iterator[tuple[str, Filters]]:
         if declared.name == "property":
             yield from _single_properties(value)
         elif declared.kind == "moment" and value is not None:
-            yield f"{declared.name}:{_moment(value)}", _only(filters, declared, value)
+            day = datetime.fromtimestamp(value).isoformat(timespec="minutes").removesuffix("T00:00")
+            yield f"{declared.name}:{day}", _only(filters, declared, value)
         elif value and declared.name != "tags":
             key = "tag" if declared.kind == "tag" else _query_keys(declared)[0]
             yield " OR ".join(_written(key, wanted) for wanted in value), _only(filters, declared, value)
@@ -126,7 +127,3 @@ def _written(key: str, value: str) -> str:
 def _written_property(wanted: tuple[str, str | None]) -> str:
     key, value = wanted
     return f"[{key}]" if value is None else f"[{key}:{value}]"
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds).isoformat(timespec="minutes").removesuffix("T00:00")

@@ -15,6 +15,7 @@ _OPERATORS: dict[str, TokenKind] = {"AND": "AND", "OR": "OR", "NOT": "NOT"}
 _CURLY_QUOTES = str.maketrans("“”„", '"""')
 # A letter or digit: what makes a word to SQLite, too; punctuation and `_` alone do not.
 _ALPHANUMERIC = re.compile(r"[^\W_]")
+_NO_WORD = re.compile(r"[^\w\s']+")
 _MINUS = re.compile(r'-(?=[\w"(\[])')
 _PHRASE = re.compile(r'"([^"]*)"')
 # `title::x` is an inline field and `file://x` an address: neither is a filter.
@@ -83,6 +84,11 @@ def tokenize(query: str) -> Iterator[Token]:
             token = replace(token, kind=_OPERATORS.get(token.text, "word"))
         if token:
             yield token
+
+
+def only_words(text: str) -> str:
+    """`text` without what the query language reads as more than words."""
+    return " ".join(word for word in _NO_WORD.sub(" ", text).split() if word not in _OPERATORS)
 
 
 def is_sentence(tokens: Sequence[Token], text: str) -> bool:

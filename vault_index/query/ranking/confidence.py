@@ -9,14 +9,11 @@ benchmarks/README.md has the measurements.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from vault_index.embeddings import known_share
 from vault_index.embeddings.spaces import COSINES, ENGLISH_COSINES, CosineScale
 from vault_index.models import Filters
-from vault_index.query.language.parse import conditions
-from vault_index.query.language.tree import group
 from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Query
 from vault_index.store.counts import count_rows
@@ -47,8 +44,8 @@ _LETTERS = 300  # of a text tell its language
 _SAMPLE = 16  # documents whose cosines tell what unrelated texts have in common
 
 
-def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage], *, echoed: bool = False) -> Confidence:
-    """How far `hits`, best first, answer the query; `echoed` is whether a turn that asks the same has all its words."""
+def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage]) -> Confidence:
+    """How far `hits`, best first, answer the query."""
     if not hits:
         return "none"
     if not query.match and query.vector is None:
@@ -62,7 +59,6 @@ def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage],
     if margin > 0.0 and math.sqrt(margin) * _lead(hits) >= _HIGH:
         return "high"
     holds = max(evidence) > _floor(reader) or query.parsed.required or _says_all(query, top, 0.0)
-    holds = holds or (not echoed and _holds_all(reader, query))
     return "low" if holds else "none"
 
 
@@ -73,10 +69,8 @@ def weak(reader: IndexReader, query: Query, hits: Sequence[RankedPassage], best:
         return [False] * len(hits)
     behind = [hit for hit in hits if hit.score < _FAR_BEHIND * best and not _says_all(query, [hit], 0.0)]
     floor, found = _floor(reader), zip(behind, _evidence(reader, query, behind), strict=True)
-    noise = {id(hit): hit.chunk.chunk_id for hit, evidence in found if evidence <= floor and not hit.evidence.called}
-    every = _every_word(query) if noise else ""
-    holding = {chunk_id for chunk_id, _ in reader.bm25(every, set(noise.values()))} if every else set()
-    return [hit.echo or noise.get(id(hit)) not in {None, *holding} for hit in hits]
+    noise = {id(hit) for hit, evidence in found if evidence <= floor and not hit.evidence.called}
+    return [hit.echo or id(hit) in noise for hit in hits]
 
 
 def evidence_of(query: Query, hit: RankedPassage, scale: CosineScale = ENGLISH_COSINES, known: float = 1.0) -> float:
@@ -115,22 +109,6 @@ def _lead(hits: Sequence[RankedPassage]) -> float:
     first = hits[0]
     other = next((hit.score for hit in hits if hit.chunk.document.id != first.chunk.document.id), 0.0)
     return 1.0 - other / first.score if first.score > 0.0 else 0.0
-
-
-def _holds_all(reader: IndexReader, query: Query) -> bool:
-    """Whether the columns of a chunk (tags and fields, too) match all terms."""
-    every, filters, excluded = _every_word(query), query.parsed.filters, query.parsed.excluded
-    return bool(every) and reader.any_matches(every, filters, excluded=excluded)
-
-
-def _every_word(query: Query) -> str:
-    """All terms but stop words, as they were corrected, as an FTS5 expression; empty without any."""
-    meant = query.spelling.corrections
-    terms = [
-        replace(term, text=meant.get(term.text.lower(), term.text)) for term in query.parsed.terms if not term.stop
-    ]
-    words = group("AND", terms)
-    return " AND ".join(conditions(words, every=True)[0]) if words else ""
 
 
 def _scale(reader: IndexReader, query: Query, space: SpaceRow) -> CosineScale:

@@ -29,8 +29,7 @@ from vault_index.store.records import ChunkRecord, StoredDocument
 TEXT, VECTOR, NAME, PASSAGE = 0.15, 0.5, 0.3, 0.45
 _VECTOR_GAIN = 2.0
 """The weight of the cosine grows by this factor times what the best coverage lacks of 1."""
-_BEST_TEXTS = 3
-_MOST_CALLED = 12
+_BESIDE = NO_PASSAGE | {"tags", "tag"}
 _FEW_SPACES = 2  # longer values of a frontmatter are passages
 _SECOND = 0.4
 """A second passage of a chunk is a hit if it matches a term and its coverage exceeds 40 % of the chunk's best."""
@@ -186,18 +185,6 @@ def order(
     return sorted(scores, key=lambda chunk_id: (-scores[chunk_id], place.get(chunk_id, 0)))
 
 
-def with_best_texts(ordered: Sequence[int], evidence: Mapping[int, Evidence], first: int) -> list[int]:
-    """`ordered` with the best chunks of the text channel among the `first`, whose passages are compared: many documents
-    with one word of the query in their names would keep out the text that holds all of it. And with what the query is
-    the name of."""
-    scores = {chunk_id: score for chunk_id in ordered if (score := evidence[chunk_id].bm25) is not None}
-    called = [chunk_id for chunk_id in ordered if evidence[chunk_id].called]
-    best = {*sorted(scores, key=lambda chunk_id: -scores[chunk_id])[:_BEST_TEXTS], *called[:_MOST_CALLED]}
-    others = [chunk_id for chunk_id in ordered if chunk_id not in best]
-    head = {*best, *others[: first - len(best)]}
-    return sorted(ordered, key=lambda chunk_id: chunk_id not in head)  # a stable sort: both parts stay in order
-
-
 def rank(
     chunks: Sequence[ChunkRecord],
     evidence: Mapping[int, Evidence],
@@ -222,7 +209,7 @@ def rank(
     scorer = Scorer(evidence, weights(text=text, vector=vector, coverage=coverage), power)
     boosts_of = {chunk.chunk_id: boosts.of(chunk) if boosts else {} for chunk in chunks}
     ranked = []
-    for chunk, passage, matches, covered, _, echo in _best_passages(passages):
+    for chunk, passage, matches, covered, echo in _best_passages(passages):
         of_chunk = evidence[chunk.chunk_id]
         parts = scorer.parts(of_chunk, ranking_coverage(covered, passage))
         factors = boosts_of[chunk.chunk_id]
@@ -255,15 +242,18 @@ class _MatchedPassage(NamedTuple):
     passage: Passage
     matches: Matches
     coverage: float
-    relevant: bool
-    """Whether it matches a term itself, or answers a passage that ends as a question and does."""
     echo: bool
 
 
 def _matched_passages(
     chunks: Sequence[ChunkRecord], matcher: TermMatcher, asked: Questions | None
 ) -> list[_MatchedPassage]:
-    names = {one.chunk_id: " ".join((_title(one, asked), *one.headings, *_beside(one.document))) for one in chunks}
+    names = {
+        one.chunk_id: " ".join(
+            ("" if asked and asked.is_named(one) else one.document.title, *one.headings, *_beside(one.document))
+        )
+        for one in chunks
+    }
     texts = [*(chunk.text for chunk in chunks), *(" ".join(name.split()) for name in names.values())]
     lines = matcher.match_lines(texts)
     above = dict(zip(names, lines[len(lines) - len(names) :], strict=True))
@@ -279,24 +269,18 @@ def _matched_passages(
         echoes = [asked is not None and asked.echoes(chunk, passage) for chunk, passage in passages]
         said = [{} if echo else here for here, echo in zip(matches, echoes, strict=True)]
         coverage = matcher.coverage(said, [above[chunk.chunk_id] for chunk, _ in passages], questions)
-        after = False
         for (chunk, passage), here, covered, echo in zip(passages, matches, coverage, echoes, strict=True):
             covered = matcher.share(here) if echo else covered
-            found.append(_MatchedPassage(chunk, passage, here, covered, bool(here) or after, echo))
-            after = passage.is_question and bool(here) and not echo
+            found.append(_MatchedPassage(chunk, passage, here, covered, echo))
     return found
 
 
 def _beside(document: StoredDocument) -> Iterator[str]:
-    """What the frontmatter says that no passage does: of a note words like `status: done`."""
+    """What the frontmatter says that no passage does: tags, and of a note words like `status: done`."""
     if document.frontmatter_json != "{}":
         for key, value in document.frontmatter.items():
-            if key in NO_PASSAGE or (document.kind == "note" and key not in NOT_SEARCHED):
+            if key in _BESIDE or (document.kind == "note" and key not in NOT_SEARCHED):
                 yield from (text for text in scalars(value) if text.count(" ") < _FEW_SPACES)
-
-
-def _title(chunk: ChunkRecord, asked: Questions | None) -> str:
-    return "" if asked is not None and asked.is_named(chunk) else chunk.document.title
 
 
 def _matches(lines: Sequence[Matches], start: int, passage: Passage) -> Matches:
@@ -330,7 +314,7 @@ def _passages(chunks: Sequence[ChunkRecord]) -> list[tuple[ChunkRecord, Passage]
 
 
 def _best_passages(passages: Sequence[_MatchedPassage]) -> list[_MatchedPassage]:
-    """The best passage of each chunk, and the relevant ones whose coverage is not far below its."""
+    """The best passage of each chunk, and those with a term of the query whose coverage is not far below its."""
     best: dict[int, _MatchedPassage] = {}
     for one in passages:
         first = best.setdefault(one.chunk.chunk_id, one)
@@ -339,5 +323,5 @@ def _best_passages(passages: Sequence[_MatchedPassage]) -> list[_MatchedPassage]
     return [
         one
         for one in passages
-        if one is (first := best[one.chunk.chunk_id]) or (one.relevant and one.coverage > _SECOND * first.coverage)
+        if one is (first := best[one.chunk.chunk_id]) or (one.matches and one.coverage > _SECOND * first.coverage)
     ]

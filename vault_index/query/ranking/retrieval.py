@@ -249,12 +249,8 @@ def bounded_expressions(held: Mapping[str, int], total: int) -> Bounded | None:
 def scoring_expression(held: Mapping[str, int]) -> str:
     """The FTS5 expression that scores what a few words found where not all words can: without the commonest of them;
     empty where all can."""
-    return _in_each([_first(held, MOST_SCORED_BY)]) if sum(held.values()) > MOST_SCORED_BY else ""
-
-
-def _first(held: Mapping[str, int], most: int) -> list[str]:
-    """The rarest phrases that stand in so many texts together, at least one."""
-    return list(held)[: max(bisect_right(list(accumulate(held.values())), most), 1)]
+    rarest = max(bisect_right(list(accumulate(held.values())), MOST_SCORED_BY), 1)
+    return _in_each([list(held)[:rarest]]) if rarest < len(held) else ""
 
 
 def _groups(words: Sequence[str], held: Mapping[str, int], total: int) -> Sequence[Sequence[str]]:
