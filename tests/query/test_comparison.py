@@ -58,9 +58,7 @@ def test_compare_tells_a_contradiction_from_a_duplicate(
 
 def test_compare_takes_values_from_the_text_and_not_from_the_title() -> None:
     one, other = said(DOCKER, title="Where deploys run"), said(DOCKER, title="How deploys run")
-    found = compare(one, other, 0.9)
-    assert found
-    assert found.kind == "duplicate"
+    assert compare(one, other, 0.9) == ("duplicate", 0.9)
 
 
 def test_compare_keeps_projects_and_long_memories_apart() -> None:
