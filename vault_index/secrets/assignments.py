@@ -59,7 +59,7 @@ def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iter
             if label and not cells.rows <= position < cells.end and (below := _column(text, *label.span())):
                 cells = below
                 for start, end in cells.cells:
-                    if _is_listed(name, text[start:end]):
+                    if _is_said(name, text[start:end]):
                         yield name.kind, start, end
             match = _value(text, folded, label) if label else None
             kind = _kind(name, match, text[position : match.start(match.lastgroup or 0)]) if match else ""
@@ -71,13 +71,14 @@ def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iter
                     end = done[name] = rest.end()
                 yield kind, start, end
             if label and (not kind or text[label.end() : label.end() + 1] == " "):
-                yield from _said(name, label, text, folded)
+                yield from _said(name, label, text)
 
 
 def _label(name: Row, position: int, text: str, folded: str) -> re.Match[str] | None:
     # As a variable a key has the name of its service: `MAILGUN_KEY`.
     near = max(position - _NEAR, 0)
-    variable = text[position - 1 : position + 3] == "_KEY" and not pattern("<OPEN_KEY>").search(folded, near, position)
+    service = name.kind == "a key" and text[position - 1 : position + 3] == "_KEY"
+    variable = service and not pattern("<OPEN_KEY>").search(folded, near, position)
     joint = folded[max(position - 1, 0) : position] in _JOINTS
     if name.before and not variable and not folded.endswith(name.before, 0, position - joint):
         return None
@@ -100,7 +101,7 @@ def _value(text: str, folded: str, label: re.Match[str]) -> re.Match[str] | None
 def _kind(name: Row, match: re.Match[str], sign: str) -> str:
     """What a value is, or nothing."""
     kind, value, bare = name.kind, _trimmed(match), match.lastgroup == "bare"
-    if _is_phrase(name, value, sign, match.lastgroup or ""):
+    if _is_phrase(name, value, sign):
         return kind
     if _is_code(value, bare=bare):
         return ""
@@ -125,7 +126,7 @@ def _trimmed(match: re.Match[str]) -> str:
     return value.rstrip(")]}*_").removesuffix(".") if match.lastgroup == "bare" else value
 
 
-def _said(name: Row, label: re.Match[str], text: str, folded: str) -> Iterator[Found]:
+def _said(name: Row, label: re.Match[str], text: str) -> Iterator[Found]:
     """What the sentence that names a credential says it is: `the password of the camera is now …`."""
     sentence = pattern("<SENTENCE>").match(text, label.end())
     said = sentence[0] if sentence else ""
@@ -137,44 +138,31 @@ def _said(name: Row, label: re.Match[str], text: str, folded: str) -> Iterator[F
         yield f"{WEAK}password", label.end() + word.start("value"), label.end() + word.end("value")
     if not pattern("<TELLING>").search(said):
         return
-    changed = pattern("<CHANGED>").search(folded, max(label.start() - _FAR, 0), label.end() + _FAR)
     for match in pattern("<LINKED>").finditer(said):
         value, start = match["value"].rstrip(")]}*_,`\"'").removesuffix("."), label.end() + match.start("value")
-        if (changed or not match["to"]) and (_is_said(name, value) or _is_said(name, value.rstrip("!?"))):
+        if _is_said(name, value) or _is_said(name, value.rstrip("!?")):
             yield name.kind, start, start + len(value)
 
 
-def _is_listed(name: Row, value: str) -> bool:
-    """Whether a cell of a column with this name holds a credential."""
-    return (
-        _is_said(name, value)
-        or (name.kind == "a secret" and (is_chosen(value) or is_passphrase(value, 2, "-.")))
-        or (name.kind == _PASSWORD and not _is_code(value, bare=False) and _is_password(value, "="))
-    )
-
-
-def _is_phrase(name: Row, value: str, sign: str, group: str) -> bool:
+def _is_phrase(name: Row, value: str, sign: str) -> bool:
     """Whether a value is of plain words, as passphrases are: those of a variable may be joined by anything."""
-    variable, password = pattern("<SET>").search(sign) is not None, name.kind == _PASSWORD
-    if name.kind.startswith(WEAK) or name.kind == "a cookie":
+    password = name.kind == _PASSWORD
+    if name.kind.startswith(WEAK) or name.kind == "a cookie" or not (password or "=" in sign):
         return False
-    apart = pattern("<LISTED>").search(sign) is not None and "(" not in sign and "\n" not in sign
-    least = 3 if (apart and not variable) or not password else 2
-    words = 3 + (group == "phrase") - ("phrase" in sign.lower() or variable)
-    least = 2 if group == "barely" else least
-    return ((password or "=" in sign) and is_passphrase(value, least, "-_. " if variable else "-.")) or (
-        password and is_passphrase(value, words, " ")
-    )
+    joints = "-_. " if pattern("<SET>").search(sign) else "-."
+    least = 2 if password and not pattern("<APART>").search(sign) else 3
+    return is_passphrase(value, least, joints) or (password and is_passphrase(value, least, " "))
 
 
 def _is_said(name: Row, value: str) -> bool:
+    """Whether what a sentence says or a cell holds is a credential of this name."""
     if name.kind.startswith(WEAK):
         return pattern("<PIN>").fullmatch(value) is not None
     password = name.kind == _PASSWORD
-    return (password and (is_passphrase(value, 2, "-.") or is_passphrase(value, 3, " "))) or (
-        (is_random(value) or (password and (is_chosen(value) or pattern("<SIGNED>").fullmatch(value) is not None)))
-        and not pattern("<NO_SECRET>").search(value)
-        and not _is_code(value, bare=True)
+    chosen = password and (_is_password(value, "=") or pattern("<SIGNED>").fullmatch(value) is not None)
+    looks_so = chosen or is_random(value) or (name.kind == "a secret" and is_chosen(value))
+    return _is_phrase(name, value, "") or (
+        looks_so and not pattern("<NO_SECRET>").search(value) and not _is_code(value, bare=True)
     )
 
 
@@ -229,19 +217,23 @@ def _column(text: str, start: int, end: int) -> Column | None:
     rows = text.find("\n", end, end + _LONGEST_HEADER) + 1
     names = text[header:rows].rstrip()
     separator = next((sign for sign in _SEPARATORS if sign in names), "")
-    width = names.count(separator) if rows and start - header <= _LONGEST_HEADER and separator else 0
-    name = pattern("<HEADER_CELL>" if separator in "│┃|" else "<NAME_CELL>")
-    inside = above.count(separator) == width and not pattern("<RULE>").fullmatch(above) if width else False
-    if not width or inside or not all(map(name.fullmatch, names.split(separator))):
+    cell = pattern(
+        rf'(?:\A|[{separator}])([ \t]*"[^"\n]*"[ \t]*(?=[{separator}]|\Z)|(?:\\.|[^{separator}\\])*)'
+        if separator
+        else r"(?:\A[ ]*|[ ]{2,})(\S+(?:[ ]\S+)*)"
+    )
+    titles = [match.span(1) for match in cell.finditer(names)] if start - header <= _LONGEST_HEADER else []
+    name = pattern("<HEADER_CELL>" if separator in "│┃|" and separator else "<NAME_CELL>")
+    inside = len(cell.findall(above)) == len(titles) and not pattern("<RULE>").fullmatch(above)
+    if not rows or len(titles) < 2 or inside or not all(name.fullmatch(names, *span) for span in titles):
         return None
-    cell = pattern(rf'(?:\A|[{separator}])([ \t]*"[^"\n]*"[ \t]*(?=[{separator}]|\Z)|(?:\\.|[^{separator}\\])*)')
-    cells, at, number = [], rows, names.count(separator, 0, start - header)
+    cells, at, number = [], rows, sum(title <= start - header for title, _ in titles) - 1
     while at < len(text):
         until = text.find("\n", at) if "\n" in text[at : at + _LONGEST_ROW] else len(text)
         row = text[at : min(until, at + _LONGEST_ROW)].rstrip()
         spans = [match.span(1) for match in cell.finditer(row)]
         if not pattern("<RULE>").fullmatch(row):
-            if len(spans) != width + 1:
+            if len(spans) != len(titles):
                 break
             begin, stop = spans[number]
             value = row[begin:stop].lstrip(_AROUND)

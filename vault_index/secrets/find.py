@@ -6,11 +6,12 @@ that it was tuned with and reads 13 MB/s. docs/privacy.md says what is found, do
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vault_index.secrets.assignments import WEAK, assignments
 from vault_index.secrets.decoding import decoded
-from vault_index.secrets.placeholders import Found, occurrences
+from vault_index.secrets.placeholders import Found, is_random, occurrences, pattern
 from vault_index.secrets.places import placed
 from vault_index.secrets.tokens import private_keys, tokens
 
@@ -25,6 +26,8 @@ _PRIVATE = re.compile(
     rf"|{_LESS}\s{{0,9}}private(?:{_MORE}|\s(?:(?!{_LESS})[^>]){{0,999}}?{_MORE}|\s{{1,99}}[\w:-]{{1,99}}\s{{0,99}}=)",
     re.IGNORECASE,
 )
+_LONG = 16
+"""Characters of a token that is wrapped, at least."""
 _LINE_BREAKS = re.compile(r"[^\r\n]+")
 
 
@@ -72,7 +75,17 @@ def _found(text: str) -> list[Found]:
     folded = text.lower()
     folded = folded if len(folded) == len(text) else plain.lower()
     hits = [*occurrences(folded)]
-    return [*private_keys(plain), *tokens(plain), *assignments(text, folded, hits), *placed(text, hits)]
+    found = [*private_keys(plain), *tokens(plain), *assignments(text, folded, hits), *placed(text, hits)]
+    return [*found, *_continued(text, found)]
+
+
+def _continued(text: str, found: list[Found]) -> Iterator[Found]:
+    """Each token with the next lines that it goes on in, as terminals and mail programs wrap it."""
+    for kind, start, end in found:
+        ends_line = end - start >= _LONG and text[end : end + 1] in ("\r", "\n")
+        rest = pattern("<CONTINUED>").match(text, end) if ends_line and is_random(text[start:end]) else None
+        if rest and is_random("".join(rest[0].split())):
+            yield kind, start, rest.end()
 
 
 def _united(found: list[Found]) -> list[tuple[int, str, int, int]]:

@@ -257,6 +257,7 @@ ADDRESSES = (
         rf"(?<=[A-Za-z0-9+])://[^:/?#@{_NOT_IN_URLS}]{{0,100}}:([^/@{_NOT_IN_URLS}]{{1,2000}}"
         rf"(?:@[^/@{_NOT_IN_URLS}]{{1,100}}){{0,3}}){_HOST}",
     ),
+    Form("a token in a URL", ("://",), rf"://(?=[A-Za-z_-]{{0,40}}\d)([\w-]{{20,200}}){_HOST}"),
     # People write passwords into addresses of databases as they are. A number is a port; and no address holds two.
     Form(
         "a password in a URL",

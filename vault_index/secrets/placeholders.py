@@ -18,6 +18,7 @@ class Row:
 
     kind: str
     literals: tuple[str, ...]
+    """What is looked for: its own, and the words of all languages that `words` names."""
     expression: str
     before: tuple[str, ...]
     within: str = ""
@@ -25,6 +26,7 @@ class Row:
     end: str = ""
     near: str = ""
     chosen: bool = False
+    words: str = ""
 
 
 # No placeholder is longer, and no long text shall be searched again and again.
@@ -80,13 +82,14 @@ def occurrences(text: str) -> Iterator[tuple[str, int]]:
         for position in positions(literal, text):
             yield literal, position
     data, done, position = text.encode("utf-8", "replace"), 0, 0
-    for match in _alternation().finditer(data):
+    search = _alternation().search
+    while match := search(data, done):
         start, end = match.span()
         position += start - done if len(data) == len(text) else len(data[done:start].decode("utf-8", "replace"))
-        done = start
-        for literal, offset in _overlapping(data[start:end].decode()):
-            if text.startswith(literal, position + offset):
-                yield literal, position + offset
+        for literal in _beginnings(data[start:end].decode()):
+            yield literal, position
+        # Others may begin within it.
+        done, position = start + len(text[position].encode()), position + 1
 
 
 @cache
@@ -102,14 +105,9 @@ def _alternation() -> Any:
 
 
 @cache
-def _overlapping(found: str) -> list[tuple[str, int]]:
-    """The literals that may begin within one, itself too, and where: a search for many finds only the first."""
-    return [
-        (literal, start)
-        for start in range(len(found))
-        for literal in _literals()
-        if found.startswith(literal, start) or literal.startswith(found[start:])
-    ]
+def _beginnings(found: str) -> list[str]:
+    """The literals that one begins with, itself too: a search for many finds the longest."""
+    return [literal for literal in _literals() if found.startswith(literal)]
 
 
 def positions(literal: str, text: str) -> Iterator[int]:
@@ -133,7 +131,17 @@ def pattern(expression: str) -> re.Pattern[str]:
 
 
 def _filled(expression: str) -> str:
-    return re.sub(r"<([A-Z_]{3,})>", lambda name: _filled("".join(table("patterns")[name[1]])), expression)
+    def said(name: re.Match[str]) -> str:
+        return "".join(table("patterns").get(name[1], ())) or "|".join(words(name[1].lower()))
+
+    return re.sub(r"<([A-Z_]{3,})>", lambda name: _filled(said(name)), expression)
+
+
+@cache
+def words(sort: str) -> tuple[str, ...]:
+    """What all languages call something, as `labels`, without repeats and the longest first."""
+    found = {word for language in table("languages").values() for word in language.get(sort, ())}
+    return tuple(sorted(found, key=lambda word: (-len(word), word)))
 
 
 @cache
@@ -141,10 +149,11 @@ def rows(name: str) -> dict[str, list[Row]]:
     """The rows of a table, by their literals."""
     found: dict[str, list[Row]] = {}
     for row in table(name):
-        any_of = f"(?:{'|'.join(sorted(row['literals'], reverse=True))})"
+        literals = (*row.get("literals", ()), *words(row.get("words", "")))
+        any_of = f"(?:{'|'.join(sorted(literals, reverse=True))})"
         filled = {
             "kind": row.get("kind", "a password"),
-            "literals": tuple(row["literals"]),
+            "literals": literals,
             "expression": row["expression"].replace("<LITERALS>", any_of),
             "before": tuple(row.get("before", ())),
         }
