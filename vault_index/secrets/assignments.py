@@ -29,7 +29,7 @@ _NEAR, _FAR, _LONG = 20, 130, 100
 
 _JOINTS = ("-", "_", " ", ".")
 """What may stand between a name and the word before it."""
-_SEPARATORS = "│┃|\t;,"
+_SEPARATORS = (*"│┃|\t;,", "  ")
 _LONGEST_HEADER = 300
 _LONGEST_ROW = 2_000
 _AROUND = " \t*`\"'"
@@ -217,15 +217,17 @@ def _column(text: str, start: int, end: int) -> Column | None:
     rows = text.find("\n", end, end + _LONGEST_HEADER) + 1
     names = text[header:rows].rstrip()
     separator = next((sign for sign in _SEPARATORS if sign in names), "")
+    if not separator or not rows or start - header > _LONGEST_HEADER:
+        return None
     cell = pattern(
         rf'(?:\A|[{separator}])([ \t]*"[^"\n]*"[ \t]*(?=[{separator}]|\Z)|(?:\\.|[^{separator}\\])*)'
-        if separator
+        if separator.strip(" ")
         else r"(?:\A[ ]*|[ ]{2,})(\S+(?:[ ]\S+)*)"
     )
-    titles = [match.span(1) for match in cell.finditer(names)] if start - header <= _LONGEST_HEADER else []
-    name = pattern("<HEADER_CELL>" if separator in "│┃|" and separator else "<NAME_CELL>")
+    titles = [match.span(1) for match in cell.finditer(names)]
+    name = pattern("<HEADER_CELL>" if separator in "│┃|" else "<NAME_CELL>")
     inside = len(cell.findall(above)) == len(titles) and not pattern("<RULE>").fullmatch(above)
-    if not rows or len(titles) < 2 or inside or not all(name.fullmatch(names, *span) for span in titles):
+    if len(titles) < 2 or inside or not all(name.fullmatch(names, *span) for span in titles):
         return None
     cells, at, number = [], rows, sum(title <= start - header for title, _ in titles) - 1
     while at < len(text):
