@@ -125,7 +125,7 @@ def test_files_that_are_not_those_of_the_recipe_are_refused(
     monkeypatch.setattr("vault_index.embeddings.multilingual.files", lambda package: tmp_path)
     with pytest.raises(EmbedderRefused, match="cannot be loaded") as caught:
         LocalEmbedder(CONFIG).embed(["text"])
-    assert "install it again" in caught.value.hint
+    assert "reinstall" in caught.value.hint
 
 
 @built

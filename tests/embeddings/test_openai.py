@@ -188,7 +188,7 @@ def test_a_server_that_is_not_there(open_it: Open, waits: list[float]) -> None:
     with closing(socket.socket()) as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
-        with pytest.raises(EmbedderError, match="cannot talk to") as caught:
+        with pytest.raises(EmbedderError, match="cannot reach") as caught:
             open_it(base_url=url, max_retries=2).embed(["text"])
     assert url in caught.value.message
     assert len(waits) == 2
@@ -221,7 +221,7 @@ def test_a_refusal_is_not_asked_again(server: EmbeddingServer, open_it: Open) ->
     refusals = {
         failures.unauthorized: ("does not accept the API key", "api_key_env"),
         failures.quota: ("no quota left", "credit"),
-        failures.redirect: ("elsewhere", "base_url"),
+        failures.redirect: ("redirects", "base_url"),
     }
     embedder = open_it()
     for number, (failure, (message, hint)) in enumerate(refusals.items(), start=1):

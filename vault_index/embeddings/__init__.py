@@ -1,4 +1,4 @@
-"""Text to vectors: the local model, or any server that speaks OpenAI's embeddings API, behind one Protocol."""
+"""Embedders behind one Protocol: the local models, and servers with OpenAI's embeddings API."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -11,57 +11,60 @@ if TYPE_CHECKING:
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors of one space. Safe for several threads."""
+    """Turns texts into unit vectors of one space. Thread-safe."""
 
     @property
     def space(self) -> VectorSpace: ...
 
     @property
     def remote(self) -> bool:
-        """Whether texts leave this process for a server; a server on this machine counts, it may pass them on."""
+        """Whether texts go to a server, also a local one, which may forward them."""
 
     @property
     def via(self) -> str:
-        """The proxy that texts go through, or nothing."""
+        """The proxy URL for texts, or ""."""
 
     @property
     def batch_tokens(self) -> int:
-        """The most cl100k_base tokens for one `embed`."""
+        """Maximum number of cl100k_base tokens per `embed`."""
 
     @property
     def batch_texts(self) -> int: ...
 
     def embed(self, texts: Sequence[str], before: Callable[[], object] | None = None) -> list[Vector]:
-        """Return one vector for each text, in their order. Raises EmbedderError; RequestRefused where fewer texts
-        may pass.
+        """Return one vector per text, in order.
 
-        `before` is called right before anything is sent, also for the second time, and keeps it back by raising.
+        Calls `before` right before each request, also before retries; an exception from it stops
+        the request. Raises EmbedderError, and RequestRefused if a smaller batch may succeed.
         """
 
     def embed_query(self, text: str, before: Callable[[], object] | None = None) -> Vector:
-        """As `embed`, for somebody who waits: a server that does not answer soon is given up."""
+        """Like `embed` for one query, with short timeouts."""
 
     def prepare(self) -> None:
-        """Begin to load a model that is not there yet: a question will come once it is read."""
+        """Start to load the model in the background, because a query is expected."""
 
     def release(self, unused: float) -> bool:
-        """Free the memory of a model that was not used for `unused` seconds; the next text loads it again. Returns
-        whether a model was freed."""
+        """Free a model that was not used for `unused` seconds; return whether one was freed.
+
+        The next text loads it again.
+        """
 
     def close(self) -> None:
-        """Let go of the connections or the model; a request under way fails soon."""
+        """Release connections or the model; a running request fails soon."""
 
 
 def open_embedder(config: "EmbeddingConfig", space: VectorSpace | None = None) -> Embedder | None:
-    """The embedder of `config`, None for provider `none`; raises ConfigError, EmbedderError.
+    """Return the configured embedder, or None for provider `none`.
 
-    With `space`, the one that answers for the vectors of that space, which may be of a model that is being replaced.
-    It is refused where the text would go to a server that the configuration does not name any more. Without `space`,
-    a model of unknown dimensions is asked for one vector of a fixed text.
+    With `space`, return the embedder of that space, whose model may be in replacement. It is
+    refused if texts would go to a server that is no longer configured. Without `space`, a server's
+    model of unknown dimensions gets one request with a fixed text. Raises ConfigError,
+    EmbedderError.
     """
     if config.provider == "none":
         return None
-    # A local model also answers while vectors of a server, or of the other one, are being built beside its own.
+    # A local model also answers queries while the vectors of its replacement are built.
     if config.provider == "local" or (config.provider == "openai" and space is not None and space.provider == "local"):
         from vault_index.embeddings.local import LocalEmbedder
         from vault_index.embeddings.spaces import ENGLISH, MULTILINGUAL
@@ -77,12 +80,15 @@ def open_embedder(config: "EmbeddingConfig", space: VectorSpace | None = None) -
         from vault_index.embeddings.openai import OpenAIEmbedder
 
         return OpenAIEmbedder(config, space)
-    raise ConfigError(f"there is no embedder {config.provider!r}", "embedding.provider is local, openai or none")
+    message = f"unknown embedding.provider {config.provider!r}"
+    raise ConfigError(message, "set it to local, openai or none")
 
 
 def known_share(space: VectorSpace, text: str) -> float:
-    """How far the model of `space` knows the language of `text`, from 0 to 1: what the English model's vocabulary
-    says; the others are taken to know every language."""
+    """Return how well the model knows the language of a text, from 0 to 1.
+
+    The vocabulary of the English model decides; other models get 1.
+    """
     from vault_index.embeddings.spaces import ENGLISH
     from vault_index.embeddings.wordpiece import vocabulary
 
@@ -92,7 +98,7 @@ def known_share(space: VectorSpace, text: str) -> float:
 
 
 def batches(token_counts: Sequence[int], max_tokens: int, max_texts: int) -> list[range]:
-    """Cut a row of texts into requests within both bounds, in order; a text over `max_tokens` goes alone."""
+    """Split texts into requests within both limits; a text over `max_tokens` goes alone."""
     found: list[range] = []
     start, total = 0, 0
     for index, count in enumerate(token_counts):
@@ -108,6 +114,6 @@ def batches(token_counts: Sequence[int], max_tokens: int, max_texts: int) -> lis
 def _not_configured(space: VectorSpace) -> EmbedderRefused:
     where = f" at {space.endpoint}" if space.endpoint else ""
     return EmbedderRefused(
-        f"the vectors in use are of {space.model}{where}, which is not the configured embedder",
-        "run `vault-index embed` to build those of the configured one; until then search works by keywords",
+        f"the index has vectors of {space.model}{where}, which is not the configured embedder",
+        "run `vault-index embed` to build new vectors; until then search uses keywords only",
     )

@@ -1,4 +1,4 @@
-"""Where an embeddings server answers, and with which key: settings in, nothing sent."""
+"""Finds the URL, proxy and API key of an embeddings server from the settings."""
 
 import os
 import re
@@ -19,41 +19,44 @@ KNOWN_DIMENSIONS = {
     "text-embedding-3-large": 3072,
     "text-embedding-ada-002": 1536,
 }
-"""The length of a model's vectors when no other is asked for."""
+"""Default dimensions of models."""
 
 PRICES_PER_MILLION = {
     "text-embedding-3-small": 0.02,
     "text-embedding-3-large": 0.13,
     "text-embedding-ada-002": 0.10,
 }
-"""US dollars for a million tokens, as listed in 2026."""
+"""US dollars per million tokens, as listed in 2026."""
 
 PROBE = "How long are your vectors?"
-"""Sent to a model of unknown dimensions, and to a server that refused a text, to learn whether it embeds any."""
+"""Test text to learn a model's dimensions, and whether a server that refused a text still works."""
 
 _OPENAI = "https://api.openai.com/v1"
 _NO_KEY = "none"
-"""The key that is sent where none is set: a server on one's own machine takes any."""
+"""Key sent if none is set, because local servers accept any."""
 _COMMAND_SECONDS = 10.0
+"""Timeout of `api_key_command`."""
 
 
 def base_url(config: "EmbeddingConfig") -> str:
-    """The URL requests are sent to. Raises ConfigError for a setting that is no URL."""
+    """Return the URL for requests. Raises ConfigError for an invalid setting."""
     _split(config)
     return config.base_url or _OPENAI
 
 
 def endpoint(config: "EmbeddingConfig") -> str:
-    """The URL as names and messages show it: without user, password, query and final slash."""
+    """Return the URL for display: without user, password, query and trailing slash."""
     parts = _split(config)
     place = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, place, parts.path.rstrip("/"), "", ""))
 
 
 def proxy_for(config: "EmbeddingConfig") -> str:
-    """The proxy that requests go through, as the environment names it, or nothing. What is on this machine is asked
-    without one: nobody means a server elsewhere to read what goes there."""
-    from urllib.request import getproxies, proxy_bypass  # late: the HTTP library takes it along anyway
+    """Return the proxy from the environment, or "".
+
+    A local server gets none, to keep texts local.
+    """
+    from urllib.request import getproxies, proxy_bypass  # late: the HTTP library imports it anyway
 
     parts = _split(config)
     host = (parts.hostname or "").rstrip(".")
@@ -71,9 +74,10 @@ def is_openai(config: "EmbeddingConfig") -> bool:
 
 
 def find_key(config: "EmbeddingConfig", environ: Mapping[str, str] = os.environ) -> str:
-    """The first there is of `api_key`, the variable `api_key_env`, the output of `api_key_command`.
+    """Return the API key from `api_key`, `api_key_env` (a variable) or `api_key_command`.
 
-    Without one: EmbedderRefused for OpenAI itself, a stand-in for any other server.
+    The first one found wins. Without a key, raises EmbedderRefused for OpenAI, and returns a
+    placeholder for other servers.
     """
     key = config.api_key.strip()
     if not key and config.api_key_env:
@@ -84,15 +88,14 @@ def find_key(config: "EmbeddingConfig", environ: Mapping[str, str] = os.environ)
         if is_openai(config):
             name = config.api_key_env or "OPENAI_API_KEY"
             raise EmbedderRefused(
-                "there is no API key for OpenAI",
-                f"set {name} in the environment, or embedding.api_key_command to a command that prints the key; "
-                'embedding.provider = "local" needs none',
+                "no API key for OpenAI",
+                f"set {name} in the environment, or embedding.api_key_command to a command that"
+                ' prints the key; embedding.provider = "local" needs none',
             )
         return _NO_KEY
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise EmbedderRefused(
-            "the API key has characters that no key has", "look for quotes, spaces or line breaks in the setting"
-        )
+        hint = "remove quotes, spaces and line breaks from it"
+        raise EmbedderRefused("the API key has invalid characters", hint)
     return key
 
 
@@ -104,8 +107,8 @@ def _split(config: "EmbeddingConfig") -> SplitResult:
         valid = False
     if not valid:
         raise ConfigError(
-            "embedding.base_url is not the address of a server",
-            "it looks like http://localhost:11434/v1; leave it empty for OpenAI itself",
+            "embedding.base_url is not a server's URL",
+            "use the form http://localhost:11434/v1; leave it empty for OpenAI",
         )
     return parts
 
@@ -119,7 +122,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _ask(command: str) -> str:
-    """What the command prints. Its output stays out of every message: it may be the key, or half of it."""
+    """Return the output of the command. Messages never quote it, because it may hold the key."""
     try:
         done = subprocess.run(
             shlex.split(command),
@@ -131,13 +134,14 @@ def _ask(command: str) -> str:
         )
         return done.stdout.decode().strip()
     except subprocess.TimeoutExpired:
-        reason = f"it took longer than {_COMMAND_SECONDS:g} s"
+        reason = f"timeout after {_COMMAND_SECONDS:g} s"
     except subprocess.CalledProcessError as error:
-        reason = f"it ended with exit code {error.returncode}"
+        reason = f"exit code {error.returncode}"
     except OSError as error:
         reason = error.strerror or type(error).__name__
-    except (ValueError, IndexError):  # unbalanced quotes, nothing but spaces, bytes that are no text
-        reason = "neither the setting nor the output could be read"
+    except (ValueError, IndexError):  # unbalanced quotes, only spaces, invalid UTF-8
+        reason = "the command or its output is invalid"
     raise EmbedderRefused(
-        f"embedding.api_key_command gave no key: {reason}", "run the command by hand; it must print the key alone"
+        f"embedding.api_key_command failed: {reason}",
+        "run the command in a shell; it must print only the key",
     )

@@ -1,4 +1,4 @@
-"""The model that comes with the package: all-MiniLM-L6-v2 in int8 (`model/README.md`)."""
+"""The bundled English model: all-MiniLM-L6-v2 in int8 (`model/README.md`)."""
 
 import numpy as np
 
@@ -8,13 +8,13 @@ from vault_index.models import Vector
 from vault_index.vectors import as_int8
 
 WINDOW = 254
-"""Pieces the model takes in at once, beside `[CLS]` and `[SEP]`."""
+"""Maximum number of pieces per input, without `[CLS]` and `[SEP]`."""
 _FILE = "model.int8-nm.onnx"
 _CLS, _SEP = 101, 102
 
 
 class EnglishModel:
-    """The vocabulary and the session, of 50 MB together."""
+    """The vocabulary and the ONNX session (50 MB together)."""
 
     def __init__(self) -> None:
         lines = (MODEL / "SHA256SUMS").read_text("utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""What went wrong at an embeddings server, as an error of this program: with a hint, without the key or the texts."""
+"""Translates errors of embeddings servers to ours, with hints, and without the key or the texts."""
 
 import time
 from collections.abc import Mapping
@@ -11,17 +11,17 @@ from vault_index.errors import EmbedderError, EmbedderRefused, RequestRefused
 
 _LONGEST_QUOTE = 200
 _SHARED = 20
-"""Characters a server's message may have in common with a text before it counts as quoting it."""
+"""Number of common characters from which a server's message counts as a quote of a text."""
 _NO_QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "quota_exceeded"})
 _MESSAGES = ("error", "message", "detail", "msg")
-"""Where servers put the sentence that says what is wrong."""
+"""Keys of the error message in responses."""
 _OUTAGES = frozenset({408, 409, 425, 429, 502, 503, 504})
-"""Statuses of a server that is overloaded or away, whatever the texts are."""
+"""Status codes of an overloaded or unreachable server, independent of the texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an error message needs to know of a request; the key and the texts are here to be kept out of it."""
+    """Data of a request for its error message; `key` and `texts` serve to redact it."""
 
     endpoint: str
     model: str
@@ -31,7 +31,7 @@ class Asked:
 
 
 def translate(error: openai.APIError, asked: Asked) -> EmbedderError:
-    """The error to raise; Unavailable where it makes sense to ask again."""
+    """Return the error to raise; Unavailable if a retry may help."""
     if isinstance(error, openai.APITimeoutError):
         return Unavailable(
             f"{asked.endpoint} did not answer within {asked.timeout:g} s",
@@ -43,22 +43,24 @@ def translate(error: openai.APIError, asked: Asked) -> EmbedderError:
         return of_status(error.status_code, error.body, asked, wait)
     reason = _quote(str(error.__cause__ or error), asked)
     return Unavailable(
-        f"cannot talk to the embeddings server at {asked.endpoint}{reason}",
-        "is it running, and embedding.base_url right? Nothing is lost: what is missing is embedded later",
+        f"cannot reach the embeddings server at {asked.endpoint}{reason}",
+        "start the server, or correct embedding.base_url; missing vectors are built later",
     )
 
 
 def of_status(status: int, said: object, asked: Asked, wait: float | None = None) -> EmbedderError:
-    """Return the error for an HTTP status; `said` is the error object of the answer, `wait` its Retry-After in
-    seconds."""
+    """Return the error for an HTTP status.
+
+    `said` is the error object of the response, `wait` its Retry-After in seconds.
+    """
     quote = _quote(_message(said), asked)
     codes = {str(said.get("code")), str(said.get("type"))} if isinstance(said, Mapping) else set()
     if status == 402 or codes & _NO_QUOTA:
         return EmbedderRefused(
             f"the account at {asked.endpoint} has no quota left{quote}",
-            "add credit there, then run `vault-index embed`; what was embedded is kept",
+            "add credit there, then run `vault-index embed`; finished vectors are kept",
         )
-    later = "try again later; what was embedded is kept"
+    later = "try again later; finished vectors are kept"
     if status in _OUTAGES or (status >= 500 and wait is not None):
         does = "asks to slow down" if status == 429 else "failed"
         return Unavailable(f"{asked.endpoint} {does} (status {status}){quote}", later, retry_after=wait)
@@ -69,38 +71,38 @@ def of_status(status: int, said: object, asked: Asked, wait: float | None = None
 
 
 def of_error_object(said: object, asked: Asked) -> EmbedderError:
-    """Return the error for an answer with status 200 that holds an error instead of vectors."""
+    """Return the error for a response with status 200 and an error object."""
     code = str(said.get("code")) if isinstance(said, Mapping) else ""
     status = int(code) if len(code) == 3 and code.isdecimal() else 0
     return of_status(status if 400 <= status < 600 else 500, said, asked)
 
 
 def _refusal(status: int, asked: Asked, quote: str) -> EmbedderError:
-    """Answers that will be the same next time."""
+    """Return the error for a permanent failure."""
     if status in (401, 403):
         return EmbedderRefused(
             f"{asked.endpoint} does not accept the API key (status {status}){quote}",
-            "set the key: embedding.api_key_env names its environment variable, embedding.api_key_command a command",
+            "set the key in the variable embedding.api_key_env, or set embedding.api_key_command",
         )
     if status == 404:
         return EmbedderRefused(
-            f"{asked.endpoint} does not know the model {asked.model!r}, or is no embeddings API{quote}",
+            f"{asked.endpoint} has no model {asked.model!r}, or is not an embeddings API{quote}",
             "check embedding.model and embedding.base_url, which usually ends in /v1",
         )
     if 300 <= status < 400:
         return EmbedderRefused(
-            f"{asked.endpoint} sends requests elsewhere (status {status})",
-            "set embedding.base_url to the address that answers itself; texts do not follow a redirect",
+            f"{asked.endpoint} redirects requests (status {status})",
+            "set embedding.base_url to the final URL; texts do not follow redirects",
         )
     return RequestRefused(
-        f"{asked.endpoint} refuses the request (status {status}){quote}",
-        "check embedding.model and embedding.dimensions (many models take only their own, which is 0); if the texts are"
-        " too long for the model, lower chunk.tokens",
+        f"{asked.endpoint} refused the request (status {status}){quote}",
+        "check embedding.model, and set embedding.dimensions to 0 (the model's default);"
+        " if the texts are too long for the model, lower chunk.tokens",
     )
 
 
 def _message(said: object) -> str:
-    """Return the sentence in an error of any server: a text, or the first in an object or a list."""
+    """Return the message in a server's error: a string, or the first one in an object or list."""
     while not isinstance(said, str):
         values = [said.get(key) for key in _MESSAGES] if isinstance(said, Mapping) else said
         if not isinstance(values, list):
@@ -110,11 +112,11 @@ def _message(said: object) -> str:
 
 
 def _quote(message: str, asked: Asked) -> str:
-    """`: message` of the server for the end of our message; empty without one, or where it repeats what was sent."""
+    """Return `: ` and the server's message; empty if it has none or quotes the request."""
     words = " ".join("".join(c if c.isprintable() else " " for c in message).split())
     if not words or words.startswith("<"):
         return ""
-    # Some servers repeat the request in their complaint; texts of notes belong neither into logs nor on a screen.
+    # Some servers repeat the request, but texts of notes must not appear in logs or messages.
     pieces = {words[i : i + _SHARED] for i in range(max(len(words) - _SHARED, 0) + 1)}
     sent = [" ".join(text.split()) for text in asked.texts]
     if any(piece in text for text in sent for piece in pieces if len(piece) == _SHARED):

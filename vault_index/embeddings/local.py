@@ -1,4 +1,4 @@
-"""The embedder on this machine: the model that comes with the package, or the multilingual one; nothing leaves."""
+"""The local embedder, with the bundled English model or the multilingual one; sends nothing."""
 
 import threading
 import time
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from vault_index.config import EmbeddingConfig
 
 _AT_ONCE = 2
-"""Texts that are embedded side by side: Python, and what the model does on one core, leave the other one idle."""
+"""Texts embedded in parallel, because one text does not use all cores."""
 _BATCH_TEXTS = 16
-"""About half a second of work: a larger batch would not be faster, but could not be interrupted for longer."""
+"""About 0.5 s of work; larger batches are no faster, but delay interrupts."""
 
 
 class Model(Protocol):
-    """Weights and vocabulary in memory. Safe for several threads."""
+    """Weights and vocabulary in memory. Thread-safe."""
 
     def embed(self, text: str) -> Vector: ...
 
@@ -29,16 +29,17 @@ class Model(Protocol):
 
 
 class LocalEmbedder:
-    """Loads the model with the first text; safe for several threads.
+    """Loads the model with the first text. Thread-safe.
 
-    Every text is a call of its own: the models quantise per call, so only then does a vector depend on nothing else.
+    Embeds each text in its own call, because the models quantise per call and a batch would change
+    the vectors.
     """
 
     remote = False
     via = ""
 
     def __init__(self, config: "EmbeddingConfig", space: VectorSpace | None = None) -> None:
-        """`space`, where it is not the one that `config` names. Raises ConfigError, EmbedderRefused."""
+        """Use `space`, or that of `config`. Raises ConfigError, EmbedderRefused."""
         self.space = check_model(config, space)
         self.batch_tokens = config.batch_tokens
         self.batch_texts = min(config.batch_texts, _BATCH_TEXTS)
@@ -47,19 +48,19 @@ class LocalEmbedder:
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str], before: Callable[[], object] | None = None) -> list[Vector]:
-        from concurrent.futures import ThreadPoolExecutor  # late: a question has no use for it
+        from concurrent.futures import ThreadPoolExecutor  # late: queries do not need it
 
         model = self._loaded()
-        with ThreadPoolExecutor(_AT_ONCE) as apart:  # begun by who asks: it has their priority
+        with ThreadPoolExecutor(_AT_ONCE) as apart:  # inherits the caller's priority
             return list(apart.map(model.embed, texts))
 
     def embed_query(self, text: str, before: Callable[[], object] | None = None) -> Vector:
         return self._loaded().embed_query(text)
 
     def prepare(self) -> None:
-        """Begin to load the model, and come back when what Python takes part in is done: the rest is done beside it."""
+        """Import the model's modules, then load the model in a thread."""
         if self._model is None:
-            with suppress(Exception):  # it is told of where the model is asked for something
+            with suppress(Exception):  # the next `embed` reports it
                 _import(self.space)
             threading.Thread(target=self._try_loading, daemon=True).start()
 
@@ -87,7 +88,7 @@ class LocalEmbedder:
 
 
 def _import(space: VectorSpace) -> type[Model]:
-    # Late, as numpy and onnxruntime come with them.
+    # Imported late, because these import numpy and onnxruntime.
     if space == MULTILINGUAL:
         from vault_index.embeddings.multilingual import MultilingualModel
 
@@ -100,8 +101,8 @@ def _import(space: VectorSpace) -> type[Model]:
 def _load(space: VectorSpace) -> Model:
     try:
         return _import(space)()
-    except Exception as error:  # the errors of onnxruntime have no base of their own
+    except Exception as error:  # onnxruntime has no base class of errors
         raise EmbedderRefused(
             f"the local model cannot be loaded: {type(error).__name__}",
-            "install it again, or set another embedding.provider",
+            "reinstall vault-index and its model, or set another embedding.provider",
         ) from error

@@ -1,4 +1,4 @@
-"""The embedder for OpenAI and for every server that speaks its embeddings API."""
+"""The embedder for OpenAI and compatible servers."""
 
 import logging
 import threading
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "text-embedding-3-small"
 _LONGEST_WAIT = 120.0
 _QUERY_TIMEOUT, _QUERY_LONGEST_WAIT = 10.0, 1.0
-"""Somebody waits for the answer to a query, and it can be answered by keywords."""
+"""Seconds; short, because a user waits and search can fall back to keywords."""
 _TALKATIVE = ("openai", "httpx", "httpx2", "httpcore", "httpcore2")
 
 
 class OpenAIEmbedder:
-    """Asks a server; safe for several threads. Opening it sends nothing, but to a model of unknown dimensions."""
+    """Thread-safe client. The constructor sends a request only if the dimensions are unknown."""
 
     remote = True
 
@@ -37,9 +37,9 @@ class OpenAIEmbedder:
         *,
         sleep: Callable[[float], object] | None = None,
     ) -> None:
-        """`space`: the one to answer for, where the configuration names another model of the same server by now.
+        """Connect to the configured server, or to another model of it if `space` is given.
 
-        `sleep` replaces the waiting between two tries. Raises ConfigError, EmbedderError.
+        `sleep` replaces the wait between retries. Raises ConfigError, EmbedderError.
         """
         self.batch_tokens = config.batch_tokens
         self.batch_texts = config.batch_texts
@@ -68,10 +68,10 @@ class OpenAIEmbedder:
     def prepare(self) -> None: ...
 
     def release(self, unused: float) -> bool:
-        return False  # the model is the server's
+        return False  # the server has the model
 
     def close(self) -> None:
-        """Ends waiting between two tries, too."""
+        """Close the connections; also end the wait between retries."""
         self._closed.set()
         self._client.close()
 
@@ -94,7 +94,7 @@ class OpenAIEmbedder:
         dimensions: int | None,
         before: Callable[[], object] | None = None,
     ) -> list[Vector]:
-        # No server takes an empty text, and no JSON half a surrogate pair.
+        # Servers reject empty texts, and JSON rejects lone surrogates.
         sent = [text.encode("utf-8", "replace").decode() or " " for text in texts]
         asked = Asked(self.space.endpoint, self.space.model, timeout, self._key, sent)
 
@@ -109,16 +109,16 @@ class OpenAIEmbedder:
         return patience.keep_trying(request, self._sleep)
 
     def _request(self, asked: Asked) -> bytes:
-        """The body of the answer to one request. Raises Unavailable where it makes sense to ask again."""
+        """Return the body of a response. Raises Unavailable if a retry may help."""
         if self._closed.is_set():
             raise _closed()
         body = {"input": asked.texts, **self._parameters}
         try:
             return self._client.post("/embeddings", cast_to=bytes, body=body, options={"timeout": asked.timeout})
         except openai.APIError as error:
-            # Without the cause: its text is the server's, which may repeat the key or the note.
+            # Drop the cause, whose text may contain the key or the note.
             raise translate(error, asked) from None
-        except RuntimeError:  # of the HTTP library, where `close` came between
+        except RuntimeError:  # from the HTTP library after `close`
             if self._closed.is_set():
                 raise _closed() from None
             raise
@@ -126,18 +126,20 @@ class OpenAIEmbedder:
 
 def _client(url: str, key: str, proxy: str) -> openai.OpenAI:
     for name in _TALKATIVE:
-        # At DEBUG they would log what is sent, at INFO every request.
+        # These would log texts at DEBUG, and every request at INFO.
         logging.getLogger(name).setLevel(logging.WARNING)
-    # No redirects: the texts go where the setting says, or nowhere. The proxy is the one that is told, not one that the
-    # library finds for itself.
+    # Send texts only to the configured server: no redirects, and no proxy that the library finds.
     direct = dict.fromkeys(("http://", "https://", "all://"))
     http = openai.DefaultHttpxClient(follow_redirects=False, proxy=proxy or None, mounts={} if proxy else direct)
     return openai.OpenAI(api_key=key, base_url=url, max_retries=0, http_client=http)
 
 
 def _parameters(config: "EmbeddingConfig", space: VectorSpace) -> dict[str, object]:
-    """What each request holds beside its texts. Base64 has a quarter of the bytes of JSON numbers, but only OpenAI
-    itself is asked for it: other servers may refuse `encoding_format`."""
+    """Return the parameters of each request.
+
+    Base64 takes a quarter of the bytes of JSON numbers, but other servers than OpenAI may refuse
+    `encoding_format`.
+    """
     given = {
         "model": space.model,
         "dimensions": _asked_dimensions(config, space),
@@ -147,7 +149,7 @@ def _parameters(config: "EmbeddingConfig", space: VectorSpace) -> dict[str, obje
 
 
 def _asked_dimensions(config: "EmbeddingConfig", space: VectorSpace) -> int:
-    """What to ask the server for; 0 for the model's own length, because many servers refuse to be asked."""
+    """Return the `dimensions` to request; 0 for the default, because many servers refuse any."""
     if config.dimensions and config.dimensions == space.dimensions:
         return config.dimensions
     known = KNOWN_DIMENSIONS.get(space.model)
@@ -155,4 +157,4 @@ def _asked_dimensions(config: "EmbeddingConfig", space: VectorSpace) -> int:
 
 
 def _closed() -> EmbedderError:
-    return EmbedderError("the embedder was closed", "open it again")
+    return EmbedderError("the embedder is closed", "open a new one")

@@ -1,4 +1,4 @@
-"""The shell command that adds the multilingual model to this copy of the program."""
+"""Builds the shell command that installs the multilingual model for this installation."""
 
 import json
 import shlex
@@ -11,15 +11,15 @@ from urllib.parse import unquote, urlsplit
 DISTRIBUTION = "vault-indexer"
 MULTILINGUAL_DISTRIBUTION = "vault-indexer-multilingual"
 _ANY_CLONE = "CLONE"
-"""Stands in a command for the folder of a clone that is not known."""
+"""Placeholder for an unknown clone folder."""
 
 
 def install_multilingual() -> str:
-    """Return the command for the tool that installed this copy: pipx, uv or pip.
+    """Return the command for the tool that installed this program: pipx, uv or pip.
 
-    A copy from a package index gets the model from there. Every other copy gets it from the clone it was installed
-    from, where `make multilingual` builds it, because the names may belong to nobody on the index (PEP 610 records
-    where a copy is from).
+    A program from a package index gets the model from there. Any other gets it from its clone,
+    where `make multilingual` builds it, because the index may not have these names. PEP 610 records
+    the origin.
     """
     clone = _clone()
     if clone is None:
@@ -27,12 +27,12 @@ def install_multilingual() -> str:
     folder = shlex.quote(clone)
     build = f"make -C {folder} multilingual"
     if Path(sys.prefix) == Path(clone, ".venv"):
-        return build  # it installs the model there, too
+        return build  # also installs the model
     return f"{build} && {_add(f'{folder}/dist/vault_indexer_multilingual-*.whl', folder)}"
 
 
 def _clone() -> str | None:
-    """The folder this copy was installed from; None for a copy from a package index."""
+    """Return the folder this program was installed from; None if from a package index."""
     try:
         copy = distribution(DISTRIBUTION)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""When a failed request is tried again, and after how long: what the server asks for, else longer each time."""
+"""Retries failed requests after the server's Retry-After, or with exponential backoff."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -16,32 +16,34 @@ _FIRST_WAIT, _JITTER = 0.5, 0.25
 
 
 class Unavailable(EmbedderError):
-    """The server cannot answer now, but may in a moment."""
+    """A temporary failure of the server."""
 
     def __init__(
         self, message: str, hint: str, *, retry_after: float | None = None, most_retries: int | None = None
     ) -> None:
-        """`retry_after`: seconds the server asks for. `most_retries`: more are of no use for this failure."""
+        """Take the server's `retry_after` in seconds, and a limit of useful retries."""
         super().__init__(message, hint)
         self.retry_after = retry_after
         self.most_retries = most_retries
 
 
 class Broken(Unavailable, RequestRefused):
-    """The server failed while it worked on the request: it may recover, or one of the texts may be the cause."""
+    """The server failed on a request, temporarily or because of one of its texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to go on trying. `longest_wait` caps every wait, also one the server asks for; with `or_give_up` a
-    server that asks for more is given up at once."""
+    """A retry policy. `longest_wait` (seconds) limits every wait.
+
+    With `or_give_up`, a server that asks for a longer wait gets no retry.
+    """
 
     retries: int
     longest_wait: float
     or_give_up: bool = False
 
     def keep_trying(self, request: Callable[[], T], sleep: Callable[[float], object]) -> T:
-        """The result of `request`, called again as long as it raises Unavailable and patience lasts."""
+        """Call `request`, with retries while it raises Unavailable, and return its result."""
         retrying = tenacity.Retrying(
             sleep=lambda seconds: (sleep(seconds), None)[1],
             stop=self._ends,
@@ -58,7 +60,7 @@ class Patience:
         return too_long or state.attempt_number > most
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
-        """With jitter, so that several programs that were refused together do not come back together."""
+        """Return the next wait, with jitter against simultaneous retries of several programs."""
         asked = _failure(state).retry_after
         if asked is not None:
             return min(asked + random.uniform(0, _JITTER), self.longest_wait)
@@ -67,9 +69,9 @@ class Patience:
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds a server asks to wait, from `retry-after-ms` or `Retry-After` (seconds or a date); None if it does not.
+    """Return the wait in seconds from `retry-after-ms` or `Retry-After`, or None.
 
-    `now` in seconds since the epoch; the names in `headers` must be found whatever their case.
+    `now` is in seconds since the epoch. `headers` must be case-insensitive.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name)

@@ -1,4 +1,4 @@
-"""The local models by name: which there are, which the configuration means, and whether it is installed."""
+"""The local models: their vector spaces, cosine scales, names in the settings, and availability."""
 
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,17 +11,19 @@ if TYPE_CHECKING:
 
 ENGLISH = VectorSpace("local", "all-MiniLM-L6-v2-int8", 384)
 MULTILINGUAL = VectorSpace("local", "multilingual-e5-small-int8-centred", 384)
-"""The model names stand for whole recipes: weights, pieces, prefixes, windows and centring. Whoever changes one of them
-gives it another name, because vectors are cached under it."""
+"""A model name stands for weights, pieces, prefixes, windows and centring.
+
+Change the name with any of them, because vectors are cached by it.
+"""
 
 
 class CosineScale(NamedTuple):
-    """What cosines say, in the space of one model (benchmarks/README.md has the measurements)."""
+    """The meaning of cosines in a space (measurements: benchmarks/README.md)."""
 
     chance: float
-    """What the best of texts about something else reaches."""
+    """Cosine of the best unrelated text."""
     certain: float
-    """From here on a text is an answer, though it has no word of the question."""
+    """Smallest cosine at which a text without a query word is an answer."""
 
 
 ENGLISH_COSINES = CosineScale(0.2, 0.65)
@@ -34,18 +36,18 @@ _SPACES = {
     "multilingual-e5-small": MULTILINGUAL,
     MULTILINGUAL.model: MULTILINGUAL,
 }
-"""By what `embedding.model` may say."""
+"""Spaces by the values of `embedding.model`."""
 MULTILINGUAL_PACKAGE = "vault_index_multilingual"
 
 
 def configured_space(config: "EmbeddingConfig") -> VectorSpace:
-    """The one of `embedding.model`. Raises ConfigError."""
+    """Return the space of `embedding.model`. Raises ConfigError."""
     space = _SPACES.get(config.model)
     if space is None:
         raise ConfigError(
             f"the local embedder has no model {config.model!r}",
-            "it has all-MiniLM-L6-v2 (vault-index config delete embedding.model) and multilingual-e5-small; for a"
-            " server that has the model, first set embedding.provider to openai",
+            "use all-MiniLM-L6-v2 (vault-index config delete embedding.model) or"
+            " multilingual-e5-small; for a server's model, first set embedding.provider to openai",
         )
     if config.dimensions not in (0, space.dimensions):
         raise ConfigError(
@@ -56,7 +58,7 @@ def configured_space(config: "EmbeddingConfig") -> VectorSpace:
 
 
 def check_model(config: "EmbeddingConfig", space: VectorSpace | None = None) -> VectorSpace:
-    """The one of `embedding.model`, or `space`, if it can be used here. Raises ConfigError, EmbedderRefused."""
+    """Return `space`, or that of `embedding.model`. Raises ConfigError, EmbedderRefused."""
     space = space or configured_space(config)
     if space == MULTILINGUAL and not multilingual_is_installed():
         from vault_index.embeddings.packages import install_multilingual  # late: only this error needs it

@@ -1,4 +1,4 @@
-"""The unigram pieces of SentencePiece, in plain Python over a vocabulary that stays in its file: text to ids."""
+"""SentencePiece's unigram tokenizer in plain Python, with a memory-mapped vocabulary."""
 
 import mmap
 import struct
@@ -14,16 +14,16 @@ from vault_index.embeddings.wordpiece import CachedWords
 _MAGIC = b"VIU1"
 _HEAD = struct.Struct("<4s4if")
 _SPACE = "\u2581"
-"""Stands before every word, and nowhere else in a piece: so words can be cut one by one."""
+"""Prefix of every word. No piece has it elsewhere, so each word can be cut alone."""
 _UNREACHED = -1e30
 
 
 class Unigram(CachedWords):
-    """Folds characters, splits at spaces, and cuts words into the pieces whose scores add up to the most (Viterbi).
+    """Folds characters, splits at spaces, and cuts words by the best total score (Viterbi).
 
-    The ids are those of SentencePiece for XLM-RoBERTa. Special pieces that stand in the text are plain text. Of the
-    file (`tools/pack_vocabulary.py` describes it) nothing becomes objects but what a text asks for. Safe for several
-    threads.
+    The ids equal those of SentencePiece for XLM-RoBERTa. Special pieces in the text are plain text.
+    Entries of the file (format: `tools/pack_vocabulary.py`) become objects only on use.
+    Thread-safe.
     """
 
     def __init__(self, path: Path) -> None:
@@ -46,7 +46,7 @@ class Unigram(CachedWords):
         self._known: dict[str, tuple[int, ...]] = {}
 
     def ids(self, text: str) -> list[int]:
-        """The ids of `text`, without those that begin and end it."""
+        """Return the ids of a text, without begin and end marks."""
         return self._ids(text.translate(self._folds).split(" "))
 
     def _cut(self, word: str) -> tuple[int, ...]:
@@ -54,7 +54,7 @@ class Unigram(CachedWords):
         characters = [character.encode("utf-8", "surrogatepass") for character in word]
         slots, sums, starts, scores, mask = self._slots, self._sums, self._starts, self._scores, self._mask
         count = len(word)
-        # Of the best cut up to each place: its score, its last piece, and where that begins.
+        # For the best cut up to each position: its score, its last piece, and where that begins.
         best, last, begin = [0.0] + [_UNREACHED] * count, [0] * (count + 1), [0] * (count + 1)
         for start in range(count):
             score = best[start] + self._unknown_score
@@ -88,14 +88,16 @@ class Unigram(CachedWords):
 
 
 def _composed(word: str) -> str:
-    """Characters are folded one by one: what several make together (half-width kana, Jamo, accents) is put together
-    here. Marks that would only change places stay where they are, as in SentencePiece (shadda before a vowel)."""
+    """Compose characters (half-width kana, Jamo, accents), because folding sees one at a time.
+
+    As in SentencePiece, marks that would only be reordered stay (shadda before a vowel).
+    """
     composed = unicodedata.normalize("NFC", word)
     return composed if len(composed) < len(word) else word
 
 
 class _Folds(dict[int, str]):
-    """What becomes of a character, looked up when it is first met (for `str.translate`)."""
+    """Lazy `str.translate` table."""
 
     def __init__(self, characters: Sequence[int], starts: Sequence[int], texts: memoryview) -> None:
         super().__init__()

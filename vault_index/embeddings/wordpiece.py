@@ -1,5 +1,4 @@
-"""WordPiece as uncased BERT models expect it, in plain Python: text to the ids of a vocabulary; and that of the local
-model, with the English words among its pieces."""
+"""WordPiece tokenizer of uncased BERT models in plain Python, and the local model's vocabulary."""
 
 import re
 import unicodedata
@@ -10,27 +9,26 @@ from pathlib import Path
 from threading import Lock
 
 MODEL = Path(__file__).parent / "model"
-"""The files of the model that comes with the package."""
+"""Folder of the bundled model."""
 _UNKNOWN = "[UNK]"
 _LONGEST_WORD = 100
-"""Longer words are unknown, as in BERT."""
+"""Characters; as in BERT, longer words are unknown."""
 _MOST_CACHED_WORDS = 20_000
 _LONGEST_CACHED_WORD = 24
-"""What is longer is mostly a sentence of a language without spaces, or an address: neither comes back."""
+"""Characters; longer words are mostly URLs or sentences without spaces, which rarely repeat."""
 _KNOWN_PIECE = 3
-"""Letters from which on a piece tells that the vocabulary knows the language."""
+"""Smallest number of letters in a piece that counts as known."""
 _UNKNOWN_LETTERS = 4
 """Letters that an unknown word counts as."""
 _LONG = 5
-"""Characters from which on every piece counts as an English word."""
+"""Smallest number of letters in a piece that counts as an English word at any rank."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _COMMON = 9000
-"""Shorter pieces count up to this rank: pieces are ordered by how common they are, and of the short ones further down
-many are parts of names and of words of other languages."""
+"""Last frequency rank of shorter English words; rarer pieces are often parts of foreign words."""
 
 
 class CachedWords(ABC):
-    """Cuts a text into words, and each of them into pieces; the pieces of words are kept, for most come back."""
+    """Base of tokenizers that split words into pieces, with a cache of words."""
 
     _known: dict[str, tuple[int, ...]]
 
@@ -53,15 +51,15 @@ class CachedWords(ABC):
 
 
 class WordPiece(CachedWords):
-    """Cleans, lower-cases, strips accents, splits at spaces and punctuation, and cuts words greedily into pieces.
+    """Cleans, lower-cases, strips accents, splits at spaces and punctuation, and cuts greedily.
 
-    The ids are those of the `tokenizers` package with `BertNormalizer` and `BertPreTokenizer`, but for some 500 rare
-    marks and signs that its table of Unicode does not know. Special tokens that stand in the text are plain text.
-    Safe for several threads.
+    The ids equal those of the `tokenizers` package with `BertNormalizer` and `BertPreTokenizer`,
+    except for about 500 rare signs that its Unicode tables lack. Special tokens in the text are
+    plain text. Thread-safe.
     """
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
-        """`vocabulary`: the pieces in the order of their ids; those that go on a word start with `##`."""
+        """Take the pieces in the order of their ids; those inside a word start with `##`."""
         self._starts: dict[str, int] = {}
         self._endings: dict[str, int] = {}
         for number, piece in enumerate(vocabulary):
@@ -76,16 +74,18 @@ class WordPiece(CachedWords):
         self._known: dict[str, tuple[int, ...]] = {}
 
     def ids(self, text: str) -> list[int]:
-        """The ids of `text`, without `[CLS]` and `[SEP]`."""
+        """Return the ids of a text, without `[CLS]` and `[SEP]`."""
         if not text.isascii():
             text = unicodedata.normalize("NFD", text)
         return self._ids(text.translate(self._characters).split(" "))
 
     def known_share(self, text: str) -> float:
-        """The share of the letters of `text` that stand in pieces of three letters or more: of a language that the
-        vocabulary was not made from it has little but single letters. English has .7 to 1, German, Spanish and
-        Romanian .5 to .8, Turkish and Vietnamese about .5, and what is not written in Latin letters next to nothing.
-        1 for a text without letters."""
+        """Return the share of letters in pieces of at least three letters; 1 without letters.
+
+        The vocabulary has mostly single letters of foreign languages. The share is .7 to 1 for
+        English, .5 to .8 for German, Spanish and Romanian, about .5 for Turkish and Vietnamese, and
+        near 0 for other scripts.
+        """
         letters = known = 0
         for number in self.ids(text):
             piece = self._pieces[number].removeprefix("##")
@@ -95,7 +95,7 @@ class WordPiece(CachedWords):
         return known / letters if letters else 1.0
 
     def _cut(self, word: str) -> tuple[int, ...]:
-        """The longest piece that starts the word, then the longest that goes on, to the end; or unknown as a whole."""
+        """Take the longest matching pieces; without a match, the whole word is unknown."""
         if len(word) > _LONGEST_WORD:
             return self._unknown
         ids, start, table = [], 0, self._starts
@@ -112,7 +112,7 @@ class WordPiece(CachedWords):
 
 
 class _Characters(dict[int, str]):
-    """What becomes of a character of decomposed text, worked out when it is first met (for `str.translate`)."""
+    """Lazy `str.translate` table for decomposed text."""
 
     def __missing__(self, code: int) -> str:
         self[code] = replacement = _replacement(chr(code))
@@ -123,10 +123,10 @@ def _replacement(character: str) -> str:
     category = unicodedata.category(character)
     if character in "\t\n\r" or category in ("Zs", "Zl", "Zp"):
         return " "
-    # Characters Python does not know yet (Cn) stay: what is new in Unicode shall not depend on Python's version.
+    # Keep unassigned characters (Cn), so that ids do not depend on Python's Unicode version.
     if (category[0] == "C" and category != "Cn") or category == "Mn" or character == "\ufffd":
         return ""
-    # BERT takes for punctuation what Unicode calls a symbol: `$+<=>^`|~`.
+    # BERT treats ASCII symbols (`$+<=>^`|~`) as punctuation.
     is_symbol = character.isascii() and not character.isalnum()
     if category[0] == "P" or is_symbol or _is_ideograph(ord(character)):
         return f" {character} "
@@ -134,7 +134,7 @@ def _replacement(character: str) -> str:
 
 
 def _is_ideograph(code: int) -> bool:
-    """The blocks BERT takes for Chinese characters, each a word of its own; Kana and Hangul are not among them."""
+    """Whether BERT treats a character as a Chinese word of its own; Kana and Hangul are not."""
     return (
         0x4E00 <= code <= 0x9FFF
         or 0x3400 <= code <= 0x4DBF
@@ -151,7 +151,7 @@ def _is_ideograph(code: int) -> bool:
 
 
 def read_pieces() -> list[str]:
-    """The pieces in the order of their ids. Raises OSError where the file is missing."""
+    """Return the pieces in the order of their ids. Raises OSError."""
     return (MODEL / "vocab.txt").read_text("utf-8").splitlines()
 
 
@@ -159,7 +159,7 @@ _reading = Lock()
 
 
 def vocabulary() -> WordPiece:
-    """The vocabulary of the local model, read once: who comes meanwhile waits for it."""
+    """Return the vocabulary of the local model, loaded once; other threads wait."""
     with _reading:
         return _vocabulary()
 
@@ -170,18 +170,20 @@ def _vocabulary() -> WordPiece:
 
 
 def release() -> None:
-    """Let go of the vocabulary."""
+    """Free the vocabulary."""
     _vocabulary.cache_clear()
 
 
 def is_english(word: str) -> bool:
-    """Whether the model knows `word`, in lower case, as a whole, or its plural."""
+    """Whether a lower-case word, or its singular, is a piece of the vocabulary."""
     return word in _words() or (word.endswith("s") and word[:-1] in _words())
 
 
 def english_share(text: str) -> float:
-    """The share of the letters of `text` in words that the model knows as a whole: English has .5 to .9, German .17,
-    Spanish .13, and what is written in other letters next to none. 1 for a text without letters."""
+    """Return the share of letters in English words; 1 without letters.
+
+    It is .5 to .9 for English, .17 for German, .13 for Spanish, and near 0 for other scripts.
+    """
     words = _LETTERS.findall(text)
     letters = sum(map(len, words))
     return sum(len(word) for word in words if is_english(word.lower())) / letters if letters else 1.0
