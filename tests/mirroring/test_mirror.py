@@ -205,7 +205,7 @@ def test_a_changed_file_whose_session_was_taken_back_is_left_alone_and_named(cli
             index.sync()
             assert file.read_text("utf-8") == mine
             (problem,) = index.status().problems
-            assert problem.message.startswith(f"{A}: it was changed by hand")
+            assert problem.message.startswith(f"{A}: both file and session changed")
             assert "`session:`" in problem.hint
         file.write_text(mine.replace('session: "ses_a"\n', ""), "utf-8")  # it is a note of its own from now on
         client.user("Or a crane")

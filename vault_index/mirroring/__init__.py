@@ -1,1 +1,1 @@
-"""Sessions as files in a vault, where they can be read, and stay when their client deletes them."""
+"""Writes sessions as notes into a vault, where they stay when their client deletes them."""

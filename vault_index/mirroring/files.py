@@ -1,4 +1,4 @@
-"""The files of one folder of a vault, each written whole or not at all, and over nothing that was not looked at."""
+"""Reads and writes files in a folder of a vault, atomically and without lost updates."""
 
 import os
 import stat
@@ -14,13 +14,13 @@ from vault_index.sources.reading import read_regular
 from vault_index.sources.vault import VaultSource
 
 _HEAD = 8192
-"""Bytes in which a frontmatter ends that is ours."""
+"""Bytes; our frontmatter is always shorter."""
 _MOST_NAMES = 1000
 _HINT = "check its permissions"
 
 
 class Files:
-    """Paths are relative to the vault, with `/`. VaultIndexError where the system refuses something."""
+    """The files of a folder. Paths are relative to the vault, with `/`. Raises VaultIndexError."""
 
     def __init__(self, vault: VaultSource, folder: str) -> None:
         self._vault = vault
@@ -38,12 +38,12 @@ class Files:
             yield from (f"{inside}/{name}" for name in names if name.endswith(".md") and _may_hold(name))
 
     def of_sessions(self, paths: Iterable[str]) -> dict[str, str]:
-        """Those of the files that say which session they are, by session; of two the first."""
+        """Return the files by the session id in their frontmatter; the first path wins."""
         found: dict[str, str] = {}
         for path in sorted(paths):
             try:
                 session = session_in(self._head(path).decode("utf-8", "replace"))
-            except (OSError, UsageError):  # a link that leads elsewhere is none of ours
+            except (OSError, UsageError):  # also a link out of the vault
                 continue
             if session:
                 found.setdefault(session, path)
@@ -54,7 +54,7 @@ class Files:
             return self._vault.read_bytes(path, sys.maxsize)[0]
 
     def create(self, path: str, text: str) -> str:
-        """Write a new file, and tell its path: where there is one of that name, it gets a number."""
+        """Write a new file and return its path; a number makes a used name unique."""
         folder, _, name = path.removesuffix(".md").rpartition("/")
         names = (f"{name}{f' {number}' if number > 1 else ''}.md" for number in range(1, _MOST_NAMES))
         with (
@@ -65,7 +65,7 @@ class Files:
             return f"{folder}/{disk.move_to_free_name(draft, names, at=at, into=at)}"
 
     def move(self, path: str, target: str) -> str:
-        """Give a file another name, and tell which it has: its own, if the other is taken."""
+        """Rename a file and return its path, which is the old one if `target` exists."""
         folder, _, name = path.rpartition("/")
         new_folder, _, new_name = target.rpartition("/")
         with (
@@ -80,7 +80,7 @@ class Files:
         return target
 
     def replace(self, path: str, seen: bytes, data: bytes) -> None:
-        """Write over a file that is as it was seen. ConflictError when it is not."""
+        """Replace a file if it still holds `seen`. Raises ConflictError if not."""
         if data == seen:
             return
         with (
@@ -90,14 +90,14 @@ class Files:
         ):
             now, status = read_regular(name, sys.maxsize, at=at, shown=path)
             if now != seen:
-                raise ConflictError(f"{path} was changed while it was written", "the next sync writes it")
+                raise ConflictError(f"{path} changed during the write", "run: vault-index sync")
             with disk.draft(".", data, status, at=at) as draft:
                 os.replace(draft, name, src_dir_fd=at, dst_dir_fd=at)
             disk.sync_folder(".", at=at)
 
     def _head(self, path: str) -> bytes:
         with self._file(path) as (at, name):
-            # A pipe would keep us waiting for what is written into it.
+            # O_NONBLOCK, because opening a pipe would wait for a writer.
             descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
             with open(descriptor, "rb") as file:
                 return file.read(_HEAD) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""

@@ -1,14 +1,14 @@
-"""Sessions written into a vault, one file each, which are indexed instead of the sessions themselves.
+"""Writes sessions into a vault, one file each, which are indexed instead of the sessions.
 
-The transcript is ours, its file is its reader's as well:
+Users may edit the files:
 
-- A file is found by the session that its frontmatter names, so it may be renamed and moved within the folder. We call
-  it by its first title, and never otherwise, because notes link to it; but for one that had no title yet.
-- One that is deleted is not written again; it goes on when it is put back. Where the whole folder is gone (another
-  branch, a new vault), everything is written anew.
-- One that was changed keeps what it says, and gets only the turns that are new behind it. Where the session no longer
-  begins with the turns that are in the file, it stays as it is, and that is reported.
-- What its client deletes stays.
+- The frontmatter identifies the session, so a file may be renamed and moved within the folder. We
+  rename it only once, from an untitled name to the first title, because notes link to it.
+- A deleted file is not written again, and continues if the user restores it. If the whole folder is
+  missing (another branch, a new vault), all files are written again.
+- An edited file keeps its text, and new turns are appended. If the session no longer begins with
+  the turns in the file, the file is left unchanged, and a fault reports it.
+- Files of sessions that the client deletes stay.
 """
 
 import hashlib
@@ -51,37 +51,40 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Live:
-    """A session as its client has it now."""
+    """The current state of a session."""
 
     ref: DocumentRef
     session: Session
 
 
 class MirroredSessions(SessionSource):
-    """The source of a client's sessions, without documents of its own: `follow` writes them into the vault."""
+    """A source without documents: `follow` writes a client's sessions into the vault."""
 
     def __init__(self, config: Config, name: str, vault: VaultSource) -> None:
         super().__init__(config, name)
         self.vault = vault
-        self._keep = False  # the vault has them
+        self._keep = False  # the vault keeps the sessions
         self._folder = config.sessions.mirror.strip("/")
         self._files = Files(vault, self._folder)
-        self._scan = Scan(unreadable=("",))  # nobody knows, until they were followed
+        self._scan = Scan(unreadable=("",))  # unknown until `follow` ran
 
     def follow(self, state: State, progress: Progress, cancel: CancelToken) -> list[str]:
-        """Write what is new of every session; returns the paths in the vault. The caller holds the lock."""
+        """Write all changes, and return the paths of changed files.
+
+        The caller holds the writer lock.
+        """
         found = super().scan_places([""])
         out = forgotten(state, (session_of(ref.path) for ref in found.refs))
         refs = tuple(ref for ref in found.refs if session_of(ref.path) not in out)
         found = found._replace(refs=refs, kept=frozenset(), unkept=frozenset())
         missing = self.vault.missing()
-        # In a vault that is empty nothing is known to lack but what was written there before.
+        # An empty vault is normal unless we wrote files into it before.
         if found.vanished or (missing and not (missing.endswith(EMPTY) and not state.mirrored())):
             self._scan = found._replace(refs=()) if found.vanished else Scan(unreadable=("",))
             return []
         try:
             self.vault.absolute(self._folder)
-        except UsageError as error:  # through a link; the vault itself is synced all the same
+        except UsageError as error:  # a link out of the vault; the vault itself is still synced
             fault = Fault("not_mirrored", error.message)
             self._scan = found._replace(refs=(), faults=(*found.faults, fault), unreadable=("",))
             return []
@@ -97,7 +100,7 @@ class MirroredSessions(SessionSource):
             row = known.get(one.session.id)
             try:
                 written = self._write(one, row, names)._replace(made_of=made_of)
-            except Exception as error:  # one session that nobody foresaw must not keep the others out
+            except Exception as error:  # a defect with one session must not stop the others
                 if isinstance(error, VaultIndexError):
                     message = error.message
                 else:
@@ -108,7 +111,7 @@ class MirroredSessions(SessionSource):
             state.put_origins(self.vault.config.name, [(written.path, "", _origin(one))])
             state.put_mirrored(one.session.id, written)
             if self.kept is not None:
-                self.kept.remove(one.ref.path)  # of a time without a mirror
+                self.kept.remove(one.ref.path)  # written before mirroring was enabled
             known[one.session.id] = written
             touched |= {written.path, row.path if row else written.path}
             progress("text", done, len(sessions))
@@ -117,7 +120,7 @@ class MirroredSessions(SessionSource):
         self._scan = found._replace(refs=(), faults=(*found.faults, *failed, *faults), unreadable=())
         return sorted(touched)
 
-    # --- as a source: the documents are those of the vault ---------------------------------------------------------
+    # --- as a source: the vault has the documents -----------------------------------------
 
     def scan_places(self, places: Iterable[str]) -> Scan:
         return self._scan
@@ -126,12 +129,13 @@ class MirroredSessions(SessionSource):
         return None
 
     def read(self, ref: DocumentRef) -> RawDocument:
-        raise NotFoundError(f"{ref.path} is a file in {self._folder} now", "run: vault-index sync")
+        message = f"{ref.path} is now a file in {self._folder}"
+        raise NotFoundError(message, "run: vault-index sync")
 
     def stamp(self, path: str) -> FileStamp | None:
         return None
 
-    # --- which sessions and which files there are -----------------------------------------------------------------
+    # --- sessions and their files ---------------------------------------------------------
 
     def _live(self, refs: Iterable[DocumentRef]) -> dict[str, _Live]:
         there = self.client.listing().sessions if self._there() else {}
@@ -143,7 +147,7 @@ class MirroredSessions(SessionSource):
         return {one.session.id: _Live(ref, one.session) for ref, one in listed if one is not None}
 
     def _known(self, state: State) -> dict[str, MirroredSession]:
-        """What was written, as the files are now: moved, deleted or put back."""
+        """Return the written sessions, updated for moved, deleted and restored files."""
         known, origins = state.mirrored(), state.origins()
         there = self._files.there()
         for id_, row in list(known.items()):
@@ -155,17 +159,18 @@ class MirroredSessions(SessionSource):
         for id_, row in known.items():
             path = row.path if row.path in files else ids.get(id_, "")
             if path != row.path:
-                # What was put back may have been deleted long ago: it is looked at again.
+                # A restored file may be old, so check it again.
                 known[id_] = row._replace(path=path, made_of=row.made_of if row.path else "")
                 moved = [(path, "", one) for one in origins.get((self.vault.config.name, row.path), ()) if path]
                 state.put_origins(self.vault.config.name, moved)
                 state.put_mirrored(id_, known[id_])
-        for id_ in ids.keys() - known.keys():  # `state.db` was deleted, or it is the file of another machine
+        # `state.db` was deleted, or another machine wrote these files.
+        for id_ in ids.keys() - known.keys():
             known[id_] = MirroredSession(ids[id_])
         return known
 
     def _names(self, sessions: dict[str, _Live], known: dict[str, MirroredSession]) -> dict[str, str]:
-        """What the file of each session is called, or will be, without its ending."""
+        """Return the current or future file name of each session, without suffix."""
         names = {id_: Path(row.path).stem for id_, row in known.items() if row.path}
         taken = {name.lower() for name in names.values()} | {Path(path).stem.lower() for path in self._files.all()}
         for id_, one in sessions.items():
@@ -177,16 +182,16 @@ class MirroredSessions(SessionSource):
         return names
 
     def _may_be_renamed(self, row: MirroredSession, session: Session) -> bool:
-        """Whether its file is called by no title yet, and by nobody else."""
+        """Whether a file still has our name for an untitled session, which now has a title."""
         if is_untitled(session) or not row.written:
             return False
         untitled = (re.escape(name_of(replace(session, title=title))) for title in UNTITLED)
         return re.fullmatch(rf"({'|'.join(untitled)})( \d+)?", Path(row.path).stem) is not None
 
-    # --- writing ---------------------------------------------------------------------------------------------------
+    # --- writing --------------------------------------------------------------------------
 
     def _write(self, one: _Live, row: MirroredSession | None, names: dict[str, str]) -> MirroredSession:
-        """Bring one file up to date."""
+        """Update the file of one session."""
         raw = super().read(one.ref)
         text = as_note(raw.text, one.session.id, names)
         turns = turns_of(text)
@@ -197,7 +202,7 @@ class MirroredSessions(SessionSource):
             return now._replace(path=self._files.create(path, text))
         seen = self._files.read(row.path)
         old = seen.decode("utf-8", "replace")
-        # It may have been written, and we killed before that was remembered; a shorter one was shortened by its reader.
+        # A crash may prevent the record of a write. A shorter file was shortened by the user.
         ours = _hash(seen) == row.written or (len(turns_of(old)) >= row.size and is_earlier(old, text))
         if not ours:
             if not session_in(old):
@@ -208,9 +213,9 @@ class MirroredSessions(SessionSource):
         return now._replace(path=self._files.move(row.path, path) if renamed else row.path)
 
     def _add_to(self, row: MirroredSession, now: MirroredSession, seen: bytes, turns: str) -> MirroredSession:
-        """Give a file that was changed what is new, behind all that it says."""
+        """Append new turns to an edited file."""
         if _hash(turns[: row.size].encode()) != row.turns:
-            fault = ("mirror_edited", "it was changed by hand and its session otherwise: it is left as it is")
+            fault = ("mirror_edited", "both file and session changed; the file stays unchanged")
             return row._replace(written=b"", faults=(*now.faults, fault))
         new = turns[row.size :].strip("\n").encode()
         old = seen.rstrip(b"\n")
@@ -222,7 +227,7 @@ class MirroredSessions(SessionSource):
 def _changed(
     sessions: dict[str, _Live], known: dict[str, MirroredSession], names: dict[str, str], shape: str
 ) -> Iterator[tuple[_Live, str]]:
-    """The sessions to be written, with what their files are made of; what they link to may be called otherwise."""
+    """Yield sessions to write, with a key of their content, settings and linked file names."""
     families = _families(sessions)
     for id_, one in sessions.items():
         kin = sorted(names[other] for other in families.get(id_, ()) if other in names)
@@ -232,7 +237,7 @@ def _changed(
 
 
 def _families(sessions: dict[str, _Live]) -> dict[str, list[str]]:
-    """For each session those that it links to: its parent and its children."""
+    """Return the parent and children of each session, to which its file links."""
     families: dict[str, list[str]] = {}
     for id_, one in sessions.items():
         if one.session.parent:
@@ -242,7 +247,11 @@ def _families(sessions: dict[str, _Live]) -> dict[str, list[str]]:
 
 
 def _origin(live: _Live) -> Origin:
-    """The session alone where a name holds a secret: once it is gone it counts as one that stays home."""
+    """Return the session's origin.
+
+    If a name holds a secret, return only the id, so that the session counts as private once it is
+    gone.
+    """
     folders = tuple(filter(None, (live.session.directory, live.session.worktree)))
     if any(redact(name)[1] for name in (live.session.project, *folders)):
         return Origin(session=live.session.id)
@@ -254,8 +263,7 @@ def _hash(data: bytes) -> bytes:
 
 
 class VaultWithSessions(VaultSource):
-    """The vault that sessions are written into: a file in their folder is one where its frontmatter says which; all
-    others are notes."""
+    """The vault with the sessions: a file in their folder with a session id is a session."""
 
     def __init__(self, config: SourceConfig, folder: str) -> None:
         super().__init__(config)

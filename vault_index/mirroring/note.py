@@ -1,4 +1,4 @@
-"""A session as a note: its name and its text, and what a file of a vault tells of the session in it."""
+"""Converts a session to a note's name and text, and reads the session id of a file."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -10,26 +10,26 @@ from vault_index.sources.sessions.model import Session, moment_of
 
 _SESSION = re.compile(r'^session: *"?([A-Za-z0-9_-]+)"? *$', re.MULTILINE)
 _LINK = re.compile(r"\[\[([A-Za-z0-9_-]+)\]\]")
-# `opencode` is what `version` was called, before there was a `client`.
+# `opencode` is the former name of `version`.
 _CHANGING = re.compile(r"^(agent|model|updated|client|version|opencode|turns|tokens):.*\n", re.MULTILINE)
 _END = "\n---\n"
 _LONGEST = 80
 _LONGEST_BYTES = 200
-# What Obsidian, Windows or links cannot have in a name, and control characters.
+# Characters that Obsidian, Windows or links forbid in names, and control characters.
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f\\/:*?"<>|#^\[\]\ud800-\udfff]+')
 _UNTITLED = re.compile(r"((?:New|Child) session) - \d{4}-.*")
 UNTITLED = ("New session - 0000-", "")
-"""As clients call a session that has no title yet."""
+"""Titles that clients give untitled sessions."""
 
 
 def as_note(text: str, session: str, names: Mapping[str, str]) -> str:
-    """Links by the names of files, as Obsidian follows them; the id as an alias, by which notes may link to it."""
+    """Replace session ids in links by file names, and add the id as an alias."""
     linked = _LINK.sub(lambda link: f"[[{names[link[1]]}]]" if link[1] in names else link[0], text)
     return linked.replace(_END, f'\naliases: ["{session}"]{_END}', 1)
 
 
 def session_in(text: str) -> str:
-    """The session that a file says it is, or nothing."""
+    """Return the session id in a file's frontmatter, or ""."""
     front = text.partition(_END)[0] if text.startswith("---\n") else ""
     found = _SESSION.search(front)
     return found[1] if found else ""
@@ -40,18 +40,18 @@ def turns_of(text: str) -> str:
 
 
 def is_earlier(old: str, new: str) -> bool:
-    """Whether a text is that of the session some turns before, with nothing in it that anybody else wrote."""
+    """Whether `old` is an earlier version of the session without edits by the user."""
     fronts = [_CHANGING.sub("", text.partition(_END)[0]) for text in (old, new)]
     return fronts[0] == fronts[1] and turns_of(new).startswith(turns_of(old).rstrip("\n"))
 
 
 def is_untitled(session: Session) -> bool:
-    """Whether its client has not found a title for it yet."""
+    """Whether the client has given the session no title yet."""
     return not session.title.strip() or _UNTITLED.fullmatch(session.title) is not None
 
 
 def name_of(session: Session) -> str:
-    """`2026-11-21 Fix the login`, without the ending of a file. Titles are redacted as texts are."""
+    """Return a name such as `2026-11-21 Fix the login`, without suffix and secrets."""
     day = moment_of(session.created).astimezone().strftime("%Y-%m-%d")
     title = _NOT_IN_NAMES.sub(" ", redact(drop_private(_UNTITLED.sub(r"\1", session.title)))[0])
     title = " ".join(title.split())[:_LONGEST]
@@ -62,6 +62,6 @@ def name_of(session: Session) -> str:
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """The name, or with a number: `taken` are those in lower case that others have."""
+    """Return the name, with a number if it is in `taken` (lower case)."""
     names = chain([name], (f"{name} {number}" for number in count(2)))
     return next(free for free in names if free.lower() not in taken)
