@@ -2,17 +2,7 @@ import re
 
 from hypothesis import given, strategies as st
 
-from vault_index.terms import (
-    index_text,
-    index_text_in_place,
-    index_words,
-    is_prefix,
-    is_word,
-    mostly_cjk,
-    placed_words,
-    query_parts,
-    query_phrase,
-)  # fmt: skip
+from vault_index import terms
 
 INDEXED = {
     "plain words": "plain words", "全文検索": " 全文 文検 検索 索 ",
@@ -30,7 +20,7 @@ INDEXED = {
 
 
 def test_texts_are_indexed_with_pieces_and_parts() -> None:
-    assert {text: index_text(text) for text in INDEXED} == INDEXED
+    assert {text: terms.index_text(text) for text in INDEXED} == INDEXED
 
 
 PARTS = {
@@ -42,57 +32,85 @@ PARTS = {
 
 
 def test_words_are_looked_for_by_their_parts() -> None:
-    assert {text: query_parts(text) for text in PARTS} == PARTS
+    assert {text: terms.query_parts(text) for text in PARTS} == PARTS
 
 
 def test_a_single_character_is_looked_for_as_a_beginning() -> None:
-    assert [word for word in ("索", "a", "全文", "ไท", "ไทย", "к") if is_prefix(word)] == ["索", "ไท"]
+    assert [word for word in ("索", "a", "全文", "ไท", "ไทย", "к") if terms.is_prefix(word)] == ["索", "ไท"]
 
 
 def test_forms_of_a_word_have_a_piece_in_common() -> None:
     forms = {"Комиссией": "комиссиях", "παραδείγματα": "ΠΑΡΑΔΕΙΓΜΑ", "والمدرسة": "مدرسه", "בספריות": "ספריות"}
     for one, other in forms.items():
-        assert set(index_words(one)) & set(index_words(other)), one
+        assert set(terms.index_words(one)) & set(terms.index_words(other)), one
+
+
+SAME = {
+    "ﬁrst oﬃce ﬂag": "first office flag", "Ｆｕｌｌ　ｗｉｄｔｈ": "full width", "H₂O x² № 5": "H2O x2 no 5",
+    "2½ 5㎏": "2 1⁄2 5 kg", "ｶﾞｲﾄﾞ": "ガイド", "\u1112\u1161\u11ab글": "한글", "u\u0308ber E\u0301te": "über éte",
+    "in\u00adfor\u200bma\ufefft\u2060ion": "information", "in&shy;form": "inform", "می\u200cخواهم": "میخواهم",
+    "The&nbsp;R&amp;D&#8217;s &#x2705;": "the r d s ✅", "M&uuml;ller": "müller", "a&NewLine;b": "a b",
+    "İZMİR ISI ısı i\u0307 I\u0307": "izmir isi i", "STRAẞE": "straße", "strasse": "straße", "ᲗᲑᲘᲚᲘᲡᲘ": "თბილისი",
+    "за\u0301мок s\u0336o": "замок so", "क़लम": "क\u093cलम", "👩🏽\u200d💻 ❤️ 1️⃣a🚀": "👩 💻 ❤ 1a 🚀",
+}  # fmt: skip
+
+
+def test_spellings_of_one_text_have_the_same_words() -> None:
+    words = {one: (set(terms.index_words(one)), set(terms.index_words(other))) for one, other in SAME.items()}
+    assert {one: both for one, both in words.items() if both[0] != both[1]} == {}
+
+
+def test_other_texts_have_other_words() -> None:
+    for one, other in (("мой", "мои"), ("が", "か"), ("✅", "❌"), ("🇩🇪", "🇪🇩"), ("&foo;", "&"), ("&notit;", "¬it;")):
+        assert terms.query_phrase(one).split() != terms.query_phrase(other).split()
 
 
 def test_pieces_and_n_grams_are_no_words() -> None:
-    assert [word for word in index_words("Книгами 全文検 ไทยๆ पानी caféß") if is_word(word)] == ["книгами", "caféß"]
+    words = terms.index_words("Книгами 全文検 ไทยๆ पानी ✅ caféß")
+    assert list(filter(terms.is_word, words)) == ["книгами", "caféss"]
 
 
 def test_words_are_placed_with_their_marks() -> None:
     text = "ที่ดิน كِتَاب"
-    places = {word: text[start:end] for start, end, word in placed_words(text)}
+    places = {word: text[start:end] for start, end, word in terms.placed_words(text)}
     assert places["ทดน"] == "ที่ดิน"
     assert places["ทด"] == "ที่ดิ"
     assert places["كتاب"] == places["كتابˑ"] == "كِتَاب"
+
+
+UNITS = (
+    *"aB1éß½ﬁ²İıの한\n -क👩🏽🇩🇪✅ｶﾞ™Ａйِكﬄ&\u200d", "u\u0308", "&uuml;", "&shy;", "&#769;", "ที่", "นำ",
+    "\u1112\u1161\u11ab",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(UNITS), max_size=9).map("".join) | st.text(max_size=20))
+def test_any_word_stands_where_it_is_placed(text: str) -> None:
+    placed = terms.placed_words(text)
+    for start, end, word in placed:
+        assert terms.folded(word) in {terms.folded(other) for _, _, other in terms.placed_words(text[start:end])}
+    assert [word for _, _, word in placed] == [word for _, _, word in terms.placed_words(terms.analysed(text))]
+    assert all(terms.query_parts(word) for word in text.split())
 
 
 @given(st.text(alphabet="全文検索 ab네", max_size=12), st.integers(0, 11), st.integers(1, 4))
 def test_any_part_of_a_text_is_a_phrase_of_the_index(text: str, start: int, size: int) -> None:
     """What the index holds in a row contains what is asked for in a row, for every excerpt of whole words."""
     excerpt = text[start : start + size]
-    asked = query_phrase(excerpt).split()
+    asked = terms.query_phrase(excerpt).split()
     if len(excerpt) < 2 or not excerpt.strip() or excerpt.isascii() or any(c in excerpt for c in " ab"):
         return
-    held = index_text(text).split()
+    held = terms.index_text(text).split()
     assert any(held[i : i + len(asked)] == asked for i in range(len(held)))
 
 
 def test_whether_a_text_is_mostly_cjk() -> None:
-    assert mostly_cjk("全文検索 fts")
-    assert mostly_cjk("FTS5 の全文検索は速い")
-    assert not mostly_cjk("what is 検索 here")
-
-
-@given(st.text(max_size=200))
-def test_any_text_is_taken(text: str) -> None:
-    assert isinstance(index_text(text), str)
-    assert isinstance(index_words(text), list)
-    assert all(query_parts(word) for word in text.split())
+    texts = ("全文検索 fts", "FTS5 の全文検索は速い", "what is 検索 here")
+    assert list(map(terms.mostly_cjk, texts)) == [True, True, False]
 
 
 @given(st.text(alphabet="aB1Zz S3.\n数库-_éÉ", max_size=14) | st.text(max_size=20))
 def test_the_words_of_the_index_stand_on_their_lines(text: str) -> None:
     word = re.compile(r"[^\W_]+")
-    for line, in_place in zip(text.split("\n"), index_text_in_place(text).split("\n"), strict=True):
-        assert set(word.findall(index_text(line))) <= set(word.findall(in_place))
+    for line, in_place in zip(text.split("\n"), terms.index_text_in_place(text).split("\n"), strict=True):
+        assert set(word.findall(terms.index_text(line))) <= set(word.findall(in_place))

@@ -7,14 +7,19 @@ are both rewritten first. CJK runs become their overlapping 2-grams, the usual r
 them, and those of Arabic and Hebrew, which take prefixes too, their 4-grams (McNamee and Mayfield, Character n-gram
 tokenization for European language text retrieval, Information Retrieval 7, 2004). Identifiers get their parts beside
 them (`snake_case` and `kebab-case` are split anyway). benchmarks/README.md says what each of these is worth.
+
+Before that, index and question are brought into one form, `analysed`: HTML entities decoded, NFKC, without code points
+that Unicode ignores, with the case folds that SQLite lacks, and emoji as words.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
 from operator import add
+
+from vault_index.unicode import ENTITY, IGNORABLE, SYMBOLS, composed, decoded
 
 _CJK = (
     "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f"
@@ -32,7 +37,18 @@ _SYLLABIC_GRAM = 3
 _PREFIXED_GRAM = 4
 _BEGINNING = 5
 _PIECE = "\u02d1"
-"""Ends a piece of a word, so that it is no word: a letter to SQLite, in use in phonetic transcription alone."""
+"""Ends a piece of a word, and begins an emoji, so that it is no word: a letter to SQLite, in use in phonetic
+transcription alone."""
+_CASED = "ßẞİı\u13f8-\u13fd\u1c80-\u1cbf\ua796-\ua7f6\uab70-\uabbf"  # SQLite's tokenizer knows the case of others
+_CASES = {"İ": "I", "ı": "i", "ẞ": "SS"}
+_ACCENTS = "\u0300-\u036f\u20d0-\u20ff"  # that no letter is composed with; of some SQLite makes spaces
+_EMOJI = (
+    "\u231a\u231b\u2328\u23cf\u23e9-\u23f3\u23f8-\u23fa\u25aa\u25ab\u25b6\u25c0\u25fb-\u25fe\u2600-\u27bf\u2934\u2935"
+    "\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\u3030\u303d"
+)
+_SKIN_TONES = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+_REWRITTEN = f"{_CASED}{_ACCENTS}{_EMOJI}{IGNORABLE}{SYMBOLS}\U00010000-\U0010ffff"
+_UNIT = re.compile(f"{ENTITY}|.", re.DOTALL)
 # Letters that are written one for the other.
 _ALIKE = {"ى": "ي", "ی": "ي", "ة": "ه", "ک": "ك", "ـ": ""}
 # Bytes as what they are, to see at once that a text has no hump.
@@ -66,36 +82,93 @@ def _lone_han() -> re.Pattern[str]:
 @cache
 def _any_run() -> re.Pattern[str]:
     """One set of characters is looked for several times faster than four: text in Latin letters needs no more."""
-    return re.compile(f"[{_CJK}{_SYLLABIC}{_INDIC}{_INFLECTED}{_PREFIXED}]")
+    return re.compile(f"[{_CJK}{_SYLLABIC}{_INDIC}{_INFLECTED}{_PREFIXED}{_REWRITTEN}]")
+
+
+@cache
+def _rewritten() -> re.Pattern[str]:
+    return re.compile(f"[{_REWRITTEN}]")
 
 
 def _as_it_stands(text: str) -> bool:
-    return text.isascii() or _any_run().search(text) is None
+    return text.isascii() or (_any_run().search(text) is None and unicodedata.is_normalized("NFKC", text))
+
+
+def analysed(text: str) -> str:
+    """The form in which index and query compare words. Each emoji becomes a word, as `ˑ128512`."""
+    return _normalized(_read(text))
+
+
+def _read(text: str) -> str:
+    """`text` without entities, and with the commonest characters replaced that patterns take ten times as long for."""
+    text = decoded(text)
+    return text if text.isascii() else text.replace("\xa0", " ").replace("…", "...").replace("ß", "ss")
+
+
+def _normalized(text: str) -> str:
+    if text.isascii() or (_rewritten().search(text) is None and unicodedata.is_normalized("NFKC", text)):
+        return text
+    return _rewritten().sub(_rewrite, composed(text))
+
+
+def _rewrite(sign: re.Match[str]) -> str:
+    """What SQLite's tokenizer would fold otherwise or take for a space, as it is indexed."""
+    kind = unicodedata.category(sign[0])[0]
+    if kind == "L":
+        return _CASES.get(sign[0]) or sign[0].casefold()
+    if kind in "SPC":
+        return "" if sign[0] in _SKIN_TONES else f" {_PIECE}{ord(sign[0])} "
+    return "" if sign[0] <= _ACCENTS[-1] else sign[0]
+
+
+def _units(text: str) -> list[tuple[int, int]]:
+    """Start and end of each piece of `text` that can be analysed by itself: a letter with its accents, an entity."""
+    units: list[tuple[int, int]] = []
+    for unit in _UNIT.finditer(text):
+        start = units.pop()[0] if units and _joins(unit[0]) else unit.start()
+        units.append((start, unit.end()))
+    return units
+
+
+def _joins(unit: str) -> bool:
+    """Whether a character belongs to the one before it, or adds nothing to it."""
+    first = unicodedata.normalize("NFKD", decoded(unit))[0]
+    return not analysed(unit) or unicodedata.category(first)[0] == "M" or "\u1160" <= first <= "\u11ff"
 
 
 def index_text(text: str) -> str:
     """`text` as it is indexed: what is written without spaces as n-grams in place, parts and pieces at the end."""
     pieces: list[str] = []
-    indexed = text if _as_it_stands(text) else _runs().sub(lambda run: _as_indexed(run, pieces), text)
+    text, indexed = _with_runs(text, lambda run: _as_indexed(run, pieces))
     pieces[:0] = dict.fromkeys(part for word in _compounds(text) for part in _PARTS.findall(word))
     return f"{indexed}\n{' '.join(pieces)}" if pieces else indexed
 
 
 def index_text_without_grams(text: str) -> str:
     """The same, with nothing where text without spaces stands, and no pieces: what is left are words."""
-    words = text if _as_it_stands(text) else _words_alone(text)
+    text, words = _with_runs(text, _word_alone)
     parts = dict.fromkeys(part for word in _compounds(text) for part in _PARTS.findall(word))
     return f"{words}\n{' '.join(parts)}" if parts else words
 
 
-def _words_alone(text: str) -> str:
-    return _runs().sub(lambda run: " " if _is_spaceless(run) else _folded(run[0]), text)
+def _with_runs(text: str, replace: Callable[[re.Match[str]], str]) -> tuple[str, str]:
+    """The analysed form of `text`, and the same with its runs replaced."""
+    text = _read(text)
+    if _as_it_stands(text):
+        return text, text
+    text = _normalized(text)
+    return text, _runs().sub(replace, text) if _any_run().search(text) else text
+
+
+def _word_alone(run: re.Match[str]) -> str:
+    return " " if _is_spaceless(run) else folded(run[0])
 
 
 def index_text_in_place(text: str) -> str:
     """`text` with all words the index holds of it, each on its line."""
+    text = _read(text)
     if not _as_it_stands(text):
-        text = "\n".join(map(_line_in_place, text.split("\n")))
+        text = "\n".join(map(_line_in_place, _normalized(text).split("\n")))
     # Humps are found in bytes of one kind each, a character a byte, several times faster than in text.
     kinds = text.encode("ascii", "replace").translate(_KINDS)
     pieces, end = [], 0
@@ -117,7 +190,7 @@ def _as_indexed(run: re.Match[str], pieces: list[str]) -> str:
     """A run of letters as the index holds it; the pieces of a word are added to `pieces`."""
     if run.lastgroup not in _SPACELESS:
         pieces += _pieces(run[0], run.lastgroup)
-        return _folded(run[0])
+        return folded(run[0])
     # The last characters stand by themselves as well: they begin no n-gram.
     tails = [run[0][-1]] if run.lastgroup == "cjk" else _tails(_letters(run[0]))
     return f" {' '.join((*_grams(run), *tails))} "
@@ -149,7 +222,7 @@ def _pieces(word: str, script: str | None) -> tuple[str, ...]:
     """What the forms of a word have in common, as far as its letters can tell."""
     if script in _SPACELESS:
         return ()
-    word = _folded(word)
+    word = folded(word)
     if script == "prefixed":
         return tuple(word[end - _PREFIXED_GRAM : end] + _PIECE for end in range(_PREFIXED_GRAM, len(word) + 1))
     return (word[:_BEGINNING] + _PIECE,) if len(word) > _BEGINNING else ()
@@ -163,8 +236,8 @@ class _Folded(dict[int, str]):
         base = unicodedata.normalize("NFD", letter)[0]
         if unicodedata.category(base).startswith("M"):
             base = _vowel(letter)
-        elif "\u0400" <= letter <= "\u052f" and letter not in "ёЁ":  # `й` is another letter than `и`
-            base = letter
+        elif letter >= "\u3000" or ("\u0400" <= letter <= "\u052f" and letter not in "ёЁ"):
+            base = letter  # `й` is another letter than `и`, and `が` than `か`
         self[code] = _ALIKE.get(base, base)
         return self[code]
 
@@ -182,9 +255,9 @@ _FOLDED = _Folded()
 
 
 @lru_cache(maxsize=50_000)  # the same few words come again in text after text
-def _folded(word: str) -> str:
-    """A Greek, Cyrillic, Arabic or Hebrew word without accents and vowel marks: SQLite takes them off Latin alone."""
-    return word.translate(_FOLDED)
+def folded(word: str) -> str:
+    """A word without accents and vowel marks. SQLite's tokenizer takes them off Latin letters only."""
+    return word if word.isascii() else word.translate(_FOLDED)
 
 
 def query_parts(word: str, *, pieces: bool = True) -> list[str]:
@@ -193,6 +266,7 @@ def query_parts(word: str, *, pieces: bool = True) -> list[str]:
     What is shorter than an n-gram comes back as it is: it begins one wherever it stands, or ends a run. So does a Han
     character between others: beside Kana it is a word of its own.
     """
+    word = analysed(word)
     compounds = [" ".join(_PARTS.findall(compound)) for compound in _compounds(word)]
     if word.isascii():
         return [word, *compounds]
@@ -200,18 +274,18 @@ def query_parts(word: str, *, pieces: bool = True) -> list[str]:
     of_words = [piece for run in runs if pieces for piece in _pieces(run[0], run.lastgroup)]
     grams = [gram for run in runs if _is_spaceless(run) for gram in _grams(run)]
     if grams:
-        others = filter(_WORD.search, _words_alone(word).split())
+        others = filter(_WORD.search, _runs().sub(_word_alone, word).split())
         return [*grams, *(_lone_han().findall(word) if pieces else ()), *others, *of_words]
-    return [_words_alone(word), *compounds, *of_words]
+    return [_runs().sub(_word_alone, word), *compounds, *of_words]
 
 
 def query_phrase(phrase: str) -> str:
     """A phrase of a question as it stands in the index."""
-    return phrase if phrase.isascii() else _runs().sub(_in_a_row, phrase)
+    return _with_runs(phrase, _in_a_row)[1]
 
 
 def _in_a_row(run: re.Match[str]) -> str:
-    return f" {' '.join(_grams(run))} " if _is_spaceless(run) else _folded(run[0])
+    return f" {' '.join(_grams(run))} " if _is_spaceless(run) else folded(run[0])
 
 
 def is_prefix(part: str) -> bool:
@@ -221,16 +295,24 @@ def is_prefix(part: str) -> bool:
 
 
 def is_plain(text: str) -> bool:
-    """Whether the index holds the words of `text` as they stand there: neither identifiers nor other than ASCII."""
-    return text.isascii() and not next(_compounds(text), "")
+    """Whether the index holds the words of `text` as they stand there: no identifiers, no entities, ASCII alone."""
+    return text.isascii() and "&" not in text and not next(_compounds(text), "")
 
 
 def placed_words(text: str) -> list[tuple[int, int, str]]:
     """The words that the index holds of `text`, each with where it stands, start and end: identifiers and their parts,
     words and their pieces, and of text without spaces characters and n-grams."""
+    form = analysed(text)
+    if form == text:
+        return _words_in(form)
+    places = [unit for unit in _units(text) for _ in analysed(text[slice(*unit)])]
+    return [(places[start][0], places[end - 1][1], word) for start, end, word in _words_in(form)]
+
+
+def _words_in(text: str) -> list[tuple[int, int, str]]:
     runs = [] if text.isascii() else list(_runs().finditer(text))
     apart = _runs().sub(lambda run: " " * len(run[0]) if _is_spaceless(run) else run[0], text) if runs else text
-    words = [(*word.span(), _folded(word[0]) if runs else word[0]) for word in _TOKEN.finditer(apart)]
+    words = [(*word.span(), folded(word[0]) if runs else word[0]) for word in _TOKEN.finditer(apart)]
     compounds = set(_compounds(text))
     words += [
         (start + part.start(), start + part.end(), part[0])
@@ -246,7 +328,7 @@ def placed_words(text: str) -> list[tuple[int, int, str]]:
 def _placed(run: re.Match[str]) -> Iterator[tuple[int, int, str]]:
     start, end = run.span()
     if not _is_spaceless(run):
-        yield from ((start, end, word) for word in (_folded(run[0]), *_pieces(run[0], run.lastgroup)))
+        yield from ((start, end, word) for word in (folded(run[0]), *_pieces(run[0], run.lastgroup)))
         return
     cjk = run.lastgroup == "cjk"
     places = [start + at for at, letter in enumerate(run[0]) if cjk or letter.isalnum()]
@@ -259,7 +341,8 @@ def _placed(run: re.Match[str]) -> Iterator[tuple[int, int, str]]:
 def index_words(text: str) -> list[str]:
     """The different words the index looks up for `text`, in lower case: identifiers and their parts, words and their
     pieces, and text without spaces as n-grams."""
-    words = _TOKEN.findall(query_phrase(text))
+    text, phrase = _with_runs(text, _in_a_row)
+    words = _TOKEN.findall(phrase)
     words += [part for compound in _compounds(text) for part in _PARTS.findall(compound)]
     if not text.isascii():
         words += _lone_han().findall(text)
@@ -269,8 +352,8 @@ def index_words(text: str) -> list[str]:
 
 def is_word(word: str) -> bool:
     """Whether it is a word as people write them: no n-gram, no piece of another word."""
-    folded = (*_SPACELESS, "indic")
-    return word.isascii() or not (_PIECE in word or any(run.lastgroup in folded for run in _runs().finditer(word)))
+    in_part = (*_SPACELESS, "indic")
+    return word.isascii() or not (_PIECE in word or any(run.lastgroup in in_part for run in _runs().finditer(word)))
 
 
 def is_piece(word: str) -> bool:
@@ -349,9 +432,9 @@ _CONTRACTED = ("'s", "'re", "'ll", "'d", "'m", "'ve")
 
 def is_stopword(word: str, *, all_caps: bool = False) -> bool:
     """Whether a word of a query is a stopword. `WHO` in capitals is a name, unless the whole query is `all_caps`."""
-    bare = word.strip("?!.,;:'’()[]…").replace("’", "'")
+    bare = analysed(word).strip("?!.,;:'’()[]…").replace("’", "'")
     if len(bare) > 1 and bare.isupper() and not all_caps:
         return False
-    folded = bare.casefold()
-    stem = next((folded.removesuffix(end) for end in _CONTRACTED if folded.endswith(end)), folded)
-    return folded in STOPWORDS or stem in STOPWORDS
+    lower = bare.casefold()
+    stem = next((lower.removesuffix(end) for end in _CONTRACTED if lower.endswith(end)), lower)
+    return lower in STOPWORDS or stem in STOPWORDS

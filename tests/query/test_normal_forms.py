@@ -1,4 +1,4 @@
-"""Names with accents, which systems spell in two ways: whoever asks need not know in which, and no file is mixed up."""
+"""Texts and names that can be spelled in several ways: whoever asks need not know in which, and no file is mixed up."""
 
 import unicodedata
 from pathlib import Path
@@ -32,3 +32,27 @@ def test_a_name_is_found_in_either_form(tmp_path: Path, there: str, asked: str) 
         assert [hit.path for hit in index.related(there).results] == ["other.md"]
         assert [hit.path for hit in index.related("other.md").results] == [there]
         assert paths_found(index, "wälder") == [there]
+
+
+FIELD, CITY = "a/ﬁeld notes.md", "İstanbul/b.md"
+NOTES = {
+    FIELD: "---\naliases: [R＆D]\ncity: İzmir\ntags: [Ｗork]\n---\n# Big&nbsp;Plan ½\n\nThe in\u00adfor\u00admation\n",
+    CITY: "See [[Field Notes]] and [[r&d]]. It is 20&nbsp;&deg;C. Done ✅ 🇩🇪 👩\u200d💻\n",
+    "c.md": "Not done ❌ 🇩🇰 👩 STRASSE\n",
+}
+FOUND = {
+    "information": [FIELD], '"the information"': [FIELD], '"big plan"': [FIELD], "[city:izmir]": [FIELD],
+    "tag:work": [FIELD], "file:field": [FIELD], "path:istanbul": [CITY], "path:ISTANBUL/b": [CITY],
+    "title:b path:İ*": [CITY], "✅": [CITY], "🇩🇪": [CITY], "👩\u200d💻": [CITY], "done -✅": ["c.md"],
+    "straße": ["c.md"],
+}  # fmt: skip
+
+
+def test_text_is_found_in_any_spelling_and_shown_as_written(tmp_path: Path) -> None:
+    with indexed(tmp_path, NOTES) as index:
+        assert {query: paths_found(index, query, mode="text") for query in FOUND} == FOUND
+        assert [hit.path for hit in index.related(FIELD).results] == [CITY]
+        assert [path_of(index, one) for one in ("[[ﬁeld notes#big plan 1⁄2]]", "[[R&D]]")] == [FIELD] * 2
+        (hit,) = index.search("information", mode="text").results
+        assert "in\u00adfor\u00admation" in hit.snippet
+        assert index.search("dnoe", mode="text").corrections == {"dnoe": "done"}

@@ -26,7 +26,7 @@ def counts(reader: IndexReader) -> dict[str, int]:
     [
         ("Docker docker DOCKER dockers", {"docker", "dockers"}),
         ("useEffect, snake_case", {"useeffect", "use", "effect", "snake", "case"}),
-        ("it's a 3 2024 k8s", {"it", "k8s"}), ("Straße—Über „naïve“ cafe\u0301", {"straße", "über", "naïve", "café"}),
+        ("it's a 3 2024 k8s", {"it", "k8s"}), ("Straße—Über „naïve“ cafe\u0301", {"strasse", "über", "naïve", "café"}),
         ("全文検索 of 用Docker的网络 김치", {"of", "docker"}), ("x" * 40 + " " + "y" * 41, {"x" * 40}),
         ("а\u19b0b Привет", {"привет"}),  # the first holds a letter that FTS5 does not know
     ],

@@ -13,6 +13,7 @@ from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
 from vault_index.store.spaces import without_key
 from vault_index.store.writer import ChunkRow, DocumentRow
 from vault_index.terms import index_text, index_words
+from vault_index.unicode import same_form
 
 _DATE_IN_NAME = re.compile(r"(?<!\d)(?:(\d{4})([-_.])(\d\d)\2(\d\d)|((?:19|20)\d\d)(\d\d)(\d\d)(?:\d{4}|\d{6})?)(?!\d)")
 """Matches `2018-11-20`, `2018_11_20`, `20181120`, and with a time `201811201633`."""
@@ -58,7 +59,7 @@ def describe(
         uid=_uid(kind, front, raw.ref.source, path),
         source=raw.ref.source,
         path=path,
-        name=name.casefold(),
+        name=same_form(name),
         kind=kind,
         title=parsed.title,
         content_hash=raw.content_hash,

@@ -21,7 +21,7 @@ from vault_index.errors import (
 )
 from vault_index.indexer.embedders import Embedders
 from vault_index.indexer.folder_mtimes import FolderTimes
-from vault_index.indexer.reading import RowSettings
+from vault_index.indexer.reading import ROWS_VERSION, RowSettings
 from vault_index.indexer.sync import Synchroniser
 from vault_index.markdown.recalled import quoted_places
 from vault_index.models import Origin, Progress, no_progress
@@ -31,7 +31,7 @@ from vault_index.sources.sessions.privacy import PrivateScope
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.connection import set_aside
-from vault_index.store.counts import EMBED_PROBLEM, KEPT_HOME, SYNCED_AT, read_meta, write_meta
+from vault_index.store.counts import EMBED_PROBLEM, KEPT_HOME, ROWS_MADE_WITH, SYNCED_AT, read_meta, write_meta
 from vault_index.store.documents import embed_keys
 from vault_index.store.integrity import damage_told, index_damage, refill
 from vault_index.store.lock import WriteLock
@@ -112,8 +112,9 @@ class WriteSide:
             if anew:
                 self._cursors.clear()
                 self._open_writer().remove_everything()
-            if everything and not dry_run:
+            if not dry_run and (everything or read_meta(self._open_writer(), ROWS_MADE_WITH) != str(ROWS_VERSION)):
                 self._open_writer().mark_stale()
+                write_meta(self._open_writer(), ROWS_MADE_WITH, str(ROWS_VERSION))
             wanted, unread = places, self._unread()
             # This key distinguishes a lost state from one that never existed.
             if not (dry_run or unread or read_meta(self._open_writer(), STATE_MADE)):

@@ -11,7 +11,7 @@ from vault_index.sources.source import Source
 from vault_index.store.versions import packed
 from vault_index.store.writer import DocumentRow, KnownDocument
 
-ROWS_VERSION = 13
+ROWS_VERSION = 14
 """Increase it when the same file would give other rows than before; every document is then read
 again.
 """

@@ -10,7 +10,7 @@ from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.obsidian import without_suffix
 from vault_index.markdown.parse import normal_tags, read_body
 from vault_index.models import Block, Fault, Link, ParsedDocument
-from vault_index.surrogates import mended
+from vault_index.unicode import mended
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _LINE_END = re.compile(r"\r\n?|\n")

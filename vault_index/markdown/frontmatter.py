@@ -12,7 +12,7 @@ import yaml
 from vault_index.fields import KNOWN_KEYS
 from vault_index.markdown.normalize import fenced_lines
 from vault_index.models import Fault
-from vault_index.surrogates import mended
+from vault_index.unicode import mended
 
 _MAX_CHARACTERS = 64 * 1024
 _MAX_DEPTH = 50

@@ -6,11 +6,13 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+from vault_index.markdown.sanitize import without_invisible
+from vault_index.unicode import same_form
+
 _FENCE = "---"
 _PROJECT = re.compile(r"^project:\s*")
 _SPACES = re.compile(r"\s+")
 _GAPS = re.compile(r"[\s_\-\u2010-\u2015\u2212]+")
-_INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
 _IN_TAG = re.compile(r"(?:#\s*|project[:/]\s*)+")
 _LINKED = re.compile(r"\[\[([^\[\]|#]*)")
 _LONG_WORD = 60
@@ -45,11 +47,12 @@ def fenced_lines(lines: Sequence[str]) -> int:
 
 
 def normalize_tag(text: str) -> str:
-    """Return a tag in lower case (NFC), without `#`, spaces as `-`, `project:x` as `project/x`.
+    """Return a tag in lower case (NFKC), without `#`, spaces as `-`, `project:x` as `project/x`.
 
     Idempotent, so that stored tags and queried ones compare equal. May be empty.
     """
-    tag = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
+    tag = unicodedata.normalize("NFKC", without_invisible(text)).replace("İ", "i")
+    tag = unicodedata.normalize("NFKC", tag.lower())
     tag = _PROJECT.sub("project/", tag.strip().lstrip("# \t").strip())
     parts = (part.strip() for part in tag.split("/"))
     return _SPACES.sub("-", "/".join(part for part in parts if part).strip("/# \t\n"))
@@ -61,8 +64,7 @@ def project_form(name: str) -> str:
 
     A tag (`#project/x`) becomes its project, a link the name of its note; a folder keeps its path.
     """
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    text = _INVISIBLE.sub("", text).strip()
+    text = same_form(name).strip()
     if link := _LINKED.match(text):
         text = link[1].strip().rpartition("/")[2].removesuffix(".md")
     text = text[tag.end() :] if (tag := _IN_TAG.match(text)) else text
@@ -79,14 +81,15 @@ def identity(title: str, subtitle: str, facts: Sequence[str], body: str) -> byte
 
     The order of facts matters.
     """
-    said = (_normal(title), _normal(subtitle), [_normal(fact) for fact in facts], _normal(body))
+    said = (normal_text(title), normal_text(subtitle), [normal_text(fact) for fact in facts], normal_text(body))
     import hashlib  # takes 3 ms, and no search needs it
 
     # JSON keeps the boundaries between fields unambiguous.
     return hashlib.sha256(json.dumps(said).encode()).digest()
 
 
-def _normal(text: str) -> str:
+def normal_text(text: str) -> str:
+    """`text` in NFC with runs of whitespace as one space."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 

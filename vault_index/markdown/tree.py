@@ -19,7 +19,7 @@ from vault_index.markdown.grammar import FOOTNOTE, TOO_DEEP, blocks_of, inline_o
 from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.obsidian import SCHEME, wikilink
 from vault_index.markdown.words import plain_words
-from vault_index.surrogates import mended
+from vault_index.unicode import mended
 
 Node: TypeAlias = str | list[Any]
 Attributes: TypeAlias = dict[str, str | int | bool]

@@ -14,7 +14,7 @@ from mcp.server.stdio import stdio_server
 
 from vault_index.mcp_server.backend import Backend
 from vault_index.mcp_server.server import Asker, build_server, check_message
-from vault_index.surrogates import mended
+from vault_index.unicode import mended
 
 _PARENT_SECONDS = 1.0
 

@@ -1,12 +1,12 @@
 """Several memories as one: the text of the first, with what it lacks of the others. Nothing is said in other words."""
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import first_time, last_moment
+from vault_index.markdown.normalize import normal_text
 from vault_index.markdown.parse import normal_tags
 from vault_index.memories.file.document import MemoryFile, appended, body_of
 from vault_index.memories.file.frontmatter_edit import with_changes
@@ -32,7 +32,7 @@ def merged(files: Sequence[MemoryFile]) -> str:
     """The text of the first with the paragraphs that it lacks, the union of tags and of every list, and the dates that
     hold for all: created when the first of them was, and ending when the last one does, or never."""
     first, *others = files
-    said = {_normal(part) for part in _paragraphs(body_of(first.text))}
+    said = {normal_text(part) for part in _paragraphs(body_of(first.text))}
     more = [part for other in others for part in _lacking(other, said)]
     return with_changes(appended(first.text, "\n\n".join(more)), _changes(first, others))
 
@@ -42,8 +42,8 @@ def _lacking(file: MemoryFile, said: set[str]) -> Iterator[str]:
     body = body_of(file.text)
     heading = ""
     for part in _paragraphs(body or str(file.front.get("title") or "")):
-        known = _normal(part) in said
-        said.add(_normal(part))
+        known = normal_text(part) in said
+        said.add(normal_text(part))
         if _HEADING.match(part) and "\n" not in part:
             heading = part if known else ""
         elif not known and heading:
@@ -68,10 +68,6 @@ def _paragraphs(body: str) -> list[str]:
         elif parts[-1]:
             parts.append([])
     return ["\n".join(part) for part in parts if part]
-
-
-def _normal(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def _changes(first: MemoryFile, others: Sequence[MemoryFile]) -> dict[str, Any]:

@@ -1,14 +1,13 @@
 """Which documents links mean, and which links mean a document.
 
 A link means a document by exact path, from the root or from where it is written, then by the shortest path that ends
-so, then by alias. It is asked anew each time, so that it cannot go stale. Upper and lower case do not matter, nor how
-accents are spelled (macOS has other Unicode normal forms than Linux). A link stays in its source, but one to the id of
+so, then by alias. It is asked anew each time, so that it cannot go stale. Names are compared in their `same_form`. A
+link stays in its source, but one to the id of
 a session, which is the same wherever the session is kept.
 """
 
 import posixpath
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
@@ -17,6 +16,7 @@ from vault_index.store.documents import aliases_of, documents_by_key
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 from vault_index.store.related import Called, documents_called, links_to
+from vault_index.unicode import same_form
 
 _SESSION = re.compile(r"ses_\w+")
 
@@ -31,11 +31,11 @@ def linked_from(reader: IndexReader, document: StoredDocument, links: Iterable[L
 
 def linking_to(reader: IndexReader, document: StoredDocument) -> set[int]:
     """The documents with a link that means `document`."""
-    file = document.path.rpartition("/")[2].casefold()
-    aliases = (alias.casefold() for alias in aliases_of(reader, document.id))
+    file = same_form(document.path.rpartition("/")[2])
+    aliases = map(same_form, aliases_of(reader, document.id))
     links = [
         link
-        for link in links_to(reader, _spellings({file, _stem(file), *aliases}))
+        for link in links_to(reader, {file, _stem(file), *aliases})
         if link.source == document.source or document.kind == "session"
     ]
     named = _LinkTargets(reader, {link.target for link in links})
@@ -52,16 +52,16 @@ class _LinkTargets:
     """The documents that the targets of some links may mean, by name and alias."""
 
     def __init__(self, reader: IndexReader, targets: Collection[str]) -> None:
-        ends = {target.rpartition("/")[2].casefold() for target in targets}
-        names = {*ends, *map(_stem, ends), *(target.casefold() for target in targets)}
+        ends = {same_form(target.rpartition("/")[2]) for target in targets}
+        names = {*ends, *map(_stem, ends), *map(same_form, targets)}
         self._called: dict[str, list[Called]] = defaultdict(list)
-        for called in documents_called(reader, _spellings(names)):
-            self._called[_folded(called.alias or _stem(called.path.rpartition("/")[2]))].append(called)
+        for called in documents_called(reader, names):
+            self._called[called.alias or same_form(_stem(called.path.rpartition("/")[2]))].append(called)
 
     def resolve(self, target: str, sources: Collection[str], path: str) -> int | None:
         """The document of these sources (none: of any) that `target` means where it is written in `path`."""
-        wanted = _folded(target).lstrip("/")
-        from_here = posixpath.normpath(posixpath.join(posixpath.dirname(_folded(path)), wanted))
+        wanted = same_form(target).lstrip("/")
+        from_here = posixpath.normpath(posixpath.join(posixpath.dirname(same_form(path)), wanted))
         end = wanted.rpartition("/")[2]
         anywhere = not sources or _SESSION.fullmatch(_stem(end))
         ranked = [
@@ -83,26 +83,14 @@ class _LinkTargets:
 def _rank(called: Called, wanted: str, from_here: str) -> int | None:
     """How well a document matches a target, 0 is best; None where it does not."""
     if called.alias is not None:
-        return 3 if _folded(called.alias) == wanted else None
-    path = _folded(called.path)
+        return 3 if called.alias == wanted else None
+    path = same_form(called.path)
     spelled = (path, _stem(path))
     if wanted in spelled:
         return 0
     if from_here in spelled:
         return 1
     return 2 if any(spelling.endswith(f"/{wanted}") for spelling in spelled) else None
-
-
-def _folded(text: str) -> str:
-    """`text` as names are compared."""
-    folded = text.casefold()
-    return folded if folded.isascii() else unicodedata.normalize("NFC", folded)
-
-
-def _spellings(names: Iterable[str]) -> set[str]:
-    """The names in each form the index may have them in."""
-    normal = unicodedata.normalize
-    return {spelled for name in names for spelled in (name, normal("NFC", name), normal("NFD", name))}
 
 
 def _stem(path: str) -> str:

@@ -15,6 +15,7 @@ from vault_index.store.documents import (
 )
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
+from vault_index.unicode import same_form
 
 _LINES = re.compile(r"^(?P<ref>.+?):(?P<first>\d+)(?P<dash>-(?P<last>\d+)?)?$", re.DOTALL)
 _WIKILINK = re.compile(r"^!?\[\[(?P<target>[^\]|#]*)(?:#(?P<heading>[^\]|]*))?(?:\|[^\]]*)?\]\]$")
@@ -144,7 +145,7 @@ def _last_line(chunks: Sequence[ChunkRecord], depth: int) -> int:
 
 def _heading(text: str) -> str:
     """A heading as Obsidian compares links with it: without punctuation and marks of emphasis."""
-    return " ".join(_NOT_IN_LINKS.sub(" ", text).casefold().split())
+    return " ".join(_NOT_IN_LINKS.sub(" ", same_form(text)).split())
 
 
 def _block(lines: Sequence[str], mark: str) -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ from vault_index.errors import ConfigError, VaultIndexError
 from vault_index.models import Fault
 from vault_index.sources.ignore import Rules
 from vault_index.sources.reading import read_regular
-from vault_index.surrogates import mended
+from vault_index.unicode import mended
 
 APP = ".obsidian/app.json"
 TEMPLATES = ".obsidian/templates.json"

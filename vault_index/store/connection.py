@@ -27,6 +27,7 @@ from vault_index.errors import (
 )
 from vault_index.markdown.normalize import project_forms
 from vault_index.store import text_blocks
+from vault_index.unicode import same_form
 
 Name = Literal["index", "cache", "state"]
 Begin = Callable[[apsw.Connection], object]
@@ -271,9 +272,9 @@ def _names_project(*values: "apsw.SQLiteValue") -> bool:
 
 
 def _fold(*values: "apsw.SQLiteValue") -> str | None:
-    """`fold(text)` in SQL: NFC and case folding; SQLite's own functions fold ASCII only."""
+    """`fold(text)` in SQL: the form in which texts are compared; SQLite's own functions know the case of ASCII only."""
     (value,) = values
-    return None if value is None else unicodedata.normalize("NFC", str(value)).casefold()
+    return None if value is None else same_form(str(value))
 
 
 def _nfc(*values: "apsw.SQLiteValue") -> str | None:

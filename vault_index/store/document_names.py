@@ -9,6 +9,7 @@ from vault_index.models import Link
 from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.text_blocks import HEADINGS
 from vault_index.terms import index_text
+from vault_index.unicode import same_form
 
 
 class DocumentNames(NamedTuple):
@@ -79,13 +80,13 @@ def _link_texts(
     """Return the link texts by document, matched by file name or alias, and by folder if given."""
     texts: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for name, target, text in links:
-        texts[name.removesuffix(".md")].append((target.casefold().removesuffix(".md"), text))
+        texts[name.removesuffix(".md")].append((same_form(target).removesuffix(".md"), text))
     return _gathered(
         (document_id, text)
         for document_id, path, own_name, _ in documents
-        for name in (own_name, *(alias.casefold() for alias in aliases.get(document_id, ())))
+        for name in (own_name, *map(same_form, aliases.get(document_id, ())))
         for target, text in texts.get(name, ())
-        if "/" not in target or f"/{path}".casefold().removesuffix(".md").endswith(f"/{target.lstrip('./')}")
+        if "/" not in target or f"/{same_form(path)}".removesuffix(".md").endswith(f"/{target.lstrip('./')}")
     )
 
 
@@ -98,8 +99,8 @@ def _gathered(pairs: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
 
 
 def target_name(link: Link) -> str:
-    """Return the last part of a link's target, case-folded."""
-    return link.target.rpartition("/")[2].casefold()
+    """The last part of a link's target, as names are compared."""
+    return same_form(link.target.rpartition("/")[2])
 
 
 def mark(db: Database, document_id: int, name: str, links: Iterable[Link]) -> None:

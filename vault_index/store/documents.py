@@ -9,6 +9,7 @@ from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.filters import document_condition, marks, of_project, tagged
 from vault_index.store.records import CHUNK, DOCUMENT, ChunkRecord, StoredDocument, chunk_records
 from vault_index.store.text_blocks import TEXT
+from vault_index.unicode import same_form
 
 _LASTING = ("decision", "warning", "pattern", "preference")
 """Types of memories that describe how to work, whatever the topic of a session."""
@@ -96,16 +97,12 @@ def documents_by_path(db: Database, path: str, sources: Sequence[str] = ()) -> l
 
 def documents_by_name(db: Database, name: str) -> list[StoredDocument]:
     """Return the documents that a wikilink may mean: by file name, alias, then shortest path."""
-    folded = name.casefold()
+    folded = same_form(name)
     shortest = "ORDER BY length(path), source, path"
-    found = [
+    return [
         *_documents(db, f"name = ? {shortest}", (folded,)),
         *_documents(db, f"id IN (SELECT document_id FROM alias WHERE folded = ?) {shortest}", (folded,)),
     ]
-    if found or name.isascii():
-        return found
-    aliases = "SELECT document_id FROM alias WHERE fold(folded) = fold(?)"
-    return _documents(db, f"fold(name) = fold(?) OR id IN ({aliases}) {shortest}", (folded, folded))
 
 
 def memories_by_identity(db: Database, identity: bytes, source: str) -> list[StoredDocument]:

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from vault_index.fields import FILTERS, Filters, State
 from vault_index.markdown.normalize import project_form
+from vault_index.unicode import same_form
 
 _Condition = tuple[str, Sequence[object]]
 _T = TypeVar("_T")
@@ -51,7 +52,7 @@ def _conditions(filters: Filters) -> Iterator[_Condition]:
         if wanted and declared.name == "project":
             yield of_project(wanted)
         elif wanted and declared.column:
-            yield f"document.{declared.column} COLLATE NOCASE IN ({marks(wanted)})", wanted
+            yield _is_one(f"document.{declared.column}", wanted)
         elif wanted and declared.frontmatter:
             yield _has_value(declared.frontmatter, wanted)
     yield from _any(_path, filters.paths)
@@ -96,25 +97,18 @@ def tagged(tags: Sequence[str]) -> _Condition:
 
 def _path(path: str) -> _Condition:
     path = path.removeprefix("./").rstrip("/") or "*"
-    if _GLOB_MARKS.intersection(path):
-        fold = _fold([path])
-        return f"{fold}(document.path) GLOB {fold}(?)", [path]
-    if not path.isascii():  # a name may be spelled in another Unicode normal form
-        below = "substr(fold(document.path), 1, length(fold(?))) = fold(?)"
-        return f"(fold(document.path) IN (fold(?), fold(?)) OR {below})", [path, f"{path}.md", f"{path}/", f"{path}/"]
-    folder = f"{path}/"
-    return (
-        "(document.path COLLATE NOCASE IN (?, ?) OR substr(document.path, 1, ?) = ? COLLATE NOCASE)",
-        [path, f"{path}.md", len(folder), folder],
-    )
+    glob, path, column = _GLOB_MARKS.intersection(path), same_form(path), _folded("document.path")
+    if glob:
+        return f"{column} GLOB ?", [path]
+    end = len(path) + 1
+    rest = f"(substr({column}, ?) IN ('', '.md') OR substr({column}, ?, 1) = '/')"
+    return f"(substr({column}, 1, ?) = ? AND {rest})", [len(path), path, end, end]
 
 
 def _contains(column: str, wanted: str) -> _Condition:
     """Return the condition that `column` contains the text, or matches it as a glob."""
-    fold = _fold([wanted])
-    if "*" in wanted or "?" in wanted:
-        return f"{fold}({column}) GLOB {fold}(?)", [wanted.replace("[", "[[]")]
-    return f"instr({fold}({column}), {fold}(?)) > 0", [wanted]
+    glob, wanted, column = "*" in wanted or "?" in wanted, same_form(wanted), _folded(column)
+    return (f"{column} GLOB ?", [wanted.replace("[", "[[]")]) if glob else (f"instr({column}, ?) > 0", [wanted])
 
 
 def _session(prefix: str) -> _Condition:
@@ -128,8 +122,8 @@ def _session(prefix: str) -> _Condition:
 
 def _properties(filters: Filters) -> Iterator[_Condition]:
     """Yield one condition per key, which holds for any of its wanted values."""
-    by_key = sorted(filters.properties, key=lambda wanted: wanted[0].casefold())
-    for _, group in groupby(by_key, key=lambda wanted: wanted[0].casefold()):
+    by_key = sorted(filters.properties, key=lambda wanted: same_form(wanted[0]))
+    for _, group in groupby(by_key, key=lambda wanted: same_form(wanted[0])):
         yield from _any(_property, group)
 
 
@@ -137,15 +131,14 @@ def _property(wanted: tuple[str, str | None]) -> _Condition:
     key, value = wanted
     if value is not None:
         return _has_value((key,), (value,))
-    keys = _with_inline([key])
-    has_key = _is_one("property.key", keys)
-    return f"EXISTS (SELECT 1 FROM json_each(document.frontmatter) AS property WHERE {has_key})", keys
+    has_key, folded = _is_one("property.key", _with_inline([key]))
+    return f"EXISTS (SELECT 1 FROM json_each(document.frontmatter) AS property WHERE {has_key})", folded
 
 
 def _has_value(keys: Sequence[str], values: Sequence[str]) -> _Condition:
-    wanted, keys = [value.strip("[]") for value in values], _with_inline(keys)
-    is_key, is_value = _is_one("property.key", keys), _is_one("trim(item.atom, '[]')", wanted)
-    return _HAS_VALUE.format(key=is_key, value=is_value), [*keys, *wanted]
+    is_key, folded = _is_one("property.key", _with_inline(keys))
+    is_value, wanted = _is_one("trim(item.atom, '[]')", [value.strip("[]") for value in values])
+    return _HAS_VALUE.format(key=is_key, value=is_value), [*folded, *wanted]
 
 
 def _with_inline(keys: Sequence[str]) -> list[str]:
@@ -153,14 +146,13 @@ def _with_inline(keys: Sequence[str]) -> list[str]:
     return [spelled for key in keys for spelled in (key, f"{key}::")]
 
 
-def _is_one(column: str, wanted: Sequence[str]) -> str:
-    fold = _fold(wanted)
-    return f"{fold}({column}) IN ({', '.join([f'{fold}(?)'] * len(wanted))})"
+def _is_one(column: str, wanted: Sequence[str]) -> _Condition:
+    return f"{_folded(column)} IN ({marks(wanted)})", [same_form(one) for one in wanted]
 
 
-def _fold(wanted: Sequence[str]) -> str:
-    """Return the SQL function that folds case: `lower` for ASCII, which is ten times faster."""
-    return "lower" if all(value.isascii() for value in wanted) else "fold"
+def _folded(column: str) -> str:
+    """The `same_form` of a column. SQLite's `lower` is ten times as fast as ours, but folds ASCII only."""
+    return f"iif(octet_length({column}) > length({column}), fold({column}), lower({column}))"
 
 
 def marks(values: Collection[object]) -> str:

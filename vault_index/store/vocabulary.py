@@ -12,14 +12,13 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from functools import cached_property, lru_cache
 from typing import cast
-from unicodedata import combining, normalize
 
 import apsw
 
 from vault_index.store.connection import Database, translated
 from vault_index.store.counts import count_rows
 from vault_index.store.text_blocks import CONTEXT, TEXT
-from vault_index.terms import index_text_without_grams, is_word
+from vault_index.terms import folded, index_text_without_grams, is_word
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # as in chunk_fts
 _LENGTHS = range(2, 41)
@@ -27,7 +26,6 @@ _MANY_TEXTS = 100_000
 _LONGEST_ENDING = 5
 """Maximum number of letters by which most words are longer than their stem."""
 _WORD = re.compile(r"[^\W_]+")
-_LAST_LATIN = "\u024f"
 # Bytes are split several times faster than text: other ASCII characters become spaces, non-ASCII
 # bytes stay.
 _FOLDED = bytes(byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(256))
@@ -132,7 +130,7 @@ class Vocabulary:
             ).split()
             self._by_length |= {(beginning, length): {} for length in missing}
             for word in words:
-                self._by_length[beginning, len(word)][word] = plain(word)
+                self._by_length[beginning, len(word)][word] = folded(word)
         return [self._by_length[beginning, length] for length in lengths]
 
     def frequencies(self, words: Collection[str]) -> dict[str, int]:
@@ -142,7 +140,7 @@ class Vocabulary:
         rarest part. Words that are not counted are left out: numbers, single letters, Chinese,
         Japanese and Korean.
         """
-        parts = {word: [part for part in _parts(word) if _counts(part)] for word in words}
+        parts = {word: [part for part in _WORD.findall(word.lower()) if _counts(part)] for word in words}
         stem_of = stems(self._db, {part for those in parts.values() for part in those})
         chunks = self.count_stems(stem_of)
         counts = {
@@ -174,7 +172,7 @@ class Vocabulary:
         return self._db.execute(
             f"SELECT word, max(chunks) FROM {self._TERM} WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
             " GROUP BY stem ORDER BY 2 DESC, word LIMIT ?2",
-            (plain(word), limit),
+            (folded(word), limit),
         )
 
     def completions(self, word: str, stem: str, limit: int) -> list[str]:
@@ -192,16 +190,9 @@ class Vocabulary:
         return int(
             self._db.value(
                 f"SELECT coalesce(sum(chunks), 0) FROM {self._TERM} WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)",
-                (plain(word),),
+                (folded(word),),
             )
         )
-
-
-def plain(word: str) -> str:
-    """Remove the accents of Latin letters."""
-    if word.isascii() or max(word) > _LAST_LATIN:
-        return word
-    return "".join(letter for letter in normalize("NFD", word) if not combining(letter))
 
 
 # --- words ---------------------------------------------------------------------------------------------------------
@@ -221,12 +212,7 @@ def words_of(text: str) -> set[bytes]:
 
 @lru_cache(maxsize=20_000)  # the same few words recur in text after text
 def _encoded_parts(word: bytes) -> tuple[bytes, ...]:
-    return tuple(part.encode() for part in _parts(word.decode()))
-
-
-def _parts(word: str) -> list[str]:
-    # Lower case, not case folding, as in chunk_fts: `ß` stays.
-    return _WORD.findall(normalize("NFC", word).lower())
+    return tuple(part.encode() for part in _WORD.findall(word.decode().lower()))
 
 
 def _counts(word: str) -> bool:

@@ -18,6 +18,7 @@ from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0, re
 from vault_index.store.counts import NUMBERING, UNCLEAN, read_meta, write_meta
 from vault_index.store.records import DocumentColumns, column_names
 from vault_index.store.text_blocks import TEXT, in_blocks
+from vault_index.unicode import same_form
 
 _CLEANING_SHARE = 0.01
 """Maximum share of time for cleaning, which takes many seconds for an index of a gigabyte."""
@@ -313,7 +314,7 @@ def _put_names(db: Database, document_id: int, row: DocumentRow) -> None:
     _remove_lists(db, document_id)
     tags = [(tag, document_id) for tag in dict.fromkeys(row.tags)]
     db.execute_many("INSERT INTO tag (tag, document_id) VALUES (?, ?)", tags)
-    aliases = [(alias, alias.casefold(), document_id) for alias in row.aliases]
+    aliases = [(alias, same_form(alias), document_id) for alias in row.aliases]
     db.execute_many("INSERT INTO alias (alias, folded, document_id) VALUES (?, ?, ?)", aliases)
     links = [
         (document_id, link.line, link.target, document_names.target_name(link), link.heading, link.text, link.embed)

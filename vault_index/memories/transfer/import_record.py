@@ -15,7 +15,7 @@ from vault_index.markdown.normalize import normalize_tag
 from vault_index.memories.file.fields import CONFIDENCES, TYPES
 from vault_index.memories.file.frontmatter_edit import KEYS
 from vault_index.results.memories import FailedItem
-from vault_index.surrogates import mended
+from vault_index.unicode import mended
 
 _NOTHING = frozenset({"", "null", "none", "n/a", "-", "undefined"})
 _MILLISECONDS_FROM = 1e11  # as seconds this is the year 5138

@@ -24,7 +24,7 @@ from vault_index.memories.transfer.import_record import (
     time_of,
     type_of,
 )
-from vault_index.surrogates import has_surrogates, mended
+from vault_index.unicode import has_surrogates, mended
 
 _PATH, _CONTENT, _RAW, _ACCESSES, _ACCESSED = "path", "content", "raw", "accesses", "accessed"
 _RESERVED = frozenset({_PATH, _CONTENT, _RAW, _ACCESSES, _ACCESSED})

@@ -35,7 +35,7 @@ from vault_index.memories.transfer.import_record import (
 from vault_index.memories.transfer.json_records import from_file, read_json
 from vault_index.results.memories import FailedItem
 from vault_index.sources.reading import read_regular
-from vault_index.surrogates import mended
+from vault_index.unicode import mended
 
 _NAME = re.compile(rf"(?P<date>\d{{4}}-\d{{2}}-\d{{2}})-(?:(?P<type>{'|'.join(TYPES)})-)?(?P<slug>.+)$")
 # `🟢 **Confidence:** high`: an icon may stand before it, the colon inside the stars or behind them.

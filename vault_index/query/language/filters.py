@@ -8,6 +8,7 @@ from typing import Any
 
 from vault_index.errors import UsageError
 from vault_index.fields import FILTERS, Filter, Filters
+from vault_index.unicode import same_form
 
 
 def add_filter(filters: Filters, key: str, value: str) -> Filters:
@@ -110,8 +111,8 @@ def single_filters(filters: Filters) -> Iterator[tuple[str, Filters]]:
 
 
 def _single_properties(properties: Iterable[tuple[str, str | None]]) -> Iterator[tuple[str, Filters]]:
-    by_key = sorted(properties, key=lambda wanted: wanted[0].casefold())
-    for _, group in groupby(by_key, key=lambda wanted: wanted[0].casefold()):
+    by_key = sorted(properties, key=lambda wanted: same_form(wanted[0]))
+    for _, group in groupby(by_key, key=lambda wanted: same_form(wanted[0])):
         wanted = tuple(group)
         yield " OR ".join(map(_written_property, wanted)), Filters(properties=wanted)
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from vault_index.query.language.filters import ALTERNATIVE_KEYS, QUERY_KEYS
-from vault_index.terms import is_stopword
+from vault_index.terms import analysed, is_stopword
+from vault_index.unicode import same_form
 
 TermKind = Literal["word", "phrase", "prefix"]
 TokenKind = TermKind | Literal["filter", "AND", "OR", "NOT", "(", ")"]
@@ -16,7 +17,7 @@ _CURLY_QUOTES = str.maketrans("“”„", '"""')
 # A letter or digit: what makes a word to SQLite, too; punctuation and `_` alone do not.
 _ALPHANUMERIC = re.compile(r"[^\W_]")
 _NO_WORD = re.compile(r"[^\w\s']+")
-_MINUS = re.compile(r'-(?=[\w"(\[])')
+_MINUS = re.compile(r'-(?=[\w"(\[]|[^\x00-\x7f])')
 _PHRASE = re.compile(r'"([^"]*)"')
 # `title::x` is an inline field and `file://x` an address: neither is a filter.
 _FILTER = re.compile(r'([A-Za-z_]+):(?!:|//)(?:"([^"]*)"|(?=[^\s"()]))')
@@ -106,7 +107,7 @@ def words_of(tokens: Iterable[Token]) -> list[Token]:
     for token in tokens:
         if token.kind == "phrase":
             words = ((word[0], token.start + word.start()) for word in re.finditer(r"\S+", token.text))
-            found += [Token("word", word, start) for word, start in words if _ALPHANUMERIC.search(word)]
+            found += [Token("word", word, start) for word, start in words if _ALPHANUMERIC.search(analysed(word))]
         elif token.kind in ("word", "prefix"):
             found.append(token)
     return found
@@ -142,7 +143,7 @@ def _operand(query: str, start: int) -> tuple[Token | None, int]:
 
 
 def _term(kind: TokenKind, text: str, start: int) -> Token | None:
-    return Token(kind, text, start) if _ALPHANUMERIC.search(text) else None
+    return Token(kind, text, start) if _ALPHANUMERIC.search(analysed(text)) else None
 
 
 def _word_end(query: str, start: int, marks: str = "") -> int:
@@ -299,7 +300,7 @@ class _Grammar:
 
 def _field(token: Token) -> tuple[str, str]:
     """The field of a filter: its key, and of a property its name."""
-    return token.key, token.text.partition(":")[0].casefold() if token.key == "property" else ""
+    return token.key, same_form(token.text.partition(":")[0]) if token.key == "property" else ""
 
 
 def _balanced(tokens: Sequence[Token]) -> list[Token]:

@@ -21,6 +21,7 @@ from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, SpaceRow, StoredDocument
 from vault_index.store.spaces import pair_cosines, serving_space, without_key
 from vault_index.terms import STOPWORDS, index_words, mostly_cjk
+from vault_index.unicode import same_form
 
 # Measured on 58 pairs (benchmarks/README.md): the same fact in other words has a cosine from .69 to .95, all but one
 # of 26 at least .78; another fact on the same topic .16 to .66, but for one pair of 32 that differs in a name (.94).
@@ -79,8 +80,8 @@ class Comparison(NamedTuple):
 def as_memory(document: StoredDocument, text: str, stems: Stems) -> Memory:
     """Prepare a memory. Its title is of its subject; what it says stands in its text."""
     given = '"title":' in document.frontmatter_json
-    title = document.title.casefold() if given else ""
-    text = text[:_COMPARED].casefold()
+    title = same_form(document.title) if given else ""
+    text = same_form(text[:_COMPARED])
     words, titled = _WORD.findall(text), _WORD.findall(title)
     topics = [word for word in index_words(f"{title}\n{text}") if word not in STOPWORDS]
     known = stems([*words, *titled, *topics])

@@ -8,12 +8,11 @@ better than BM25 with neighbours as columns (benchmarks/README.md).
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from vault_index.query.ranking.retrieval import QueryTerm, TermsByStem
-from vault_index.terms import index_text_in_place, is_plain, placed_words
+from vault_index.terms import folded, index_text_in_place, is_plain, placed_words
 
 _NEAR = ((0, 1.0), (-1, 0.5), (1, 0.5), (-2, 0.25), (2, 0.25))
 """Distances in passages, each with the weight of a term that stands so far away."""
@@ -118,11 +117,13 @@ class TermMatcher:
         places = [(*word.span(), word[0]) for word in likely] if is_plain(text) else placed_words(text)
         words = fold("\n".join([word for _, _, word in places])).split("\n")
         matches = self._match_words(set(filter(self._pattern.match, words)))
-        found = {(start, end) for (start, end, _), word in zip(places, words, strict=False) if matches.get(word)}
+        found = {(*place[:2], word) for place, word in zip(places, words, strict=False) if matches.get(word)}
         # Of CJK text both characters and 2-grams are looked at; a character that matches alone is what was asked for.
-        found -= {(start, start + 2) for start, end in found if end == start + 1}
+        alone = {start for start, _, word in found if len(word) == 1}
         spans: list[tuple[int, int]] = []
-        for start, end in sorted(found):
+        for start, end, word in sorted(found):
+            if len(word) == 2 and start in alone:
+                continue
             if spans and start <= spans[-1][1]:
                 spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
             else:
@@ -249,28 +250,13 @@ def _cut(line: str, column: int) -> str:
     return f"…{rest}" if start else rest
 
 
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+
+
 def fold(text: str) -> str:
     """`text` in lower case and without accents, as the index compares; CJK text stays as it is."""
-    text = text.lower()
-    return text if text.isascii() else _BEYOND_ASCII.sub(lambda run: run[0].translate(_FOLDED), text)
-
-
-_ACCENTS = frozenset(map(chr, range(0x300, 0x332)))
-
-
-class _Folded(dict[int, str]):
-    """What a character becomes, worked out when it is first met (for `str.translate`)."""
-
-    def __missing__(self, code: int) -> str:
-        base = unicodedata.normalize("NFD", chr(code))[0]
-        # FTS5 takes the accents off Latin letters alone (`й` is another letter than `и`), and unites `ς` and `σ`.
-        other = chr(code).casefold()
-        self[code] = "" if base in _ACCENTS else base if base.isascii() else other if len(other) == 1 else chr(code)
-        return self[code]
-
-
-_FOLDED = _Folded()
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+    text = text.lower()  # FTS5 unites `ς` and `σ`
+    return text if text.isascii() else _BEYOND_ASCII.sub(lambda run: folded(run[0]), text).replace("ς", "σ")
 
 
 def _pattern(terms: Sequence[QueryTerm]) -> "re.Pattern[str] | None":

@@ -20,6 +20,7 @@ from vault_index.store.reader import Bounded, IndexReader
 from vault_index.store.spaces import cosines
 from vault_index.store.ties import Candidates
 from vault_index.terms import STOPWORDS, index_words, is_plain, is_prefix
+from vault_index.unicode import same_form
 
 _MAX_RARE_TERMS = 6
 """Terms that find the candidates of a long query: looking for all thirty words of one costs several times as much."""
@@ -338,7 +339,7 @@ def _name_scores(
     best = max(*bm25.values(), _NAME_BY_TEXT * best_text, 1e-9)
     names = names_of(reader, bm25)
     said = _names_said(reader, query.terms, {name for those in names.values() for name in those})
-    asked = {" ".join(text.casefold().split()) for text in (query.parsed.text, query.corrected)}
+    asked = {" ".join(same_form(text).split()) for text in (query.parsed.text, query.corrected)}
     in_full = {id_ for id_, those in names.items() if any(_read_name(name)[0] in asked for name in those)}
     scores = {
         # BM25 prefers short names. Of a name in full nothing is missing, however many others its document has.
@@ -380,4 +381,4 @@ def _names_said(reader: IndexReader, terms: Sequence[QueryTerm], names: Iterable
 def _read_name(name: str) -> tuple[str, tuple[str, ...]]:
     """A name as it is compared as a whole, and its words without stopwords."""
     words = _WORD.findall(name.lower()) if is_plain(name) else index_words(name)
-    return " ".join(name.casefold().split()), tuple(word for word in words if word not in STOPWORDS)
+    return " ".join(same_form(name).split()), tuple(word for word in words if word not in STOPWORDS)

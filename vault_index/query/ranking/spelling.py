@@ -14,8 +14,8 @@ from typing import NamedTuple
 from vault_index.embeddings.wordpiece import is_english
 from vault_index.query.language.tree import Term
 from vault_index.store.reader import IndexReader
-from vault_index.store.vocabulary import Vocabulary, plain
-from vault_index.terms import index_words, is_stopword, is_word
+from vault_index.store.vocabulary import Vocabulary
+from vault_index.terms import folded, index_words, is_stopword, is_word
 
 # Notes hold errors, too: a word in fewer than `_FEW` texts is taken for one if a word one edit away is `_MORE_COMMON`
 # times as frequent. With a third of that, as many good words would be corrected as bad ones.
@@ -177,7 +177,7 @@ def _near(word: str, most_edits: int, vocabulary: Vocabulary, threshold: float) 
     from rapidfuzz.process import extract
 
     known: dict[str, tuple[int, str, int]] = {}
-    compared = plain(word)
+    compared = folded(word)
     # The first letter is seldom wrong, and if it is, it was mostly swapped with the second or put before it.
     for beginning in dict.fromkeys(compared[:2]) if vocabulary.is_large else ("",):
         near: dict[str, int] = {}

@@ -12,7 +12,7 @@ from vault_index.sources.opencode.model import RawMessage, RawPart, Revert
 from vault_index.sources.sessions.context import said_in_prompt
 from vault_index.sources.sessions.model import Attachment, Message, Part, Reasoning, Speaker, Text, ToolCall
 from vault_index.sources.sessions.values import Json, left_out, millis_of, object_of, read_object, text_of, tool_call
-from vault_index.surrogates import mended
+from vault_index.unicode import mended
 
 
 def read_messages(

@@ -14,7 +14,7 @@ from vault_index.sources.sessions.values import (
     text_of,
     tool_call,
 )
-from vault_index.surrogates import mended
+from vault_index.unicode import mended
 
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _KINDS = {

@@ -25,7 +25,7 @@ from vault_index.sources.sessions.model import (
     ToolCall,
     moment_of,
 )
-from vault_index.surrogates import mended
+from vault_index.unicode import mended
 
 _LEVEL = 2
 _TURN = "## "  # headings inside a turn are deeper

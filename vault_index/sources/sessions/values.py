@@ -8,7 +8,7 @@ from typing import Any
 from vault_index.markdown.recalled import drop_recalled, is_own_tool, own_run
 from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.sessions.model import LeftOut, ToolCall
-from vault_index.surrogates import mended
+from vault_index.unicode import mended
 
 Json = dict[str, Any]
 
