@@ -83,7 +83,7 @@ def find_key(config: "EmbeddingConfig", environ: Mapping[str, str] = os.environ)
     if not key and config.api_key_env:
         key = environ.get(config.api_key_env, "").strip()
     if not key and config.api_key_command:
-        key = _ask(config.api_key_command)
+        key = _run_key_command(config.api_key_command)
     if not key:
         if is_openai(config):
             name = config.api_key_env or "OPENAI_API_KEY"
@@ -121,7 +121,7 @@ def _is_loopback(host: str) -> bool:
     return (getattr(address, "ipv4_mapped", None) or address).is_loopback or address.is_unspecified
 
 
-def _ask(command: str) -> str:
+def _run_key_command(command: str) -> str:
     """Return the output of the command. Messages never quote it, because it may hold the key."""
     try:
         done = subprocess.run(

@@ -136,7 +136,7 @@ def _too_deep(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     last = start + 1
     while last < end and (state.isEmpty(last) or state.sCount[last] >= state.blkIndent):
         last += 1
-    return _took(state, TOO_DEEP, start, last)
+    return _push_block(state, TOO_DEEP, start, last)
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -158,10 +158,10 @@ def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     last, endings = start + 1, state.md.block.ruler.getRules("paragraph")
     while last < end and not state.isEmpty(last) and not any(rule(state, last, end, True) for rule in endings):
         last += 1
-    return _took(state, FOOTNOTE, start, last, match[1])
+    return _push_block(state, FOOTNOTE, start, last, match[1])
 
 
-def _took(state: StateBlock, kind: str, start: int, last: int, info: str = "") -> bool:
+def _push_block(state: StateBlock, kind: str, start: int, last: int, info: str = "") -> bool:
     token = state.push(kind, "p", 0)
     token.map, token.info = [start, last], info
     token.content = state.getLines(start, last, state.blkIndent, False).strip().removeprefix(f"[^{info}]:")

@@ -65,7 +65,7 @@ def projects_in(tags: Iterable[str]) -> list[str]:
 
 def last_moment(value: Any) -> float | None:
     """Return an end time in seconds since the epoch; a date means the end of that day."""
-    found = _written(value, first=False)
+    found = _parse_date(value, first=False)
     return None if found is None else seconds_of(found if isinstance(found, datetime) else _at(found, time(23, 59, 59)))
 
 
@@ -85,12 +85,12 @@ def as_uuid(value: object) -> str | None:
 def first_time(*values: Any) -> float | None:
     """Return the first valid date, in seconds since the epoch; local time if it has no zone."""
     for value in values:
-        if (found := _written(value, first=True)) is not None:
+        if (found := _parse_date(value, first=True)) is not None:
             return seconds_of(found if isinstance(found, datetime) else _at(found, time()))
     return None
 
 
-def _written(value: Any, *, first: bool) -> date | None:
+def _parse_date(value: Any, *, first: bool) -> date | None:
     match value:
         case [[link]]:  # an unquoted `[[2027-02-01]]`
             text = plain_text(link) or ""

@@ -67,7 +67,7 @@ def quotation(place: str, about: Sequence[str], title: str, lines: Sequence[str]
     """Quote the lines of a note with `> `, below a head line with `place` and `about`.
 
     Note text must not appear outside the quote, so words in `about` are reduced to characters of
-    names and dates; those that begin with a backtick (frontmatter values) stay in backticks. Blank
+    names and dates. Those that begin with a backtick (frontmatter values) stay in backticks. Blank
     lines are left out.
     """
     head = " · ".join([f"`{place}`", *(known for word in about if (known := _name(word)))])
@@ -135,7 +135,7 @@ def runs_of_words(texts: Iterable[tuple[int, str]]) -> Iterator[tuple[str, int, 
     """Yield (words, first, last) that identify quotes of numbered texts.
 
     These are all sentences of some length, and all runs of words long enough to exclude
-    coincidence; `first` and `last` are the numbers of the texts where they begin and end.
+    coincidence. `first` and `last` are the numbers of the texts where they begin and end.
     """
     from vault_index.terms import query_phrase  # late: listing does not need it
 

@@ -108,7 +108,7 @@ class RuleBook:
         return self._obsidian.ignores(path)
 
     def around(self, parts: list[str], *, file: bool) -> Chain | None:
-        """Return the rules around a path; None if it or one of its parent folders is ignored."""
+        """Return the rules for a path itself; None if it or one of its parents is ignored."""
         chain: Chain = ()
         prefix = ""
         for position, part in enumerate(parts):

@@ -50,11 +50,11 @@ def said_in(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
     for block in _blocks(content):
         if block.get("type") == "tool_result":
             _, refused, why = "\n".join(_texts(block.get("content"))).partition(_REFUSED)
-            parts += [Text(why)] if refused and block.get("is_error") is True else _chosen(value)
+            parts += [Text(why)] if refused and block.get("is_error") is True else _choices(value)
         elif block.get("type") == "text":
-            parts += _typed(text_of(block, "text"))
+            parts += _typed_parts(text_of(block, "text"))
         else:
-            parts += _attached(block)
+            parts += _attachment_parts(block)
     return speaker, tuple(parts)
 
 
@@ -69,7 +69,7 @@ def answered_in(value: Json, results: Sequence[Json], include: Collection[str]) 
         for block in objects_of(result, "message", "content")
     }
     blocks = ((block, *given.get(text_of(block, "id"), ({}, {}))) for block in _blocks(content))
-    return tuple(part for block, result, told in blocks for part in _answered(block, result, told, include)), ""
+    return tuple(part for one in blocks for part in _parts_in(*one, include)), ""
 
 
 def ids_in(value: Json, kind: str, key: str) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ def tokens_in(value: Json) -> int:
     return sum(max(0, millis_of(value, "message", "usage", name) or 0) for name in told)
 
 
-def _answered(block: Json, result: Json, told: Json, include: Collection[str]) -> Generator[Part]:
+def _parts_in(block: Json, result: Json, told: Json, include: Collection[str]) -> Generator[Part]:
     kind = block.get("type")
     if kind == "text":
         yield Text(text_of(block, "text"))
@@ -108,7 +108,7 @@ def _answered(block: Json, result: Json, told: Json, include: Collection[str]) -
             yield Text(plan)
         yield _call(block, result, told, include)
     else:
-        yield from _attached(block)
+        yield from _attachment_parts(block)
 
 
 def _call(block: Json, result: Json, told: Json, include: Collection[str]) -> ToolCall:
@@ -145,7 +145,7 @@ def _texts(content: object) -> list[str]:
     return [text_of(block, "text") for block in _blocks(content) if block.get("type") == "text"]
 
 
-def _typed(text: str) -> list[Part]:
+def _typed_parts(text: str) -> list[Part]:
     text = said_in_prompt("claude-code", text)
     if text.startswith(("<bash-input>", "<command-message>")):
         command, name, given = (
@@ -158,13 +158,13 @@ def _typed(text: str) -> list[Part]:
     return [Text(text)] if text else []
 
 
-def _chosen(value: Json) -> Generator[Part]:
+def _choices(value: Json) -> Generator[Part]:
     """Yield the user's answers to the model's questions."""
     for question, answer in object_of(value, "toolUseResult", "answers").items():
         if isinstance(answer, str):
             yield Text(f"{mended(question)}: {mended(answer)}")
 
 
-def _attached(block: Json) -> list[Part]:
+def _attachment_parts(block: Json) -> list[Part]:
     name = text_of(block, "title") or text_of(block, "source", "media_type")
     return [Attachment(name)] if block.get("type") in ("image", "document") else []

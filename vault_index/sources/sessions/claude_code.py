@@ -57,7 +57,7 @@ class ClaudeCode(FileClient):
                 except OSError as error:  # raised after all other folders are listed
                     failed.append(error)
             folders = inner
-        yield from sorted(found, key=_written)
+        yield from sorted(found, key=_mtime_ns)
         if failed:
             raise failed[0]
 
@@ -140,7 +140,7 @@ class ClaudeCode(FileClient):
         self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
     ) -> tuple[Session, Generator[Message]]:
         if not isinstance(listed.place, str):
-            return listed.session, self._prompted(listed, offset, problems)
+            return listed.session, self._prompts_of(listed, offset, problems)
         with os_errors_as(f"{listed.place} cannot be read", "check its permissions"):
             transcript = Transcript(Path(listed.place), problems, offset)
         title = transcript.title or listed.session.title
@@ -177,7 +177,7 @@ class ClaudeCode(FileClient):
         self._history = stamp, found
         return found
 
-    def _prompted(self, listed: Listed, offset: int, problems: list[str]) -> Generator[Message]:
+    def _prompts_of(self, listed: Listed, offset: int, problems: list[str]) -> Generator[Message]:
         history = self.folder / "history.jsonl"
         with os_errors_as(f"{history} cannot be read", "check its permissions"), history.open("rb") as file:
             for begin, end in listed.place:
@@ -198,7 +198,7 @@ def _title(parts: Iterable[Part]) -> str:
     return next(filter(None, (title_of(part.text) for part in parts if isinstance(part, Text))), "")
 
 
-def _written(entry: os.DirEntry[str]) -> int:
+def _mtime_ns(entry: os.DirEntry[str]) -> int:
     with suppress(OSError):
         return entry.stat().st_mtime_ns
     return 0

@@ -55,7 +55,7 @@ class Codex(FileClient):
 
     def __init__(self, folder: Path, cache: Path | None = None) -> None:
         super().__init__(folder, cache)
-        self._names: tuple[FileStamp | None, dict[str, str]] = None, {}
+        self._name_cache: tuple[FileStamp | None, dict[str, str]] = None, {}
         """Session names given by the user, with the stamp of their file."""
 
     def watched(self) -> Sequence[Path]:
@@ -80,7 +80,7 @@ class Codex(FileClient):
         return bool(ids) and listed.session.id not in ids
 
     def files(self) -> Iterator[os.DirEntry[str]]:
-        self._named()
+        self._thread_names()
         found: dict[str, os.DirEntry[str]] = {}
         faults: list[OSError] = []
         for folder in self.watched():
@@ -157,7 +157,7 @@ class Codex(FileClient):
 
         prompts = (one.parts for one in messages([]) if isinstance(one, Message) and one.speaker == "user")
         said = next((part.text for parts in prompts for part in parts if isinstance(part, Text)), "")
-        title = self._named().get(session.id) or title_of(said)
+        title = self._thread_names().get(session.id) or title_of(said)
         kept = kept_prompts(messages([])) if taken_back else None
         return replace(session, title=title, updated=max(updated, session.created)), left_of(
             messages(problems, offset), kept, problems
@@ -186,24 +186,25 @@ class Codex(FileClient):
         return None
 
     def _now(self, known: Listed) -> Listed | None:
-        self._named()
+        self._thread_names()
         return super()._now(known)
 
     def _listed(self, session: Session, file: str, stamp: FileStamp) -> Listed:
         """Include the session's name in the stamp."""
-        if name := self._names[1].get(session.id):
+        if name := self._name_cache[1].get(session.id):
             stamp = stamp._replace(ctime_ns=stamp.ctime_ns ^ crc32(name.encode()))
         return super()._listed(session, file, stamp)
 
-    def _named(self) -> dict[str, str]:
+    def _thread_names(self) -> dict[str, str]:
         """Return the names by session id; a later line replaces an earlier one."""
         index = self.folder / "session_index.jsonl"
         with suppress(OSError):
             stamp = stamp_of(index.stat())
-            if stamp != self._names[0]:
+            if stamp != self._name_cache[0]:
                 rows = [row for _, _, row in objects_in(index, [])]
-                self._names = stamp, {text_of(row, "id"): text_of(row, "thread_name").strip() for row in rows}
-        return self._names[1]
+                names = {text_of(row, "id"): text_of(row, "thread_name").strip() for row in rows}
+                self._name_cache = stamp, names
+        return self._name_cache[1]
 
 
 def _rollouts(folder: str, faults: list[OSError], depth: int = 0) -> Iterator[os.DirEntry[str]]:

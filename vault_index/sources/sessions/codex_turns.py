@@ -94,17 +94,17 @@ class Turns:
             if ends := kind == "compacted" or (kind == "event_msg" and text_of(payload, "type") in _ENDS):
                 self._end_calls()
             if ends or kind == "response_item":  # other lines add to earlier messages
-                yield from self._done(begin)
+                yield from self._finished(begin)
             self._line(kind, payload, line, begin)
             if kind == "event_msg" and text_of(payload, "type") == "thread_rolled_back":
-                yield from self._done(begin)
+                yield from self._finished(begin)
                 yield Rollback(max(0, millis_of(payload, "num_turns") or 0))
-        yield from self._done(end)
+        yield from self._finished(end)
         begin = self._entries[0].begin if self._entries else end
         for entry in self._entries:  # still being written
             yield replace(entry.message, finished=False, end=begin)
 
-    def _done(self, begin: int) -> Iterator[Message]:
+    def _finished(self, begin: int) -> Iterator[Message]:
         while self._entries and not self._entries[0].waits:
             entry = self._entries.popleft()
             yield replace(entry.message, end=self._entries[0].begin if self._entries else begin)
@@ -148,7 +148,7 @@ class Turns:
             self._add_call(text_of(item, "call_id"), called(item), begin, time, waits=kind in _CALLS)
         elif kind in _ANSWERS:  # else its call was unreadable, or is before the offset
             if (entry := self._calls.get(text_of(item, "call_id"))) is not None:
-                self._tell(entry, **answered(item.get("output")))
+                self._update_call(entry, **answered(item.get("output")))
                 entry.waits = False
         elif kind == "agent_message" and self.session.parent and text_of(item, "recipient") != "/root":
             self._add("user", [Text(text) for text in texts if text], begin, time)
@@ -207,7 +207,7 @@ class Turns:
         if id_:
             self._calls[id_] = entry
 
-    def _tell(self, entry: _Entry, **more: object) -> None:
+    def _update_call(self, entry: _Entry, **more: object) -> None:
         tool, given, told = entry.call
         told |= more
         entry.message = replace(entry.message, parts=(tool_call(tool, given, self.include, **told),))
@@ -226,7 +226,7 @@ class Turns:
         elif kind in ("turn_aborted", "error"):
             self._add("assistant", [], begin, time, text_of(event, "reason") or text_of(event, "message") or kind)
         elif (entry := self._calls.get(text_of(item, "call_id") or text_of(item, "id"))) is not None:
-            self._tell(entry, **told_later(item))
+            self._update_call(entry, **told_later(item))
         elif any(one.waits for one in self._entries) and (call := made(item)) is not None:
             self._add_call(text_of(item, "id"), call, begin, time, waits=False)
 

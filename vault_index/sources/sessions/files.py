@@ -75,7 +75,7 @@ class FileClient(ABC):
 
     def listing(self) -> Listing:
         with self._lock:
-            started, heads = time.monotonic(), self._remembered()
+            started, heads = time.monotonic(), self._load_heads()
             found: dict[str, Listed] = {}
             faults: list[Problem] = []
             problems: list[str] = []
@@ -93,14 +93,14 @@ class FileClient(ABC):
                         if (session := known[1]) is not None:
                             found[session.id] = self._listed(session, entry.path, stamp)
                     except OSError as error:
-                        _passed_over(error)
+                        _raise_unless_missing(error)
             except OSError as error:
                 message = f"cannot list {self.title} sessions ({error.filename}: {error.strerror})"
                 faults.append(Problem("sessions_unreadable", message, "check the permissions of the folder"))
                 seen = {**heads, **seen}
             if seen != heads:
                 self._heads = seen
-                self._remember(seen)
+                self._store_heads(seen)
             self._found, done = found, time.monotonic()
             self._look_again = done + (done - started) * _SHARE
             return Listing(found, tuple(faults), tuple(problems))
@@ -115,7 +115,7 @@ class FileClient(ABC):
 
     def held_by(self, path: str) -> Session | None:
         with self._lock:
-            return self._remembered().get(path, (None, None))[1]
+            return self._load_heads().get(path, (None, None))[1]
 
     def times(self, listed: Listed) -> Sequence[int]:
         return ()
@@ -126,7 +126,7 @@ class FileClient(ABC):
 
     def forget(self, sessions: Collection[str]) -> None:
         with self._lock:
-            heads = self._remembered()
+            heads = self._load_heads()
             bare = {
                 path: (stamp, replace(one, title="", directory="", worktree=""))
                 for path, (stamp, one) in heads.items()
@@ -134,7 +134,7 @@ class FileClient(ABC):
             }
             if bare:
                 self._heads = heads | bare
-                self._remember(self._heads)
+                self._store_heads(self._heads)
 
     def version(self) -> object:
         """Return the stamps of a full listing, so call it rarely."""
@@ -167,7 +167,7 @@ class FileClient(ABC):
             problems.append(f"{file} cannot be read ({error.strerror})")
             return None
 
-    def _remembered(self) -> _Heads:
+    def _load_heads(self) -> _Heads:
         if self._heads is None:
             self._heads = {}
             with suppress(OSError, ValueError, TypeError, AttributeError):  # a cache: rebuild it
@@ -178,7 +178,7 @@ class FileClient(ABC):
                 }
         return self._heads
 
-    def _remember(self, heads: _Heads) -> None:
+    def _store_heads(self, heads: _Heads) -> None:
         if self._cache is None:
             return
         told = {path: (stamp, session and astuple(session)) for path, (stamp, session) in heads.items()}
@@ -193,17 +193,17 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except OSError as error:
-        return _passed_over(error)
+        return _raise_unless_missing(error)
 
 
 def is_file(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_file()
     except OSError as error:
-        return _passed_over(error)
+        return _raise_unless_missing(error)
 
 
-def _passed_over(error: OSError) -> bool:
+def _raise_unless_missing(error: OSError) -> bool:
     """Return False for a deleted entry or a circular link; raise other errors."""
     if error.errno not in (errno.ENOENT, errno.ELOOP):
         raise error

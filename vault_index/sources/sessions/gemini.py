@@ -1,7 +1,7 @@
 """Reads Gemini CLI's sessions, one file each.
 
 The path is `<folder>/tmp/<project>/chats/session-<minute>-<first 8 of the id>.jsonl`; subagents'
-sessions are in a folder beside it, named by the id. Older versions rewrote one JSON object
+sessions are in a sibling folder, named by the id. Older versions rewrote one JSON object
 (`.json`) for each message.
 
 Lines are a head, messages (one with a known id replaces the earlier one), `{"$set": …}` and

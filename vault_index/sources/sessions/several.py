@@ -58,7 +58,7 @@ class Several:
         return self._owner(session).resume(session)
 
     def deleted(self, listed: Listed) -> bool:
-        """Ask every client, because the folder of a missing session is unknown."""
+        """Require that all clients agree, because the folder of a missing session is unknown."""
         return all(one.deleted(listed) for one in self._clients)
 
     def forget(self, sessions: Collection[str]) -> None:
