@@ -52,7 +52,7 @@ def configured_space(config: "EmbeddingConfig") -> VectorSpace:
     if config.dimensions not in (0, space.dimensions):
         raise ConfigError(
             f"the local model has {space.dimensions} dimensions, not {config.dimensions}",
-            "set embedding.dimensions = 0",
+            "run: vault-index config set embedding.dimensions 0",
         )
     return space
 

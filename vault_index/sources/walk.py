@@ -222,14 +222,14 @@ def judge(source: SourceConfig, path: str, status: os.stat_result) -> DocumentRe
 
 KEPT = {
     "placeholder": "open the file once to download it",
-    "unreadable": "check that its permissions allow reading and its disk is mounted",
+    "unreadable": "check its permissions, and that its disk is mounted",
 }
 """Fault codes of unreadable files, whose index is kept, and their hints."""
 
 
 def placeholder_fault(path: str) -> Fault:
     """Return the fault of a cloud-only file, which reading would download."""
-    return Fault("placeholder", "in the cloud, not on this machine; its index is kept", path)
+    return Fault("placeholder", "only in the cloud; the indexed text is kept", path)
 
 
 def unreadable_fault(path: str, error: OSError | VaultIndexError) -> Fault:

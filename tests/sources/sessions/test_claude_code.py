@@ -364,7 +364,7 @@ def test_a_version_that_is_not_known_is_said_once(tmp_path: Path) -> None:
         writer.write()
     client = ClaudeCode(tmp_path)
     assert client.listing().problems == client.listing().problems
-    assert client.listing().problems == ("unknown version Claude Code 3.0.1: its sessions may be misread",)
+    assert client.listing().problems == ("unknown Claude Code version 3.0.1: its sessions may be misread",)
 
 
 # --- prompts whose session is gone ---------------------------------------------------------------------------------

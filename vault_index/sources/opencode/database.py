@@ -255,7 +255,7 @@ FROM session JOIN message ON message.id =
 def _session(row: tuple[Any, ...], problems: list[str]) -> tuple[Session, Revert | None] | None:
     id_, title, directory, worktree, parent, version, created, updated, revert = row
     if not isinstance(created, int) or not isinstance(updated, int):
-        problems.append(f"session {id_} has no time")
+        problems.append(f"session {id_} has no valid creation or update time")
         return None
     session = Session(
         id=str(id_),

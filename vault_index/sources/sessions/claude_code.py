@@ -97,7 +97,7 @@ class ClaudeCode(FileClient):
             listing.sessions.setdefault(id_, prompts)
         versions = {one.session.version for one in listing.sessions.values()}
         problems += [
-            f"unknown version Claude Code {version}: its sessions may be misread"
+            f"unknown Claude Code version {version}: its sessions may be misread"
             for version in sorted(versions)
             if version.partition(".")[0] not in _MAJORS
         ]

@@ -194,7 +194,7 @@ class Transcript:
             self._answer, self._counted = line.answer, max(counted, before)
 
     def _take_back(self) -> None:
-        """Mark replaced prompts and their descendants, unless a later prompt is among these."""
+        """Mark replaced prompts and their descendants, unless one is newer than the replacement."""
         lines, prompts = self._lines, dict[int, int]()
         latest = [place if line.typed else -1 for place, line in enumerate(lines)]
         for place in reversed(range(len(lines))):

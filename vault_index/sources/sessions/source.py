@@ -203,7 +203,7 @@ class SessionSource:
         return RawDocument(seen, text, sha256(text.encode()).digest(), tuple(faults), "session")
 
     def born(self, path: str) -> float | None:
-        """None: the frontmatter has the time."""
+        """Return None, because the frontmatter has the time."""
         return None
 
     def stamp(self, path: str) -> FileStamp | None:
