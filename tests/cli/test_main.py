@@ -167,14 +167,6 @@ def test_a_failing_embedder_shows_the_report_and_exits_6(answering: Any, capsys:
     assert json.loads(err) == {"error": problem}
 
 
-def test_dry_runs_say_so_unless_quiet(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    answering({"scanned": 0})
-    main(["sync", "--dry-run"])
-    assert "dry run" in capsys.readouterr().err
-    main(["sync", "--dry-run", "--quiet"])
-    assert capsys.readouterr().err == ""
-
-
 def test_version_and_help_go_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     version = capsys.readouterr().out

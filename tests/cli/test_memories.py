@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.process import answer
 from vault_index.cli import main
-from vault_index.errors import NotFoundError, VaultIndexError
+from vault_index.errors import NotFoundError
 from vault_index.markdown.frontmatter import read_frontmatter
 
 KEY = "AKIA" + "Z7Q2M4X6P9R3T5VW"
@@ -105,19 +105,6 @@ def test_force_and_a_text_that_begins_with_a_dash(capsys: pytest.CaptureFixture[
     assert answer(capsys, "add", KEY, "--force")["created"]
     assert main(["add", "--toon", "--", "- an item"]) == 0
     assert "created: true" in capsys.readouterr().out
-
-
-def test_archiving_and_restoring(capsys: pytest.CaptureFixture[str]) -> None:
-    stored = answer(capsys, "add", "Herons nest in the reeds.")
-    said = answer(capsys, "archive", stored["id"][:8], "nobody", code=VaultIndexError.exit_code)
-    assert [one["outcome"] for one in said["results"]] == ["archived"]
-    assert [one["position"] for one in said["failed"]] == ["nobody"]
-    assert answer(capsys, "search", "herons")["results"] == []
-    for form, told in (("--human", "already archived on"), ("--toon", "archived on"), ("--markdown", "| archived |")):
-        assert main(["archive", stored["id"], form]) == 0
-        assert told in capsys.readouterr().out
-    assert answer(capsys, "archive", "--restore", stored["path"])["results"][0]["outcome"] == "restored"
-    assert len(answer(capsys, "search", "herons")["results"]) == 1
 
 
 def test_pruning(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -52,14 +52,3 @@ def test_every_command_names_the_folder(home: Path, vault: Path) -> None:
     for command in ("status", "doctor"):
         problems = json.loads(asked(home, command, "--json").stdout)["problems"]
         assert [one["message"] for one in problems] == [f"{home} cannot be written, and even a question needs that"]
-
-
-def test_before_the_first_sync_the_vault_is_not_gone(
-    home: Path, vault: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "300")
-    assert main(["init", str(vault), "--no-sync", "--quiet", "--toon"]) == 0
-    assert main(["status", "--human"]) == 0
-    out = capsys.readouterr().out
-    assert "0 of 2" in out
-    assert "gone" not in out
