@@ -96,7 +96,8 @@ def run_agent_status(options: Options, args: dict[str, Any]) -> None:
             states += [state_of(target, program) for target in (target_of(client), target_of(client, project))]
     lines = []
     for state in states:
-        lines.append(f"{state['client']:<12} {state['scope']:<8} {state['state']}: {', '.join(_places(state))}")
+        paths = ", ".join(state.get("paths") or [state["path"]])
+        lines.append(f"{state['client']:<12} {state['scope']:<8} {state['state']}: {paths}")
         notes = [state.get("problem", ""), *(f"{path} is gone" for path in state.get("gone", ()))]
         notes += [f"{path} is not as it was installed" for path in state.get("changed", ())]
         notes.append("the hooks wait to be trusted: start codex once" if state.get("trusted") is False else "")
@@ -212,7 +213,3 @@ def _shown(plan: "Plan") -> str:
         before, after = ((text or "").splitlines() for text in (plan.before[path], plan.after[path]))
         lines += unified_diff(before, after, str(path), str(path), n=0, lineterm="")
     return "\n".join(lines)
-
-
-def _places(state: dict[str, Any]) -> list[str]:
-    return state.get("paths") or [state["path"]]

@@ -65,7 +65,7 @@ def inline_of(content: str, env: Env) -> list[Token]:
     try:
         _inline_parser().inline.parse(content, _inline_parser(), env, tokens)
     except RecursionError:
-        tokens = [_text(content)]
+        tokens = [Token("text", "", 0, content=content)]
     return tokens
 
 
@@ -121,10 +121,6 @@ def _plain(lines: Sequence[str]) -> list[Token]:
             tokens.append(Token("inline", "", 0, content=title or own, level=1))
             tokens.append(Token(f"{kind}_close", tag, -1))
     return tokens
-
-
-def _text(content: str) -> Token:
-    return Token("text", "", 0, content=content)
 
 
 # --- blocks ---------------------------------------------------------------------------------------------------------

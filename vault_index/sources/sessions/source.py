@@ -350,7 +350,7 @@ class SessionSource:
         session = listed.session
         if session.forked_from:
             original = self._session(session.forked_from)
-            return original if original and self._wanted(original) and not _is_kept(original) else None
+            return original if original and self._wanted(original) and original.stamp.ctime_ns != KEPT else None
         if listed.first >= session.created:
             return None
         older = [
@@ -362,10 +362,6 @@ class SessionSource:
             return older[0] if older else None
         times = set(self.client.times(listed))
         return max(older, key=lambda other: len(times.intersection(self.client.times(other))))
-
-
-def _is_kept(listed: Listed) -> bool:
-    return listed.stamp.ctime_ns == KEPT
 
 
 def _some(code: str, problems: Sequence[str], path: str) -> Iterator[Fault]:
