@@ -80,8 +80,10 @@ def open_embedder(config: "EmbeddingConfig", space: VectorSpace | None = None) -
         from vault_index.embeddings.openai import OpenAIEmbedder
 
         return OpenAIEmbedder(config, space)
-    message = f"unknown embedding.provider {config.provider!r}"
-    raise ConfigError(message, "set it to local, openai or none")
+    raise ConfigError(
+        f"unknown embedding.provider {config.provider!r}",
+        "set it to local, openai or none",
+    )
 
 
 def known_share(space: VectorSpace, text: str) -> float:

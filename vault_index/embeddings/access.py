@@ -94,8 +94,10 @@ def find_key(config: "EmbeddingConfig", environ: Mapping[str, str] = os.environ)
             )
         return _NO_KEY
     if not key.isascii() or not key.isprintable() or " " in key:
-        hint = "remove quotes, spaces and line breaks from it"
-        raise EmbedderRefused("the API key has invalid characters", hint)
+        raise EmbedderRefused(
+            "the API key has invalid characters",
+            "remove quotes, spaces and line breaks from it",
+        )
     return key
 
 

@@ -39,8 +39,11 @@ def parse_vectors(answer: Mapping[str, Any], count: int, dimensions: int | None)
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise Broken("the embeddings server sent JSON without embeddings", _HINT, most_retries=1)
     if len(items) != count:
-        message = f"the embeddings server sent {len(items)} vectors for {count} texts"
-        raise Broken(message, _HINT, most_retries=1)
+        raise Broken(
+            f"the embeddings server sent {len(items)} vectors for {count} texts",
+            _HINT,
+            most_retries=1,
+        )
     return [_unit(_floats(item.get("embedding")), dimensions) for item in _in_order(items)]
 
 

@@ -141,8 +141,7 @@ def _structure(
         text = "\n".join(lines[span.start - 1 : span.end])
         blocks.append(Block(span.start, span.end, text, headings, is_heading))
     if count > _MAX_HEADINGS:
-        message = f"ignored headings after the first {_MAX_HEADINGS:,}"
-        faults = (*faults, Fault("markdown", message, line=1))
+        faults = (*faults, Fault("markdown", f"ignored headings after {_MAX_HEADINGS:,}", line=1))
     return Structure(tuple(blocks), first_h1, code_lines, faults)
 
 

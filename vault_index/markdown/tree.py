@@ -65,8 +65,12 @@ def tree(text: str, *, lines: tuple[int, int] | None = None) -> Rendered:
 def plain_tree(text: str) -> Rendered:
     """Return unparsed paragraphs below a warning, for a text that takes `tree` too long."""
     lines = split_lines(mended(text))
-    title = "This text takes too long to render, so its source is shown"
-    warning = {"kind": "warning", "title": title, "line": 1, "end": 1}
+    warning = {
+        "kind": "warning",
+        "title": "This text takes too long to render, so its source is shown",
+        "line": 1,
+        "end": 1,
+    }
     paragraphs = ((one.start, one.end) for one in plain_spans(lines)[0])
     shown = (["p", {"line": start, "end": end}, "\n".join(lines[start - 1 : end])] for start, end in paragraphs)
     return Rendered([["callout", warning], *shown], [])

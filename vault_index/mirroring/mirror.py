@@ -129,8 +129,7 @@ class MirroredSessions(SessionSource):
         return None
 
     def read(self, ref: DocumentRef) -> RawDocument:
-        message = f"{ref.path} is now a file in {self._folder}"
-        raise NotFoundError(message, "run: vault-index sync")
+        raise NotFoundError(f"{ref.path} is now a file in {self._folder}", "run: vault-index sync")
 
     def stamp(self, path: str) -> FileStamp | None:
         return None

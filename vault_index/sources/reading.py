@@ -95,8 +95,7 @@ def _must_be_regular(status: os.stat_result, path: str, limit: int) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise VaultIndexError(f"{path} is not a file", "only regular files are read")
     if is_placeholder(status):
-        hint = "open the file once to download it"
-        raise VaultIndexError(f"{path} is in the cloud, not on this machine", hint)
+        raise VaultIndexError(f"{path} is only in the cloud", "open the file once to download it")
     if status.st_size > limit:
         raise VaultIndexError(
             f"{path} has {status.st_size} bytes, over the limit of {limit}",

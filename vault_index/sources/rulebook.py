@@ -128,8 +128,10 @@ def configured_rules(patterns: tuple[str, ...], key: str) -> Rules | None:
     rules = Rules(patterns)
     if rules.bad_lines:
         bad = patterns[rules.bad_lines[0] - 1]
-        hint = "use .gitignore syntax, such as Archive/ or *.draft.md"
-        raise ConfigError(f"{key}: {bad!r} is not a valid pattern", hint)
+        raise ConfigError(
+            f"{key}: {bad!r} is not a valid pattern",
+            "use .gitignore syntax, such as Archive/ or *.draft.md",
+        )
     return rules
 
 
@@ -222,8 +224,7 @@ def _expression(text: str) -> tuple[Callable[[bytes], object] | None, str]:
         re.compile(text)
     except re.error:
         return None, f"is not a valid regular expression: {reason}"
-    effect = "excludes all files unless .vaultignore re-includes them"
-    return bool, f"is not supported ({reason}): {effect}"
+    return bool, f"is not supported ({reason}): excludes every file not re-included by .vaultignore"
 
 
 def _settings(root: str, name: str, faults: list[Fault]) -> dict[str, Any]:

@@ -222,8 +222,10 @@ class VaultSource:
     def _scan_place(self, place: str, whole: Callable[[], Walk]) -> Scan:
         parts = parts_of(place)
         if parts is None:
-            message = f"{place!r} is not a path in the vault {self.root}"
-            raise UsageError(message, "give a path relative to the vault")
+            raise UsageError(
+                f"{place!r} is not a path in the vault {self.root}",
+                "give a path relative to the vault",
+            )
         try:
             status = self._status(parts)
             if status is None:

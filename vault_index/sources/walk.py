@@ -151,8 +151,7 @@ class Walk:
     def _readable(self, name: str, path: str) -> bool:
         if is_readable_name(name):
             return True
-        message = "the name is not valid UTF-8; rename it to index it"
-        self.faults.append(Fault("name", message, shown_name(path)))
+        self.faults.append(Fault("name", "name is not valid UTF-8; rename it", shown_name(path)))
         return False
 
     # --- links -----------------------------------------------------------------------------------------------

@@ -202,8 +202,10 @@ class Codex(FileClient):
             stamp = stamp_of(index.stat())
             if stamp != self._name_cache[0]:
                 rows = [row for _, _, row in objects_in(index, [])]
-                names = {text_of(row, "id"): text_of(row, "thread_name").strip() for row in rows}
-                self._name_cache = stamp, names
+                self._name_cache = (
+                    stamp,
+                    {text_of(row, "id"): text_of(row, "thread_name").strip() for row in rows},
+                )
         return self._name_cache[1]
 
 

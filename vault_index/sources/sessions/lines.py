@@ -58,8 +58,7 @@ def objects_in(
                     offset += len(rest)
                     if rest.endswith(b"\n"):
                         break
-                limit = f"{_LONGEST >> 20} MiB"
-                problems.append(f"{file}: skipped the line at byte {begin}, larger than {limit}")
+                problems.append(f"{file}: skipped line at byte {begin}, over {_LONGEST >> 20} MiB")
 
 
 def _objects_of(line: bytes, passed_over: bytes, what: str, problems: list[str]) -> Iterator[tuple[int, int, Json]]:

@@ -102,8 +102,7 @@ class SessionSource:
         try:
             kept = self.kept.all() if self.kept else {}
         except OSError as error:
-            reason = f"{error.filename}: {error.strerror}"
-            message = f"cannot list the kept {self.title} sessions ({reason})"
+            message = f"cannot list kept {self.title} sessions ({error.filename}: {error.strerror})"
             fault = Problem("sessions_unreadable", message, "check the permissions of the folder")
             return Scan(faults=(Fault(fault.code, message),), unreadable=("",), problems=(fault,))
         reason = self.missing()
