@@ -103,7 +103,7 @@ def test_what_is_no_date_is_refused_with_examples() -> None:
 
 def test_a_date_that_may_begin_with_day_or_month_is_not_guessed() -> None:
     for text in ("01/02/2027", "1.2.2027", "1-2-27", "13/02/2027"):
-        with pytest.raises(UsageError, match=f"^valid_until: '{text}' may be read in two ways") as raised:
+        with pytest.raises(UsageError, match=f"^valid_until: '{text}' is ambiguous") as raised:
             read_date(text, NOW, option="valid_until")
         assert "2027-02-01" in raised.value.hint
 

@@ -89,21 +89,21 @@ class Tokens:
         Raises UsageError if the name is invalid or taken.
         """
         if not _NAME.fullmatch(caller.name):
-            hint = "up to 64 letters (a to z), digits, and the characters . _ @ - after the first"
-            raise UsageError(f"{caller.name!r} cannot be the name of a token", hint)
+            hint = "use up to 64 ASCII letters, digits, and . _ @ - after the first"
+            raise UsageError(f"{caller.name!r} is not a valid token name", hint)
         secret = _new_secret()
         folder = private_folder(self._path.parent)
         with disk.locked(str(folder)):
             tokens = self._by_hash()
             if any(token.caller.name == caller.name for token in tokens.values()):
-                hint = f"choose another name, or revoke that one: vault-index token revoke {caller.name}"
-                raise UsageError(f"there is a token {caller.name} already", hint)
+                hint = f"choose another name, or revoke the token: vault-index token revoke {caller.name}"
+                raise UsageError(f"the token {caller.name} already exists", hint)
             self._write({**tokens, _hash(secret): Token(caller, created, expires, once)})
         return secret
 
     def revoke(self, name: str) -> Token:
         """Delete a token and return it. Raises NotFoundError."""
-        gone = NotFoundError(f"there is no token {name!r}", "their names: vault-index token list")
+        gone = NotFoundError(f"there is no token {name!r}", "list the tokens: vault-index token list")
         if not self._path.parent.is_dir():
             raise gone
         with disk.locked(str(self._path.parent)):
@@ -126,7 +126,7 @@ class Tokens:
     # --- inside ------------------------------------------------------------------------------------------------
 
     def _by_hash(self) -> Mapping[str, Token]:
-        with disk.os_errors_as(f"cannot read {self._path}", "mend its permissions: chmod 600"):
+        with disk.os_errors_as(f"cannot read {self._path}", f"correct its permissions: chmod 600 {self._path}"):
             disk.must_be_own(self._path)
             try:
                 file = open(self._path, "rb")  # noqa: SIM115 - closed below
@@ -137,8 +137,8 @@ class Tokens:
                 like = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
                 if found.st_mode & _OTHERS_WRITE:
                     raise VaultIndexError(
-                        f"other users may write in {self._path}, so nobody is let in by it",
-                        "look at what vault-index token list says, once it is closed: chmod 600",
+                        f"other users can write to {self._path}, so serve accepts no token",
+                        f"run chmod 600 {self._path}, then check the tokens: vault-index token list",
                     )
                 if like == self._read[0]:
                     return self._read[1]
@@ -147,8 +147,8 @@ class Tokens:
             tokens = _tokens(json.loads(data))
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
             raise VaultIndexError(
-                f"{self._path} is damaged, so nobody is let in by it",
-                "put it back from a backup, or delete it and make new tokens: vault-index token add",
+                f"{self._path} is damaged, so serve accepts no token",
+                "restore it from a backup, or delete it and create new tokens: vault-index token add",
             ) from error
         self._read = like, tokens
         return tokens
@@ -158,7 +158,7 @@ class Tokens:
             {**token._asdict(), "caller": caller_to_json(token.caller), "hash": key} for key, token in tokens.items()
         ]
         text = json.dumps({"version": _VERSION, "tokens": kept}, indent=1) + "\n"
-        with disk.os_errors_as(f"cannot write {self._path}", "make room on the disk, or its folder writable"):
+        with disk.os_errors_as(f"cannot write {self._path}", "free disk space, or make its folder writable"):
             disk.replace(str(self._path), text.encode(), mode=0o600)
 
 
@@ -203,15 +203,15 @@ def _tokens(said: Any) -> dict[str, Token]:
             or not isinstance(token.once, bool)
             or not _NAME.fullmatch(token.caller.name)
         ):
-            raise ValueError("neither a hash nor a name")
+            raise ValueError("invalid hash or name")
         found[one["hash"]] = token
     names = {token.caller.name for token in found.values()}
     if said["version"] != _VERSION or not len(said["tokens"]) == len(found) == len(names):
-        raise ValueError("another version, or one thing twice")
+        raise ValueError("unknown version, or duplicates")
     return found
 
 
 def _seconds(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise ValueError("no time")
+        raise ValueError("not a time")
     return float(value)

@@ -65,9 +65,9 @@ def caller_from_json(said: Mapping[str, Any]) -> Caller:
         name, writes, scope, owner = (said[key] for key in Caller._fields)
         *parts, isolated = (scope[key] for key in Scope._fields)
     except (KeyError, TypeError) as error:
-        raise ValueError("this is no caller") from error
+        raise ValueError("not a caller") from error
     fits = isinstance(name, str) and all(isinstance(one, bool) for one in (writes, owner, isolated))
     if not fits or not all(isinstance(one, list | tuple) and all(isinstance(x, str) for x in one) for one in parts):
-        raise ValueError("this is no caller")
+        raise ValueError("not a caller")
     sources, folders, projects = map(tuple, parts)
     return Caller(name, writes, Scope(sources, folders, projects, isolated), owner)

@@ -64,7 +64,7 @@ def read_date(text: str, now: datetime, *, option: str) -> str:
         return _iso(found)
     if _NUMERIC.fullmatch(text.strip()):
         raise UsageError(
-            f"{option}: {text.strip()!r} may be read in two ways, day or month first",
+            f"{option}: {text.strip()!r} is ambiguous: day or month first",
             "write the year first: 2027-02-01",
         )
     raise UsageError(

@@ -138,11 +138,14 @@ _BY = ("--by", "--entered-by")
 
 _FILTERS = (
     Filter(
-        "tags", "tags", "documents that have all of these tags", "all of these", LIST, "tag", key="tag", splits=True
+        "tags", "tags", "documents with all of these tags", "all of these", LIST, "tag", key="tag", splits=True
     ),
-    Filter("any_tag", "any_tags", "documents that have one of these", "one of these", LIST, "tag", key="", splits=True),
     Filter(
-        "type", "types", "memories of this type, as decision or bugfix", "types of memory_store", "TYPE", "lower",
+        "any_tag", "any_tags", "documents with any of these tags", "any of these", LIST, "tag",
+        key="", splits=True,
+    ),
+    Filter(
+        "type", "types", "memories of this type, such as decision or bugfix", "types of memory_store", "TYPE", "lower",
         splits=True, column="type",
     ),
     Filter(
@@ -150,32 +153,35 @@ _FILTERS = (
     ),
     Filter("project", "projects", "documents of this project", many=False, column="project", frontmatter=("project",)),
     Filter(
-        "entered_by", "authors", "documents entered by this person or agent", "who entered it", many=False, flags=_BY,
+        "entered_by", "authors", "documents by this person or agent", "a person or agent", many=False, flags=_BY,
         other_names=("by",), column="entered_by", frontmatter=("entered_by",),
     ),
-    Filter("path", "paths", "documents whose path matches, as 'projects/**'", "glob, as projects/**", "GLOB"),
-    Filter("title", "titles", "documents whose title holds this, or is like 'Log*'", metavar="TEXT"),
-    Filter("file", "files", "documents whose file name holds this, or is like '*.canvas'"),
+    Filter(
+        "path", "paths", "documents with a matching path, such as 'projects/**'", "glob, such as projects/**",
+        "GLOB",
+    ),
+    Filter("title", "titles", "documents with this text or glob ('Log*') as title", metavar="TEXT"),
+    Filter("file", "files", "documents with this text or glob ('*.canvas') as file name"),
     Filter("concept", "concepts", "memories about this concept", frontmatter=("concepts", "concept")),
     Filter(
         "bead", "beads", "memories of this bead", metavar="ID", frontmatter=("bead_id", "bead"),
         other_names=("bead_id",),
     ),
     Filter(
-        "confidence", "confidences", "memories held with high, medium or low confidence", metavar=LIST, kind="choice",
+        "confidence", "confidences", "memories with high, medium or low confidence", metavar=LIST, kind="choice",
         choices=CONFIDENCES, splits=True, column="confidence", frontmatter=("confidence",), of_memories=True,
     ),
     Filter(
-        "session", "sessions", "this session, and what was written in it; a prefix will do", metavar="ID", many=False
+        "session", "sessions", "this session (id or prefix), and documents written in it", metavar="ID", many=False
     ),
-    Filter("client", "clients", "sessions of this client, as codex", splits=True, frontmatter=("client",)),
-    Filter("model", "models", "sessions whose model holds this, or is like 'gpt-*'"),
+    Filter("client", "clients", "sessions of this client, such as codex", splits=True, frontmatter=("client",)),
+    Filter("model", "models", "sessions with this text or glob ('gpt-*') as model"),
     Filter(
         "state", "states", "memories that are expired, superseded, outdated, archived or unreviewed (is: in a query)",
         metavar=LIST, kind="choice", choices=STATES, key="is", splits=True,
     ),
     Filter(
-        "property", "properties", "documents with this frontmatter key, or this value of it, as status:done",
+        "property", "properties", "documents with this frontmatter key, or key and value (status:done)",
         metavar="KEY[:VALUE]", kind="property", key="",
     ),
     Filter(
@@ -235,19 +241,19 @@ class Filters(NamedTuple):
 
 
 _FIELDS = (
-    Field("title", "its title (default: its first heading or sentence)"),
+    Field("title", "title (default: the first heading or sentence)"),
     Field("subtitle", "a line under the title"),
-    Field("digest", "what search shows of it (default: its first sentences)", "what search shows of it"),
+    Field("digest", "summary shown by search (default: the first sentences)", "summary shown by search"),
     Field(
         "type", "note (the default), decision, bugfix, feature, pattern, discovery, learning or warning",
         metavar="TYPE", kind="choice", choices=TYPES,
     ),
-    Field("tags", "its tags", metavar=LIST, kind="tags"),
+    Field("tags", "tags", metavar=LIST, kind="tags"),
     Field(
-        "project", "the project it is for; without one it is for every project", "leave out for every project", "NAME"
+        "project", "its project (default: all projects)", "omit for all projects", "NAME"
     ),
     Field(
-        "entered_by", "the person or agent it comes from", "who says so: your name", "NAME", flags=_BY,
+        "entered_by", "its author, a person or agent", "the author: your name", "NAME", flags=_BY,
         other_names=("by",),
     ),
     Field(
@@ -255,14 +261,14 @@ _FIELDS = (
         "hidden after it: 2027-02-01, in 3 months", "DATE", "date",
     ),
     Field("valid_until", "marked as outdated after this day", "marked outdated after it", "DATE", "date"),
-    Field("confidence", "how sure it is: high, medium or low", metavar="HOW", kind="choice", choices=CONFIDENCES),
-    Field("facts", "a fact of it; once for each", "one sentence each", kind="lines", flags=("--facts", "--fact")),
-    Field("concepts", "concepts it is about", metavar=LIST, kind="names"),
+    Field("confidence", "high, medium or low", metavar="HOW", kind="choice", choices=CONFIDENCES),
+    Field("facts", "a fact; repeatable", "one sentence each", kind="lines", flags=("--facts", "--fact")),
+    Field("concepts", "its concepts", metavar=LIST, kind="names"),
     Field("files_read", "files it was learned from", metavar=LIST, kind="names"),
-    Field("files_modified", "files that were changed", metavar=LIST, kind="names", other_names=("files",)),
+    Field("files_modified", "changed files", metavar=LIST, kind="names", other_names=("files",)),
     Field("bead_id", "the bead it belongs to", metavar="ID", flags=("--bead", "--bead-id"), other_names=("bead",)),
     Field(
-        "supersedes", "memories it replaces: they are marked, and no longer found", "memories that it replaces",
+        "supersedes", "memories it replaces, which search then hides", "memories it replaces",
         "REF,REF", "names",
     ),
 )  # fmt: skip

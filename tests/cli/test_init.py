@@ -125,7 +125,7 @@ def test_sessions_that_come_later_are_found(
     assert answer(capsys, "sync")["added"] == 4
     sessions.rename(later)
     (problem,) = answer(capsys, "sync")["problems"]
-    assert (problem["code"], "its 4 documents are kept" in problem["message"]) == ("source_vanished", True)
+    assert (problem["code"], "its 4 documents stay" in problem["message"]) == ("source_vanished", True)
 
 
 @pytest.mark.parametrize("settled", [["init", "--no-sync"], ["config", "set", "sessions.opencode.enabled", "false"]])

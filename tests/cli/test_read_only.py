@@ -42,7 +42,7 @@ def test_every_command_names_the_folder(home: Path, vault: Path) -> None:
     for command in ("search readers", "sync", "add Text."):
         told = asked(home, *command.split())
         assert (told.returncode, told.stdout) == (1, "")
-        said = (f"{home} cannot be written", f"{home}/write.lock: Read-only file system")
+        said = (f"{home} is not writable", f"{home}/write.lock: Read-only file system")
         assert any(words in told.stderr for words in said)
         assert "--home DIR" in told.stderr
         assert "damaged" not in told.stderr
@@ -51,4 +51,4 @@ def test_every_command_names_the_folder(home: Path, vault: Path) -> None:
     assert "0 documents" not in people
     for command in ("status", "doctor"):
         problems = json.loads(asked(home, command, "--json").stdout)["problems"]
-        assert [one["message"] for one in problems] == [f"{home} cannot be written, and even a question needs that"]
+        assert [one["message"] for one in problems] == [f"{home} is not writable, and even a search needs that"]

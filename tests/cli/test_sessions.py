@@ -160,9 +160,9 @@ def test_agents_list_the_sessions_that_touched_a_file(index: VaultIndex) -> None
     assert "cursor: 1" in asked(index, touched="src/app.py", limit=1)
     assert asked(index, touched="", summary=False, kind="note").startswith("total: 1\n")
     assert asked(index, client="codex").startswith("total: 1\n")
-    with pytest.raises(UsageError, match="tags does not go with"):
+    with pytest.raises(UsageError, match="tags cannot be combined"):
         asked(index, summary=True, tags=["x"])
-    with pytest.raises(UsageError, match="a note is no session"):
+    with pytest.raises(UsageError, match="need kind session, not note"):
         asked(index, summary=True, kind="note")
 
 

@@ -118,7 +118,7 @@ class TestSet:
             ("sources.other.exclude", "x", "no source is named"),
             ("sources.My-Vault.exclude", "[", "must be a list"),
             ("sources.My-Vault.follow_outside_links", "maybe", "true or false"),
-            ("memory.vault", "other", "no source"),
+            ("memory.vault", "other", "not a source"),
         ):
             with pytest.raises(VaultIndexError, match=error):
                 set_value(home, key, value)
@@ -279,5 +279,5 @@ def test_a_vault_may_be_called_as_a_client_that_nobody_speaks_of(home: Home, tmp
     (tmp_path / "other").mkdir()
     add_source(home, "codex", tmp_path / "other")
     assert not load_config(home, {}).clients["codex"].enabled
-    with pytest.raises(ConfigError, match="named 'codex', as the sessions of Codex are"):
+    with pytest.raises(ConfigError, match="'codex' is reserved for the sessions of Codex"):
         set_value(home, "sessions.codex.enabled", "true")

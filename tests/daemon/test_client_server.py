@@ -209,15 +209,15 @@ def test_one_client_too_many_is_told_so(path: Path, serve: Serve) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (b"GET / HTTP/1.1\r\n", "no JSON object"),
-        (b"\x00\xff\xfe\n", "no JSON object"),
-        (b"[1, 2]\n", "no JSON object"),
-        (b"[" * 100_000 + b"\n", "no JSON object"),
+        (b"GET / HTTP/1.1\r\n", "not a JSON object"),
+        (b"\x00\xff\xfe\n", "not a JSON object"),
+        (b"[1, 2]\n", "not a JSON object"),
+        (b"[" * 100_000 + b"\n", "not a JSON object"),
         (b'{"id": 4, "method": "ping"}\n', "protocol 1, the request protocol None"),
         (b'{"v": 2, "id": 4, "method": "ping"}\n', "protocol 1, the request protocol 2"),
-        (b'{"v": 1, "id": 4}\n', "names no method"),
-        (b'{"v": 1, "id": 4, "method": "ping", "params": [1]}\n', "params are no object"),
-        (b'{"v": 1, "id": 4, "method": "ping", "format": "xml"}\n', "cannot answer as 'xml'"),
+        (b'{"v": 1, "id": 4}\n', "has no method"),
+        (b'{"v": 1, "id": 4, "method": "ping", "params": [1]}\n', "params are not an object"),
+        (b'{"v": 1, "id": 4, "method": "ping", "format": "xml"}\n', "unknown format 'xml'"),
         (b"x" * (protocol.MAX_REQUEST_BYTES + 1), "longer than"),
     ],
     ids=range(10),
@@ -302,7 +302,7 @@ def test_a_daemon_that_falls_silent_after_the_greeting_is_given_up(
         return {}
 
     serve(hang)
-    with client_at(path, silence=0.05) as client, pytest.raises(BusyError, match="does not answer any more"):
+    with client_at(path, silence=0.05) as client, pytest.raises(BusyError, match="stopped answering"):
         client.call("search")
 
 
@@ -331,7 +331,7 @@ def test_a_reading_client_waits_for_a_slow_daemon_and_not_for_a_hanging_one(
         patient.setattr("vault_index.daemon.client.ping", lambda path, _seconds: ping(path))
         with client_at(path, silence=3600) as client:
             assert client.call("work", reading=True) == {"done": True}
-    with client_at(path, silence=3600) as client, pytest.raises(BusyError, match="does not answer any more"):
+    with client_at(path, silence=3600) as client, pytest.raises(BusyError, match="stopped answering"):
         client.call("stuck", reading=True)
 
 

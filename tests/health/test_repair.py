@@ -261,5 +261,5 @@ def test_doctor_names_what_is_wrong_around_the_index(
         assert hints.keys() == {"vec0", "watch_limit", "disk_full", "clock"}
         assert "reinstall" in hints["vec0"]
         assert "sudo sysctl fs.inotify.max_user_watches=" in hints["watch_limit"]
-        assert "free some space" in hints["disk_full"]
+        assert "free disk space" in hints["disk_full"]
         assert "set the clock" in hints["clock"]

@@ -120,7 +120,7 @@ def test_a_file_says_how_it_is_doing(tmp_path: Path) -> None:
         assert index.file_status("a.md").state == "behind"
         (vault / "a.md").unlink()
         assert index.file_status("a.md").state == "gone"
-        with pytest.raises(NotFoundError, match="lies in no source"):
+        with pytest.raises(NotFoundError, match="is not in a source"):
             index.file_status("/etc/hostname" if Path("/etc/hostname").exists() else __file__)
         with pytest.raises(NotFoundError):
             index.file_status("nowhere.md")

@@ -563,7 +563,7 @@ def test_privacy_names_what_was_sent_before_it_became_private(
         ("b.md", "excluded", endpoint),
         ("private/elm.md", "local_only", endpoint),
     ]
-    assert "ask whoever runs the server to delete it" in found.hint
+    assert "ask the operator of the server to delete them" in found.hint
     index._runtime.reload()
     index.sync()
     assert [one.path for one in index.privacy().private] == ["a.md", "b.md", "private/elm.md"]

@@ -64,7 +64,7 @@ def test_a_refusal_deletes_nothing(asking: tuple[Session, User], vault: Path, sa
         assert file.read_bytes() == before
     assert len(user.questions) == 3
     assert all("Buoy" in question and file.name in question for question in user.questions)
-    assert ["cannot be taken back" in question for question in user.questions] == [False, True, False]
+    assert ["cannot be undone" in question for question in user.questions] == [False, True, False]
     user.says = types.ElicitResult(action="accept")
     client.call("memory_delete", ref=ident)
 

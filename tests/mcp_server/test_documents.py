@@ -29,7 +29,7 @@ def test_prompts_are_listed_and_begin_a_task_with_what_is_remembered(each: Sessi
     text = prompted(each, "recall", task="what is the queue called")
     assert "My task: what is the queue called" in text
     assert "> It is called Tidewater." in text
-    assert "My memory holds nothing" in prompted(each, "recall", task="zzyzx", project="nowhere")
+    assert "My memory has nothing" in prompted(each, "recall", task="zzyzx", project="nowhere")
     with pytest.raises(MCPError, match="there is no prompt 'forget'") as raised:
         prompted(each, "forget")
     assert raised.value.error.code == types.INVALID_PARAMS

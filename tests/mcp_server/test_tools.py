@@ -137,10 +137,10 @@ def test_a_malformed_call_is_a_tool_error(each: Session) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "told"),
     [
-        ("memory_search", {"query": "x", "mode": "magic"}, "one of hybrid, text, vector"),
+        ("memory_search", {"query": "x", "mode": "magic"}, "hybrid, text, vector"),
         ("memory_store", {"content": "x", "narrative": "y"}, "both are given"),
         ("memory_search", {"query": "x", "source": "elsewhere"}, "no source 'elsewhere'"),
-        ("memory_search", {"query": "x", "cursor": "page two"}, "is no cursor"),
+        ("memory_search", {"query": "x", "cursor": "page two"}, "is not a cursor"),
         ("memory_search", {"query": "x " * 20_000}, "40,000 characters"),
         ("memory_get", {"cursor": " || "}, "a reference is empty"),
         ("memory_list", {"after": "someday"}, "someday"),

@@ -79,8 +79,8 @@ UNSAFE = [
     ("[::]:0", "", "nothing would be encrypted"),
     ("notes.example:7341", "", "nothing would be encrypted"),
     ("0.0.0.0:0", "behind_proxy = true", "there is no token"),
-    ("127.0.0.1", "", "no address with a port"),
-    ("127.0.0.1:99999", "", "no address with a port"),
+    ("127.0.0.1", "", "not an address with a port"),
+    ("127.0.0.1:99999", "", "not an address with a port"),
     ("127.0.0.1:0", 'certificate = "no.pem"', "go together"),
     ("127.0.0.1:0", 'certificate = "no.pem"\nkey = "no.pem"', "cannot be used"),
 ]
@@ -154,7 +154,7 @@ def test_body_that_does_not_come_in_time_is_given_up(monkeypatch: pytest.MonkeyP
         await asyncio.Event().wait()
         return {}
 
-    with pytest.raises(Refusal, match="did not come in time") as refused:
+    with pytest.raises(Refusal, match="did not arrive in time") as refused:
         asyncio.run(guard.read_body({"content-type": "application/json"}, receive, 1000))
     assert refused.value.status == 408
 

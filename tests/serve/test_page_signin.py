@@ -122,7 +122,7 @@ def test_what_is_no_code_signs_nobody_in(target: Target) -> None:
         assert reply.status in (400, 401, 413), (body[:40], reply)
         assert reply.error in ("usage", "unauthorized"), (body[:40], reply)
         assert b"vx_" not in reply.body
-    assert sign_in(target, b"{}").json["error"]["hint"] == "open the page anew: vault-index open"
+    assert sign_in(target, b"{}").json["error"]["hint"] == "open the page again: vault-index open"
     given = code(target)
     for other in (given[:-1], given + "x", given.upper(), f" {given}", f"{given}\n", f"{given}\0", given[3:],
                   given[:-1] + ("A" if given[-1] != "A" else "B"), f"Bearer {given}", "\ufeff" + given):  # fmt: skip

@@ -46,10 +46,10 @@ def test_token_is_made_as_asked_for(new_world: World) -> None:
 
 # test_tokens.py has the scopes that are refused.
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"name": "a b"}, "cannot be the name"),
-    ({"name": 7}, "has a name"),
-    ({"writes": "yes"}, "has a name"),
-    ({"owner": True}, "no 'owner'"),
+    ({"name": "a b"}, "not a valid token name"),
+    ({"name": 7}, "needs name and writes"),
+    ({"writes": "yes"}, "needs name and writes"),
+    ({"owner": True}, "field 'owner'"),
     ({"sources": "vault"}, "lists of texts"),
     ({"folders": ["/etc"]}, "lies in no vault"),
     ({"folders": ["a\0b"]}, "lists of texts"),
@@ -71,7 +71,7 @@ def test_unknown_request_changes_nothing(new_world: World) -> None:
     answer(new_world, asked())
     unknown: list[dict[str, Any]] = [{"add": 1}, {"revoke": None}, {"ad": {}}, {"revoke": "ci", "add": {}}]
     for params in unknown:
-        with pytest.raises(VaultIndexError, match="nothing of this"):
+        with pytest.raises(VaultIndexError, match="must be add, revoke or empty"):
             answer(new_world, params)
     assert [token.caller.name for token in Tokens(new_world.home.tokens_file).all()] == ["ci"]
 

@@ -59,7 +59,7 @@ def test_lost_state_is_damage_and_no_new_state(tmp_path: Path, remembered_by: st
             assert "doctor --fix" in caught.value.hint
             assert state.accesses(["uid"]) == {}
     Cache(tmp_path / "cache.db").close()  # vectors depend on nothing of it
-    assert "nothing of it was left" in mend(tmp_path / "state.db") or empty
+    assert "no old file was left" in mend(tmp_path / "state.db") or empty
     with closing(State(tmp_path / "state.db")) as state:
         assert state.sent() == []
 

@@ -122,7 +122,10 @@ def _put_source(
 ) -> str:
     sources = document.get("sources", {})
     if name.casefold() in map(str.casefold, sources):
-        raise UsageError(f"there is a source named {name!r} already", "choose another name, or remove that one first")
+        raise UsageError(
+            f"a source named {name!r} already exists",
+            "choose another name, or remove it first: vault-index source remove",
+        )
     name = name or free_name(root, [*sources, *CLIENTS])
     table = tomlkit.table()
     table["path"] = str(root)
@@ -228,7 +231,7 @@ def _address(key: str, source: str, config: Config) -> tuple[tuple[str, ...], Fi
         return tuple(parts[:-1]), fields[parts[-1]]
     known = [f"{name}.{field}" for name, kind in SECTIONS for field in keys(kind)]
     known += [f"sources.{one.name}.{field}" for one in config.sources for field in keys(SourceConfig)]
-    hint = did_you_mean(".".join(parts), known, "see them all: vault-index config list")
+    hint = did_you_mean(".".join(parts), known, "list them: vault-index config list")
     raise ConfigError(f"there is no setting {key!r}", hint)
 
 
@@ -270,8 +273,8 @@ def _existing_folder(path: str | Path) -> Path:
     if root.is_dir():
         return root
     if root.exists():
-        raise UsageError(f"{root} is a file, not a folder", "give the folder that holds the notes")
-    raise UsageError(f"there is no folder {root}", "give the folder that holds the notes, as ~/Vault")
+        raise UsageError(f"{root} is a file, not a folder", "give the folder of the notes")
+    raise UsageError(f"there is no folder {root}", "give the folder of the notes, such as ~/Vault")
 
 
 def write_text(file: Path, text: str) -> None:
@@ -283,7 +286,7 @@ def write_text(file: Path, text: str) -> None:
     disk.must_be_own(file)
     target = os.path.realpath(file)
     private_folder(Path(target).parent, close=False)  # others may share it on purpose
-    hint = "make the file and its folder writable; where another program manages it (home-manager), change it there"
+    hint = "make the file and its folder writable; if another program manages it (home-manager), change it there"
     with disk.os_errors_as(f"cannot write {target}", hint):
         disk.replace(target, data, mode=0o600)
 

@@ -47,7 +47,7 @@ def read_text(home: Home) -> str:
         raise ConfigError(f"{home.config_file}:{line}: not valid UTF-8", "save the file as UTF-8") from error
     except OSError as error:
         raise ConfigError(
-            f"cannot read {home.config_file}: {error.strerror}", "it must be a file that you may read"
+            f"cannot read {home.config_file}: {error.strerror}", "make it readable for this user"
         ) from error
 
 
@@ -102,7 +102,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
             near = nearest(key, keys(section))
             begin = variable.removesuffix(f"_{key.upper()}")
             meant = f"did you mean {begin}_{near.upper()}?" if near else f"unset {variable}"
-            raise ConfigError(f"the environment variable {variable} names no setting", meant)
+            raise ConfigError(f"the environment variable {variable} is not a setting", meant)
         try:
             found[word][key] = check(field, from_text(field, environ[variable]), Path())
         except BadValueError as error:
@@ -189,8 +189,8 @@ def _sources(file: _File, tables: object) -> Iterator[SourceConfig]:
     for name, table in tables.items():
         where = ("sources", name)
         if not _SOURCE_NAME.fullmatch(name):
-            hint = f"rename the section, as [sources.{re.sub(r'[^A-Za-z0-9_-]+', '-', name).strip('-') or 'vault'}]"
-            raise file.error(f"the source name {name!r} may hold letters, digits, - and _ only", where, hint)
+            hint = f"rename the section to [sources.{re.sub(r'[^A-Za-z0-9_-]+', '-', name).strip('-') or 'vault'}]"
+            raise file.error(f"the source name {name!r} may contain only letters, digits, - and _", where, hint)
         values = _section(file, keys(SourceConfig), table, where)
         if "path" not in values:
             raise file.error(f"[sources.{name}] has no path", where, 'add: path = "/folder/of/the/vault"')
@@ -202,9 +202,9 @@ def _refuse_misspelt(variable: str, word: str, key: str) -> None:
     near = key and nearest(word, [name for name, _ in SECTIONS])
     if near and key in keys(dict(SECTIONS)[near]):
         meant = re.sub(r"\W", "_", f"{PREFIX}{near}_{key}".upper())
-        raise ConfigError(f"the environment variable {variable} names no setting", f"did you mean {meant}?")
+        raise ConfigError(f"the environment variable {variable} is not a setting", f"did you mean {meant}?")
     if word == "sources":
         raise ConfigError(
-            f"the environment variable {variable} names no setting: sources are set in the file only",
+            f"the environment variable {variable} is not a setting: sources are set only in the file",
             f"unset {variable}, and use: vault-index source add",
         )

@@ -35,18 +35,16 @@ class SourceConfig:
     path: Path = setting(  # noqa: RUF009
         MISSING, "The folder of the vault. Relative to the folder of the configuration file; `~` is your home."
     )
-    kind: str = setting("vault", "What the source is.", choices=("vault",))
-    include: tuple[str, ...] = setting(
-        (), "Globs as in `.gitignore`; when there are any, only what they match is indexed."
-    )
-    exclude: tuple[str, ...] = setting((), "Globs as in `.gitignore` of what is not indexed.")
+    kind: str = setting("vault", "The kind of the source.", choices=("vault",))
+    include: tuple[str, ...] = setting((), "Globs as in `.gitignore`; if set, only matching files are indexed.")
+    exclude: tuple[str, ...] = setting((), "Globs as in `.gitignore`; matching files are not indexed.")
     local_only: bool | tuple[str, ...] = setting(
         (), "Folders and globs whose text is never sent to a remote embedder; `true` for the whole source."
     )
     max_file_bytes: int = setting(
-        10_485_760, "Larger files are not indexed, but named by `status`.", low=1, high=1_073_741_824
+        10_485_760, "Larger files are not indexed; `status` lists them.", low=1, high=1_073_741_824
     )
-    follow_outside_links: bool = setting(False, "Whether symbolic links that leave the folder are followed.")
+    follow_outside_links: bool = setting(False, "Whether to follow symbolic links that lead out of the folder.")
     below: tuple[str, ...] = ()
     """Not a setting: restricts the source to these folders, each ending in `/`; empty for all."""
 
@@ -55,10 +53,8 @@ class SourceConfig:
 class ChunkConfig:
     """How documents are split: `[chunk]`."""
 
-    tokens: int = setting(400, "The most tokens (cl100k_base) a chunk may have.", low=50, high=8000)
-    overlap: int = setting(
-        80, "Tokens that are repeated where a section must be split; less than half of `tokens`.", low=0
-    )
+    tokens: int = setting(400, "Maximum tokens (cl100k_base) per chunk.", low=50, high=8000)
+    overlap: int = setting(80, "Tokens repeated when a section is split; less than half of `tokens`.", low=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,34 +63,33 @@ class EmbeddingConfig:
 
     provider: str = setting(
         "local",
-        "`local`: the model that comes with the package, nothing leaves the machine. `openai`: any server that "
+        "`local`: the model in the package; no text leaves the machine. `openai`: any server that "
         "speaks OpenAI's embeddings API. `none`: search by keywords only.",
         choices=("local", "openai", "none"),
     )
     model: str = setting(
         "",
-        "The name of the model; empty for the provider's default. With `local`, `multilingual-e5-small` is the other "
-        "one, for notes that are not English; it is installed separately (docs/getting-started.md).",
+        "The name of the model; empty for the provider's default. With `local`, `multilingual-e5-small` is for "
+        "notes in other languages than English; install it separately (docs/getting-started.md).",
     )
-    base_url: str = setting("", "Where the server answers, as `http://localhost:11434/v1`; empty for OpenAI itself.")
-    api_key: str = setting("", "The key itself; better kept in the environment or a command.", secret=True)
+    base_url: str = setting("", "URL of the server, such as `http://localhost:11434/v1`; empty for OpenAI.")
+    api_key: str = setting("", "The key; safer in the environment or a command.", secret=True)
     api_key_env: str = setting("OPENAI_API_KEY", "The environment variable that holds the key.")
-    api_key_command: str = setting("", "A command that prints the key, as `pass show openai`.")
-    dimensions: int = setting(0, "How long the vectors shall be; 0 for the model's own length.", low=0, high=8192)
-    batch_tokens: int = setting(50_000, "The most tokens in one request.", low=1, high=300_000)
-    batch_texts: int = setting(256, "The most texts in one request.", low=1, high=2048)
-    daily_token_limit: int = setting(0, "The most tokens sent to a remote embedder in a day; 0 for no limit.", low=0)
-    timeout: float = setting(30.0, "Seconds to wait for one answer.", low=0.1, high=3600)
-    max_retries: int = setting(6, "How often a failed request is tried again.", low=0, high=100)
+    api_key_command: str = setting("", "A command that prints the key, such as `pass show openai`.")
+    dimensions: int = setting(0, "Length of the vectors; 0 for the model's default.", low=0, high=8192)
+    batch_tokens: int = setting(50_000, "Maximum tokens per request.", low=1, high=300_000)
+    batch_texts: int = setting(256, "Maximum texts per request.", low=1, high=2048)
+    daily_token_limit: int = setting(0, "Maximum tokens per day for a remote embedder; 0 for no limit.", low=0)
+    timeout: float = setting(30.0, "Seconds to wait for a response.", low=0.1, high=3600)
+    max_retries: int = setting(6, "Maximum retries of a failed request.", low=0, high=100)
     idle_minutes: float = setting(
         15.0,
-        "Minutes without a text after which the daemon gives the memory of the local model back; the next text loads "
-        "it again. 0 keeps it.",
+        "Idle minutes after which the daemon unloads the local model; the next text loads it again. 0 keeps it loaded.",
         low=0,
         high=10_080,
     )
     price_per_million: float = setting(
-        0.0, "US dollars for a million tokens, for estimates; 0 for the known price of the model.", low=0
+        0.0, "US dollars per million tokens, for estimates; 0 for the known price of the model.", low=0
     )
 
 
@@ -102,16 +97,16 @@ class EmbeddingConfig:
 class SearchConfig:
     """Defaults of search options: `[search]`."""
 
-    limit: int = setting(10, "How many hits an answer has.", low=1, high=1000)
+    limit: int = setting(10, "Maximum number of hits.", low=1, high=1000)
     match: str = setting(
         "any",
-        "`any`: one word may be enough, more words rank higher. `all`: every word is needed.",
+        "`any`: one word is enough, more words rank higher. `all`: every word is required.",
         choices=("any", "all"),
     )
-    per_document: int = setting(3, "The most hits from one document.", low=1, high=1000)
-    fuzzy: bool = setting(True, "Whether words that no text holds are read as words that are spelled almost so.")
+    per_document: int = setting(3, "Maximum hits per document.", low=1, high=1000)
+    fuzzy: bool = setting(True, "Whether to correct words that are in no text to similar words.")
     threshold: float = setting(
-        0.7, "How alike a word must be to be meant: 1 - edit distance / length.", low=0.5, high=1.0
+        0.7, "Minimum similarity of a corrected word: 1 - edit distance / length.", low=0.5, high=1.0
     )
 
 
@@ -122,13 +117,13 @@ class RankingConfig:
     A weight is the maximum share of its score that a passage can lose; 0 disables it.
     """
 
-    recency_notes: float = setting(0.0, "For notes that were not changed for long.", low=0, high=0.5)
-    recency_memories: float = setting(0.05, "For memories that were not changed for long.", low=0, high=0.5)
-    recency_sessions: float = setting(0.05, "For sessions that are long ago.", low=0, high=0.5)
-    half_life_days: float = setting(90.0, "Days after which half of that weight counts.", low=0.1, high=36_500)
-    outdated: float = setting(0.1, "For memories whose `valid_until` has passed.", low=0, high=0.5)
-    usage: float = setting(0.0, "For documents that were never opened with `get`.", low=0, high=0.5)
-    backlinks: float = setting(0.0, "For notes that no other note links to.", low=0, high=0.5)
+    recency_notes: float = setting(0.0, "For notes without recent changes.", low=0, high=0.5)
+    recency_memories: float = setting(0.05, "For memories without recent changes.", low=0, high=0.5)
+    recency_sessions: float = setting(0.05, "For old sessions.", low=0, high=0.5)
+    half_life_days: float = setting(90.0, "Days after which half of a recency weight applies.", low=0.1, high=36_500)
+    outdated: float = setting(0.1, "For memories with a past `valid_until`.", low=0, high=0.5)
+    usage: float = setting(0.0, "For documents never opened with `get`.", low=0, high=0.5)
+    backlinks: float = setting(0.0, "For notes without links from other notes.", low=0, high=0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +134,13 @@ class WatchConfig:
     longest: float = setting(2.0, "Seconds after which a file that keeps changing is read anyway.", low=0, high=3600)
     reconcile: float = setting(
         15.0,
-        "Minutes between two comparisons of everything with the index; 0 for only at the start.",
+        "Minutes between full comparisons with the index; 0 for only at the start.",
         low=0,
         high=10_080,
     )
     backend: str = setting(
         "auto",
-        "`native`: the system's notifications. `polling`: looking again and again. `auto`: whichever works.",
+        "`native`: notifications by the system. `polling`: periodic scans. `auto`: native if possible, else polling.",
         choices=("auto", "native", "polling"),
     )
 
@@ -154,26 +149,26 @@ class WatchConfig:
 class MemoryConfig:
     """Where memories are stored, and their rules: `[memory]`."""
 
-    dir: str = setting("80-memory", "The folder of the memories inside the vault; not a hidden one.")
-    vault: str = setting("", "The source new memories are written to; empty for the first one.")
-    max_bytes: int = setting(10_240, "The longest text one memory may be given, in bytes.", low=1, high=1_048_576)
+    dir: str = setting("80-memory", "The folder of the memories inside the vault; not hidden.")
+    vault: str = setting("", "The source for new memories; empty for the first one.")
+    max_bytes: int = setting(10_240, "Maximum text of one memory, in bytes.", low=1, high=1_048_576)
     review: str = setting(
         "captured",
-        "Which new memories a person reviews: those taken from what was said (`captured`, see `agents.capture`), "
-        "or also those that an agent stores (`agents`: all that name who entered them). They lie in the folder"
+        "Which new memories need a review: those captured from sessions (`captured`, see `agents.capture`), "
+        "or also those stored by agents (`agents`: all with an author). They wait in the folder"
         " `inbox`.",
         choices=("captured", "agents"),
     )
-    auto_prune: bool = setting(False, "Whether the daemon moves expired memories to `.trash/` by itself.")
+    auto_prune: bool = setting(False, "Whether the daemon moves expired memories to `.trash/`.")
     archive_after: str = setting(
         "",
-        "After how long the daemon archives a memory that nobody created, changed or opened since, as `365 days` or "
-        "`2 years`: it is left out of search and recall, and its file stays. Empty for never.",
+        "Time without a change or access after which the daemon archives a memory, such as `365 days` or "
+        "`2 years`. Search and recall then skip it; its file stays. Empty for never.",
     )
     capture_tags: tuple[str, ...] = setting(
         (),
-        "Words that give a captured memory a tag, beside the built-in ones below, as `billing: invoice, stripe api`. "
-        "A built-in tag gets these words instead; without words it is not given.",
+        "Words that add a tag to a captured memory, besides the built-in ones below: `billing: invoice, stripe api`. "
+        "They replace the words of a built-in tag; without words, the tag is disabled.",
     )
 
 
@@ -185,12 +180,14 @@ CLIENTS = {"opencode": "OpenCode", "claude-code": "Claude Code", "codex": "Codex
 class SessionsConfig:
     """Sessions of agents' clients: `[sessions]`."""
 
-    keep: bool = setting(True, "Whether sessions are kept that their client deletes: in the data folder, redacted.")
-    keep_days: int = setting(0, "After how many days they are no longer kept; 0 for never.", low=0, high=36_500)
+    keep: bool = setting(
+        True, "Whether to keep redacted copies, in the data folder, of sessions that a client deletes."
+    )
+    keep_days: int = setting(0, "Days after which these copies are deleted; 0 for never.", low=0, high=36_500)
     mirror: str = setting(
         "",
-        "A folder of the vault that memories are written to: sessions are written there as notes, which are indexed "
-        "instead. Empty for none. Clients that neither `init` nor a section named are left out.",
+        "A folder in the vault of the memories: sessions are written there as notes, which are indexed "
+        "instead. Empty to disable. Clients without a section in the configuration are left out.",
     )
 
 
@@ -198,23 +195,23 @@ class SessionsConfig:
 class ClientConfig:
     """The sessions of one client, as a source: `[sessions.opencode]` and so on."""
 
-    enabled: bool = setting(True, "Whether they are indexed. Those that come later are found.")
+    enabled: bool = setting(True, "Whether to index the client's sessions, also when it is installed later.")
     data: tuple[str, ...] = setting(
         (),
-        "The folder of the client's data, or one database of OpenCode; a list for several. Empty for where the client "
-        "itself would look. Relative to the folder of the configuration file; `~` is your home.",
+        "The folder of the client's data, or one database of OpenCode; a list for several. Empty for the client's "
+        "default. Relative to the folder of the configuration file; `~` is your home.",
         place=True,
     )
     include: tuple[str, ...] = setting(
-        (), "What is indexed beside what was said: `reasoning`, `output` of tools, `diffs` of edited files."
+        (), "What to index besides the messages: `reasoning`, `output` of tools, `diffs` of edited files."
     )
     exclude: tuple[str, ...] = setting(
-        (), "Projects left out: their names, as `client-*`, or their folders, as `~/clients/secret`."
+        (), "Projects to leave out, by name (`client-*`) or folder (`~/clients/secret`)."
     )
     local_only: bool | tuple[str, ...] = setting(
         (),
-        "Projects whose text is never sent to a remote embedder, as for `exclude`; `true` for all sessions, which also "
-        "holds while neither `init` nor a section named the client.",
+        "Projects whose text is never sent to a remote embedder, as in `exclude`; `true` for all sessions, which also "
+        "applies to a client without a section in the configuration.",
     )
 
 
@@ -224,21 +221,19 @@ class AgentsConfig:
 
     capture: str = setting(
         "inbox",
-        "What becomes of `*Remember*: …` and of decisions and preferences that were said: `inbox` keeps them for "
-        "review (the former in the folder `inbox` of the memories, the latter unseen in `inbox/waiting`), `direct` "
-        "among the other memories, `off` not at all.",
+        "What to do with `*Remember*: …` and with decisions and preferences in sessions. `inbox`: keep them for "
+        "review (the former in the folder `inbox`, the latter hidden from search in `inbox/waiting`). `direct`: "
+        "store them with the other memories. `off`: ignore them.",
         choices=("inbox", "direct", "off"),
     )
-    start_daemon: bool = setting(
-        True, "Whether a daemon is started where none runs; otherwise the index is brought up to date once."
-    )
+    start_daemon: bool = setting(True, "Whether to start a daemon if none runs; otherwise the index is synced once.")
 
 
 @dataclass(frozen=True, slots=True)
 class RecallConfig:
     """The recall at the start of an agent's session: `[recall]`."""
 
-    budget: int = setting(1200, "The most tokens (cl100k_base) one answer of `recall` has.", low=1, high=100_000)
+    budget: int = setting(1200, "Maximum tokens (cl100k_base) of a `recall`.", low=1, high=100_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,22 +242,24 @@ class ServeConfig:
 
     listen: str = setting(
         "127.0.0.1:7341",
-        "The address and the port. One that is not of this machine alone needs a token, and a certificate or a proxy.",
+        "Address and port. If other machines can reach it, a token and a certificate or proxy are required.",
     )
     hosts: tuple[str, ...] = setting(
-        (), "Other names that it is asked by, as `notes.example.org`; a proxy's name, too."
+        (), "Other host names of the server, such as `notes.example.org`, including a proxy's name."
     )
-    origins: tuple[str, ...] = setting((), "Web pages of other servers that may ask, as `https://notes.example.org`.")
-    certificate: str = setting("", "The file of a TLS certificate, with those it was signed by.", place=True)
+    origins: tuple[str, ...] = setting(
+        (), "Origins of other web pages that may send requests, such as `https://notes.example.org`."
+    )
+    certificate: str = setting("", "The file of a TLS certificate with its chain.", place=True)
     key: str = setting("", "The file of its private key.", place=True)
     behind_proxy: bool = setting(
-        False, "Whether a proxy in front does TLS and says in `X-Forwarded-For` who asks; nobody else may reach it."
+        False, "Whether a proxy terminates TLS and sets `X-Forwarded-For`; only the proxy may reach the server."
     )
-    rate: int = setting(100, "How many requests one token has in a second; twice as many at once.", low=1, high=100_000)
+    rate: int = setting(100, "Requests per second for each token; twice as many in a burst.", low=1, high=100_000)
     editor: str = setting(
-        "vscode://file{path}:{line}", "What the page links to for a document of a vault, with `{path}` and `{line}`."
+        "vscode://file{path}:{line}", "Link from the page to your editor, with `{path}` and `{line}`."
     )
-    max_body_bytes: int = setting(1_048_576, "The longest request, in bytes.", low=1, high=4_194_304)
+    max_body_bytes: int = setting(1_048_576, "Maximum request size, in bytes.", low=1, high=4_194_304)
 
 
 @dataclass(frozen=True, slots=True)

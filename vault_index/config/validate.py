@@ -20,7 +20,7 @@ def check_together(config: Config, home: Home) -> None:
     names = [source.name for source in config.sources]
     if config.memory.vault and config.memory.vault.casefold() not in map(str.casefold, names):
         raise ConfigError(
-            f"memory.vault names {config.memory.vault!r}, which is no source",
+            f"memory.vault names {config.memory.vault!r}, which is not a source",
             did_you_mean(config.memory.vault, names, f"sources: {', '.join(names) or 'none yet'}"),
         )
     _check_folders(config, home)
@@ -30,7 +30,7 @@ def address_of(listen: str) -> tuple[str, int]:
     """Return host and port of `serve.listen`. Raises ConfigError."""
     match = _ADDRESS.fullmatch(listen)
     if match is None or int(match[3]) > 65_535:
-        raise ConfigError(f"serve.listen is no address with a port: {listen!r}", 'write it as "127.0.0.1:7341"')
+        raise ConfigError(f"serve.listen is not an address with a port: {listen!r}", 'write it as "127.0.0.1:7341"')
     return match[1] or match[2], int(match[3])
 
 
@@ -70,14 +70,14 @@ def _check_values(config: Config) -> None:
     after = config.memory.archive_after
     _refuse(
         bool(after) and not _DURATION.fullmatch(after),
-        f"memory.archive_after is no length of time: {after!r}",
+        f"memory.archive_after is not a duration: {after!r}",
         'write it as "365 days", "6 months" or "2 years"; "" for never',
     )
     for entry in config.memory.capture_tags:
         tag, colon, _ = entry.partition(":")
         _refuse(
             not colon or not tag.strip("# "),
-            f"memory.capture_tags: {entry!r} names no tag",
+            f"memory.capture_tags: {entry!r} has no tag",
             'write a list as ["billing: invoice, stripe api"]',
         )
 
@@ -95,12 +95,12 @@ def _check_sessions(config: Config) -> None:
         wrong = next((word for word in client.include if word not in known), None)
         if wrong is not None:
             raise ConfigError(
-                f"sessions.{name}.include names {wrong!r}, which is no part of a session",
-                did_you_mean(wrong, known, f"it may name {', '.join(known)}"),
+                f"sessions.{name}.include names {wrong!r}, which is not a part of a session",
+                did_you_mean(wrong, known, f"use {', '.join(known)}"),
             )
         _refuse(
             client.enabled and any(source.name == name for source in config.sources),
-            f"a source is named {name!r}, as the sessions of {CLIENTS[name]} are",
+            f"the source name {name!r} is reserved for the sessions of {CLIENTS[name]}",
             f"rename its section, or set sessions.{name}.enabled to false",
         )
     folder, memories = PurePosixPath(mirror), PurePosixPath(config.memory.dir)
@@ -111,7 +111,7 @@ def _check_sessions(config: Config) -> None:
     )
     _refuse(
         bool(mirror) and (folder.is_relative_to(memories) or memories.is_relative_to(folder)),
-        f"sessions.mirror ({folder}) and memory.dir ({memories}) must not lie in each other",
+        f"sessions.mirror ({folder}) and memory.dir ({memories}) must not contain each other",
         "every note in memory.dir is a memory: give sessions a folder of their own",
     )
 

@@ -52,12 +52,14 @@ class Feeds:
         Raises BusyError if too many requests wait, UsageError for an invalid serial or wait.
         """
         if not isinstance(since, str) or isinstance(wait, bool) or not isinstance(wait, int | float) or not wait >= 0:
-            raise UsageError("since must be a serial of an earlier answer, and wait seconds", "see docs/protocol.md")
+            raise UsageError(
+                "since must be the serial of an earlier answer, and wait a number of seconds", "see docs/protocol.md"
+            )
         feed = self._feed(scope, runtime, progress)
         deadline = time.monotonic() + min(wait, _LONGEST_SECONDS)
         with self._lock:
             if wait and self._waiting >= _MOST_WAITING:
-                raise BusyError("too many wait for changes", "ask without waiting")
+                raise BusyError("too many requests wait for changes", "retry with wait 0")
             self._waiting += 1
         try:
             while True:

@@ -102,7 +102,7 @@ class Client:
             self._connection.settimeout(min(self._silence, LOOK_SECONDS) if reading else self._silence)
             return self._answer(on_progress, looking=reading)
         except TimeoutError as fault:
-            raise BusyError("the daemon does not answer any more", _RESTART) from fault
+            raise BusyError("the daemon stopped answering", _RESTART) from fault
         except OSError as fault:
             raise _gone() from fault
 
@@ -188,7 +188,7 @@ def connect(
     if not (is_own_process(connection) and is_own_socket(socket_path)):
         connection.close()
         raise Untrusted(
-            f"another user could answer at {socket_path}", "see who owns that folder, and who may write in it"
+            f"another user could answer at {socket_path}", "check the owner and the permissions of that folder"
         )
     return Client(connection, greeting, silence)
 

@@ -58,7 +58,9 @@ class Stepper:
             problem = Problem(error.code, error.message, error.hint)
         except Exception as error:  # noqa: BLE001 - one step must not end the daemon
             log_event(log, logging.ERROR, "step failed", error=error_location(error))
-            problem = Problem("failed", f"embedding failed: {type(error).__name__}", "the daemon's log says where")
+            problem = Problem(
+                "failed", f"embedding failed: {type(error).__name__}", "see the daemon's log: vault-index logs"
+            )
         return EmbedReport(0, 0, 0, 0.0, (problem,))
 
     def shrink(self) -> None:

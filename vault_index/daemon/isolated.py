@@ -137,7 +137,7 @@ class Part:
 
         Raises BusyError while the index is being built.
         """
-        busy = BusyError("the index of this token is being made", "try again in a moment")
+        busy = BusyError("the index of this token is being built", "try again in a moment")
         if not self._ready.wait(_READY_SECONDS):
             raise busy
         try:
@@ -226,10 +226,13 @@ class Parts:
         part = self._parts.get(scope)
         if part is None and len(self._parts) >= _MOST:
             raise BusyError(
-                f"there are {_MOST} isolated indexes, and no more can be", "revoke a token that is isolated"
+                f"the maximum of {_MOST} isolated indexes is reached",
+                "revoke an isolated token: vault-index token revoke NAME",
             )
         if part is None:
-            raise UsageError("there is no token with this isolated scope", "make one: vault-index token add --isolated")
+            raise UsageError(
+                "there is no token with this isolated scope", "create one: vault-index token add NAME --isolated"
+            )
         return part
 
     def mark(self, path: str, *, folder: bool = False, gone: bool = False) -> None:

@@ -136,7 +136,7 @@ class Daemon:
                 if self._feeds is not None:
                     self._feeds.tend()
             if not (self._writer.is_alive() and self._server.is_alive()):
-                log_event(log, logging.CRITICAL, "a part died; ending, so that whoever started the daemon restarts it")
+                log_event(log, logging.CRITICAL, "a thread died; the daemon exits to be restarted")
                 return 1
             self._report()
 
@@ -350,7 +350,7 @@ class Daemon:
             feeds = self._feeds = self._feeds or Feeds()
         scope, known = caller.scope, {"since": "", "wait": 0.0, **params}
         if len(known) > 2:
-            raise UsageError("changes has the parameters since and wait", "see docs/protocol.md")
+            raise UsageError("changes takes only the parameters since and wait", "see docs/protocol.md")
 
         def runtime() -> Runtime:
             return self._part_of(caller).runtime if scope.isolated else self._runtime.within(scope)
@@ -365,7 +365,9 @@ class Daemon:
         if self._parts is None:
             self._follow_tokens()
         if self._parts is None:
-            raise UsageError("there is no token with this isolated scope", "make one: vault-index token add --isolated")
+            raise UsageError(
+                "there is no token with this isolated scope", "create one: vault-index token add NAME --isolated"
+            )
         return self._parts.of(caller.scope)
 
     def _answer(self, request: Request, progress: Progress) -> Any:

@@ -108,7 +108,7 @@ class Server:
                 del self._clients[client]
             else:
                 return
-        busy = BusyError("the daemon serves as many clients as it can", "try again in a moment")
+        busy = BusyError("the daemon has too many clients", "try again in a moment")
         client.settimeout(1.0)
         with client, contextlib.suppress(OSError):
             client.sendall(_error_line(None, busy))
@@ -137,7 +137,7 @@ class Server:
                 raise protocol.too_long() if len(line) > protocol.MAX_REQUEST_BYTES else ConnectionAbortedError
             message = _read(line)
             if not isinstance(message.get("id"), str | int | None):
-                raise UsageError("the id of the request is no text and no whole number", "see docs/protocol.md")
+                raise UsageError("the id of the request must be a string or an integer", "see docs/protocol.md")
             ident = message.get("id")
             request = _request(message)
         except VaultIndexError as error:
@@ -167,7 +167,7 @@ class Server:
         except Exception as error:  # noqa: BLE001 - one request must not end the connection
             log_event(log, logging.ERROR, "request failed", method=request.method, error=error_location(error))
             told = f"{request.method} failed in the daemon: {type(error).__name__}"
-            return _error_line(ident, DefectError(told, "the daemon's log says where"))
+            return _error_line(ident, DefectError(told, "see the daemon's log: vault-index logs"))
 
 
 def _error_line(ident: Any, error: VaultIndexError) -> bytes:
@@ -180,7 +180,7 @@ def _read(line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
-        raise UsageError("the request is no JSON object", "one JSON object a line, see docs/protocol.md")
+        raise UsageError("the request is not a JSON object", "send one JSON object per line (docs/protocol.md)")
     return message
 
 
@@ -193,9 +193,9 @@ def _request(message: dict[str, Any]) -> Request:
         )
     method, params, form = message.get("method"), message.get("params"), message.get("format")
     if not isinstance(method, str) or not isinstance(params or {}, dict):
-        raise UsageError("the request names no method, or its params are no object", "see docs/protocol.md")
+        raise UsageError("the request has no method, or its params are not an object", "see docs/protocol.md")
     if form is not None and form not in FORMATS:
-        raise UsageError(f"the daemon cannot answer as {str(form)[:20]!r}", f"formats: {', '.join(FORMATS)}")
+        raise UsageError(f"unknown format {str(form)[:20]!r}", f"formats: {', '.join(FORMATS)}")
     return Request(method, params or {}, form)
 
 

@@ -124,7 +124,7 @@ class DaemonLock:
             os.close(self._descriptor)
             raise BusyError(
                 f"a daemon already runs for this home (pid {pid})",
-                f"stop it first (kill {pid}), or leave it to its work",
+                f"stop it first (kill {pid}), or keep using it",
             ) from fault
         os.ftruncate(self._descriptor, 0)
         with suppress(OSError):  # a full disk has no room for it; the lock holds all the same

@@ -207,7 +207,7 @@ class TextSync:
         except Exception as error:  # every failure is retried and reported
             log_event(log, logging.ERROR, "job failed", error=error_location(error))
             raise VaultIndexError(
-                f"a defect of vault-index: {type(error).__name__}", "the daemon's log says where"
+                f"a defect of vault-index: {type(error).__name__}", "see the daemon's log: vault-index logs"
             ) from error
 
     def _save_waiting(self) -> bool:

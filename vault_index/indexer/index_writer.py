@@ -411,7 +411,7 @@ class WriteSide:
         return Problem(
             "cache_rebuilt",
             f"{error.message}; it was set aside as {kept.name}, and a new one was filled from the index",
-            "only what the index has no vector of is embedded again; delete that file when you like",
+            "only texts without a vector in the index are embedded again; you can delete that file",
         )
 
     def _renew_index(self, error: VaultIndexError) -> Problem:
@@ -419,12 +419,12 @@ class WriteSide:
         log.warning("building the index again: %s", error.message)
         if isinstance(error, IndexTooOldError):
             kept.unlink()
-            message = f"{error.message}; it was built again from your files, with the embeddings of cache.db"
-            return Problem("index_rebuilt", message, "nothing is lost, and nothing needs doing")
+            message = f"{error.message}; it was rebuilt from your files, with the vectors of cache.db"
+            return Problem("index_rebuilt", message, "nothing is lost, and no action is needed")
         return Problem(
             "index_rebuilt",
-            f"{error.message}; it was set aside as {kept.name} and built anew from your files",
-            "nothing is lost; delete that file when you like",
+            f"{error.message}; it was set aside as {kept.name} and rebuilt from your files",
+            "nothing is lost; you can delete that file",
         )
 
     def _set_aside(self) -> Path:

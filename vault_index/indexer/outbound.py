@@ -160,8 +160,8 @@ class Moment:
         named = (now.provider, endpoint(now), space.model if of_query else now.model or DEFAULT_MODEL)
         if named != (space.provider, space.endpoint, space.model):
             raise EmbedderRefused(
-                f"nothing was sent to {space.endpoint}: the settings name another embedder by now",
-                "run `vault-index embed` again, which takes the new one",
+                f"nothing was sent to {space.endpoint}: the settings now name another embedder",
+                "run `vault-index embed` again to use the new one",
             )
 
     def _judge(self) -> Callable[[DocumentState], bool | None]:
@@ -283,7 +283,7 @@ class Outbound:
         """
         text = redact(drop_private(text))[0].strip()[:longest]
         if not text:
-            raise EmbedderRefused("the query is private", "what stands in <private> is looked for by no one")
+            raise EmbedderRefused("the query is private", "text in <private> is never searched; add other words")
 
         def check() -> Moment:
             moment = self._moment()
@@ -295,7 +295,7 @@ class Outbound:
             if stays:
                 raise EmbedderRefused(
                     "the query was not sent: local_only keeps it on this machine",
-                    "it is answered by keywords; give `directory`, the folder it is typed in, if that is not private",
+                    "keywords answer it; if it comes from a folder that is not private, give it as `directory`",
                 )
             return moment
 
@@ -344,8 +344,8 @@ class Outbound:
         spent, cost = self._state.tokens_sent(today), sum(costs)
         if limit and spent + cost > limit:
             raise EmbedderRefused(
-                f"the daily limit of {limit:,} tokens is reached ({spent:,} sent today, {cost:,} more asked for)",
-                "go on tomorrow, or raise embedding.daily_token_limit",
+                f"the daily limit of {limit:,} tokens is reached ({spent:,} sent today, {cost:,} more needed)",
+                "continue tomorrow, or raise embedding.daily_token_limit",
             )
         space, via = self._embedder.space, self._embedder.via
         receiver = f"{space.endpoint} via {via}" if via else space.endpoint

@@ -138,7 +138,7 @@ class Synchroniser:
         places = [spelled for place in places for spelled in spellings(place)]
         scan, known = self._scan(source, places, dry_run=dry_run)
         if scan.vanished:
-            kept = f"source {name!r}: {scan.reason}; its {len(known)} documents are kept in the index"
+            kept = f"source {name!r}: {scan.reason}; its {len(known)} documents stay in the index"
             problem = Problem("source_vanished", kept, source.remedy)
             self._add(problems=(problem,) if known or not scan.reason.endswith(YET) else ())
             if not scan.refs:
@@ -391,7 +391,7 @@ def _seen(read: Read, before: tuple[str, str] | None) -> Seen | None:
 
 def _broken_frontmatter(places: Sequence[str]) -> Problem:
     more = f"; `vault-index status` lists {len(places) - 1} more like it" if len(places) > 1 else ""
-    hint = "the note is indexed, with what could be read of it; in quotes any value is plain text"
+    hint = "the note is indexed without the invalid part; put a value in quotes to make it plain text"
     return Problem("frontmatter", places[0] + more, hint)
 
 

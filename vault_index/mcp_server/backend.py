@@ -113,7 +113,7 @@ class Backend:
                 client.close()
         opened = self._daemon(_DAEMON_SECONDS)
         if opened is None:
-            raise BusyError("the daemon is not there", "start it: vault-index watch")
+            raise BusyError("the daemon is not running", "start it: vault-index watch")
         return opened
 
     def _daemon(self, seconds: float) -> Client | None:

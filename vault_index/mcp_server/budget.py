@@ -77,7 +77,7 @@ def most(count: int, build: Callable[[int], Page], budget: int, what: str) -> Pa
     least = build(min(count, 1))
     if not fits(least, budget):
         raise UsageError(
-            f"max_tokens {budget} is too little for {what}", f"give at least {cost(least)}, or ask for less"
+            f"max_tokens {budget} is too small for {what}", f"give at least {cost(least)}, or request less"
         )
     low, high = 1, count
     while high - low > 1:

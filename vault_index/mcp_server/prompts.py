@@ -8,25 +8,25 @@ from vault_index.errors import NotFoundError
 if TYPE_CHECKING:  # the tokenizer and renderer wait for the first call
     from vault_index.mcp_server.toolbox import Toolbox
 
-_PROJECT = {"name": "project", "description": "its folder or name"}
+_PROJECT = {"name": "project", "description": "folder or name"}
 _RECALL = {
     "name": "recall",
-    "description": "What the memory holds for a task, before it begins",
-    "arguments": [{"name": "task", "description": "what is to be done"}, _PROJECT],
+    "description": "Recall memories for a task before it begins",
+    "arguments": [{"name": "task", "description": "the task"}, _PROJECT],
 }
 _REMEMBER = {
     "name": "remember",
-    "description": "Keep what was decided and learned for the next session",
-    "arguments": [{"name": "fact", "description": "what to keep; without it, all of this session"}, _PROJECT],
+    "description": "Store decisions and lessons for the next session",
+    "arguments": [{"name": "fact", "description": "what to store (default: from all of this session)"}, _PROJECT],
 }
 _KEEP = (
-    "Look for each with memory_search first: what is there and wrong or incomplete is changed with memory_update. "
-    "Store the rest with memory_store, one fact each, understandable alone, with the reason. Then tell me in a line "
-    "each what you stored."
+    "Search for each with memory_search first. If a memory is wrong or incomplete, correct it with "
+    "memory_update. Store the rest with memory_store: one fact per memory, understandable alone, "
+    "with the reason. Then list what you stored, one line each."
 )
 _SESSION = (
-    "Remember what the next session must know of this one: decisions and their reasons, causes that were found, fixes, "
-    "what I prefer, what is left to do. Nothing that the code says."
+    "Remember what the next session must know about this one: decisions and their reasons, causes of "
+    "problems, fixes, my preferences, open tasks. Leave out what the code shows."
 )
 
 
@@ -43,7 +43,7 @@ def prompt(toolbox: "Toolbox", name: str, given: Mapping[str, str], folders: Seq
     if name == "recall":
         task = given.get("task", "").strip()
         recalled = toolbox.call("memory_recall", {"query": task, "project": project}, folders=folders).text
-        parts = [f"My task: {task}" if task else "", recalled.strip() or "My memory holds nothing for it."]
+        parts = [f"My task: {task}" if task else "", recalled.strip() or "My memory has nothing about it."]
     elif name == "remember" and toolbox.writes:
         fact = given.get("fact", "").strip()
         parts = [f"Remember this: {fact}" if fact else _SESSION, _KEEP, f"The project is {project}." if project else ""]

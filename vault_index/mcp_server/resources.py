@@ -51,7 +51,7 @@ def read(toolbox: "Toolbox", uri: str) -> dict[str, Any]:
         text = {}
     # The reference matched another document, as [[Harbour]] can.
     if (text.get("source"), text.get("path")) != (source, path):
-        raise NotFoundError(f"there is no resource {uri[:200]!r}", "memory_search finds what there is")
+        raise NotFoundError(f"there is no resource {uri[:200]!r}", "find documents with memory_search")
     return {"contents": [{"uri": uri, "mimeType": _MARKDOWN, "text": text.get("content", "")}]}
 
 

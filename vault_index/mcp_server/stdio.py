@@ -52,7 +52,7 @@ class _Lines(io.TextIOWrapper):
             try:
                 message = mended(json.loads(line, parse_constant=int))  # NaN is not valid JSON
             except (ValueError, RecursionError):
-                self._refuse(None, types.PARSE_ERROR, "this is no JSON")
+                self._refuse(None, types.PARSE_ERROR, "this is not JSON")
                 continue
             try:
                 check_message(message)
@@ -61,7 +61,7 @@ class _Lines(io.TextIOWrapper):
                 self._refuse(
                     ident if type(ident) in (str, int) else None,
                     types.INVALID_REQUEST,
-                    "this is no request of JSON-RPC 2.0",
+                    "this is not a JSON-RPC 2.0 request",
                 )
                 continue
             return json.dumps(message) + "\n" if "\\ud" in line.lower() else line

@@ -28,7 +28,7 @@ _BETWEEN = " || "
 
 _WIKILINK = re.compile(r"^!?\[\[.*\]\]$", re.DOTALL)
 _ABSOLUTE = re.compile(r"^(?:~?[/\\]|[A-Za-z]:[/\\])")
-_HINT = "name it by its id, or by its path inside the vault as memory_search gives it"
+_HINT = "use the id or the path that memory_search returns"
 
 _OF_SESSIONS = {
     "touched": "file", "summary": "summary", "kind": "", "after": "since", "before": "before",
@@ -47,10 +47,7 @@ _OTHER_TOOLS = {
 """Names of our tools in OpenCodeKit and others, without `memory_`."""
 _NO_TOOLS = {"memory_admin": "run in a shell: vault-index status, vault-index import or vault-index prune"}
 
-_LEFT_OUT = (
-    "it is no markdown file, or a link that leads out of the vault, or a rule of the vault or of its source leaves it "
-    "out of the index"
-)
+_LEFT_OUT = "it is not a markdown file, it is a link out of the vault, or a rule of the vault or its source excludes it"
 
 
 class Toolbox:
@@ -101,7 +98,7 @@ class Toolbox:
         if tool.method == "review":
             end = "Memories go to the trash; sessions are forgotten for good."
         else:
-            end = "This cannot be taken back." if args.get("permanent") else "They go to the trash of their source."
+            end = "This cannot be undone." if args.get("permanent") else "They go to the trash of their source."
         return "\n".join((f"Delete {len(named)} of your memories?", *named[:_NAMED], *more, end))
 
     def _named(self, args: Mapping[str, Any]) -> str:
@@ -169,9 +166,9 @@ class Toolbox:
             wanted = {name: value for name, value in args.items() if name not in ("touched", "summary")}
             return self._records(method, wanted)
         if strange := next((name for name in args if name not in _OF_SESSIONS), None):
-            raise UsageError(f"{strange} does not go with touched and summary", "leave it out")
+            raise UsageError(f"{strange} cannot be combined with touched or summary", "remove it")
         if args.get("kind", "session") != "session":
-            raise UsageError(f"a {args['kind']} is no session", "leave kind out")
+            raise UsageError(f"touched and summary need kind session, not {args['kind']}", "omit kind")
         return self._records("sessions", {to: args[name] for name, to in _OF_SESSIONS.items() if to and name in args})
 
     def _put_file(self, method: str, args: dict[str, Any]) -> Page:
@@ -192,7 +189,7 @@ class Toolbox:
             args["offset"] = _number(cursor)
         limit = args.get("limit", budget // _LEAST_ROW + 1 if method == "list" else _HITS)
         if limit < 1:
-            raise UsageError(f"limit must be at least 1, not {limit}", "leave limit out for the default")
+            raise UsageError(f"limit must be at least 1, not {limit}", "omit limit for the default")
         answer = self._ask(method, {**args, "limit": limit + 1})  # one more, to detect a next page
         return cut_records(method, answer, offset=args.get("offset", 0), limit=limit, budget=budget)
 
@@ -214,7 +211,7 @@ class Toolbox:
             ref, skip = place_of(place)
             try:
                 if not ref.strip():
-                    raise UsageError("a reference is empty", "leave it out, or begin again without the cursor")
+                    raise UsageError("a reference is empty", "remove it, or start again without the cursor")
                 _refuse_outside(ref)
                 [text] = self._ask(method, {**args, "ref": ref, "max_tokens": budget})["results"]
             except VaultIndexError as error:
@@ -250,7 +247,7 @@ class Toolbox:
             reason = self._why_not(args.get("ref"))
             if reason is None:
                 raise
-            raise NotFoundError(reason, "only what memory_search finds can be named") from error
+            raise NotFoundError(reason, "use a document that memory_search returns") from error
 
     def _why_not(self, refs: Any) -> str | None:
         """Return why an existing file is not indexed; None if it is indexed or missing."""
@@ -281,7 +278,7 @@ def _tool_called(name: str, tools: Mapping[str, Tool]) -> Tool:
     short = written.removeprefix("memory_")
     if tool := tools.get(_OTHER_TOOLS.get(short, f"memory_{short}")):
         return tool
-    there_are = did_you_mean(written, tools, f"there are {', '.join(tools)}")
+    there_are = did_you_mean(written, tools, f"the tools are {', '.join(tools)}")
     raise UsageError(f"there is no tool {name!r}", _NO_TOOLS.get(written, there_are))
 
 
@@ -293,7 +290,7 @@ def answer_tool(ask: Ask, params: Mapping[str, Any]) -> str:
     """
     name, given = params.get("name"), params.get("arguments") or {}
     if not isinstance(name, str) or not isinstance(given, dict):
-        raise UsageError("a call needs the name of a tool, and an object of arguments", "give name and arguments")
+        raise UsageError("a call needs the name of a tool and an object of arguments", "give name and arguments")
     client, directory, session = (str(params.get(key) or "") for key in ("entered_by", "directory", "session"))
     more = {"project": directory or None, "session": session or None}
     return Toolbox(TOOLS, ask).call(name, given, client, [directory] if directory else [], **more).text
@@ -316,13 +313,13 @@ def _bounds(args: dict[str, Any]) -> tuple[int, str | None]:
     """Remove `max_tokens` and the cursor from the arguments and return them."""
     budget = args.pop("max_tokens", MAX_TOKENS)
     if budget < 1:
-        raise UsageError(f"max_tokens must be at least 1, not {budget}", f"leave it out for {MAX_TOKENS}")
+        raise UsageError(f"max_tokens must be at least 1, not {budget}", f"omit it for the default ({MAX_TOKENS})")
     return budget, args.pop("cursor", None) or None
 
 
 def _number(cursor: str) -> int:
     if not (cursor.isascii() and cursor.isdigit()):
-        raise UsageError(f"{cursor!r} is no cursor of this tool", "leave it out, and begin again")
+        raise UsageError(f"{cursor!r} is not a cursor of this tool", "start again without it")
     return int(cursor[:9])
 
 
@@ -346,8 +343,8 @@ def _refuse_outside(place: str) -> None:
     parts = re.split(r"[/\\]", place.strip())
     hidden = any(part.startswith(".") for part in parts[:-1]) or (len(parts) > 1 and parts[-1].startswith("."))
     for refused, why in (
-        ("\0" in place, "is no path"),
-        (_ABSOLUTE.match(place.strip()), "is an absolute path, and only what is inside a vault can be asked for"),
+        ("\0" in place, "is not a path"),
+        (_ABSOLUTE.match(place.strip()), "is an absolute path, not one inside a vault"),
         (".." in parts, "leads out of the vault"),
         (hidden, "is hidden: files and folders that begin with a dot are not indexed"),
     ):

@@ -26,7 +26,7 @@ def answer(
     if name == "sign_in":
         return tokens.sign_in(home, params)
     if not caller.owner:
-        raise ForbiddenError("this is only for the page of the user", "open it there: vault-index open")
+        raise ForbiddenError("only the page may request this", "open the page: vault-index open")
     match name:
         case "about":
             return _about(home, caller)
@@ -41,7 +41,7 @@ def answer(
             return _disk(home)
         case "sent":
             return _sent(home)
-    raise NotFoundError("there is nothing at this path", "see docs/page.md")
+    raise NotFoundError("unknown path", "see docs/serve.md")
 
 
 @cache

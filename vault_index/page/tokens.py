@@ -40,7 +40,7 @@ def list_tokens(
             if tokens.revoke(name).caller.scope.isolated:
                 reload()
         case given if given:
-            raise UsageError("nothing of this can be done with tokens", "send add, revoke, or neither")
+            raise UsageError("the request must be add, revoke or empty", "send one of these")
     now = time.time()
     rows = [{**token_row(token, now), "owner": token.caller.owner} for token in tokens.all()]
     sources = [source.name for source in all_sources(load_config(home))]
@@ -53,11 +53,11 @@ def _add(home: Home, tokens: Tokens, asked: Mapping[str, Any], reload: Callable[
     name, writes, isolated = given.pop("name", ""), given.pop("writes", None), given.pop("isolated", False)
     expires = given.pop("expires", "")
     if not isinstance(name, str) or not isinstance(writes, bool) or not isinstance(isolated, bool):
-        raise UsageError("a token has a name, and writes or does not", "say name, and writes: true or false")
+        raise UsageError("a token needs name and writes", "send name, and writes as true or false")
     if unknown := next((key for key in given if key not in ("sources", "folders", "projects")), ""):
-        raise UsageError(f"a token has no {unknown!r:.40}", "see docs/page.md")
+        raise UsageError(f"unknown token field {unknown!r:.40}", "see docs/serve.md")
     if not all(map(_is_texts, given.values())) or not _is_text(expires):
-        raise UsageError("what a token may see is named by lists of texts", "leave out what restricts nothing")
+        raise UsageError("sources, folders and projects must be lists of texts", "omit those that restrict nothing")
     scope, absent = read_scope(config, given, isolated=isolated)
     ends = end_of(expires, now, option="expires") if expires else None
     caller = Caller(name, writes, scope)

@@ -48,7 +48,7 @@ class Api:
         elif path.startswith("/api/"):
             await self._method(scope, receive, send, caller, path.removeprefix("/api/"))
         else:
-            raise NotFoundError("there is nothing at this path", "see /openapi.json")
+            raise NotFoundError("unknown path", "see /openapi.json")
 
     async def _method(self, scope: Scope, receive: Receive, send: Send, caller: Caller, name: str) -> None:
         served_params(caller, name, {})  # before the body is read
@@ -58,7 +58,7 @@ class Api:
         body = await scope["body"]()
         params = _checked(parse_json(body) if body else {})
         if self._asked >= _WAITING:
-            raise BusyError("too many ask at once", "try again in a moment")
+            raise BusyError("too many requests at once", "try again in a moment")
         self._asked += 1
         gone = asyncio.ensure_future(disconnected(receive))
 
@@ -82,12 +82,12 @@ def _checked(params: Any) -> dict[str, Any]:
     Raises UsageError for objects, nested lists and numbers out of bounds.
     """
     if not isinstance(params, dict):
-        raise UsageError("the body is no JSON object", "send an object with the parameters")
+        raise UsageError("the body is not a JSON object", "send an object with the parameters")
     for name, value in params.items():
         for one in value if isinstance(value, list) else [value]:
             number = isinstance(one, int | float)
             if isinstance(one, dict | list) or (number and not (math.isfinite(one) and abs(one) <= MOST)):
-                raise UsageError(f"{name!r:.40} has a value that is none of its kind", "see /openapi.json")
+                raise UsageError(f"invalid value for {name!r:.40}", "see /openapi.json")
     return params
 
 

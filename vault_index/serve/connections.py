@@ -88,7 +88,7 @@ class Connection(H11Protocol):
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):  # already answered
             self.transport.abort()
             return
-        error = {"code": "usage", "message": "this is no request of HTTP/1.1", "hint": "see docs/protocol.md"}
+        error = {"code": "usage", "message": "this is not an HTTP/1.1 request", "hint": "see docs/serve.md"}
         body = json.dumps({"error": error}).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *SECURITY]
         for event in (

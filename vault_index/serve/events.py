@@ -53,7 +53,7 @@ class Events:
             raise not_allowed("GET")
         caller: Caller = scope["caller"]
         if self._listening.total() >= _MOST or self._listening[caller.name] >= _MOST_OF_ONE:
-            raise BusyError("too many listen", "close one of the streams")
+            raise BusyError("too many event streams", "close one of them")
         feed = self._feed(caller)
         last = next((value for name, value in scope["headers"] if name == b"last-event-id"), b"")
         self._listening[caller.name] += 1
@@ -72,7 +72,7 @@ class Events:
         feed = self._feeds.get(caller.scope)
         if feed is None:
             if len(self._feeds) >= _MOST_FEEDS:
-                raise BusyError("too many scopes are listened to", "try again later")
+                raise BusyError("event streams exist for too many different scopes", "try again later")
             wait = _WAIT_SECONDS if len(self._feeds) < _MOST_WAITING else 0.0
 
             def ask(since: str, seconds: float) -> dict[str, Any]:

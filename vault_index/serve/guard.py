@@ -91,7 +91,7 @@ class Guard:
         except Exception as error:  # noqa: BLE001 - one request must not end the connection
             if not isinstance(error, VaultIndexError):
                 log_event(log, logging.ERROR, "request failed", error=error_location(error))
-                error = DefectError("this failed in the server", "its log says where")
+                error = DefectError("internal server error", "see the log of the server")
             if status:  # end the started answer
                 await send({"type": "http.response.body", "body": b""})
             else:
@@ -128,7 +128,7 @@ class Guard:
         secret = _secret(headers)
         caller = self._caller(secret, scope, headers)
         if seconds := self._rates.wait(caller.name, time.monotonic()):
-            raise _too_many("this token asks too often", seconds)
+            raise _too_many("too many requests with this token", seconds)
         scope["caller"] = caller
         answering = asyncio.ensure_future(self._app(scope, receive, answer))
         try:
@@ -151,7 +151,7 @@ class Guard:
             made = await self._sign(code) if isinstance(code, str) else {}
         if not made:
             self._count_failure(scope, headers)
-            raise Refusal("this code signs nobody in (any more)", "open the page anew: vault-index open", 401)
+            raise Refusal("the sign-in code is invalid or expired", "open the page again: vault-index open", 401)
         scope["known"] = made["name"]
         key = page_key(made.pop("token"), _place(scope))
         await send_json(answer, 200, {**made, "key": key})
@@ -164,18 +164,18 @@ class Guard:
         # A proxy may interpret them differently.
         if "transfer-encoding" in headers and "content-length" in headers:
             close = [(b"connection", b"close")]
-            raise Refusal("the length of the request is said twice", "say it once", 400, close)
+            raise Refusal("both Content-Length and Transfer-Encoding are given", "send only one", 400, close)
         host, origin = headers.get("host", "").lower(), headers.get("origin")
         if sum(len(key) + len(value) for key, value in headers.items()) > HEADER_BYTES:
-            raise Refusal("the headers are too long", "send fewer", 431, [(b"connection", b"close")])
+            raise Refusal("the headers are too long", "send fewer headers", 431, [(b"connection", b"close")])
         name = _HOST.fullmatch(host)
         if name is None or not {host, name[1]} & self._hosts:
-            raise Refusal("this server has another name", "add the name to serve.hosts", 421)
+            raise Refusal("unknown host name", "add the name to serve.hosts", 421)
         if origin in self._settings.origins:
             told = (b"access-control-allow-origin: " + origin.encode("latin-1"), *_SHARED)
             more += [(name, value) for name, _, value in (line.partition(b": ") for line in told)]
         elif origin is not None and origin.lower() != f"{self._scheme}://{host}":
-            raise Refusal("pages of other servers may not ask", "add the page to serve.origins", 403)
+            raise Refusal("this origin is not allowed", "add the origin to serve.origins", 403)
 
     def _caller(self, secret: str, scope: Scope, headers: Mapping[str, str]) -> Caller:
         caller = self._find(secret, scope)
@@ -188,7 +188,7 @@ class Guard:
     def _count_failure(self, scope: Scope, headers: Mapping[str, str]) -> None:
         """Count a failed login. Raises Refusal after too many from one address."""
         if seconds := self._failed.wait(self._address(scope, headers), time.monotonic()):
-            raise _too_many("too many tried without a token that is known", seconds)
+            raise _too_many("too many requests without a valid token", seconds)
 
     def _find(self, secret: str, scope: Scope) -> Caller | None:
         with _told_to_the_log():
@@ -220,7 +220,7 @@ async def read_body(headers: Mapping[str, str], receive: Receive, most: int) -> 
     if kind.strip() != "application/json" or charset not in ("", "charset=utf-8", 'charset="utf-8"'):
         raise Refusal("the content type must be application/json", "send JSON in UTF-8", 415)
     if headers.get("content-encoding", "identity").lower() != "identity":
-        raise Refusal("the body is compressed", "send it as it is", 415)
+        raise Refusal("the body is compressed", "send it uncompressed", 415)
     length = headers.get("content-length", "0")
     if (int(length) if length.isdecimal() else 0) > most:
         raise _too_long(most)
@@ -236,7 +236,7 @@ async def read_body(headers: Mapping[str, str], receive: Receive, most: int) -> 
                     return bytes(body)
     except TimeoutError as error:
         close = [(b"connection", b"close")]
-        raise Refusal("the body did not come in time", "send it at once", 408, close) from error
+        raise Refusal("the body did not arrive in time", "send it without delay", 408, close) from error
 
 
 async def _drop_body(receive: Receive) -> None:
@@ -257,7 +257,7 @@ def parse_json(body: bytes) -> Any:
         # int("NaN") raises ValueError.
         return json.loads(body.decode(), parse_constant=int, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
-        raise Refusal("the body is no JSON in UTF-8", "send an object", 400) from error
+        raise Refusal("the body is not valid JSON in UTF-8", "send a JSON object", 400) from error
 
 
 @contextmanager
@@ -266,26 +266,26 @@ def _told_to_the_log() -> Iterator[None]:
     try:
         yield
     except VaultIndexError as error:
-        log_event(log, logging.ERROR, "no token can be read", message=error.message, hint=error.hint)
-        raise Refusal("no token can be read now", "the log of the server says why", 503) from error
+        log_event(log, logging.ERROR, "tokens not read", message=error.message, hint=error.hint)
+        raise Refusal("the tokens cannot be read", "see the log of the server", 503) from error
 
 
 def not_allowed(*methods: str) -> Refusal:
     allowed = ", ".join(methods)
-    return Refusal("this path has another method", f"use {allowed}", 405, [(b"allow", allowed.encode())])
+    return Refusal("this path does not support the method", f"use {allowed}", 405, [(b"allow", allowed.encode())])
 
 
 def _too_long(most: int) -> Refusal:
-    return Refusal(f"the body is longer than {most} bytes", "say less, or raise serve.max_body_bytes", 413)
+    return Refusal(f"the body is longer than {most} bytes", "send less, or raise serve.max_body_bytes", 413)
 
 
 def _unknown() -> Refusal:
-    hint = "send the header Authorization: Bearer and a token of: vault-index token add"
-    return Refusal("this needs a token that is known", hint, 401, [(b"www-authenticate", b"Bearer")])
+    hint = "send the header Authorization: Bearer TOKEN; create a token with: vault-index token add"
+    return Refusal("a valid token is required", hint, 401, [(b"www-authenticate", b"Bearer")])
 
 
 def _too_many(message: str, seconds: int) -> Refusal:
-    return Refusal(message, "wait, and ask again", 429, [(b"retry-after", b"%d" % seconds)])
+    return Refusal(message, "wait, then try again", 429, [(b"retry-after", b"%d" % seconds)])
 
 
 def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
@@ -308,5 +308,5 @@ def _secret(headers: Mapping[str, str]) -> str:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("duplicate key")
     return found

@@ -45,13 +45,13 @@ class Mcp:
             said = check_message(parse_json(body)) if scope["method"] == "POST" else None
         except (Refusal, ValueError) as error:
             code, kind = (
-                (types.PARSE_ERROR, "JSON in UTF-8")
+                (types.PARSE_ERROR, "valid JSON in UTF-8")
                 if isinstance(error, Refusal)
-                else (types.INVALID_REQUEST, "message of JSON-RPC 2.0")
+                else (types.INVALID_REQUEST, "a JSON-RPC 2.0 message")
             )
             await send_json(send, 400, {"jsonrpc": "2.0", "id": None, "error": {
                 "code": code,
-                "message": f"the body is no {kind}; send one request, as "
+                "message": f"the body is not {kind}; send one request, such as "
                 '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}',
             }})  # fmt: skip
             return

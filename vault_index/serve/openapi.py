@@ -17,16 +17,16 @@ from vault_index.serve.answers import MOST
 from vault_index.version import __version__
 
 _ERRORS = {
-    "400": "the request is wrong",
-    "401": "no token that is known",
+    "400": "the request is invalid",
+    "401": "no valid token",
     "403": "the token does not allow it",
     "404": "there is no such document, memory or source",
-    "405": "another method is meant",
-    "408": "the body did not come in time",
+    "405": "the path does not support the method",
+    "408": "the body did not arrive in time",
     "409": "the file changed since it was read",
     "413": "the body is too long",
-    "415": "the body is no JSON by its type",
-    "421": "another host is meant",
+    "415": "the content type is not JSON",
+    "421": "unknown host name",
     "429": "too many requests; see Retry-After",
     "503": "the index cannot answer now; see Retry-After",
 }
@@ -94,7 +94,7 @@ def _operation(method: Method, answers: list[Any]) -> dict[str, Any]:
             ),
         },
         "responses": {
-            "200": {"description": "the answer, as of --json", "content": _json(answer)},
+            "200": {"description": "the answer, as with --json", "content": _json(answer)},
             **{status: {"$ref": f"#/components/responses/{status}"} for status in _ERRORS},
         },
     }

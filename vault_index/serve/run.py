@@ -112,7 +112,7 @@ class _Server(uvicorn.Server):
             self.servers.append(await listening)
         self.started = True
         log_event(log, logging.INFO, "ready", address=self._where)
-        self._say(f"vault-index: serving on {self._where} (a token: vault-index token add NAME --read)")
+        self._say(f"vault-index: serving on {self._where} (create a token: vault-index token add NAME --read)")
         notify(f"READY=1\nSTATUS=serving on {self._where}")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -159,8 +159,8 @@ def _configured(app: Any, settings: ServeConfig) -> uvicorn.Config:
         config.load()
     except (OSError, ssl.SSLError) as error:
         raise ConfigError(
-            f"the certificate or its key cannot be used: {error.strerror or 'they are no PEM files that fit'}",
-            "see serve.certificate and serve.key",
+            f"the certificate or its key cannot be used: {error.strerror or 'they are not matching PEM files'}",
+            "check serve.certificate and serve.key",
         ) from error
     return config
 
@@ -186,10 +186,10 @@ def _refuse_open(host: str, settings: ServeConfig, tokens: Tokens) -> None:
             return
     if not (settings.certificate or settings.behind_proxy):
         raise ConfigError(
-            f"{host} can be reached from elsewhere, and nothing would be encrypted",
-            "set serve.certificate and serve.key, or serve.behind_proxy where a proxy in front does TLS",
+            f"{host} is reachable from other machines, and nothing would be encrypted",
+            "set serve.certificate and serve.key, or serve.behind_proxy if a proxy terminates TLS",
         )
     if not any(one.expires is None or one.expires > time.time() for one in tokens.all()):
         raise ConfigError(
-            f"{host} can be reached from elsewhere, and there is no token", "make one: vault-index token add"
+            f"{host} is reachable from other machines, and there is no token", "create one: vault-index token add"
         )

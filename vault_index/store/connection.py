@@ -46,7 +46,7 @@ _JOURNAL_LIMIT = 32 * 1024 * 1024
 # times as long.
 _CACHE_KIB: dict[Name, int] = {"index": 32 * 1024, "cache": 4 * 1024, "state": 1024}
 _MMAP_BYTES = 1 << 30
-REBUILD = "run `vault-index rebuild`: the index comes back from your files"
+REBUILD = "run `vault-index rebuild`, which restores the index from your files"
 ANY_OF = "IN (SELECT value FROM json_each(?))"
 """An IN condition for any number of values; `?` marks are limited to 32,766."""
 
@@ -158,8 +158,8 @@ def _translate(error: Exception, path: Path) -> VaultIndexError:
     # Without the state, sending is not safe, whatever the reason.
     kind = StateDamagedError if path.name == "state.db" else VaultIndexError
     if not os.access(path.parent, os.W_OK):
-        hint = "make it writable for this user, or have the index in another place with --home DIR"
-        return kind(f"{path.parent} cannot be written, and even a question needs that", hint)
+        hint = "make it writable for this user, or choose another place with --home DIR"
+        return kind(f"{path.parent} is not writable, and even a search needs that", hint)
     if kind is StateDamagedError:
         return damaged(path, str(error))
     return VaultIndexError(f"cannot open or write {path} ({error})", "check its permissions and the disk")
@@ -172,11 +172,11 @@ def damaged(path: Path, what: str) -> VaultIndexError:
 
 
 _DAMAGED: dict[str, tuple[type[VaultIndexError], str]] = {
-    "index.db": (IndexCorruptError, "run `vault-index rebuild`: the index comes back from your files"),
-    "cache.db": (CacheDamagedError, "run `vault-index sync`: it is set aside, and filled again from the index"),
+    "index.db": (IndexCorruptError, "run `vault-index rebuild`, which restores the index from your files"),
+    "cache.db": (CacheDamagedError, "run `vault-index sync`, which sets it aside and refills it from the index"),
     "state.db": (
         StateDamagedError,
-        "run `vault-index doctor --fix`; until then nothing is sent and no session is read, and search goes on",
+        "run `vault-index doctor --fix`; until then no text is sent and no session is indexed",
     ),
 }
 
@@ -288,13 +288,13 @@ def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool
     if version > ours:
         raise IndexTooNewError(
             f"{path} was made by a newer vault-index (schema {version}, this one knows {ours})",
-            f"upgrade vault-index; or, to go on with this one, move {path} away and run `vault-index sync`",
+            f"upgrade vault-index, or move {path} away and run `vault-index sync` with this version",
         )
     if version < ours and (not writable or (version and name != "state")):
         error = NotSetUpError if not writable else _TOO_OLD[name]
         raise error(
             f"{path} was made by an older vault-index (schema {version}, this one needs {ours})",
-            f"run `vault-index sync`: it makes a new {name}.db, and nothing is lost",
+            f"run `vault-index sync`, which makes a new {name}.db; nothing is lost",
         )
     if writable:
         if version == 0:

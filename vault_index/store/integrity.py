@@ -76,7 +76,7 @@ class Checkup(Database):
             except _UNREADABLE as error:
                 return f"{table} cannot be read ({error})"
             if lone:
-                return f"{lone} rows of {table} and {rows} lack each other"
+                return f"{lone} rows of {table} and {rows} do not match"
         return ""
 
     def vectors(self) -> str:
@@ -103,9 +103,9 @@ class Checkup(Database):
             except _UNREADABLE as error:
                 return f"the vectors of {row.space.model} cannot be read ({error})"
             if strange or unseen:
-                return f"{max(strange, abs(unseen))} vectors of {row.space.model} are none, or are not found"
+                return f"{max(strange, abs(unseen))} vectors of {row.space.model} are invalid or cannot be found"
             if lone:
-                return f"{lone} chunks and vectors of {row.space.model} do not go together"
+                return f"{lone} chunks and vectors of {row.space.model} do not match"
         return ""
 
     def _strange_schema(self) -> str:
@@ -114,7 +114,7 @@ class Checkup(Database):
             want = {name: _bare(str(sql)) for name, sql in new.execute(_SCHEMA)}
         have = {name: _bare(sql) for name, sql in self.execute(_SCHEMA)}
         strange = [name for name in {**want, **have} if want.get(name) != have.get(name)]
-        return f"not as this version makes it: {', '.join(strange)}" if strange else ""
+        return f"unexpected schema: {', '.join(strange)}" if strange else ""
 
     def _strange_value(self) -> str:
         """SQLite accepts any type in any column, and invalid UTF-8, on which readers fail."""
@@ -123,13 +123,13 @@ class Checkup(Database):
             for values in self.connection.execute(f"SELECT * FROM {table}"):
                 for value, (column, types) in zip(values, columns, strict=True):
                     if value is not None and not isinstance(value, types):
-                        return f"{table}.{column} holds a value of another type"
+                        return f"{table}.{column} has a value of the wrong type"
         return ""
 
     def _strange_text(self) -> str:
         lone = "SELECT count(*) FROM text_block WHERE id NOT IN (SELECT block_id FROM chunk)"
         strange = self.value(f"SELECT count(*) FROM chunk WHERE octet_length({TEXT}) IS NOT bytes") + self.value(lone)
-        return f"{strange} texts and chunks do not go together" if strange else ""
+        return f"{strange} texts and chunks do not match" if strange else ""
 
     def serving(self) -> VectorSpace | None:
         """Return the serving space."""

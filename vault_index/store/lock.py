@@ -36,7 +36,7 @@ class WriteLock:
         if not self._threads.acquire(timeout=timeout):
             raise self._busy()
         try:
-            hint = "check the permissions of its folder, or have the index in another place with --home DIR"
+            hint = "check the permissions of its folder, or choose another place with --home DIR"
             with os_errors_as(str(self._path), hint):
                 self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 descriptor = open_own(self._path, os.O_RDWR)

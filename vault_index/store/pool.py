@@ -54,7 +54,7 @@ class ReadPool:
             sound = True  # the request was wrong, the connection is fine
             raise
         except UnicodeEncodeError as error:  # a lone surrogate, which no database accepts
-            raise UsageError("what is asked for is not valid UTF-8", "give it in UTF-8") from error
+            raise UsageError("the request is not valid UTF-8", "send it as UTF-8") from error
         except VaultIndexError:
             raise
         except BaseException:

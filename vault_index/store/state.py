@@ -358,9 +358,9 @@ def mend(path: Path) -> str:
     kept = set_aside(path)
     rows = {name: [row for file in all_set_aside(path) for row in _readable(file, name)] for name in _COLUMNS}
     counts = _merge(path, rows)
-    where = f"what there was is {kept.name}" if kept.exists() else "nothing of it was left"
+    where = f"the old file is {kept.name}" if kept.exists() else "no old file was left"
     saved = ", ".join(f"{count} rows of {name}" for name, count in counts.items())
-    return f"{path.name} was damaged or lost; {where}; kept: {saved}; what else it held is lost"
+    return f"{path.name} was damaged or lost; {where}; recovered: {saved}; the rest is lost"
 
 
 def _merge(path: Path, rows: Mapping[str, Sequence[Any]]) -> dict[str, int]:

@@ -36,7 +36,7 @@ class Page:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path, caller = scope["path"], scope["caller"]
         if not caller.owner:
-            raise ForbiddenError("this is only for the page of the user", "open it there: vault-index open")
+            raise ForbiddenError("only the page may request this", "open the page: vault-index open")
         kind, _, name = path.removeprefix("/").partition("/")
         if kind == "files":
             scope["shown"] = "/files"
@@ -48,7 +48,7 @@ class Page:
         body = await scope["body"]()
         params = parse_json(body) if body else {}
         if not isinstance(params, dict):
-            raise UsageError("the body is no JSON object", "send an object with the parameters")
+            raise UsageError("the body is not a JSON object", "send an object with the parameters")
         own = {"read": self._read, "memories": self._memories}.get(name)
         if own:
             answer = await anyio.to_thread.run_sync(own, caller, params, limiter=self._drawers)

@@ -36,7 +36,7 @@ def read_document(get: Get, params: Mapping[str, Any]) -> dict[str, Any]:
     """
     ref, source, origin = (_text(params, key) for key in ("ref", "source", "from"))
     if not ref:
-        raise UsageError("which document?", "name it: ref")
+        raise UsageError("the parameter ref is missing", "give a reference to a document")
     found, heading = _find(get, ref, source or None, origin)
     first, last = found["lines"]
     name, whole = (found["path"], found["source"]), found["metadata"]["lines"]
@@ -65,7 +65,7 @@ def read_document(get: Get, params: Mapping[str, Any]) -> dict[str, Any]:
 def _text(params: Mapping[str, Any], key: str) -> str:
     value = params.get(key)
     if not isinstance(value, str | None):
-        raise UsageError(f"{key} is no text", "send a text")
+        raise UsageError(f"{key} is not a string", "send a string")
     return value or ""
 
 

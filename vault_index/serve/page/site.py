@@ -53,7 +53,7 @@ async def send_file(scope: Scope, send: Send) -> bool:
     if file is None:
         if path.startswith("/page/") and path.endswith(tuple(_TYPES)):
             scope["shown"] = "/page"
-            raise NotFoundError("the page has no such file", "load the page anew")
+            raise NotFoundError("the page has no such file", "reload the page")
         return False
     scope["shown"] = path
     known = next((value for name, value in scope["headers"] if name == b"if-none-match"), b"")
