@@ -28,7 +28,7 @@ class Scope(NamedTuple):
         return tuple(f"{folder.strip('/')}/" for folder in self.folders)
 
     def holds(self, source: str, path: str, project: str | None) -> bool:
-        """Whether a document lies in the scope.
+        """Return whether a document lies in the scope.
 
         Project names ignore the case of ASCII letters, as in SQL.
         """

@@ -145,7 +145,7 @@ def _new_draft(folder: str, mode: int, at: int | None) -> tuple[str, int]:
 
 
 def is_draft(name: str) -> bool:
-    """Whether `draft` made this file name."""
+    """Return whether `draft` made this file name."""
     return re.fullmatch(r"\.vault-index-[0-9a-f]{16}\.tmp", name) is not None
 
 
@@ -262,7 +262,7 @@ def real_path(path: str) -> str:
 
 
 def is_under(folder: str, path: str) -> bool:
-    """Whether a path is the folder or lies under it; every path lies under the empty folder."""
+    """Return whether a path is the folder or lies under it; the empty folder holds all paths."""
     return not folder or path == folder or path.startswith(folder.rstrip("/") + "/")
 
 

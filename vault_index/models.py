@@ -64,7 +64,7 @@ KEPT = -1
 
 
 def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:
-    """Whether a document was indexed in its present state."""
+    """Return whether a document was indexed in its present state."""
     return (
         was is not None
         and (was.size, was.mtime_ns, was.inode) == (now.size, now.mtime_ns, now.inode)

@@ -96,7 +96,7 @@ class Runtime:
         return not self.sees_all
 
     def holds(self, source: str, path: str, text: str) -> bool:
-        """Whether the caller may see a file with this text, which the index may not have yet."""
+        """Return whether the caller may see a file with this text, indexed or not."""
         if self.scope is None or not self.scope.projects:
             return True
         from vault_index.markdown.frontmatter import read_frontmatter

@@ -83,7 +83,7 @@ def _check_values(config: Config) -> None:
 
 
 def _is_visible_folder(text: str) -> bool:
-    """Whether a setting is a relative folder without hidden parts."""
+    """Return whether a setting is a relative folder without hidden parts."""
     folder = PurePosixPath(text)
     hidden = any(part.startswith(".") for part in folder.parts)
     return bool(folder.parts) and not folder.is_absolute() and not hidden and "\\" not in text

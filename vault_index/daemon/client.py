@@ -67,7 +67,7 @@ class Client:
         self._connection.close()
 
     def is_open(self) -> bool:
-        """Whether the daemon has kept the connection open since its last answer."""
+        """Return whether the daemon has kept the connection open since its last answer."""
         self._connection.settimeout(0)
         try:
             self._connection.recv(1, socket.MSG_PEEK)

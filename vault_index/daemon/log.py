@@ -104,7 +104,7 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _is_journal(stream: str) -> bool:
-    """Whether stderr is the journal that systemd names; children inherit the variable."""
+    """Return whether stderr is the journal that systemd names; children inherit the variable."""
     found = os.fstat(sys.stderr.fileno()) if stream else None
     return found is not None and stream == f"{found.st_dev}:{found.st_ino}"
 

@@ -134,7 +134,7 @@ def exhausted(root: str) -> OSError | None:
 
 
 def works(observer: BaseObserver) -> bool:
-    """Whether all its threads are alive."""
+    """Return whether all its threads are alive."""
     reader = getattr(observer, "reader", observer)
     return all(thread.is_alive() for thread in (observer, reader, *observer.emitters))
 

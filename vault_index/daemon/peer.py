@@ -12,7 +12,7 @@ _PEERCRED_BYTES = 76
 
 
 def is_own_process(connection: socket.socket) -> bool:
-    """Whether the process at the other end runs as this user; False if unknown."""
+    """Return whether the process at the other end runs as this user; False if unknown."""
     try:
         credentials = connection.getsockopt(*_PEERCRED, _PEERCRED_BYTES)
     except OSError:
@@ -21,7 +21,7 @@ def is_own_process(connection: socket.socket) -> bool:
 
 
 def is_own_socket(path: str | os.PathLike[str]) -> bool:
-    """Whether only this user can have created the socket: user and folder match, closed to others.
+    """Return whether only this user can have created a socket.
 
     The folder may be reached through a link that this user or root made.
     """

@@ -246,7 +246,7 @@ def _links_out(root: str) -> dict[str, str]:
 
 
 def is_noise(relative: str, *, folder: bool) -> bool:
-    """Whether an event at this path (relative to the root, with `/`) cannot concern a document."""
+    """Return whether an event at this relative path cannot concern a document."""
     *above, name = relative.split("/")
     if not all(is_folder_name(part) for part in above):
         return True
@@ -254,7 +254,7 @@ def is_noise(relative: str, *, folder: bool) -> bool:
 
 
 def _may_lead_to_folder(path: str, *, gone: bool) -> bool:
-    """Whether a file event may be for a link to a folder; for a deleted one, judged by its name."""
+    """Return whether a file event may be for a link to a folder; a deleted one by its name."""
     return "." not in os.path.basename(path) if gone else os.path.islink(path) and os.path.isdir(path)
 
 

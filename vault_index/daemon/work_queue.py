@@ -97,7 +97,7 @@ class WorkQueue:
             self._wakes_at = 0.0
 
     def is_due(self, *priorities: Priority) -> bool:
-        """Whether work of one of these priorities is due."""
+        """Return whether work of one of these priorities is due."""
         with self._changed:
             return any(priority in priorities for priority, _, _ in self._waiting) or bool(self._due_timers(priorities))
 

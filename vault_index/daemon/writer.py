@@ -218,7 +218,7 @@ class Writer:
             self._vectors.more()
 
     def _others_wait(self, since: float) -> bool:
-        """Whether a sync that began at `since` should yield to more urgent work."""
+        """Return whether a sync that began at `since` should yield to more urgent work."""
         if self._queue.closed or self._queue.is_due(Priority.MEMORY):
             return True
         long = self._clock() - since > _SLICE_SECONDS

@@ -97,7 +97,7 @@ def _alive(pid: int) -> bool:
 
 
 def _locked(lock: Path) -> bool:
-    """Whether a process holds the lock. Call it only if the pid is alive; pids are reused."""
+    """Return whether a process holds the lock. Call it only for a live pid."""
     descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -105,7 +105,7 @@ def _day_in(name: str) -> str:
 
 
 def _is_made(path: str, front: Mapping[str, Any]) -> bool:
-    """Whether the program chose the file name of a memory: `<type>/<day>-<words of its title>`.
+    """Return whether a memory has a generated file name: `<type>/<day>-<words of its title>`.
 
     A memory written by hand has no id and a chosen name.
     """

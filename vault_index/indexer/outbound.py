@@ -88,7 +88,7 @@ class Moment:
         return leaving
 
     def is_there(self, document: DocumentState) -> bool:
-        """Whether the file of a document is readable: not cloud-only or in an unmounted vault."""
+        """Return whether the file of a document is readable: not cloud-only or unmounted."""
         source = self._sources.get(document.source)
         try:
             return source is not None and source.look(document.path) is not None
@@ -123,14 +123,14 @@ class Moment:
         return found
 
     def keeps_query(self, question: Question) -> bool:
-        """Whether a query is private by its origin or filters. VaultIndexError if unknown."""
+        """Return whether a query is private by origin or filters. VaultIndexError if unknown."""
         if self._scope.empty:
             return False
         typed = question.origins()
         return not typed or any(map(self._scope.keeps, typed)) or self._asks_for_private(question)
 
     def _asks_for_private(self, question: Question) -> bool:
-        """Whether a query names private data, or could only find private documents."""
+        """Return whether a query names private data, or could only find private documents."""
         filters, scope, keeps = question.filters, self._scope, self._judge()
         sources = map(scope.is_private_source, filters.sources or self._sources.keys() - scope.untold)
         at_paths = question.found(Filters(paths=filters.paths), _MOST_PATHS) if filters.paths else ()
@@ -259,7 +259,7 @@ class Outbound:
         return self._staying[1]
 
     def awaits(self, documents: Iterable[DocumentState]) -> bool:
-        """Whether any of these documents may be sent soon: not if its file is unreachable."""
+        """Return whether any of these documents may be sent soon, because its file is readable."""
         return any(not self._embedder.remote or self._moment().is_there(document) for document in documents)
 
     def embed(self, texts: Sequence[Sequence[PendingChunk]]) -> dict[bytes, Vector]:

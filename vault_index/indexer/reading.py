@@ -127,7 +127,7 @@ def _believed(stamp: FileStamp, read_at: int) -> FileStamp:
 
 
 def _is_same(raw: RawDocument, known: KnownDocument, made_with: str) -> bool:
-    """Whether the rows would be unchanged. Dates can depend on the file time."""
+    """Return whether the rows would be unchanged. Dates can depend on the file time."""
     was, now = known.stamp, raw.ref.stamp
     rest = (was.size, was.mtime_ns, known.made_with) == (now.size, now.mtime_ns, made_with)
     return rest and raw.content_hash == known.content_hash

@@ -185,7 +185,7 @@ class Synchroniser:
         return scan, known
 
     def _is_really_empty(self, source: Source) -> bool:
-        """Whether an empty folder is not just an unmounted disk.
+        """Return whether an empty folder is not just an unmounted disk.
 
         It had no documents, or is the same folder, from which the last one was removed.
         """

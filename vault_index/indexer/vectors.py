@@ -122,7 +122,7 @@ class VectorBuilder:
         return Step(0, 0, finished=True)
 
     def _is_complete(self) -> bool:
-        """Whether every chunk that can have a vector now has one.
+        """Return whether every chunk that can have a vector now has one.
 
         Unreachable files (cloud storage, unmounted vaults) do not delay the switch, unless no chunk
         has a vector.

@@ -57,7 +57,7 @@ def cost(shown: Page) -> int:
 
 
 def fits(shown: Page, budget: int) -> bool:
-    """Whether the page has at most `budget` tokens.
+    """Return whether the page has at most `budget` tokens.
 
     A token has at least one byte, so a short answer needs no tokenizer, which is slower to load
     than a search.

@@ -179,7 +179,7 @@ class _Client:
 
 
 def _is_known(serial: str, known: str) -> bool:
-    """Whether a serial is not newer than another of the same daemon."""
+    """Return whether a serial is not newer than another of the same daemon."""
     (name, _, number), (other, _, last) = serial.rpartition("-"), known.rpartition("-")
     return name == other and int(number) <= int(last)
 

@@ -69,7 +69,7 @@ def documents_page(
 
 
 def allows(db: Database, filters: Filters, document_id: int) -> bool:
-    """Whether a document passes the filters."""
+    """Return whether a document passes the filters."""
     condition, values = document_condition(filters)
     where = f" AND {condition}" if condition else ""
     return bool(db.execute(f"SELECT id FROM document WHERE id = ?{where}", (document_id, *values)))
@@ -111,7 +111,7 @@ def memories_by_identity(db: Database, identity: bytes, source: str) -> list[Sto
 
 
 def has_content(db: Database, source: str, content_hash: bytes) -> bool:
-    """Whether a file of the source has these bytes."""
+    """Return whether a file of the source has these bytes."""
     return bool(
         db.execute("SELECT 1 FROM document WHERE source = ? AND content_hash = ? LIMIT 1", (source, content_hash))
     )

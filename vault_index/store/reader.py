@@ -144,7 +144,7 @@ class IndexReader(Database):
         return best(find, limit, partial(chunks_in_order, self))
 
     def _few_allowed(self, filters: Filters, required: str, excluded: str) -> bool:
-        """Whether so few chunks pass the conditions that all can be scored."""
+        """Return whether so few chunks pass the conditions that all can be scored."""
         ids, values = self._allowed(filters, required, excluded)
         few = f"SELECT count(*) < {_FEW_ALLOWED} FROM (SELECT 1 FROM ({ids}) LIMIT {_FEW_ALLOWED})"
         return bool(ids) and bool(self.value(few, values))

@@ -64,7 +64,7 @@ def coded(db: Database, space_id: int) -> tuple[str, int, int] | None:
 
 
 def codes_due(db: Database, *, growing: bool = False, least: int = _MOST_UNCODED) -> bool:
-    """Whether the codes of the serving space should be written.
+    """Return whether the codes of the serving space should be written.
 
     True if the space is large and has no codes, or `least` of its vectors have changed; while it is
     `growing`, less often. Deletes outdated code files, so hold the write lock.
