@@ -144,7 +144,7 @@ class Tokens:
                     return self._read[1]
                 data = file.read()
         try:
-            tokens = _tokens(json.loads(data))
+            tokens = _parse_tokens(json.loads(data))
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
             raise VaultIndexError(
                 f"{self._path} is damaged, so serve accepts no token",
@@ -187,14 +187,14 @@ def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _tokens(said: Any) -> dict[str, Token]:
+def _parse_tokens(data: Any) -> dict[str, Token]:
     """Parse the token file into tokens by hash.
 
     Raises ValueError, TypeError, KeyError or OverflowError for any deviation from the format,
     because a lenient parser could grant too much access.
     """
     found: dict[str, Token] = {}
-    for one in said["tokens"]:
+    for one in data["tokens"]:
         token = Token(caller_from_json(one["caller"]), _seconds(one["created"]), None, one["once"])
         if one["expires"] is not None:
             token = token._replace(expires=_seconds(one["expires"]))
@@ -206,7 +206,7 @@ def _tokens(said: Any) -> dict[str, Token]:
             raise ValueError("invalid hash or name")
         found[one["hash"]] = token
     names = {token.caller.name for token in found.values()}
-    if said["version"] != _VERSION or not len(said["tokens"]) == len(found) == len(names):
+    if data["version"] != _VERSION or not len(data["tokens"]) == len(found) == len(names):
         raise ValueError("unknown version, or duplicates")
     return found
 

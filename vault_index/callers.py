@@ -55,14 +55,14 @@ def caller_to_json(caller: Caller) -> dict[str, Any]:
     return {**caller._asdict(), "scope": caller.scope._asdict()}
 
 
-def caller_from_json(said: Mapping[str, Any]) -> Caller:
+def caller_from_json(data: Mapping[str, Any]) -> Caller:
     """Restore a caller from `caller_to_json`.
 
     Raises ValueError for anything else. No field has a default, so a missing one cannot open the
     whole index.
     """
     try:
-        name, writes, scope, owner = (said[key] for key in Caller._fields)
+        name, writes, scope, owner = (data[key] for key in Caller._fields)
         *parts, isolated = (scope[key] for key in Scope._fields)
     except (KeyError, TypeError) as error:
         raise ValueError("not a caller") from error

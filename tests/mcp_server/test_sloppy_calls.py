@@ -150,7 +150,7 @@ def test_no_text_is_emptied_by_what_is_filled_in(client: Session, vault: Path, h
         ("memory_store", {"content": "The key is ghp_" + "a1B2" * 9}, "use force if it is none"),
         ("memory_search", {"query": "x", "mod": "text"}, "did you mean 'mode'?"),
         ("memory_search", {"quer": "x"}, "did you mean 'query'?"),
-        ("memory_list", {"colour": "red"}, "there are sort, limit"),
+        ("memory_list", {"colour": "red"}, "the arguments are sort, limit"),
         ("memory_serch", {}, "did you mean 'memory_search'?"),
         ("memory_search", {"query": "   "}, "query is missing"),
         ("memory_search", {"query": "x", "kind": "notebook"}, "one of note, memory, session"),

@@ -105,16 +105,16 @@ class Feed:
         """The first number since which all changes are kept."""
         self._kept: deque[tuple[int, dict[str, str]]] = deque()
         self._files: tuple[object, ...] = ()
-        self._look_at = 0.0
+        self._next_poll = 0.0
         self._seen: _Contents | None = None
-        self._told: dict[str, Any] | None = None
-        self._told_at = 0.0
+        self._last_progress: dict[str, Any] | None = None
+        self._progress_at = 0.0
 
     def after(self, serial: str) -> dict[str, Any]:
         with self._lock:
             self.asked = time.monotonic()
-            self._look()
-            self._look_at_work()
+            self._poll()
+            self._poll_progress()
             name, _, number = serial.partition("-")
             known = name == self._name and number.isascii() and number.isdigit() and len(number) < 19
             since = int(number) if known else -1
@@ -124,21 +124,21 @@ class Feed:
                 "serial": f"{self._name}-{self._number}",
                 "reset": reset,
                 "changes": changes,
-                **({} if self._told is None else {"progress": self._told}),
+                **({} if self._last_progress is None else {"progress": self._last_progress}),
             }
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         """Compare the documents, if the index files changed."""
         runtime = self._runtime()
         files, began = _state(os.fspath(runtime.home.index_db)), time.monotonic()
-        if self._seen is not None and (files == self._files or began < self._look_at):
+        if self._seen is not None and (files == self._files or began < self._next_poll):
             return
         try:
             with runtime.pool.lend() as connections:
                 now: _Contents = contents(connections.reader)
         except NotSetUpError:  # the index is being rebuilt; until then report no change
             now = self._seen or {}
-        self._files, self._look_at = files, began + _REST * (time.monotonic() - began)
+        self._files, self._next_poll = files, began + _REST * (time.monotonic() - began)
         before, self._seen = self._seen, now
         if before is None or before == now:
             return
@@ -154,19 +154,19 @@ class Feed:
             self._complete = self._number
             return
         for change, (source, path), (uid, kind, _) in changes:
-            told = {"change": change, "id": uid, "kind": kind, "source": source, "path": path}
-            self._kept.append((self._number, told))
+            entry = {"change": change, "id": uid, "kind": kind, "source": source, "path": path}
+            self._kept.append((self._number, entry))
         while len(self._kept) > _MOST_KEPT:
             self._complete = self._kept.popleft()[0]
 
-    def _look_at_work(self) -> None:
+    def _poll_progress(self) -> None:
         """Update the progress at most once a second, because it changes with every document."""
-        if self._progress is not None and time.monotonic() >= self._told_at + 1.0:
-            self._told_at = time.monotonic()
-            told = self._progress()
-            if told != self._told:
-                self._number += self._told is not None
-                self._told = told
+        if self._progress is not None and time.monotonic() >= self._progress_at + 1.0:
+            self._progress_at = time.monotonic()
+            current = self._progress()
+            if current != self._last_progress:
+                self._number += self._last_progress is not None
+                self._last_progress = current
 
 
 def _state(index_db: str) -> tuple[object, ...]:

@@ -76,7 +76,7 @@ class TextSync:
         self.reconcile_at: float | None = None
         self._reconciled = False
         """Whether a full comparison has finished since the sources or the index last changed."""
-        self._untold = 0
+        self._found_so_far = 0
         """Changes that an interrupted reconcile has found so far."""
         self._problems: tuple[Problem, ...] = ()
         self._rebuilt: tuple[Problem, ...] = ()
@@ -157,7 +157,7 @@ class TextSync:
                 for path in paths:
                     self._marks.mark(path, self._clock())
             return False
-        self._got_in([""] if everything else paths)
+        self._clear_waits([""] if everything else paths)
         self._note(report, everything=everything)
         if _changes(report) or report.failed:
             _log_sync("saved", report, paths=len(paths), seconds=self._clock() - started)
@@ -178,18 +178,18 @@ class TextSync:
             report = self._sync(None, started)
         except VaultIndexError as error:
             log_event(log, logging.ERROR, "not reconciled", code=error.code, message=error.message, hint=error.hint)
-            self._fails(error)
+            self._set_failing(error)
             self.reconcile_at = self._clock() + (_BUSY_RETRY if isinstance(error, BusyError) else _ERROR_RETRY)
             return False
         if not report.finished:
-            self._untold += self._without_event(report, events)
+            self._found_so_far += self._without_event(report, events)
             self.reconcile_at = self._clock()
             return False
-        self._got_in([""])
+        self._clear_waits([""])
         self._note(report, everything=True)
-        found = self._untold + self._without_event(report, events) if self._reconciled else 0
+        found = self._found_so_far + self._without_event(report, events) if self._reconciled else 0
         with self._lock:
-            self._reconciled, self._untold = True, 0
+            self._reconciled, self._found_so_far = True, 0
             self._last_reconcile = time.time()
             self._missed += found
         self.reconcile_at = self._clock() + self._reconcile_seconds if self._reconcile_seconds > 0 else None
@@ -236,16 +236,16 @@ class TextSync:
         self._waits |= waits
         level = logging.INFO if isinstance(error, BusyError) else logging.ERROR
         log_event(log, level, "not saved", code=error.code, message=error.message, again_in=max(waits.values()))
-        self._fails(error)
+        self._set_failing(error)
         with self._lock:
             for path, seconds in waits.items():
                 self._marks.mark_later(path, self._clock() + seconds)
 
-    def _got_in(self, places: Sequence[str]) -> None:
+    def _clear_waits(self, places: Sequence[str]) -> None:
         waits = self._waits.items()
         self._waits = {path: wait for path, wait in waits if not any(is_under(place, path) for place in places)}
 
-    def _fails(self, error: VaultIndexError) -> None:
+    def _set_failing(self, error: VaultIndexError) -> None:
         """Report in `status` what keeps files out of the index, until they are indexed."""
         if not isinstance(error, BusyError):
             with self._lock:

@@ -200,23 +200,23 @@ class VaultWatch(Watch):
 
     def dispatch(self, event: FileSystemEvent) -> None:
         try:
-            self._take(event)
+            self._handle(event)
         except Exception as error:  # noqa: BLE001 - an error in this thread would silently end the watch
             log_event(log, logging.ERROR, "event failed", error=error_location(error))
             self._mark(self._root, folder=True)
 
-    def _take(self, event: FileSystemEvent) -> None:
+    def _handle(self, event: FileSystemEvent) -> None:
         self._events += 1
         if self._events % _STORM_EVENTS == 0:
             self._mark(self._root, folder=True)
         source, target = os.fsdecode(event.src_path), os.fsdecode(event.dest_path or "")
-        self._look(source, folder=event.is_directory, gone=event.event_type in ("deleted", "moved"))
+        self._mark_event_path(source, folder=event.is_directory, gone=event.event_type in ("deleted", "moved"))
         if event.is_directory and os.access(source, os.R_OK):
             self._may_watch_more |= any(is_under(source, folder) for folder in tuple(self._denied))
         if target:
-            self._look(target, folder=event.is_directory)
+            self._mark_event_path(target, folder=event.is_directory)
 
-    def _look(self, real_path: str, *, folder: bool, gone: bool = False) -> None:
+    def _mark_event_path(self, real_path: str, *, folder: bool, gone: bool = False) -> None:
         self._has_new_folders |= folder and not gone
         relative = self._relative(real_path)
         path = f"{self._root}/{relative}".rstrip("/")

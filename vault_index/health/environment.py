@@ -28,10 +28,10 @@ def surrounding_problems(home: Home, config: Config, daemon: DaemonStatus) -> It
     yield from _left_behind(home) if pid is None else _settings(home, config, pid)
     yield from space_problems(home.data_dir, _free(home.data_dir))
     if config.embedding.provider == "openai":
-        yield from _untold(config)
+        yield from _unknown_clients(config)
 
 
-def _untold(config: Config) -> Iterator[Problem]:
+def _unknown_clients(config: Config) -> Iterator[Problem]:
     """Yield clients that the user does not know of: their sessions must not be sent."""
     for source in (SessionSource(config, name) for name in config.clients.keys() - config.told):
         if config.clients[source.config.name].enabled and not source.missing():

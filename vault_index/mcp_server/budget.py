@@ -17,11 +17,11 @@ _WHERE = re.compile(r"^(?P<ref>.+):(?P<first>\d+)-(?P<last>\d+)(?:\+(?P<skip>\d+
 _WEAK = re.compile(r"^(weak: \d+) \(--all\)$", re.MULTILINE)
 """Matches the header of an answer that names the shell option."""
 
-_FOR_EYES = frozenset({"spans"})
-_UNTOLD = {
-    "search": _FOR_EYES | {"link", "accesses"},
-    "list": _FOR_EYES | {"link", "lines"},
-    "review": _FOR_EYES | {"link", "accesses", "digest", "lines", "kind"},
+_DISPLAY_KEYS = frozenset({"spans"})
+_OMITTED_KEYS = {
+    "search": _DISPLAY_KEYS | {"link", "accesses"},
+    "list": _DISPLAY_KEYS | {"link", "lines"},
+    "review": _DISPLAY_KEYS | {"link", "accesses", "digest", "lines", "kind"},
 }
 """Keys of records that neither text nor JSON contains."""
 
@@ -45,7 +45,7 @@ def page(method: str, answer: Mapping[str, Any], cursor: str | None = None) -> P
         text = _WEAK.sub(r"\1 (all=true)", text, count=1)
         shown, weak = shown_hits(answer)
         answer = {**answer, "results": shown, **({"weak": weak} if weak else {})}
-    structured = _filled(answer, _UNTOLD.get(method, _FOR_EYES))
+    structured = _filled(answer, _OMITTED_KEYS.get(method, _DISPLAY_KEYS))
     if cursor is None:
         return Page(text, structured)
     return Page(f"{text}\ncursor: {cursor}", {**structured, "cursor": cursor})
@@ -160,8 +160,8 @@ def place_of(cursor: str) -> tuple[str, int]:
     return f"{found['ref']}:{found['first']}-{found['last']}", int(found["skip"])
 
 
-def _filled(value: Any, untold: Collection[str]) -> Any:
+def _filled(value: Any, omitted: Collection[str]) -> Any:
     if isinstance(value, Mapping):
         kept = {key: item for key, item in value.items() if item not in (None, "", [], (), {}) or key == "results"}
-        return {key: _filled(item, untold) for key, item in kept.items() if key not in untold}
-    return [_filled(item, untold) for item in value] if isinstance(value, list | tuple) else value
+        return {key: _filled(item, omitted) for key, item in kept.items() if key not in omitted}
+    return [_filled(item, omitted) for item in value] if isinstance(value, list | tuple) else value

@@ -35,7 +35,7 @@ _NOTHING = ("null", "undefined", "None")
 _ALL = ("all", "any", "*")
 
 
-def _meant(kind: Kind, value: Any) -> Any:
+def _converted(kind: Kind, value: Any) -> Any:
     """Convert a value that ignores the schema: quoted numbers and flags, unquoted texts.
 
     Unclear values stay unchanged.
@@ -63,12 +63,12 @@ def _listed(kind: Kind, text: str) -> str | list[Any]:
     return parts if parts and all(map(_NAMED.fullmatch, parts)) else text
 
 
-def _said(kind: Kind, value: Any) -> Any:
+def _without_placeholders(kind: Kind, value: Any) -> Any:
     """Remove placeholders that models give for unused arguments; None if nothing is left."""
     if isinstance(value, str) and kind in _LISTS:
         value = _listed(kind, value.strip())
     if isinstance(value, list) and value:
-        return [one for one in value if _said("text", one) is not None] or None
+        return [one for one in value if _without_placeholders("text", one) is not None] or None
     return None if value in _NOTHING else value
 
 
@@ -102,7 +102,7 @@ class Argument:
         _, wanted, expected = _KINDS[self.kind]
         many = isinstance(value, list) and (self.kind in _LISTS or self.many)
         several = value if isinstance(value, list) and (many or len(value) == 1) else [value]
-        values = [_meant(self.kind, one) for one in several]
+        values = [_converted(self.kind, one) for one in several]
         if not all(isinstance(one, wanted) and isinstance(one, bool) == (self.kind == "flag") for one in values):
             shown = repr(value)
             shown = shown if len(shown) <= 60 else f"{shown[:60]}…"
@@ -208,8 +208,8 @@ class Tool:
         for other, value in given.items():
             written = HUMP.sub("_", other).lower().replace("-", "_")
             name = written if written in known else names.get(written)
-            said = _said(known[name].kind if name else "text", value)
-            value = value if said is None and name in self.needs else said
+            stripped = _without_placeholders(known[name].kind if name else "text", value)
+            value = value if stripped is None and name in self.needs else stripped
             if value is None or (value == "" and not (name and known[name].clears)):
                 continue
             if name is None:
@@ -398,12 +398,12 @@ def in_words_of_tools(hint: str) -> str:
     Commands that only a shell has stay.
     """
 
-    def said(match: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         if match["option"]:
             return _KNOWN.get(match["option"], match[0])
         return match["other"] or _TOOL_OF[match["method"]]
 
-    return _IN_SHELL.sub(said, hint)
+    return _IN_SHELL.sub(replacement, hint)
 
 
 def offered(*, read_only: bool) -> tuple[Tool, ...]:

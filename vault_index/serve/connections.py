@@ -31,7 +31,7 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._tend()
+        self._update_deadline()
         if len(self.connections) > MOST:
             others = [one for one in self.connections if isinstance(one, Connection) and not one.transport.is_closing()]
             if len(others) > MOST:
@@ -46,20 +46,20 @@ class Connection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        self._tend()
+        self._update_deadline()
 
     @property
     def is_asked(self) -> bool:
         """Whether a complete request is not answered yet."""
-        return self.cycle is not None and not self.cycle.response_complete and not self._comes
+        return self.cycle is not None and not self.cycle.response_complete and not self._request_incomplete
 
     @property
-    def _comes(self) -> bool:
+    def _request_incomplete(self) -> bool:
         """Whether the request is incomplete."""
         return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
 
-    def _tend(self) -> None:
-        if not self._comes:
+    def _update_deadline(self) -> None:
+        if not self._request_incomplete:
             self.since = self.loop.time()
             if self._request_until is not None:
                 self._request_until.cancel()

@@ -104,7 +104,7 @@ class Guard:
     async def _let_in(
         self, scope: Scope, headers: Mapping[str, str], receive: Receive, answer: Send, more: Headers
     ) -> None:
-        self._check_place(headers, more)
+        self._check_host_and_origin(headers, more)
         method, path = scope["method"], scope["path"]
         if path == "/healthz":
             if method not in ("GET", "HEAD"):
@@ -147,7 +147,7 @@ class Guard:
             raise not_allowed("POST")
         params = parse_json(await scope["body"]())
         code = params.get("code") if isinstance(params, dict) else None
-        with _told_to_the_log():
+        with _logging_token_errors():
             made = await self._sign(code) if isinstance(code, str) else {}
         if not made:
             self._count_failure(scope, headers)
@@ -156,7 +156,7 @@ class Guard:
         key = page_key(made.pop("token"), _place(scope))
         await send_json(answer, 200, {**made, "key": key})
 
-    def _check_place(self, headers: Mapping[str, str], more: Headers) -> None:
+    def _check_host_and_origin(self, headers: Mapping[str, str], more: Headers) -> None:
         """Check the host and the origin; add CORS headers to `more`.
 
         After DNS rebinding, a page of another site names its own host and origin, and is refused.
@@ -191,7 +191,7 @@ class Guard:
             raise _too_many("too many requests without a valid token", seconds)
 
     def _find(self, secret: str, scope: Scope) -> Caller | None:
-        with _told_to_the_log():
+        with _logging_token_errors():
             return self._tokens.find(secret, time.time(), _place(scope), self._run) if secret else None
 
     def _address(self, scope: Scope, headers: Mapping[str, str]) -> str:
@@ -261,7 +261,7 @@ def parse_json(body: bytes) -> Any:
 
 
 @contextmanager
-def _told_to_the_log() -> Iterator[None]:
+def _logging_token_errors() -> Iterator[None]:
     """Log an unreadable token file, and hide its details from the caller."""
     try:
         yield

@@ -91,17 +91,17 @@ class _Sessions:
     async def answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         first: list[MutableMapping[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
 
-        async def again() -> MutableMapping[str, Any]:
+        async def replay() -> MutableMapping[str, Any]:
             return first.pop() if first else await receive()
 
-        async def told(message: MutableMapping[str, Any]) -> None:
+        async def track(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
                 for ident in (value for name, value in message["headers"] if name.lower() == _SESSION_ID):
                     self._used.pop(ident, None)
                     self._used[ident] = None
             await send(message)
 
-        await self.manager.handle_request(scope, again, told)
+        await self.manager.handle_request(scope, replay, track)
 
     async def make_room(self, scope: Scope) -> None:
         while len(self._used) >= _SESSIONS:
