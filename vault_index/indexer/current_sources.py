@@ -50,7 +50,7 @@ def _vault(config: Config, source: SourceConfig) -> VaultSource:
 
 
 class Moments:
-    """Return the current settings for the privacy gate, parsed again when the file changes.
+    """The current settings for the privacy gate, parsed again when the file changes.
 
     Safe for several threads.
     """

@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS request_limit (
 class Cache(Database):
     """One connection to `cache.db`, which is created if missing; use it from one thread at a time.
 
-    Every write is one short transaction, safe beside other processes. Raises CacheDamagedError.
+    Every write is one short transaction, safe alongside other processes. Raises CacheDamagedError.
     """
 
     def __init__(self, path: Path) -> None:

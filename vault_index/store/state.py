@@ -77,7 +77,7 @@ _MERGE = {
 class State:
     """One connection to `state.db`, opened on first use; use it from one thread at a time.
 
-    Every write is one short transaction, safe beside other processes. Tables for privacy and
+    Every write is one short transaction, safe alongside other processes. Tables for privacy and
     spending are checked when the file changes; StateDamagedError if it is damaged or lost. Usage
     counts are read as far as possible.
     """
