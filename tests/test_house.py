@@ -11,9 +11,9 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 25_465
+STATEMENTS = 25_451
 """Executable ones: without docstrings and imports. Raised from 25,214 for kinds of input that failed."""
-MODULES = 295
+MODULES = 294
 TEST_LINES = 45_000
 LINES = 600
 BEGINNINGS = ("TOML",)
