@@ -123,7 +123,7 @@ class Tokens:
                 return token
         return None
 
-    # --- inside ------------------------------------------------------------------------------------------------
+    # --- inside -----------------------------------------------------------------------------------
 
     def _by_hash(self) -> Mapping[str, Token]:
         with disk.os_errors_as(f"cannot read {self._path}", f"correct its permissions: chmod 600 {self._path}"):

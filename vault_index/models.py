@@ -18,7 +18,7 @@ Vector = bytes
 """A stored unit vector: int8, or little-endian float32 (`vectors`)."""
 
 
-# --- markdown in -----------------------------------------------------------------------------------------------
+# --- markdown in ----------------------------------------------------------------------------------
 
 
 class Origin(NamedTuple):
@@ -167,7 +167,7 @@ class Chunk(NamedTuple):
     tokens: int
 
 
-# --- vectors ---------------------------------------------------------------------------------------------------
+# --- vectors --------------------------------------------------------------------------------------
 
 
 class VectorSpace(NamedTuple):
@@ -183,7 +183,7 @@ class VectorSpace(NamedTuple):
     """The base URL of the server; empty for the local model."""
 
 
-# --- long work -------------------------------------------------------------------------------------------------
+# --- long work ------------------------------------------------------------------------------------
 
 Progress = Callable[[str, int, int], None]
 """A progress callback: stage, done, total (0 if unknown)."""

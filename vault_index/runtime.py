@@ -161,7 +161,7 @@ class Runtime:
         self.moments.close()
         self.embedders.close()
 
-    # --- callers from elsewhere ----------------------------------------------------------------------------------
+    # --- callers from elsewhere -------------------------------------------------------------------
 
     def within(self, scope: Scope, who: str = "") -> Runtime:
         """Return a view of this runtime for a caller with this scope and token name.
@@ -212,7 +212,7 @@ class Runtime:
         for pool in (self.pool, *self._parts.values()):
             pool.close()
 
-    # --- sources and references --------------------------------------------------------------------------------
+    # --- sources and references -------------------------------------------------------------------
 
     def source_names(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the configured spelling of source names, which are case-insensitive.

@@ -1,7 +1,7 @@
-"""Text in the forms in which it is compared, and half characters.
+"""Normalise Unicode text for comparison, and replace lone surrogates.
 
-Two texts that look the same may be written with other code points: `é` as one or two, `ﬁ` as a ligature, Latin letters
-in full width, with a soft hyphen or as an HTML entity. Stored and shown is always what was written.
+Texts that look the same may have different code points: `é` as one or two, ligatures, full-width
+letters, soft hyphens, HTML entities. The stored and shown text is always the original.
 """
 
 import re
@@ -13,9 +13,9 @@ IGNORABLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
 )
-"""The code points below U+10000 that Unicode lets programs pass over (Default_Ignorable_Code_Point)."""
+"""The code points below U+10000 with the Unicode property Default_Ignorable_Code_Point."""
 SYMBOLS = "\u00bc-\u00be\u2100\u2101\u2103\u2105\u2106\u2109\u2116\u2120-\u2122\u213b\u2150-\u215f\u2189\u3200-\u33ff"
-"""Signs that stand for words of their own: fractions, units, `№` and `™`."""
+"""Signs that count as separate words: fractions, units, `№` and `™`."""
 ENTITY = r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
 _ENTITY = re.compile(ENTITY)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -23,12 +23,12 @@ _DOTS = str.maketrans({"İ": "i", "ı": "i", "\u0307": ""})
 
 
 def decoded(text: str) -> str:
-    """`text` with its HTML entities as the characters they name, on the same lines."""
+    """Return `text` with HTML entities decoded; the line breaks stay the same."""
     return _ENTITY.sub(_character, text) if "&" in text else text
 
 
 def _character(entity: re.Match[str]) -> str:
-    import html  # 2 ms, which few texts need
+    import html  # 2 ms, and only few texts need it
     from html.entities import html5
 
     name = entity[0]
@@ -36,11 +36,12 @@ def _character(entity: re.Match[str]) -> str:
 
 
 def composed(text: str) -> str:
-    """`text` in the normal form NFKC without ignorable code points; signs for words stand apart from other words."""
+    """Return `text` in NFKC without ignorable code points, with spaces around `SYMBOLS`."""
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKC", _odd().sub(_set_apart, text))
-    # The vowel am of Thai and Lao, which NFKC parts into a mark and the vowel a: `น้ำ` is water, `น้า` an aunt.
+    # NFKC splits the Thai and Lao vowel am into a mark and the vowel a: `น้ำ` (water) and `น้า`
+    # (aunt) must differ.
     return text.replace("\u0e4d\u0e32", "\u0e33").replace("\u0ecd\u0eb2", "\u0eb3")
 
 
@@ -54,7 +55,10 @@ def _set_apart(sign: re.Match[str]) -> str:
 
 
 def same_form(text: str) -> str:
-    """The form in which names, headings, paths and values are compared: case folded, the Turkish letters i as one."""
+    """Return the form for comparing names, headings, paths and values.
+
+    NFKC, case-folded, with decoded entities and the Turkish letters i as one.
+    """
     return composed(decoded(text)).translate(_DOTS).casefold()
 
 

@@ -166,7 +166,7 @@ class Part:
         settings = self._settings_of(self.runtime, lambda: PartRuntime(self._whole, self.scope))
         return replace(settings, reconciled=self._ready.set)
 
-    # --- the writer's thread -----------------------------------------------------------------------------------
+    # --- the writer's thread ----------------------------------------------------------------------
 
     def _call(self, method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken) -> Any:
         """Run a method for a caller."""

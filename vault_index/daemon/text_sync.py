@@ -129,7 +129,7 @@ class TextSync:
             passing = (p for p in self._problems if p.code not in ("index_rebuilt", "source_vanished", "state_damaged"))
             return (*self._failing, *self._rebuilt, *passing)
 
-    # --- the writer's thread -------------------------------------------------------------------------------
+    # --- the writer's thread ----------------------------------------------------------------------
 
     def next_marked(self) -> float | None:
         """Return when a marked path is due."""

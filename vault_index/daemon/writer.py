@@ -144,7 +144,7 @@ class Writer:
             work=self._rate.state(),
         )
 
-    # --- the writer's thread -------------------------------------------------------------------------------
+    # --- the writer's thread ----------------------------------------------------------------------
 
     def configure(self, settings: Settings) -> None:
         """Apply new settings and reconcile. Only in the writer's thread (`call`)."""

@@ -177,7 +177,7 @@ def _file_state(
     return "behind", (Problem("behind", f"{document.path} changed since it was indexed", _AGAIN),)
 
 
-# --- index and sources -----------------------------------------------------------------------------------------
+# --- index and sources ----------------------------------------------------------------------------
 
 
 def _index(runtime: Runtime, reader: IndexReader) -> IndexStatus:
@@ -264,7 +264,7 @@ def _coverage(known: Mapping[str, FileStamp], source: Source, state: State | Non
     return len(refs), sum(as_indexed(known.get(ref.path), ref.stamp) for ref in refs)
 
 
-# --- problems --------------------------------------------------------------------------------------------------
+# --- problems -------------------------------------------------------------------------------------
 
 
 def _gone(sources: Mapping[str, Source], known: Sequence[SourceStatus]) -> Iterator[Problem]:

@@ -263,7 +263,7 @@ class WriteSide:
                 wanted[vault] = [*wanted.get(vault, ()), *source.follow(self._state, progress, cancel)]
         return None if places is None else wanted
 
-    # --- vectors -----------------------------------------------------------------------------------------------
+    # --- vectors ----------------------------------------------------------------------------------
 
     def _fill(
         self, progress: Progress, cancel: CancelToken, *, renew: bool = False, resume: bool = False
@@ -344,7 +344,7 @@ class WriteSide:
             with self._held("embed"):
                 write_meta(writer, key, text)
 
-    # --- connections -------------------------------------------------------------------------------------------
+    # --- connections ------------------------------------------------------------------------------
 
     def _held(self, work: str) -> AbstractContextManager[None]:
         return self._write_lock.held(work, LOCK_TIMEOUT)
@@ -403,7 +403,7 @@ class WriteSide:
                 problems.append(self._renew_index(error) if corrupt else self.renew_cache(error))
 
     def renew_cache(self, error: VaultIndexError) -> Problem:
-        """Set a damaged cache aside, and fill a new one from the index; the caller holds the lock."""
+        """Set a damaged cache aside and refill it from the index; the caller holds the lock."""
         log.warning("filling a new cache: %s", error.message)
         self.close()
         kept = set_aside(self._home.cache_db)

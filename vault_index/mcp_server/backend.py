@@ -78,7 +78,7 @@ class Backend:
                         raise
         return self._call_here(method, params)
 
-    # --- inside ------------------------------------------------------------------------------------------------
+    # --- inside -----------------------------------------------------------------------------------
 
     def _serve(self, caller: Caller, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         asked = {"caller": caller_to_json(caller), "method": method, "params": dict(params)}

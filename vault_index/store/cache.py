@@ -72,7 +72,7 @@ class Cache(Database):
             )
 
     def refused(self, space: VectorSpace) -> dict[bytes, str]:
-        """Return the keys of the texts that the server of `space` cannot embed, with its reasons."""
+        """Return the keys of the texts that the server of `space` rejected, with its reasons."""
         return dict(self.execute("SELECT key, reason FROM refused WHERE space_id = ?", (self._space_id(space),)))
 
     def put_refused(self, space: VectorSpace, key: bytes, reason: str) -> None:

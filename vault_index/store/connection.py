@@ -272,7 +272,7 @@ def _names_project(*values: "apsw.SQLiteValue") -> bool:
 
 
 def _fold(*values: "apsw.SQLiteValue") -> str | None:
-    """`fold(text)` in SQL: the form in which texts are compared; SQLite's own functions know the case of ASCII only."""
+    """`fold(text)` in SQL: `same_form`; SQLite's own functions fold ASCII only."""
     (value,) = values
     return None if value is None else same_form(str(value))
 

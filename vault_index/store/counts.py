@@ -13,7 +13,7 @@ KEPT_HOME = "kept_home"
 """Meta key of the number of chunks without a vector because their text may not be sent."""
 
 ROWS_MADE_WITH = "rows_made_with"
-"""The key of the version of the rows. If it differs, a sync reads every document again and counts all words anew."""
+"""Meta key of the row version; if it differs, a sync rereads all documents and recounts words."""
 
 SYNCED_AT = "synced_at"
 """Meta key of the time of the last sync, in seconds since the epoch."""

@@ -151,7 +151,7 @@ def _is_one(column: str, wanted: Sequence[str]) -> _Condition:
 
 
 def _folded(column: str) -> str:
-    """The `same_form` of a column. SQLite's `lower` is ten times as fast as ours, but folds ASCII only."""
+    """Return the SQL for `same_form` of a column; ASCII uses `lower`, ten times as fast."""
     return f"iif(octet_length({column}) > length({column}), fold({column}), lower({column}))"
 
 

@@ -46,7 +46,7 @@ Bounded = Sequence[tuple[str, float]]
 
 
 class IndexReader(Database):
-    """One reading connection; use it from one thread at a time. Readers never wait for the writer."""
+    """One reading connection, for one thread at a time. Readers never wait for the writer."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "index")
@@ -101,7 +101,7 @@ class IndexReader(Database):
             yield name
             name = self.value("SELECT min(source) FROM document WHERE source > ?", (name,))
 
-    # --- candidates --------------------------------------------------------------------------------------------
+    # --- candidates -------------------------------------------------------------------------------
 
     def text_candidates(
         self,

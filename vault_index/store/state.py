@@ -114,7 +114,7 @@ class State:
         if whole and (found := database.value("PRAGMA quick_check(1)")) != "ok":
             raise damaged(self.path, " ".join(str(found).split()))
 
-    # --- versions and the journal ------------------------------------------------------------------------------
+    # --- versions and the journal -----------------------------------------------------------------
 
     def database(self) -> Database:
         return self._opened()
@@ -130,7 +130,7 @@ class State:
         with database.transaction():
             yield database
 
-    # --- usage -------------------------------------------------------------------------------------------------
+    # --- usage ------------------------------------------------------------------------------------
 
     def accesses(self, uids: Sequence[str]) -> dict[str, int]:
         """Return how often each document was opened, without those never opened."""
@@ -156,7 +156,7 @@ class State:
             (uid, now),
         )
 
-    # --- sessions in a vault -----------------------------------------------------------------------------------
+    # --- sessions in a vault ----------------------------------------------------------------------
 
     def mirrored(self) -> dict[str, MirroredSession]:
         """Return all sessions that were mirrored into a vault, by id."""
@@ -235,7 +235,7 @@ class State:
         row = (reason, json.dumps(uids), json.dumps(digests), now, change)
         self._opened().execute(f"INSERT OR REPLACE INTO decision ({_HISTORY['decision']}) VALUES (?, ?, ?, ?, ?)", row)
 
-    # --- the privacy ledger ------------------------------------------------------------------------------------
+    # --- the privacy ledger -----------------------------------------------------------------------
 
     def record_sent(self, records: Sequence[SentRecord]) -> None:
         """Record texts that are about to leave the machine."""
@@ -275,7 +275,7 @@ class State:
             (days,),
         )
 
-    # --- opening -----------------------------------------------------------------------------------------------
+    # --- opening ----------------------------------------------------------------------------------
 
     def _opened(self, *, sound: bool = False) -> Database:
         """Return the database, reopened if the file was replaced.

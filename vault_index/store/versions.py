@@ -102,7 +102,7 @@ class Versions:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    # --- versions ----------------------------------------------------------------------------------------------
+    # --- versions ---------------------------------------------------------------------------------
 
     def record(self, seen: Iterable[Seen], gone: Collection[tuple[str, str]] = ()) -> None:
         """Record changed memories: other bytes, or another path, than their last version.
@@ -187,7 +187,7 @@ class Versions:
         database.execute("VACUUM")
         database.checkpoint()
 
-    # --- the journal -------------------------------------------------------------------------------------------
+    # --- the journal ------------------------------------------------------------------------------
 
     def begin(self, work: str, who: str, *, undone: bool = False) -> int:
         """Create a change without steps; return its id."""
