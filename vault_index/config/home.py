@@ -182,8 +182,8 @@ def check_folder(path: Path, *, close: bool = True) -> None:
         with contextlib.suppress(OSError):
             path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS_WRITE)
         open_still = path.stat().st_mode & _OTHERS_WRITE  # some file systems have no modes
-        done = "which cannot be changed: use another folder" if open_still else "and no longer may"
-        logging.getLogger(__name__).warning("other users could write in %s, %s", path, done)
+        done = "this cannot be changed: use another folder" if open_still else "now they cannot"
+        logging.getLogger(__name__).warning("other users could write to %s; %s", path, done)
 
 
 def _absolute(path: str, user: str) -> Path:

@@ -10,7 +10,7 @@ CREATE TABLE space (
 CREATE TABLE embedding (
     id       INTEGER PRIMARY KEY,
     space_id INTEGER NOT NULL,
-    key      BLOB    NOT NULL,  -- the first half of the SHA-256 of the embedded text: never a path or a line
-    vector   BLOB    NOT NULL   -- int8 for the model that comes with the package, float32 for the others
+    key      BLOB    NOT NULL,  -- the first half of the SHA-256 of the embedded text
+    vector   BLOB    NOT NULL   -- int8 for the model in the package, float32 for others
 );
 CREATE UNIQUE INDEX embedding_key ON embedding (space_id, key);

@@ -5,17 +5,17 @@ CREATE TABLE meta (
 
 CREATE TABLE document (
     id            INTEGER PRIMARY KEY,
-    uid           TEXT    NOT NULL,  -- a memory's own id, else made from source and path; not unique: files are copied
+    uid           TEXT    NOT NULL,  -- a memory's own id, else derived from source and path; not unique, because files are copied
     source        TEXT    NOT NULL,
     path          TEXT    NOT NULL,  -- relative to the source's root
-    name          TEXT    NOT NULL,  -- case-folded file name without suffix, what wikilinks call it
+    name          TEXT    NOT NULL,  -- case-folded file name without suffix, the target of wikilinks
     kind          TEXT    NOT NULL CHECK (kind IN ('note', 'memory', 'session')),
     title         TEXT    NOT NULL,
     content_hash  BLOB    NOT NULL,  -- SHA-256 of the bytes on disk
     size          INTEGER NOT NULL,
     mtime_ns      INTEGER NOT NULL,
     ctime_ns      INTEGER NOT NULL,
-    made_with     TEXT    NOT NULL,  -- fingerprint of everything but the file that shapes these rows
+    made_with     TEXT    NOT NULL,  -- fingerprint of the settings that affect these rows
     line_count    INTEGER NOT NULL,
     tokens        INTEGER NOT NULL,
     created       REAL    NOT NULL,  -- seconds since the epoch
@@ -30,32 +30,32 @@ CREATE TABLE document (
     superseded_by TEXT,
     stays_home    INTEGER NOT NULL,  -- local_only: never sent to a remote embedder
     frontmatter   TEXT    NOT NULL,  -- JSON
-    called        TEXT    NOT NULL DEFAULT '',  -- what it is called beside the texts of its chunks
-    identity      BLOB,  -- of a memory: SHA-256 of title, subtitle, facts and body; equal for duplicates
+    called        TEXT    NOT NULL DEFAULT '',  -- its names and fields, besides the texts of its chunks
+    identity      BLOB,  -- for memories: SHA-256 of title, subtitle, facts and body; equal for duplicates
     inode         INTEGER NOT NULL DEFAULT 0,  -- 0: unknown
-    title_given   INTEGER NOT NULL DEFAULT 1,  -- 0: the title was made from the text, and is no name
-    name_given    INTEGER NOT NULL DEFAULT 1,  -- 0: the file name was made from the text, and is no name
-    omitted       TEXT,  -- of a session, JSON: hashes of its quotes of deleted memories, which are not indexed
+    title_given   INTEGER NOT NULL DEFAULT 1,  -- 0: a generated title, not searched as a name
+    name_given    INTEGER NOT NULL DEFAULT 1,  -- 0: a generated file name, not searched as a name
+    omitted       TEXT,  -- for sessions, JSON: hashes of quotes of deleted memories, which are not indexed
     archived      REAL,
-    unreviewed    INTEGER NOT NULL DEFAULT 0,  -- a captured memory: 1 in the inbox, 2 waiting there unseen
+    unreviewed    INTEGER NOT NULL DEFAULT 0,  -- a captured memory: 1 in the inbox, 2 there and hidden from search
     UNIQUE (source, path)
 );
 CREATE INDEX document_uid ON document (uid);
 CREATE INDEX document_name ON document (name);
 CREATE INDEX document_created ON document (created);
--- Every search asks which documents are over; few are, and no scan should be needed to know.
+-- Every search needs the documents that are expired, superseded and so on; they are few, so no scan is needed.
 CREATE INDEX document_expires ON document (expires) WHERE expires IS NOT NULL;
 CREATE INDEX document_superseded ON document (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX document_identity ON document (identity) WHERE identity IS NOT NULL;
-CREATE INDEX document_inode ON document (inode);  -- the names of one file
+CREATE INDEX document_inode ON document (inode);  -- finds the hard links of a file
 CREATE INDEX document_archived ON document (archived) WHERE archived IS NOT NULL;
 CREATE INDEX document_unreviewed ON document (unreviewed) WHERE unreviewed > 0;
 
--- The texts of the chunks of one document stand together and packed, some 8,000 bytes a block, with their contexts and
--- headings, which repeat each other.
+-- The texts of the chunks of a document, compressed in blocks of about 8,000 bytes, with their contexts and
+-- headings, which are similar.
 CREATE TABLE text_block (
     id   INTEGER PRIMARY KEY,
-    body BLOB NOT NULL  -- zlib of a JSON array: context, headings (JSON again) and text of chunk after chunk
+    body BLOB NOT NULL  -- zlib of a JSON array: context, headings (JSON again) and text of each chunk
 );
 
 CREATE TABLE chunk (
@@ -65,11 +65,11 @@ CREATE TABLE chunk (
     start_line  INTEGER NOT NULL,
     end_line    INTEGER NOT NULL,
     tokens      INTEGER NOT NULL,
-    block_id    INTEGER NOT NULL,  -- where its text is
-    place       INTEGER NOT NULL,  -- the first chunk of the block is 0
-    bytes       INTEGER NOT NULL,  -- of its text: chunks of equal length may have equal texts
+    block_id    INTEGER NOT NULL,  -- the block with its text
+    place       INTEGER NOT NULL,  -- index in the block, from 0
+    bytes       INTEGER NOT NULL,  -- length of its text, to find equal texts
     embed_key   BLOB    NOT NULL,  -- SHA-256 of context and text: the key of its embedding
-    terms_hash  BLOB    NOT NULL   -- of its row in chunk_fts, which cannot be read back
+    terms_hash  BLOB    NOT NULL   -- hash of its row in chunk_fts, which cannot be read
 );
 CREATE INDEX chunk_document ON chunk (document_id, ordinal);
 
@@ -99,7 +99,7 @@ CREATE TABLE link (
     document_id INTEGER NOT NULL,
     line        INTEGER NOT NULL,
     target      TEXT    NOT NULL,
-    target_name TEXT    NOT NULL,  -- case-folded last part of the target; resolved when asked, so it cannot go stale
+    target_name TEXT    NOT NULL,  -- case-folded last part of the target; resolved at query time, so never outdated
     heading     TEXT    NOT NULL,
     text        TEXT    NOT NULL,
     embed       INTEGER NOT NULL
@@ -107,13 +107,13 @@ CREATE TABLE link (
 CREATE INDEX link_document ON link (document_id);
 CREATE INDEX link_target ON link (target_name);
 
--- What documents are called, by themselves and by the notes that link to them: a row a document, by its id.
+-- The names of documents, including the texts of links to them: one row per document, by its id.
 CREATE VIRTUAL TABLE name_fts USING fts5 (
     name, title, aliases, links,
     content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'
 );
 
--- Names whose documents are called otherwise since their row in name_fts was written (case folded).
+-- Names of documents whose row in name_fts is outdated (case-folded).
 CREATE TABLE stale_name (
     name TEXT PRIMARY KEY
 ) WITHOUT ROWID;
@@ -127,7 +127,7 @@ CREATE TABLE fault (
 );
 CREATE INDEX fault_place ON fault (source, path);
 
--- The vectors of space N are in the vec0 table `vector_N`, by chunk id; `pending` lists the chunks it still lacks.
+-- The vectors of space N are in the vec0 table `vector_N`, by chunk id; `pending` lists chunks without a vector.
 CREATE TABLE vector_space (
     id         INTEGER PRIMARY KEY,
     provider   TEXT    NOT NULL,
@@ -135,9 +135,9 @@ CREATE TABLE vector_space (
     dimensions INTEGER NOT NULL,
     endpoint   TEXT    NOT NULL,
     state      TEXT    NOT NULL CHECK (state IN ('serving', 'building')),
-    renewed    INTEGER NOT NULL,  -- 1: every vector is computed again, whatever the cache holds
-    codes      TEXT,              -- the file beside this one with a code of each vector; a search looks there first
-    coded      INTEGER NOT NULL DEFAULT 0  -- the number of codes in it
+    renewed    INTEGER NOT NULL,  -- 1: every vector is computed again, without the cache
+    codes      TEXT,              -- the file with a code of each vector, which a search reads first
+    coded      INTEGER NOT NULL DEFAULT 0  -- the number of codes in the file
 );
 CREATE UNIQUE INDEX vector_space_state ON vector_space (state);
 
@@ -148,25 +148,25 @@ CREATE TABLE pending (
 ) WITHOUT ROWID;
 CREATE INDEX pending_chunk ON pending (chunk_id);
 
--- Chunks whose vectors came, changed or went since the file of codes was written.
+-- Chunks whose vectors were added, changed or removed after the file of codes was written.
 CREATE TABLE uncoded (
     chunk_id INTEGER PRIMARY KEY
 );
 
--- Every word of the indexed texts as it is written, in lower case; a text is one chunk with its context, or the names of
--- one document. By stem, since words are looked up by it.
+-- Every word of the indexed texts in lower case; a text is one chunk with its context, or the names of
+-- one document. Ordered by stem for look-ups.
 CREATE TABLE term (
-    stem   TEXT    NOT NULL,  -- what chunk_fts makes of it
+    stem   TEXT    NOT NULL,  -- the stem in chunk_fts
     word   TEXT    NOT NULL,
-    chunks INTEGER NOT NULL,  -- texts that hold it
+    chunks INTEGER NOT NULL,  -- number of texts with it
     PRIMARY KEY (stem, word)
 ) WITHOUT ROWID;
 
--- Texts that came and went since the words were counted.
+-- Texts added and removed since the words were counted.
 CREATE TABLE uncounted_chunk (
     chunk_id INTEGER PRIMARY KEY
 );
 CREATE TABLE uncounted_text (
     text   TEXT    NOT NULL,
-    change INTEGER NOT NULL  -- 1: came, -1: went
+    change INTEGER NOT NULL  -- 1: added, -1: removed
 );

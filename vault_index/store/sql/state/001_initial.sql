@@ -1,4 +1,4 @@
--- The CHECKs are what `PRAGMA quick_check` goes by: a row that does not pass one makes the whole file a damaged one.
+-- `PRAGMA quick_check` uses the CHECKs: a row that violates one makes the whole file count as damaged.
 
 CREATE TABLE usage (
     uid      TEXT    PRIMARY KEY,
@@ -6,7 +6,7 @@ CREATE TABLE usage (
     accessed REAL    NOT NULL CHECK (typeof(accessed) = 'real')
 ) WITHOUT ROWID;
 
--- What left this machine: written before the request, so a crash can only overstate it. Never a text.
+-- The ledger of sent texts: written before the request, so a crash can only overstate it. Never a text.
 CREATE TABLE sent (
     day      TEXT    NOT NULL CHECK (day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
     endpoint TEXT    NOT NULL CHECK (typeof(endpoint) = 'text'),
@@ -18,13 +18,13 @@ CREATE TABLE sent (
     PRIMARY KEY (day, endpoint, model, source, path)
 ) WITHOUT ROWID;
 
--- Sessions that were written into a vault. One whose file its reader deleted has no path: it is not written again.
+-- Sessions mirrored into a vault. An empty path means that the user deleted the file: it is not written again.
 CREATE TABLE mirrored (
     session TEXT    PRIMARY KEY,
     path    TEXT    NOT NULL CHECK (typeof(path) = 'text'),
-    made_of TEXT    NOT NULL CHECK (typeof(made_of) = 'text'),     -- what it was when its file was written
-    written BLOB    NOT NULL CHECK (typeof(written) = 'blob'),     -- SHA-256 of the file; empty: its reader changed it
-    size    INTEGER NOT NULL CHECK (typeof(size) = 'integer'),     -- of the turns that are in the file, in characters
-    turns   BLOB    NOT NULL CHECK (typeof(turns) = 'blob'),       -- SHA-256 of these
-    faults  TEXT    NOT NULL CHECK (json_valid(faults))            -- JSON: code and message of what is wrong with it
+    made_of TEXT    NOT NULL CHECK (typeof(made_of) = 'text'),     -- the state of the session in the file
+    written BLOB    NOT NULL CHECK (typeof(written) = 'blob'),     -- SHA-256 of the file; empty: the user changed it
+    size    INTEGER NOT NULL CHECK (typeof(size) = 'integer'),     -- characters of the turns in the file
+    turns   BLOB    NOT NULL CHECK (typeof(turns) = 'blob'),       -- SHA-256 of the turns
+    faults  TEXT    NOT NULL CHECK (json_valid(faults))            -- JSON: code and message of each fault
 ) WITHOUT ROWID;

@@ -1,5 +1,5 @@
--- The project, its folders and the session that a document was written for. A file that is edited may say otherwise, and
--- must not get out of `local_only` by that.
+-- The project, its folders and the session for which a document was written. Editing the file
+-- must not remove it from `local_only`.
 CREATE TABLE origin (
     source TEXT NOT NULL CHECK (typeof(source) = 'text'),
     path   TEXT NOT NULL CHECK (typeof(path) = 'text'),

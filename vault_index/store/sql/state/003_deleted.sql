@@ -1,4 +1,4 @@
--- What deleted memories said, as salted hashes of runs of words: sessions that quote it are indexed without. Never a text.
+-- Contents of deleted memories as salted hashes of word sequences, to omit quotes in sessions. Never a text.
 CREATE TABLE deleted (
     hash INTEGER PRIMARY KEY,
     uid  TEXT    NOT NULL CHECK (typeof(uid) = 'text')

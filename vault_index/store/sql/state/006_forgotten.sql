@@ -1,5 +1,5 @@
--- Sessions that were forgotten, though their client may still have them: salted hashes of their ids (the salt is that of
--- `deleted`). They are not read again.
+-- Forgotten sessions, which their client may still have: salted hashes of their ids (with the salt of
+-- `deleted`). They are not indexed again.
 CREATE TABLE forgotten (
     hash INTEGER PRIMARY KEY
 );
