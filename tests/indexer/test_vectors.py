@@ -211,9 +211,9 @@ BAD_TEXTS = {
     "NaN that is no JSON": (says(500, {"error": {"message": "unsupported value: NaN"}}, poisoned), "value: NaN"),
     "content filter": (says(400, {"error": {"message": "filtered", "code": "content_filter"}}, poisoned), "filtered"),
     "error in a 200": (says(200, {"error": {"message": "no output"}}, poisoned), "no output"),
-    "null": (spoiled(None), "not a vector"),
+    "null": (spoiled(None), "invalid vector"),
     "empty": (spoiled([]), "0 dimensions"),
-    "zeros": (spoiled([0.0] * 64), "zero or not finite"),
+    "zeros": (spoiled([0.0] * 64), "zero or non-finite"),
     "two for one": (changed(lambda items, sent: items * (1 + poisoned(sent))), "2 vectors for 1 texts"),
 }
 
