@@ -39,7 +39,7 @@ def test_the_exit_code_says_whether_all_is_well(home: Path, vault: Path, capsys:
     assert (code, report["healthy"], codes(report)) == (1, False, ["permissions"])
     assert main(["doctor", "--fix", "--human", "--quiet"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("Mended: others can read")
+    assert out.startswith("Mended: other users can read")
     assert "No problems" in out
     assert doctor(capsys)[0] == 0
     (home / "config.toml").write_text("a = [", "utf-8")

@@ -105,7 +105,8 @@ def _unit_folder() -> Path:
         words = ended.stderr.strip().splitlines() or ["it does not answer"]
         raise VaultIndexError(
             f"the systemd of this account cannot be reached: {words[0]}",
-            "log in to the account directly, not with su or sudo; docs/operations.md lists other ways",
+            "log in to the account directly, not with su or sudo; or run: "
+            "sudo loginctl enable-linger $USER; export XDG_RUNTIME_DIR=/run/user/$(id -u)",
         )
     properties = dict(line.split("=", 1) for line in ended.stdout.splitlines() if "=" in line)
     return Path(properties.get("XDG_CONFIG_HOME") or Path.home() / ".config", "systemd", "user")
