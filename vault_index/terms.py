@@ -132,7 +132,7 @@ def _units(text: str) -> list[tuple[int, int]]:
 
 def _joins(unit: str) -> bool:
     """Whether a character belongs to the one before it, or adds nothing to it."""
-    first = unicodedata.normalize("NFKD", decoded(unit))[0]
+    first = unicodedata.normalize("NFKD", decoded(unit))[:1]
     return not analysed(unit) or unicodedata.category(first)[0] == "M" or "\u1160" <= first <= "\u11ff"
 
 
