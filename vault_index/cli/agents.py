@@ -30,8 +30,8 @@ _CLIENTS = tuple(PLACES)
         choices=_CLIENTS,
         help=f"how to set it up in {', '.join(_CLIENTS[:-1])}, or {_CLIENTS[-1]}",
     ),
-    description="Serve the memory tools (search, get, timeline, recall, store, update, delete, list) to an MCP client "
-    "on stdin and stdout. The client starts it, and it ends with the client.",
+    description="Serve the memory tools (search, get, timeline, recall, store, update, delete, list, review) to an MCP "
+    "client on stdin and stdout. The client starts it, and it ends with the client.",
 )
 def run_mcp(options: Options, args: dict[str, Any]) -> int:
     if "print_config" in args:
