@@ -85,7 +85,9 @@ def _judged_lines(judged: JudgedSet, query: Query) -> dict[str, str]:
     for place in judged.passages.get(query.id, ()):
         path, _, number = place.rpartition(":")
         if number.isdigit():
-            text = split_lines((judged.docs / path.removeprefix("docs/")).read_bytes().decode())[int(number) - 1]
+            text = split_lines((judged.docs / path.removeprefix("docs/")).read_bytes().decode())[
+                int(number) - 1
+            ]
             lines[place] = one_line(text).lstrip("#->*+ ")
     return lines
 
@@ -108,8 +110,14 @@ def print_search(index: VaultIndex, judged: JudgedSet) -> None:
         _print(f"{name}, TOON, tokens a hit", found.toon)
         _print(f"{name}, JSON under the same keys", found.json)
         saved = [1 - one / other for one, other in zip(found.toon, found.json, strict=True)]
-        whole = f"{found.whole / found.pointed:.1%} of {found.pointed} judged lines whole" if found.pointed else ""
-        print(f"  saved {statistics.median(saved):.0%} (median), at least {min(saved):.0%}; {whole}")
+        whole = (
+            f"{found.whole / found.pointed:.1%} of {found.pointed} judged lines whole"
+            if found.pointed
+            else ""
+        )
+        print(
+            f"  saved {statistics.median(saved):.0%} (median), at least {min(saved):.0%}; {whole}"
+        )
 
 
 def print_get(index: VaultIndex) -> None:
@@ -121,7 +129,9 @@ def print_get(index: VaultIndex) -> None:
         if not file:
             continue
         known = file + tokens.count(render_json(whole["results"][0]["metadata"]))
-        in_tokens.append(tokens.count(render("get", dispatch(index, "get", {"ref": one.id}), "markdown")))
+        in_tokens.append(
+            tokens.count(render("get", dispatch(index, "get", {"ref": one.id}), "markdown"))
+        )
         full_tokens.append(tokens.count(render("get", whole, "markdown")))
         bare.append(in_tokens[-1] / file)
         full.append(full_tokens[-1] / known)
@@ -141,14 +151,21 @@ def print_recall(index: VaultIndex, queries: Sequence[Query]) -> None:
 def _print(what: str, values: Iterable[float]) -> None:
     known = sorted(values)
     median, mean = statistics.median(known), statistics.mean(known)
-    print(f"  {what:38}{median:>8.2f} median{mean:>8.2f} mean{known[int(len(known) * 0.95)]:>8.2f} of 95 %", end="")
+    print(
+        f"  {what:38}{median:>8.2f} median{mean:>8.2f} mean{known[int(len(known) * 0.95)]:>8.2f} of 95 %",
+        end="",
+    )
     print(f"{known[-1]:>9.2f} most  ({len(known)})")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--sample", type=int, default=0, help="about so many queries of each set (default: all)")
+    parser.add_argument(
+        "--sample", type=int, default=0, help="about so many queries of each set (default: all)"
+    )
     parser.add_argument("--home", type=Path, help="keep the indexes here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:

@@ -13,7 +13,14 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, as_completed, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    as_completed,
+    wait,
+)
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -106,12 +113,26 @@ def obey_permissions() -> None:
 
 
 def options(description: str | None, count: int, actions: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=1, help="of the first; the next has the next number (default: 1)")
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=1,
+        help="of the first; the next has the next number (default: 1)",
+    )
     parser.add_argument("--count", type=int, default=count, help=f"how many (default: {count})")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin none after this time")
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), help="begin none after this time"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at a time")
-    parser.add_argument("--without", default="", metavar="A,B", help=f"actions to leave out, of: {', '.join(actions)}")
+    parser.add_argument(
+        "--without",
+        default="",
+        metavar="A,B",
+        help=f"actions to leave out, of: {', '.join(actions)}",
+    )
     parser.add_argument("--steps", action="store_true", help="print the steps of every one")
     return parser.parse_args()
 
@@ -123,14 +144,21 @@ def run(attack: Attack, chosen: argparse.Namespace) -> int:
     print(describe(), flush=True)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(chosen.jobs, context, obey_permissions) as pool:
-        for story in _told(pool, attack, range(chosen.seed, chosen.seed + chosen.count), started + chosen.seconds):
+        for story in _told(
+            pool, attack, range(chosen.seed, chosen.seed + chosen.count), started + chosen.seconds
+        ):
             done += 1
             counts += story.counts
             for kind in dict.fromkeys(kind for kind, _ in story.findings):
                 stories = found.setdefault(kind, [])
                 stories.append(story)
                 if len(stories) == 1 and kind == story.findings[0][0]:
-                    print(f"\nseed {story.seed} found {kind}; its steps:", *story.steps, sep="\n  ", flush=True)
+                    print(
+                        f"\nseed {story.seed} found {kind}; its steps:",
+                        *story.steps,
+                        sep="\n  ",
+                        flush=True,
+                    )
             if chosen.steps and not story.findings:
                 print(f"\nseed {story.seed}", *story.steps, sep="\n  ")
     print(f"\n{done} in {time.monotonic() - started:.0f} s, seeds from {chosen.seed}")

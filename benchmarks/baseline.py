@@ -15,7 +15,9 @@ from benchmarks.judged import JudgedSet, Query, Rankings
 from vault_index.markdown.normalize import split_lines
 
 _WORD = re.compile(r"[^\W_]+")
-_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
+)
 _DEPTH = 40
 
 
@@ -63,7 +65,8 @@ class PlainIndex:
 def _pairs(run: str) -> str:
     """As numbers: to the tokenizer the vowels of Thai are marks that end a word."""
     return " ".join(
-        "".join(f"{ord(letter):06}" for letter in run[start : start + 2]) for start in range(max(len(run) - 1, 1))
+        "".join(f"{ord(letter):06}" for letter in run[start : start + 2])
+        for start in range(max(len(run) - 1, 1))
     )
 
 

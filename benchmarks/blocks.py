@@ -19,25 +19,197 @@ from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.scanner import Spans, scan
 
-_INDENTS = ["", "", "", " ", "  ", "   ", "    ", "     ", "      ", "\t", " \t", "  \t", "\t\t", " " * 8, " " * 18]
+_INDENTS = [
+    "",
+    "",
+    "",
+    " ",
+    "  ",
+    "   ",
+    "    ",
+    "     ",
+    "      ",
+    "\t",
+    " \t",
+    "  \t",
+    "\t\t",
+    " " * 8,
+    " " * 18,
+]
 _MARKS = [
-    *["", "", "", "- ", "* ", "+ ", "-", "*", "1. ", "2. ", "1) ", "01. ", "10. ", "123456789. ", "1234567890. "],
-    *["-\t", "-  ", "-     ", "-    ", "1.", "- - ", "- 1. ", "> ", ">", ">> ", ">     ", ">\t", "# ", "## ", "#"],
+    *[
+        "",
+        "",
+        "",
+        "- ",
+        "* ",
+        "+ ",
+        "-",
+        "*",
+        "1. ",
+        "2. ",
+        "1) ",
+        "01. ",
+        "10. ",
+        "123456789. ",
+        "1234567890. ",
+    ],
+    *[
+        "-\t",
+        "-  ",
+        "-     ",
+        "-    ",
+        "1.",
+        "- - ",
+        "- 1. ",
+        "> ",
+        ">",
+        ">> ",
+        ">     ",
+        ">\t",
+        "# ",
+        "## ",
+        "#",
+    ],
     *["#######", "#### ", "- [ ] ", "- [x] "],
 ]
 _TEXTS = [
-    *["text", "a b c", "[a]: b", "[a]:", "[foo", "]: url", "b]: c 'd", "[x](y)", "[[w]]", "# h", "## h ##", "#tag"],
-    *["```", "````", "```py", "``` a`b", "~~~", "~~~~ x", "~~", "`code`", "``x``", "---", "***", "___", "- - -"],
-    *["* * *", "_ _ _", "--", "===", "=", "== x ==", "==hl==", "| a | b |", "|---|---|", "| - | - |", "|-|", "--|--"],
-    *[":--|--:", "|", "| |", "a | b", "<div>", "</div>", "<br>", "<!-- c -->", "<!--", "-->", "<pre>", "</pre>"],
-    *["<script>", "</script>", "<b>x</b>", "<https://a.b>", "<?", "?>", "<!X", ">", "<![CDATA[", "]]>", "\\", "\\# x"],
-    *["**b** c", "*i* c", "_i_", "*", "**", "+", "+x", "-x", "--x", "1", "12", "1.5 x", "1.) x", "2024-01-01", "3) x"],
-    *["\u00a0", "\u00a0x", "\x0c", "\u2028x", ":", "::: note", ":smile:", "$x$", "!", "![i](j)", "(x)", '"q"', "'t'"],
-    *["[^1]: note", "'title'", '"title', 'end"', "\u4e00\u4e8c", "\ud800", "x\\", "&amp;", "text  ", "text\t", "  "],
+    *[
+        "text",
+        "a b c",
+        "[a]: b",
+        "[a]:",
+        "[foo",
+        "]: url",
+        "b]: c 'd",
+        "[x](y)",
+        "[[w]]",
+        "# h",
+        "## h ##",
+        "#tag",
+    ],
+    *[
+        "```",
+        "````",
+        "```py",
+        "``` a`b",
+        "~~~",
+        "~~~~ x",
+        "~~",
+        "`code`",
+        "``x``",
+        "---",
+        "***",
+        "___",
+        "- - -",
+    ],
+    *[
+        "* * *",
+        "_ _ _",
+        "--",
+        "===",
+        "=",
+        "== x ==",
+        "==hl==",
+        "| a | b |",
+        "|---|---|",
+        "| - | - |",
+        "|-|",
+        "--|--",
+    ],
+    *[
+        ":--|--:",
+        "|",
+        "| |",
+        "a | b",
+        "<div>",
+        "</div>",
+        "<br>",
+        "<!-- c -->",
+        "<!--",
+        "-->",
+        "<pre>",
+        "</pre>",
+    ],
+    *[
+        "<script>",
+        "</script>",
+        "<b>x</b>",
+        "<https://a.b>",
+        "<?",
+        "?>",
+        "<!X",
+        ">",
+        "<![CDATA[",
+        "]]>",
+        "\\",
+        "\\# x",
+    ],
+    *[
+        "**b** c",
+        "*i* c",
+        "_i_",
+        "*",
+        "**",
+        "+",
+        "+x",
+        "-x",
+        "--x",
+        "1",
+        "12",
+        "1.5 x",
+        "1.) x",
+        "2024-01-01",
+        "3) x",
+    ],
+    *[
+        "\u00a0",
+        "\u00a0x",
+        "\x0c",
+        "\u2028x",
+        ":",
+        "::: note",
+        ":smile:",
+        "$x$",
+        "!",
+        "![i](j)",
+        "(x)",
+        '"q"',
+        "'t'",
+    ],
+    *[
+        "[^1]: note",
+        "'title'",
+        '"title',
+        'end"',
+        "\u4e00\u4e8c",
+        "\ud800",
+        "x\\",
+        "&amp;",
+        "text  ",
+        "text\t",
+        "  ",
+    ],
 ]
 _ENDS = ["", "", " ", "  ", "\t", " x", " #", "|"]
 _USUAL = [
-    *["```", "~~~", "- a", "- b", "  c", "text", "", "", "", "", "# h", "1. a", "2. b", "> q", "| a | b |"],
+    *[
+        "```",
+        "~~~",
+        "- a",
+        "- b",
+        "  c",
+        "text",
+        "",
+        "",
+        "",
+        "",
+        "# h",
+        "1. a",
+        "2. b",
+        "> q",
+        "| a | b |",
+    ],
     *["|---|---|", "    code", "<div>", "---", "   - x", "\t- y"],
 ]
 
@@ -52,7 +224,9 @@ def _line(source: random.Random) -> str:
     if kind < 0.45:
         return source.choice(_USUAL) if kind > 0.22 else ""
     twice = source.choice(_MARKS) if kind > 0.92 else ""
-    return "".join((*map(source.choice, (_INDENTS, _MARKS)), twice, *map(source.choice, (_TEXTS, _ENDS))))
+    return "".join(
+        (*map(source.choice, (_INDENTS, _MARKS)), twice, *map(source.choice, (_TEXTS, _ENDS)))
+    )
 
 
 def difference(lines: Sequence[str]) -> str:
@@ -77,7 +251,9 @@ def whole(lines: Sequence[str]) -> Spans:
     return found
 
 
-def _said(spans: Spans, lines: Sequence[str]) -> tuple[Sequence[tuple[object, ...]], Sequence[tuple[int]]]:
+def _said(
+    spans: Spans, lines: Sequence[str]
+) -> tuple[Sequence[tuple[object, ...]], Sequence[tuple[int]]]:
     code = (number for block in spans[1] for number in block if number <= len(lines))
     return spans[0], [(number,) for number in code if lines[number - 1].strip()]
 
@@ -91,14 +267,19 @@ def documents(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, nargs="*")
     parser.add_argument("--random", type=int, default=0, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     source = random.Random(options.seed)
     made = ((f"random {number}", random_lines(source)) for number in range(options.random))
-    readers: list[Callable[[list[str]], Spans]] = [whole, lambda lines: scan(lines, partial(parsed, lines))]
+    readers: list[Callable[[list[str]], Spans]] = [
+        whole,
+        lambda lines: scan(lines, partial(parsed, lines)),
+    ]
     count, differing, seconds = 0, 0, [0.0, 0.0]
     for given in (*map(documents, options.folder), made):
         for name, lines in given:
@@ -110,7 +291,9 @@ def main() -> None:
                     began = time.process_time()
                     read(lines)
                     seconds[at] += time.process_time() - began
-    print(f"{count:,} documents, {differing} differ; markdown-it {seconds[0]:.2f} s, scanner {seconds[1]:.2f} s")
+    print(
+        f"{count:,} documents, {differing} differ; markdown-it {seconds[0]:.2f} s, scanner {seconds[1]:.2f} s"
+    )
     sys.exit(differing > 0)
 
 

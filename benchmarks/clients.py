@@ -66,7 +66,11 @@ def call(protocol: str, number: int = 2) -> dict[str, Any]:
 
 
 def handshake(protocol: str) -> list[dict[str, Any]]:
-    who = {"protocolVersion": protocol, "capabilities": {}, "clientInfo": {"name": "comer", "version": "1"}}
+    who = {
+        "protocolVersion": protocol,
+        "capabilities": {},
+        "clientInfo": {"name": "comer", "version": "1"},
+    }
     return [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": who},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
@@ -80,7 +84,14 @@ class Stdio:
     """A client with a server of its own."""
 
     def __init__(self, sides: Sides, protocol: str, *, orphan: bool = False) -> None:
-        command = [sys.executable, "-m", "vault_index", "mcp", "--home", str(sides.place.home.data_dir)]
+        command = [
+            sys.executable,
+            "-m",
+            "vault_index",
+            "mcp",
+            "--home",
+            str(sides.place.home.data_dir),
+        ]
         if orphan:  # its parent is not this process, which holds the pipes
             command = ["sh", "-c", 'exec 3<&0; "$@" <&3 3<&- & wait', "sh", *command]
         self.server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -90,7 +101,9 @@ class Stdio:
             self.hear()
 
     def say(self, *messages: dict[str, Any]) -> None:
-        self._pipe(self.server.stdin).write(b"".join(json.dumps(one).encode() + b"\n" for one in messages))
+        self._pipe(self.server.stdin).write(
+            b"".join(json.dumps(one).encode() + b"\n" for one in messages)
+        )
         self._pipe(self.server.stdin).flush()
 
     def hear(self) -> None:
@@ -149,7 +162,11 @@ def _is_killed(sides: Sides, protocol: str) -> None:
 
 def _loses_its_parent(sides: Sides, protocol: str) -> None:
     client = Stdio(sides, protocol, orphan=True).served()
-    server = int(Path(f"/proc/{client.server.pid}/task/{client.server.pid}/children").read_text("utf-8").split()[0])
+    server = int(
+        Path(f"/proc/{client.server.pid}/task/{client.server.pid}/children")
+        .read_text("utf-8")
+        .split()[0]
+    )
     client.server.kill()
     client.server.wait(_ANSWER_SECONDS)
     deadline = time.monotonic() + _ANSWER_SECONDS
@@ -161,7 +178,9 @@ def _loses_its_parent(sides: Sides, protocol: str) -> None:
 
 def _runs(pid: int) -> bool:
     try:
-        return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] not in "ZX"
+        return (
+            Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] not in "ZX"
+        )
     except OSError:
         return False
 
@@ -181,7 +200,9 @@ class Http:
     """A client with a connection of its own."""
 
     def __init__(self, sides: Sides, protocol: str) -> None:
-        self.connection = http.client.HTTPConnection("127.0.0.1", sides.port, timeout=_ANSWER_SECONDS)
+        self.connection = http.client.HTTPConnection(
+            "127.0.0.1", sides.port, timeout=_ANSWER_SECONDS
+        )
         self.protocol = protocol
         self.headers = {
             "Authorization": f"Bearer {sides.token}",
@@ -211,8 +232,14 @@ class Http:
 
     def begins(self, method: str, body: bytes, length: int | None = None) -> socket.socket:
         """Sends a request, or as much of it as is given, and waits for nothing."""
-        headers = {**self.headers, "Host": "127.0.0.1", "Content-Length": str(len(body) if length is None else length)}
-        head = f"{method} /mcp HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        headers = {
+            **self.headers,
+            "Host": "127.0.0.1",
+            "Content-Length": str(len(body) if length is None else length),
+        }
+        head = f"{method} /mcp HTTP/1.1\r\n" + "".join(
+            f"{name}: {value}\r\n" for name, value in headers.items()
+        )
         self.connection.close()
         self.connection.connect()
         self.connection.sock.sendall(head.encode() + b"\r\n" + body)
@@ -303,7 +330,10 @@ def left(sides: Sides) -> list[str]:
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             words = (folder / "cmdline").read_bytes()
-            if os.fsencode(sides.place.home.data_dir) in words and int(folder.name) not in (sides.daemon, sides.serve):
+            if os.fsencode(sides.place.home.data_dir) in words and int(folder.name) not in (
+                sides.daemon,
+                sides.serve,
+            ):
                 found.append(f"process {folder.name}: {words.replace(bytes(1), b' ').decode()}")
     return found
 
@@ -334,7 +364,9 @@ def more_than(before: dict[int, Held], sides: Sides) -> list[str]:
     while True:
         now = {pid: held(pid) for pid in before}
         found = left(sides) + [
-            f"{pid}: {now[pid]}, before {before[pid]}" for pid in now if not now[pid].within(before[pid])
+            f"{pid}: {now[pid]}, before {before[pid]}"
+            for pid in now
+            if not now[pid].within(before[pid])
         ]
         if not found or time.monotonic() > deadline:
             return found
@@ -359,7 +391,9 @@ def sides(folder: Path) -> Iterator[Sides]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--at-once", type=int, default=4)
     parser.add_argument("--transport", choices=WAYS, help="only this one")
@@ -374,9 +408,13 @@ def main() -> None:
             come_and_go(both, ways, options.count, options.at_once)
             seconds = time.monotonic() - started
             found = more_than(before, both)
-            print(f"{name}: {options.count} clients in {seconds:.0f} s, left behind: {', '.join(found) or 'nothing'}")
+            print(
+                f"{name}: {options.count} clients in {seconds:.0f} s, left behind: {', '.join(found) or 'nothing'}"
+            )
             for told, pid in (("daemon", both.daemon), ("serve", both.serve)):
-                print(f"  {told}: {before[pid]} -> {held(pid)}, {memory[pid]:.1f} -> {usage(pid).resident_mb:.1f} MB")
+                print(
+                    f"  {told}: {before[pid]} -> {held(pid)}, {memory[pid]:.1f} -> {usage(pid).resident_mb:.1f} MB"
+                )
             if found:
                 raise SystemExit(1)
 

@@ -34,13 +34,17 @@ def time_commands(environment: dict[str, str], runs: int) -> None:
         seconds = []
         for _ in range(runs + 1):
             started = time.perf_counter()
-            subprocess.run([*start, *arguments], env=environment, stdout=subprocess.DEVNULL, check=True)
+            subprocess.run(
+                [*start, *arguments], env=environment, stdout=subprocess.DEVNULL, check=True
+            )
             seconds.append(time.perf_counter() - started)
         print(f"  {name:24}{summary(seconds[1:])}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("vault", type=Path)
     parser.add_argument("--runs", type=int, default=15)
     options = parser.parse_args()

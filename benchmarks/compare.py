@@ -61,7 +61,11 @@ class Tool(ABC):
     def run(self, command: Command) -> Spent:
         started = time.perf_counter()
         with subprocess.Popen(
-            command, env=self.environment, cwd=self._folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            command,
+            env=self.environment,
+            cwd=self._folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         ) as process:
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
@@ -80,20 +84,30 @@ class Ours(Tool):
     def commands(self, query: str) -> dict[str, Command]:
         program = [sys.executable, "-m", "vault_index"]
         sync = [*program, "sync", "--no-embed", "--json"]
-        return {"first index": sync, "nothing changed": sync, "search": [*program, "search", query, "--mode", "text"]}
+        return {
+            "first index": sync,
+            "nothing changed": sync,
+            "search": [*program, "search", query, "--mode", "text"],
+        }
 
 
 class Qmd(Tool):
     name = "qmd"
 
     def empty(self, folder: Path) -> None:
-        self.environment |= {name: str(folder / name) for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME")}
+        self.environment |= {
+            name: str(folder / name) for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME")
+        }
         for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
             (folder / name).mkdir(parents=True)
 
     def commands(self, query: str) -> dict[str, Command]:
         add = ["qmd", "collection", "add", str(self.vault), "--name", "bench"]
-        return {"first index": add, "nothing changed": ["qmd", "update"], "search": ["qmd", "search", query]}
+        return {
+            "first index": add,
+            "nothing changed": ["qmd", "update"],
+            "search": ["qmd", "search", query],
+        }
 
 
 class Ripgrep(Tool):
@@ -106,7 +120,9 @@ class Ripgrep(Tool):
         return {"search": ["rg", "-il", "|".join(query.split()), str(self.vault)]}
 
 
-def measure(tools: Sequence[Tool], queries: Sequence[str], runs: int) -> Iterator[tuple[str, str, list[Spent]]]:
+def measure(
+    tools: Sequence[Tool], queries: Sequence[str], runs: int
+) -> Iterator[tuple[str, str, list[Spent]]]:
     """What was done, by whom, and what every run took; the first tool leads each turn."""
 
     def turns(name: str, queries: Sequence[str], before: Callable[[Tool], object]) -> Iterator[Any]:
@@ -124,10 +140,14 @@ def measure(tools: Sequence[Tool], queries: Sequence[str], runs: int) -> Iterato
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("vault", type=Path)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--query", nargs="+", default=["sync settings between devices", "notes and folders"])
+    parser.add_argument(
+        "--query", nargs="+", default=["sync settings between devices", "notes and folders"]
+    )
     options = parser.parse_args()
     vault = options.vault.absolute()
     about = {"machine": describe(), "notes": sum(1 for _ in vault.rglob("*.md"))}
@@ -142,9 +162,20 @@ def main() -> None:
                 for mine, other in zip(zip(*ours, strict=True), zip(*spent, strict=True), strict=True)
             ))  # fmt: skip
             median = Spent(*(statistics.median(values) for values in zip(*spent, strict=True)))
-            line = {**about, "load": os.getloadavg()[0], "name": name, "tool": tool, "runs": len(spent)}
+            line = {
+                **about,
+                "load": os.getloadavg()[0],
+                "name": name,
+                "tool": tool,
+                "runs": len(spent),
+            }
             line |= {"ratio": round(ratio.seconds, 3), "ratio_processor": round(ratio.processor, 3)}
-            print(json.dumps(line | {key: round(value, 4) for key, value in median._asdict().items()}), flush=True)
+            print(
+                json.dumps(
+                    line | {key: round(value, 4) for key, value in median._asdict().items()}
+                ),
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

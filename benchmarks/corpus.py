@@ -23,7 +23,8 @@ _TOPIC = 1500
 """Words of a topic; an abstract of a paper has 250, a page of a manual 1,000."""
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*[A-Za-z][.,;:?]?|\b[aI]\b")
 _SKIPPED = re.compile(
-    r"\A---\n.*?\n---\n|^```.*?^```|^\|.*?$|`[^`\n]*`|\]\([^)]*\)|https?://\S+|<[^>\n]*>", re.M | re.S
+    r"\A---\n.*?\n---\n|^```.*?^```|^\|.*?$|`[^`\n]*`|\]\([^)]*\)|https?://\S+|<[^>\n]*>",
+    re.M | re.S,
 )
 _SYLLABLES = [a + b for a in ("b", "br", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "st", "t", "v", "z")
               for b in ("a", "e", "i", "o", "u", "en", "or", "al")]  # fmt: skip
@@ -40,8 +41,12 @@ ONE_PERCENT = "onepercent"
 
 def topics_of(folders: Iterable[Path]) -> list[Topic]:
     """The texts of all folders, cut or joined to topics of one length, in the order of their paths."""
-    files = chain.from_iterable(sorted([*folder.rglob("*.md"), *folder.rglob("*.txt")]) for folder in folders)
-    texts = (_SKIPPED.sub(" ", path.read_text(encoding="utf-8", errors="replace")) for path in files)
+    files = chain.from_iterable(
+        sorted([*folder.rglob("*.md"), *folder.rglob("*.txt")]) for folder in folders
+    )
+    texts = (
+        _SKIPPED.sub(" ", path.read_text(encoding="utf-8", errors="replace")) for path in files
+    )
     words = [word for text in texts for word in _WORD.findall(text)]
     return [words[start : start + _TOPIC] for start in range(0, len(words) - _TOPIC, _TOPIC)]
 
@@ -104,7 +109,10 @@ class Corpus:
     def note(self, number: int) -> str:
         """About 4.7 KB in 5.6 passages, as the notes of a real vault have on average."""
         author, title = self._begin(number)
-        sections = [self._front(author, number, title), f"# {title}\n\n{author.paragraph(author.length(40))}\n"]
+        sections = [
+            self._front(author, number, title),
+            f"# {title}\n\n{author.paragraph(author.length(40))}\n",
+        ]
         level = 2
         for _ in range(author.chance.choice((1, 2, 3, 3, 4, 5, 5, 7))):
             level = author.chance.choice((2, 2, 3, level, level))
@@ -115,15 +123,22 @@ class Corpus:
         """Who writes the note of that number, and what it is called. The topics of a folder are neighbours."""
         chance = random.Random(SEED * 1_000_003 + number)
         place = (number // 50 * 7919 + chance.randrange(6)) % len(self.topics)
-        author = _Author(chance, self.topics[place], self.topics[chance.randrange(len(self.topics))])
+        author = _Author(
+            chance, self.topics[place], self.topics[chance.randrange(len(self.topics))]
+        )
         return author, author.heading()
 
     def _front(self, author: "_Author", number: int, title: str) -> str:
         chance = author.chance
-        tags = [chance.choice(_TAGS).format(author.content_word().lower()) for _ in range(chance.randrange(4))]
+        tags = [
+            chance.choice(_TAGS).format(author.content_word().lower())
+            for _ in range(chance.randrange(4))
+        ]
         if number % 100 == 0:
             tags.append(ONE_PERCENT)
-        lines = [f"created: 20{chance.randrange(15, 27)}-{chance.randrange(1, 13):02}-{chance.randrange(1, 29):02}"]
+        lines = [
+            f"created: 20{chance.randrange(15, 27)}-{chance.randrange(1, 13):02}-{chance.randrange(1, 29):02}"
+        ]
         if tags:
             lines.append(f"tags: [{', '.join(dict.fromkeys(tags))}]")
         if number % 8 == 0:
@@ -140,7 +155,11 @@ class Corpus:
             if kind < 0.2:
                 blocks.append(author.items(size))
             elif kind < 0.25:
-                blocks.append(author.chance.choice(_CODE).format(*(author.content_word().lower() for _ in range(3))))
+                blocks.append(
+                    author.chance.choice(_CODE).format(
+                        *(author.content_word().lower() for _ in range(3))
+                    )
+                )
             else:
                 blocks.append(author.paragraph(size))
             if author.chance.random() < 0.12:
@@ -178,7 +197,9 @@ class _Author:
         while len(words) < size:
             words += self.run(self.chance.randrange(3, 9))
             if self.chance.random() < 0.04:
-                words.append(made_up_word(int(self.chance.paretovariate(0.5)) % 3_000_000).capitalize())
+                words.append(
+                    made_up_word(int(self.chance.paretovariate(0.5)) % 3_000_000).capitalize()
+                )
         return words[:size]
 
     def paragraph(self, size: int) -> str:
@@ -192,7 +213,10 @@ class _Author:
     def items(self, size: int) -> str:
         marker = self.chance.choice(("- ", "- ", "* ", "1. ", "- [ ] "))
         words = self.words(size)
-        return "\n".join(marker + " ".join(words[start : start + 9]).rstrip(".,;:") for start in range(0, size, 9))
+        return "\n".join(
+            marker + " ".join(words[start : start + 9]).rstrip(".,;:")
+            for start in range(0, size, 9)
+        )
 
 
 # --- queries -------------------------------------------------------------------------------------------------------
@@ -212,7 +236,9 @@ class Asker:
         from vault_index.terms import is_stopword
 
         sample = self._corpus.topics[:: max(1, len(self._corpus.topics) // 100)]
-        counts = Counter(word.lower() for topic in sample for word in topic if word.isalpha() and len(word) > 3)
+        counts = Counter(
+            word.lower() for topic in sample for word in topic if word.isalpha() and len(word) > 3
+        )
         return [word for word, _ in counts.most_common(300) if not is_stopword(word)][:40]
 
     def queries(self, kind: str, count: int) -> Iterator[str]:
@@ -223,11 +249,18 @@ class Asker:
             author.chance = chance
             words = [author.content_word().lower() for _ in range(4)]
             if kind == "long question":
-                yield " ".join(["how", "do", *(word.strip(".,;:?").lower() for word in author.words(20))]) + "?"
+                yield (
+                    " ".join(
+                        ["how", "do", *(word.strip(".,;:?").lower() for word in author.words(20))]
+                    )
+                    + "?"
+                )
             elif kind == "prefix":
                 yield f"{words[0]} {words[1]} {words[2][: max(3, len(words[2]) - 3)]}*"
             elif kind == "typing errors":
-                yield " ".join([_mistyped(chance, words[0]), words[1], _mistyped(chance, words[2]), words[3]])
+                yield " ".join(
+                    [_mistyped(chance, words[0]), words[1], _mistyped(chance, words[2]), words[3]]
+                )
             elif kind == "common words":
                 yield " ".join(chance.sample(self._common, 4))
             else:

@@ -38,7 +38,9 @@ class Counted(NamedTuple):
     warned: list[str]
 
     def __add__(self, other: "Counted") -> "Counted":  # type: ignore[override]
-        return Counted(self.lines + other.lines, self.redacted + other.redacted, self.warned + other.warned)
+        return Counted(
+            self.lines + other.lines, self.redacted + other.redacted, self.warned + other.warned
+        )
 
 
 def judge(text: str, name: str) -> Counted:
@@ -59,7 +61,11 @@ def judge(text: str, name: str) -> Counted:
 def texts(folder: Path, skipped: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
     """Every file that is UTF-8, with its path; a long one in parts."""
     for file in sorted(folder.rglob("*")) if folder.is_dir() else [folder]:
-        if not {*_SKIPPED, *skipped}.isdisjoint(file.parts) or not file.is_file() or file.is_symlink():
+        if (
+            not {*_SKIPPED, *skipped}.isdisjoint(file.parts)
+            or not file.is_file()
+            or file.is_symlink()
+        ):
             continue
         try:
             text = file.read_text("utf-8")
@@ -166,8 +172,12 @@ def main() -> None:
     parser.add_argument("--samples", type=Path, default=FILE)
     parser.add_argument("--stdlib", action="store_true", help="also Python's own library")
     parser.add_argument("--logs", type=int, default=50_000, help="so many made-up lines of logs")
-    parser.add_argument("--skip", action="append", default=[], help="a folder or file of this name is not read")
-    parser.add_argument("--worst", type=int, default=20, help="so many lines, forms and wrappers each")
+    parser.add_argument(
+        "--skip", action="append", default=[], help="a folder or file of this name is not read"
+    )
+    parser.add_argument(
+        "--worst", type=int, default=20, help="so many lines, forms and wrappers each"
+    )
     given = parser.parse_args()
     print(describe())
     try_samples(given.samples, given.worst)

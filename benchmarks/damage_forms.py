@@ -21,7 +21,8 @@ NOTES = {
     "b.md": "# Banana\n\nYellow and soft, as [[a|apples]] never are.\n",
     "c/d.md": "# Damson\n\nA plum.\n",
     "broken.md": "---\na: [\n---\nIts frontmatter is broken.\n",
-    "long.md": "# Long\n\n" + "".join(f"## Part {n}\n\n{'The orchard of number ' * 40}{n}.\n\n" for n in range(40)),
+    "long.md": "# Long\n\n"
+    + "".join(f"## Part {n}\n\n{'The orchard of number ' * 40}{n}.\n\n" for n in range(40)),
     "80-memory/m.md": "---\nid: 0123abcd\ntype: note\n---\n# Peeling\n\nPeel it first.\n",
 }
 """Enough text for several pages of 16 KiB."""
@@ -72,17 +73,23 @@ def _cut(part: float) -> Callable[[bytearray], bytearray]:
     return lambda data: data[: int(len(data) * part)]
 
 
-def _page(name: str, owner: str, data: Callable[[int], bytes], *, last: bool = False, at: int = 0) -> Damage:
+def _page(
+    name: str, owner: str, data: Callable[[int], bytes], *, last: bool = False, at: int = 0
+) -> Damage:
     """Overwrite a page of a table or an index: its root, or the last one it has."""
 
     def damage(home: Path) -> None:
         connection = sqlite3.connect(home / name)
         size = connection.execute("PRAGMA page_size").fetchone()[0]
-        (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (owner,)).fetchone()
+        (root,) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = ?", (owner,)
+        ).fetchone()
         connection.close()
         if last:
             reader = apsw.Connection(str(home / name))
-            pages = reader.execute("SELECT max(pageno) FROM dbstat WHERE name = ?", (owner,)).fetchall()
+            pages = reader.execute(
+                "SELECT max(pageno) FROM dbstat WHERE name = ?", (owner,)
+            ).fetchall()
             reader.close()
             root = pages[0][0]
         whole = bytearray((home / name).read_bytes())
@@ -159,29 +166,41 @@ INDEX: dict[str, Damage] = {
     "zeroed index of chunk": _page("index.db", "chunk_document", bytes),
     "zeroed vectors": _page("index.db", "vector_1_vector_chunks00", bytes),
     "zeroed last page of vectors": _page("index.db", "vector_1_vector_chunks00", bytes, last=True),
-    "zeros for vectors": _sql("index.db", "UPDATE vector_1_vector_chunks00 SET vectors = zeroblob(length(vectors))"),
-    "noise for vectors": _sql("index.db", "UPDATE vector_1_vector_chunks00 SET vectors = randomblob(length(vectors))"),
+    "zeros for vectors": _sql(
+        "index.db", "UPDATE vector_1_vector_chunks00 SET vectors = zeroblob(length(vectors))"
+    ),
+    "noise for vectors": _sql(
+        "index.db", "UPDATE vector_1_vector_chunks00 SET vectors = randomblob(length(vectors))"
+    ),
     "zeroed vector rows": _page("index.db", "vector_1_rowids", bytes),
     "zeroed vector chunks": _page("index.db", "vector_1_chunks", bytes),
     "wrong type of page": _page("index.db", "chunk", lambda _: b"\x02"),
     "noise in a page of text": _page("index.db", "text_block", _noise, last=True, at=8),
     "no table of vectors": _sql("index.db", "DROP TABLE vector_1"),
     "no index": _sql("index.db", "DROP INDEX chunk_document"),
-    "a trigger": _sql("index.db", "CREATE TRIGGER t BEFORE DELETE ON tag BEGIN SELECT raise(abort, 'no'); END"),
+    "a trigger": _sql(
+        "index.db", "CREATE TRIGGER t BEFORE DELETE ON tag BEGIN SELECT raise(abort, 'no'); END"
+    ),
     "a column too many": _sql("index.db", "ALTER TABLE document ADD COLUMN more TEXT"),
     "a column too few": _sql("index.db", "ALTER TABLE chunk DROP COLUMN place"),
     "no shadow table of chunk_fts": _sql("index.db", "DROP TABLE chunk_fts_data"),
     "no row of name_fts": _sql("index.db", "DELETE FROM name_fts WHERE rowid = 2"),
-    "short blob of vectors": _sql("index.db", "UPDATE vector_1_vector_chunks00 SET vectors = x'00'"),
+    "short blob of vectors": _sql(
+        "index.db", "UPDATE vector_1_vector_chunks00 SET vectors = x'00'"
+    ),
     "short blob of validity": _sql("index.db", "UPDATE vector_1_chunks SET validity = x'00'"),
     "no shadow table of vectors": _sql("index.db", "DROP TABLE vector_1_chunks"),
     "a space without vectors": _sql("index.db", "UPDATE vector_space SET id = 7"),
     "dimensions of a space": _sql("index.db", "UPDATE vector_space SET dimensions = 7"),
-    "bytes in document.path": _sql("index.db", "UPDATE document SET path = x'ff00' WHERE path = 'b.md'"),
+    "bytes in document.path": _sql(
+        "index.db", "UPDATE document SET path = x'ff00' WHERE path = 'b.md'"
+    ),
     "no UTF-8 in document.path": _sql(
         "index.db", "UPDATE document SET path = cast(x'ff6d64' AS TEXT) WHERE path = 'b.md'"
     ),
-    "bytes in document.uid": _sql("index.db", "UPDATE document SET uid = x'00' WHERE path = 'b.md'"),
+    "bytes in document.uid": _sql(
+        "index.db", "UPDATE document SET uid = x'00' WHERE path = 'b.md'"
+    ),
     "bytes in document.frontmatter": _sql("index.db", "UPDATE document SET frontmatter = x'00'"),
     "text in document.mtime_ns": _sql("index.db", "UPDATE document SET mtime_ns = 'late'"),
     "text in document.content_hash": _sql("index.db", "UPDATE document SET content_hash = 'text'"),
@@ -190,7 +209,9 @@ INDEX: dict[str, Damage] = {
     "no JSON in text": _sql("index.db", "UPDATE text_block SET body = pack('[')"),
     "noise for text": _sql("index.db", "UPDATE text_block SET body = randomblob(length(body))"),
     "a text too short": _sql("index.db", "UPDATE text_block SET body = pack('[]') WHERE id = 2"),
-    "a text too many": _sql("index.db", "INSERT INTO text_block (body) SELECT body FROM text_block"),
+    "a text too many": _sql(
+        "index.db", "INSERT INTO text_block (body) SELECT body FROM text_block"
+    ),
     "bytes in tag": _sql("index.db", "UPDATE tag SET tag = x'ff'"),
     "bytes in term": _sql("index.db", "UPDATE term SET word = x'ff' WHERE word = 'seeds'"),
     "bytes in fault": _sql("index.db", "UPDATE fault SET message = x'ff'"),
@@ -207,7 +228,10 @@ SHADOWS = (
     "chunk_fts_data", "chunk_fts_idx", "chunk_fts_docsize", "chunk_fts_config", "name_fts_data", "vector_1_rowids",
     "vector_1_chunks", "vector_1_vector_chunks00",
 )  # fmt: skip
-INDEX |= {f"zeroed {name}": _page("index.db", name, bytes) for name in (*PLAIN, "chunk_fts_data", "name_fts_data")}
+INDEX |= {
+    f"zeroed {name}": _page("index.db", name, bytes)
+    for name in (*PLAIN, "chunk_fts_data", "name_fts_data")
+}
 INDEX |= {
     f"no table {name}": _sql("index.db", f"DROP TABLE {name}")
     for name in ("chunk", "document", "term", "meta", "fault", "chunk_fts")
@@ -237,7 +261,9 @@ CACHE: dict[str, Damage] = {
 def schema(index_db: Path) -> list[object]:
     """Version, tables and indexes, but those that vec0 makes: they are called by the number of a space."""
     connection = apsw.Connection(str(index_db))
-    found = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE tbl_name NOT GLOB 'vector_[0-9]*'")
+    found = connection.execute(
+        "SELECT type, name, sql FROM sqlite_master WHERE tbl_name NOT GLOB 'vector_[0-9]*'"
+    )
     return [connection.pragma("user_version"), *sorted(found.fetchall(), key=str)]
 
 

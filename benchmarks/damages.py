@@ -32,9 +32,17 @@ def mended_by(home: Path, damage: Damage, fresh: Mapping[str, Sequence[object]])
     for name in ("sync", "doctor --fix", "doctor --deep --fix"):
         try:
             with VaultIndex.open(home) as index:
-                problems = index.sync().problems if name == "sync" else index.repair(deep="deep" in name).problems
-            found = [problem for problem in problems if problem.code != "frontmatter"]  # of the note that is broken
-            said = " ".join("; ".join(f"{one.code}: {one.message}; {one.hint}" for one in found).split())
+                problems = (
+                    index.sync().problems
+                    if name == "sync"
+                    else index.repair(deep="deep" in name).problems
+                )
+            found = [
+                problem for problem in problems if problem.code != "frontmatter"
+            ]  # of the note that is broken
+            said = " ".join(
+                "; ".join(f"{one.code}: {one.message}; {one.hint}" for one in found).split()
+            )
         except VaultIndexError as error:
             said = f"{error.code}: {error.message}; {error.hint}"
         except Exception as error:  # noqa: BLE001 - to be seen in the table
@@ -73,13 +81,20 @@ def main() -> None:
             command, said = mended_by(home, damage, fresh)
             counts[command or "NOTHING"] += 1
             seconds = time.perf_counter() - started
-            print(f"{name:34}  {command or 'NOTHING':20}  {seconds:5.1f}  {said[: ARGS.width]}", flush=True)
+            print(
+                f"{name:34}  {command or 'NOTHING':20}  {seconds:5.1f}  {said[: ARGS.width]}",
+                flush=True,
+            )
             clear(home)
-    print(f"\n{sum(counts.values())} forms: {', '.join(f'{count} {name}' for name, count in counts.most_common())}")
+    print(
+        f"\n{sum(counts.values())} forms: {', '.join(f'{count} {name}' for name, count in counts.most_common())}"
+    )
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", default="", help="those whose name holds this")
     parser.add_argument("--width", type=int, default=100, help="characters of what was said")
     parser.add_argument("--trace", action="store_true", help="tracebacks of defects")

@@ -53,7 +53,10 @@ RIGHT = 0.9
 """Of the questions that were answered, this part is to have its answer first."""
 FIRST = 5
 """Hits that are looked at."""
-INCLUDES: dict[str, tuple[str, ...]] = {"what was said": (), "with outputs and reasoning": ("output", "reasoning")}
+INCLUDES: dict[str, tuple[str, ...]] = {
+    "what was said": (),
+    "with outputs and reasoning": ("output", "reasoning"),
+}
 _PLUGIN = Path(__file__).resolve().parent.parent / "vault_index/opencode_plugin/plugin/vault-index"
 _ASKING = "exclude_session"
 """How `search` is told which session asks; its `session` is a filter. `recall` calls it `session`."""
@@ -61,7 +64,9 @@ _UNNAMED = "current"
 """What those say who do not know their session, as the MCP server: one that was written to of late."""
 _OURS = re.compile(r"(?:^|_)memory_(?:search|get|timeline|recall|store|update|delete|list)$")
 _ITEM = re.compile(r"- ([\w.-]+):(.*)")
-_NO_WORDS = re.compile(r"\s*(?:#+ (?:User|Assistant|Compaction summary)\b.*|`{3,}\w*|>? ?\*Reasoning\*|)\s*")
+_NO_WORDS = re.compile(
+    r"\s*(?:#+ (?:User|Assistant|Compaction summary)\b.*|`{3,}\w*|>? ?\*Reasoning\*|)\s*"
+)
 _SMALL = frozenset(
     re.findall(
         r"\w+",
@@ -98,7 +103,9 @@ class Judge:
         session = session_of(path)
         if not session:
             return "said"
-        labels = [self._line(question, session, line) for line in lines if not _NO_WORDS.fullmatch(line)]
+        labels = [
+            self._line(question, session, line) for line in lines if not _NO_WORDS.fullmatch(line)
+        ]
         first: tuple[Label, ...] = ("result", "injected", "said")
         return next((label for label in first if label in labels), labels[0] if labels else "said")
 
@@ -153,7 +160,9 @@ def saying(method: Callable[..., Any], session: str) -> dict[str, Any]:
 
 def said_at_compaction(method: Callable[..., Any], session: str) -> dict[str, Any]:
     """The same, if the plugin says it when a session is compacted."""
-    asks = re.search(r"function recallText\(.*?\n\}", (_PLUGIN / "recall.ts").read_text("utf-8"), re.DOTALL)
+    asks = re.search(
+        r"function recallText\(.*?\n\}", (_PLUGIN / "recall.ts").read_text("utf-8"), re.DOTALL
+    )
     assert asks is not None
     return saying(method, session) if "session" in asks[0] else {}
 
@@ -161,7 +170,9 @@ def said_at_compaction(method: Callable[..., Any], session: str) -> dict[str, An
 class Bench:
     """A home that follows a month of sessions."""
 
-    def __init__(self, folder: Path, month: Month, *, provider: str = "local", held: bool = True) -> None:
+    def __init__(
+        self, folder: Path, month: Month, *, provider: str = "local", held: bool = True
+    ) -> None:
         self.month = month
         self.held = held
         """Whether the session that asks is in the database."""
@@ -185,8 +196,13 @@ class Bench:
                 (self.vault / one.path).unlink()
         index.sync()
 
-    def measure(self, index: VaultIndex, asks: int, seed: int, questions: Sequence[Question] = QUESTIONS) -> Figures:
-        counts = {name: Count() for name in ("search", "search, unnamed", "recall", "recall, unnamed", "compaction")}
+    def measure(
+        self, index: VaultIndex, asks: int, seed: int, questions: Sequence[Question] = QUESTIONS
+    ) -> Figures:
+        counts = {
+            name: Count()
+            for name in ("search", "search, unnamed", "recall", "recall, unnamed", "compaction")
+        }
         chance = random.Random(seed)
         with closing(apsw.Connection(str(self.data / "opencode.db"))) as connection:
             for question in questions:
@@ -195,7 +211,12 @@ class Bench:
         return Figures(counts, self._quotes(index))
 
     def _ask(
-        self, index: VaultIndex, connection: apsw.Connection, question: Question, wording: str, counts: dict[str, Count]
+        self,
+        index: VaultIndex,
+        connection: apsw.Connection,
+        question: Question,
+        wording: str,
+        counts: dict[str, Count],
     ) -> None:
         session, own = self.month.current(question, wording, int(time.time() * 1000))
         if self.held:
@@ -206,7 +227,13 @@ class Bench:
         find = partial(index.search, wording, limit=FIRST, directory=[folder])
         recall = partial(index.recall, wording, project=folder)
         for name, said in (("search", session.id), ("search, unnamed", _UNNAMED)):
-            self.judge_hits(index, counts[name], question, find(**saying(index.search, said)).results, session.id)
+            self.judge_hits(
+                index,
+                counts[name],
+                question,
+                find(**saying(index.search, said)).results,
+                session.id,
+            )
         blocks: dict[str, dict[str, Any]] = {
             "recall": saying(index.recall, session.id),
             "recall, unnamed": {"directory": [folder], **saying(index.recall, _UNNAMED)},
@@ -227,7 +254,10 @@ class Bench:
             shown = "\n".join([*lines, hit.snippet, hit.digest])
             if not session_of(hit.path):
                 shown += "\n".join(_lines(index, hit, hit.lines))
-            answers = bool(question.key and re.search(question.key, shown)) and kind not in ("result", "injected")
+            answers = bool(question.key and re.search(question.key, shown)) and kind not in (
+                "result",
+                "injected",
+            )
             count.right += answers and at == 0
             count.own += session_of(hit.path) == current
             if kind != "said" and not answers:
@@ -240,14 +270,18 @@ class Bench:
                 count.seen.append(f"{question.id} first, but no answer: {' / '.join(lines)}")
         count.answered += bool(question.key)
 
-    def judge_block(self, count: Count, question: Question, block: Recall, current: str, own: str) -> None:
+    def judge_block(
+        self, count: Count, question: Question, block: Recall, current: str, own: str
+    ) -> None:
         count.asks += 1
         right = False
         for path, title, lines in quotations(block.text):
             kind: str = self.judge.kind(question, path, lines)
             if session_of(path) and not lines and repeats(title, question):
                 kind = "title"
-            right |= bool(question.key and re.search(question.key, "\n".join(lines))) and kind == "said"
+            right |= (
+                bool(question.key and re.search(question.key, "\n".join(lines))) and kind == "said"
+            )
             count.own += session_of(path) == current or own in "\n".join(lines)
             if kind != "said":
                 count.echoes[kind] += 1
@@ -264,12 +298,20 @@ class Bench:
                 lines = _lines(index, hit, hit.focus)
                 if one.key in "\n".join([*lines, hit.snippet, hit.digest, hit.title]):
                     kind = self.judge.kind(asked, hit.path, lines)
-                    found["search, of our tools" if kind in ("result", "injected") else "search, by the agent"] += 1
+                    found[
+                        "search, of our tools"
+                        if kind in ("result", "injected")
+                        else "search, by the agent"
+                    ] += 1
             block = index.recall(one.question, project=folder_of(one.project))
             for path, title, lines in quotations(block.text):
                 if one.key in "\n".join([title, *lines]):
                     kind = self.judge.kind(asked, path, lines)
-                    found["recall, of our tools" if kind in ("result", "injected") else "recall, by the agent"] += 1
+                    found[
+                        "recall, of our tools"
+                        if kind in ("result", "injected")
+                        else "recall, by the agent"
+                    ] += 1
         return found
 
 
@@ -303,7 +345,9 @@ def _home(folder: Path, vault: Path, data: Path, provider: str) -> Home:
 
 
 def run(folder: Path, seed: int, asks: int, provider: str, *, control: bool) -> dict[str, Figures]:
-    month = Month(seed, int(time.time()) // 86_400 * 86_400_000, echoes=not control)  # equal all day
+    month = Month(
+        seed, int(time.time()) // 86_400 * 86_400_000, echoes=not control
+    )  # equal all day
     bench = Bench(folder, month, provider=provider, held=not control)
     found = {}
     for name, include in INCLUDES.items():
@@ -311,7 +355,10 @@ def run(folder: Path, seed: int, asks: int, provider: str, *, control: bool) -> 
         with VaultIndex.open(bench.home) as index:
             if not include:
                 for memory in MEMORIES:
-                    index.add(memory["text"], **{key: value for key, value in memory.items() if key != "text"})
+                    index.add(
+                        memory["text"],
+                        **{key: value for key, value in memory.items() if key != "text"},
+                    )
                 index.sync()
                 bench.deleted_memories(index)
             index.sync()
@@ -320,11 +367,15 @@ def run(folder: Path, seed: int, asks: int, provider: str, *, control: bool) -> 
 
 
 def print_figures(name: str, figures: Figures, worst: int) -> None:
-    print(f"\n{name:28}{'asks':>6}{'echoes':>8}{'weak':>6}{'own':>6}{'answer first, in the block':>29}   kinds of echo")
+    print(
+        f"\n{name:28}{'asks':>6}{'echoes':>8}{'weak':>6}{'own':>6}{'answer first, in the block':>29}   kinds of echo"
+    )
     for way, count in figures.counts.items():
         right = f"{count.right} of {count.answered} ({count.right / max(count.answered, 1):.2f})"
         kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(count.echoes.items()))
-        print(f"  {way:26}{count.asks:>6}{count.echoes.total():>8}{count.weak:>6}{count.own:>6}{right:>29}   {kinds}")
+        print(
+            f"  {way:26}{count.asks:>6}{count.echoes.total():>8}{count.weak:>6}{count.own:>6}{right:>29}   {kinds}"
+        )
     told = ", ".join(f"{kind} {number}" for kind, number in sorted(figures.deleted.items()))
     print(f"  quotes of deleted memories: {figures.deleted.total()}   {told}")
     for way, count in figures.counts.items():
@@ -340,9 +391,13 @@ def missed(found: dict[str, Figures]) -> list[str]:
             if count.echoes:
                 lines.append(f"{name}, {way}: {count.echoes.total()} echoes, wanted 0")
             if count.own:
-                lines.append(f"{name}, {way}: the session that asks is quoted {count.own} times, wanted 0")
+                lines.append(
+                    f"{name}, {way}: the session that asks is quoted {count.own} times, wanted 0"
+                )
             if way.startswith("search") and count.right < RIGHT * count.answered:
-                lines.append(f"{name}, {way}: {count.right} of {count.answered} right first, wanted {RIGHT:.0%}")
+                lines.append(
+                    f"{name}, {way}: {count.right} of {count.answered} right first, wanted {RIGHT:.0%}"
+                )
         if figures.deleted:
             lines.append(f"{name}: {figures.deleted.total()} quotes of deleted memories, wanted 0")
     return lines
@@ -363,17 +418,25 @@ def as_json(found: dict[str, Figures]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--asks", type=int, default=2, help="wordings of each question (default: 2)")
+    parser.add_argument(
+        "--asks", type=int, default=2, help="wordings of each question (default: 2)"
+    )
     parser.add_argument("--provider", default="local", choices=("local", "none"))
     parser.add_argument("--control", action="store_true", help="without what comes back")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here as well")
-    parser.add_argument("--worst", type=int, default=0, metavar="N", help="show N faults of each way of asking")
+    parser.add_argument(
+        "--worst", type=int, default=0, metavar="N", help="show N faults of each way of asking"
+    )
     options = parser.parse_args()
     print(describe())
     with tempfile.TemporaryDirectory(prefix="vx-") as temporary:
-        found = run(Path(temporary), options.seed, options.asks, options.provider, control=options.control)
+        found = run(
+            Path(temporary), options.seed, options.asks, options.provider, control=options.control
+        )
     for name, figures in found.items():
         print_figures(name, figures, options.worst)
     if options.json:

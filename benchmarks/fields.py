@@ -219,7 +219,9 @@ class Memory:
 
     def text(self) -> str:
         # JSON is YAML, and needs no package to be written.
-        front = "\n".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in self.front.items())
+        front = "\n".join(
+            f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in self.front.items()
+        )
         return f"---\n{front}\n---\n{self.body}\n"
 
 
@@ -230,7 +232,9 @@ def make_memories(seed: int = 1) -> list[Memory]:
     for at in range(MEMORIES - len(CASES)):
         thing, aspect = _THINGS[at % len(_THINGS)], _ASPECTS[at // len(_THINGS)]
         body = f"{aspect} of the {thing} were talked over with {chance.choice(_PEOPLE)}; it goes on as before."
-        found.append(_memory(chance, f"filler-{at}", f"{aspect} of the {thing}", _told(chance, body), thing))
+        found.append(
+            _memory(chance, f"filler-{at}", f"{aspect} of the {thing}", _told(chance, body), thing)
+        )
     for at, case in enumerate(CASES):
         made = _memory(chance, f"case-{at}", case.title, _told(chance, case.body), "")
         value = [case.value] if case.field in _LISTS else case.value
@@ -241,7 +245,13 @@ def make_memories(seed: int = 1) -> list[Memory]:
 def _told(chance: random.Random, body: str) -> str:
     """A body with more to read, in the words of the questions, that answers none of them."""
     more = chance.sample(_SAID, chance.randrange(3, 9))
-    return "\n\n".join([" ".join([body, *more[:2]]), " ".join(more[2:5]), *([" ".join(more[5:])] if more[5:] else [])])
+    return "\n\n".join(
+        [
+            " ".join([body, *more[:2]]),
+            " ".join(more[2:5]),
+            *([" ".join(more[5:])] if more[5:] else []),
+        ]
+    )
 
 
 def _memory(chance: random.Random, name: str, title: str, body: str, thing: str) -> Memory:
@@ -251,7 +261,10 @@ def _memory(chance: random.Random, name: str, title: str, body: str, thing: str)
     fields = {
         "subtitle": f"as {chance.choice(_PEOPLE)} told it",
         "digest": f"{title}: what was agreed, in short.",
-        "facts": [f"{chance.choice(_PEOPLE)} was there on day {number}", f"sheet {number} has a drawing of it"],
+        "facts": [
+            f"{chance.choice(_PEOPLE)} was there on day {number}",
+            f"sheet {number} has a drawing of it",
+        ],
         "concepts": [f"plan {number}", "upkeep"],
         "files_read": [f"papers/{about.replace(' ', '_')}_{number}.txt"],
         "files_modified": [f"lists/{number}.csv"],
@@ -259,8 +272,14 @@ def _memory(chance: random.Random, name: str, title: str, body: str, thing: str)
         "season": chance.choice(("spring", "winter")),
     }
     kept = chance.sample(list(fields), 5)
-    front = {"type": chance.choice(_TYPES), "title": title, "tags": [chance.choice(("home", "work", "club"))]}
-    front["created"] = f"2026-{chance.randrange(1, 11):02d}-{chance.randrange(1, 28):02d}T10:00:00+00:00"
+    front = {
+        "type": chance.choice(_TYPES),
+        "title": title,
+        "tags": [chance.choice(("home", "work", "club"))],
+    }
+    front["created"] = (
+        f"2026-{chance.randrange(1, 11):02d}-{chance.randrange(1, 28):02d}T10:00:00+00:00"
+    )
     return Memory(name, front | {key: fields[key] for key in fields if key in kept}, body)
 
 
@@ -294,7 +313,11 @@ def measure(index: VaultIndex) -> list[Answer]:
             ranks[mode] = places[0] if places else 0
             if mode == "hybrid":
                 came, best = (hits[0].title, hits[0]) if hits else ("nothing", None)
-        shown = best is not None and ranks["hybrid"] == 1 and holds(f"{best.snippet} {best.digest}", case.value)
+        shown = (
+            best is not None
+            and ranks["hybrid"] == 1
+            and holds(f"{best.snippet} {best.digest}", case.value)
+        )
         quoted = holds(index.recall(case.question).text, case.value)
         first = {mode: rank == 1 for mode, rank in ranks.items()}
         answers.append(Answer(case, first, ranks, shown, quoted, came))
@@ -303,7 +326,9 @@ def measure(index: VaultIndex) -> list[Answer]:
 
 def shares(answers: list[Answer]) -> dict[str, float]:
     found = {mode: sum(one.first[mode] for one in answers) / len(answers) for mode in CHANNELS}
-    shown, quoted = (sum(getattr(one, what) for one in answers) / len(answers) for what in ("shown", "quoted"))
+    shown, quoted = (
+        sum(getattr(one, what) for one in answers) / len(answers) for what in ("shown", "quoted")
+    )
     return {**{str(mode): share for mode, share in found.items()}, "shown": shown, "recall": quoted}
 
 
@@ -314,21 +339,36 @@ def print_table(answers: list[Answer]) -> None:
     own = Counter(one.case.field for one in answers)
     for one in answers:
         groups.setdefault(one.case.field if own[one.case.field] > 1 else "own keys", []).append(one)
-    print(f"\n{'right first':16}{'questions':>10}" + "".join(f"{name:>9}" for name in shares(answers)))
+    print(
+        f"\n{'right first':16}{'questions':>10}" + "".join(f"{name:>9}" for name in shares(answers))
+    )
     for name, group in groups.items():
-        print(f"{name:16}{len(group):>10}" + "".join(f"{share:>9.2f}" for share in shares(group).values()))
+        print(
+            f"{name:16}{len(group):>10}"
+            + "".join(f"{share:>9.2f}" for share in shares(group).values())
+        )
 
 
 def missed(answers: list[Answer]) -> list[str]:
     found = shares(answers)
-    lines = [f"hybrid has {found['hybrid']:.2f} right first, wanted {WANTED}"] if found["hybrid"] < WANTED else []
-    return lines + [f"hybrid is under {one}" for one in ("text", "vector") if found["hybrid"] < found[one]]
+    lines = (
+        [f"hybrid has {found['hybrid']:.2f} right first, wanted {WANTED}"]
+        if found["hybrid"] < WANTED
+        else []
+    )
+    return lines + [
+        f"hybrid is under {one}" for one in ("text", "vector") if found["hybrid"] < found[one]
+    ]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here as well")
-    parser.add_argument("--worst", action="store_true", help="name the questions that hybrid does not answer first")
+    parser.add_argument(
+        "--worst", action="store_true", help="name the questions that hybrid does not answer first"
+    )
     options = parser.parse_args()
     print(describe())
     with tempfile.TemporaryDirectory(prefix="vx-") as temporary:

@@ -40,7 +40,8 @@ _SAID_IN = "deploy the api on"
 """Words of a session that the month holds."""
 _NOTES = {
     "projects/wal.md": "# WAL\n\nThe write-ahead log keeps readers going while one writes.\n",
-    "projects/cellar.md": "# Cellar\n\nThe damp cellar needs air.\n\n## Shelves\n\n" + "Jars stand on a shelf.\n" * 60,
+    "projects/cellar.md": "# Cellar\n\nThe damp cellar needs air.\n\n## Shelves\n\n"
+    + "Jars stand on a shelf.\n" * 60,
     "recipes/bread.md": "---\ntags: [recipes]\ncreated: 2026-03-02\n---\n# Sourdough\n\nFold it four times.\n",
     "work/builds.md": "# Builds\n\nThe slow build was fixed by copying the lock file first.\n",
     "80-memory/decision/cents.md": (
@@ -70,7 +71,8 @@ class Ended:
 
 
 _HINTED = re.compile(
-    r"(?:^\s*|; )hint: \S|message,hint\}|\"hint\": ?\"[^\"]|^failed\[\d+\]\{position,error", re.MULTILINE
+    r"(?:^\s*|; )hint: \S|message,hint\}|\"hint\": ?\"[^\"]|^failed\[\d+\]\{position,error",
+    re.MULTILINE,
 )
 """The hint of an error, those of problems, and the reason why one of several things failed."""
 
@@ -87,7 +89,9 @@ def verdict(line: str, ended: Ended, wants: str, says: str, within: float, *, qu
         return f"took over {within:.0f} s"
     if ended.code and "--json" in line and not _is_json(ended.stderr):
         return "failed with what is no JSON"
-    if ended.code == 0 and (re.search(wants, ended.text) if wants else (not says and ended.stdout.strip()) or quiet):
+    if ended.code == 0 and (
+        re.search(wants, ended.text) if wants else (not says and ended.stdout.strip()) or quiet
+    ):
         return "works"
     if not re.search(says, ended.text) or (wants and not says):
         return "failed, and said something else" if ended.code else "yielded nothing of it"
@@ -123,14 +127,22 @@ class Hour:
         runtime = folder / "run"
         runtime.mkdir(mode=0o700)
         path = os.pathsep.join([str(self._bin), os.environ.get("PATH", os.defpath)])
-        self.env = {"HOME": str(folder), "PATH": path, "LANG": "C.UTF-8", "XDG_RUNTIME_DIR": str(runtime)}
+        self.env = {
+            "HOME": str(folder),
+            "PATH": path,
+            "LANG": "C.UTF-8",
+            "XDG_RUNTIME_DIR": str(runtime),
+        }
         self.vault = folder / "Vault"
 
     def _known_as(self, name: str) -> list[str]:
         """The command under its other name, where it is installed under both."""
         first = Path(shutil.which(self._command[0]) or self._command[0]).absolute()
         other = first.with_name(name)
-        return [str(other if other.exists() and first.name in ("vault-index", "vx") else first), *self._command[1:]]
+        return [
+            str(other if other.exists() and first.name in ("vault-index", "vx") else first),
+            *self._command[1:],
+        ]
 
     def notes(self, vault: Path | None = None) -> None:
         for name, text in _NOTES.items():
@@ -140,7 +152,9 @@ class Hour:
 
     def opencode(self) -> None:
         """OpenCode was here: a week of sessions."""
-        write_sessions(self.home / ".local/share/opencode", Month(1, int(time.time()) * 1000 - 3_600_000))
+        write_sessions(
+            self.home / ".local/share/opencode", Month(1, int(time.time()) * 1000 - 3_600_000)
+        )
 
     def run(self, words: Sequence[str], stdin: str = "") -> Ended:
         started = time.monotonic()
@@ -170,7 +184,11 @@ class Hour:
             found = ended.code == 0 and re.search(wants, ended.text) is not None
             if found or time.monotonic() - started > seconds:
                 took = Ended(ended.code, time.monotonic() - started, ended.stdout, ended.stderr)
-                self.told(f"{line}  (again and again)", took, "works" if found else "yielded nothing of it")
+                self.told(
+                    f"{line}  (again and again)",
+                    took,
+                    "works" if found else "yielded nothing of it",
+                )
                 return
             time.sleep(0.2)
 
@@ -181,7 +199,9 @@ class Hour:
         took = f"{ended.code:>3} {ended.seconds:6.2f} s"
         text = f"{self.name:10} {found if good else 'FAULT':6} {took}  {line}  ->  {first[:90]}"
         if not good:
-            self.report.faults.append(f"{self.name}: {line}: {found} (exit {ended.code}): {first[:120]}")
+            self.report.faults.append(
+                f"{self.name}: {line}: {found} (exit {ended.code}): {first[:120]}"
+            )
         if not (good and self.report.only_faults):
             print(text, flush=True)
 
@@ -192,7 +212,11 @@ class Hour:
     def daemon(self) -> Iterator[subprocess.Popen[bytes]]:
         """`vault-index watch` in another window, once it answers."""
         process = subprocess.Popen(
-            ["vault-index", "watch"], env=self.env, cwd=self.home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            ["vault-index", "watch"],
+            env=self.env,
+            cwd=self.home,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         try:
             self.until("vault-index status --json", r'"running": ?true')
@@ -239,7 +263,9 @@ def without_opencode(hour: Hour) -> None:
     """The tour of the README, without a daemon, where OpenCode never was."""
     hour.notes()
     for line in readme_lines():
-        wants, says = next((known for begin, known in _README.items() if line.startswith(begin)), ("", ""))
+        wants, says = next(
+            (known for begin, known in _README.items() if line.startswith(begin)), ("", "")
+        )
         hour.step(line, wants=wants, says=says)
     hour.step("vx list --kind session")
     for name in ("vault-index", "vx"):
@@ -252,7 +278,11 @@ def slips(hour: Hour) -> None:
     """What is typed wrongly, or in another program's way."""
     hour.step("vx serach wal", says="search")
     hour.step("vx search wal --bogus", says="(?i)unrecognized|unknown|no option")
-    hour.step('vx search "-docker"', wants=r"\.md", says="(?i)beside|alone|only|leaves out|excluded|what to")
+    hour.step(
+        'vx search "-docker"',
+        wants=r"\.md",
+        says="(?i)beside|alone|only|leaves out|excluded|what to",
+    )
     hour.step('vx search ""', says="(?i)word|empty|nothing to|which")
     hour.step('vx get ""', says="(?i)empty|reference|name|which")
     hour.step("vx get projects/wal.md no/such.md", says="(?s)(?=.*write-ahead).*no/such")
@@ -266,16 +296,28 @@ def slips(hour: Hour) -> None:
     hour.step("vx add 'Deploys run on Tuesday mornings' --json", wants='"id"')
     hour.step("vx update 5f0c --content 'Prices have four decimals.'", wants="cents|5f0c|updated")
     hour.step("vx delete nothing-like-it", says="(?i)no|not")
-    hour.step("vx capture --dry-run", stdin="*Remember*: the kiln is hired through Q2 2027", wants="kiln")
-    hour.step("vx capture --dry-run --json", stdin="*Remember*: we rent it through Q2 2027", wants="2027-0[67]-")
+    hour.step(
+        "vx capture --dry-run", stdin="*Remember*: the kiln is hired through Q2 2027", wants="kiln"
+    )
+    hour.step(
+        "vx capture --dry-run --json",
+        stdin="*Remember*: we rent it through Q2 2027",
+        wants="2027-0[67]-",
+    )
     hour.step("vx capture --dry-run", stdin="Nothing of the kind.", wants="(?i)nothing|results")
     hour.step("vx export out.json", wants="out.json|[1-9]")
     hour.step("vx import out.json --dry-run", wants="[0-9]")
     if hour.step("vx export e.md --markdown", wants="e.md", says="(?i)folder").code == 0:
         hour.step("test -f e.md", quiet=True)
-    wrong = hour.step("vx config set embedding.model no-such-model", says="(?i)there is|has no|multilingual|made by")
+    wrong = hour.step(
+        "vx config set embedding.model no-such-model",
+        says="(?i)there is|has no|multilingual|made by",
+    )
     if wrong.code == 0:
-        hour.step("vx search 'what is ahead of writing' --json", wants=r'"degraded": ?(?:\[\]|.*no-such-model)')
+        hour.step(
+            "vx search 'what is ahead of writing' --json",
+            wants=r'"degraded": ?(?:\[\]|.*no-such-model)',
+        )
         hour.step("vx doctor", says="no-such-model")
     hour.step("vx config set no.such.key 1", says="(?i)there is no|unknown")
 
@@ -292,7 +334,10 @@ def before_init(hour: Hour) -> None:
     hour.step("vx agent status opencode", wants="(?i)current|up to date|installed")
     hour.step("vx doctor", wants="healthy: true")
     hour.step("vault-index doctor", wants="healthy: true")
-    hour.step("vault-index recall 'which weekday is deployed' --project api", wants="vault-index-recall|Deploy")
+    hour.step(
+        "vault-index recall 'which weekday is deployed' --project api",
+        wants="vault-index-recall|Deploy",
+    )
 
 
 def after_init(hour: Hour) -> None:
@@ -313,7 +358,9 @@ def while_watching(hour: Hour) -> None:
     """OpenCode is used for the first time while the daemon runs."""
     hour.notes()
     hour.step("vault-index init Vault", wants="[1-9]")
-    hour.step("vault-index config set watch.reconcile 1", quiet=True)  # minutes: the longest it may take
+    hour.step(
+        "vault-index config set watch.reconcile 1", quiet=True
+    )  # minutes: the longest it may take
     with hour.daemon():
         hour.opencode()
         hour.until(f"vx search '{_SAID_IN} kind:session'", "ses_|User|weekday|Tuesday", 90)
@@ -328,13 +375,18 @@ def with_daemon(hour: Hour) -> None:
         hour.step("vx search 'how did we fix the slow build'", wants="builds.md")
         (hour.vault / "new.md").write_text("# New\n\nThe quokka was seen on Tuesday.\n", "utf-8")
         hour.until("vx search quokka --mode text", "new.md")
-        hour.step("vault-index add 'We store prices as whole cents.' --type decision", wants="(?i)id")
+        hour.step(
+            "vault-index add 'We store prices as whole cents.' --type decision", wants="(?i)id"
+        )
         hour.step("vx update 5f0c --add-tags money", wants="5f0c|cents|updated")
         hour.step("vx list --tags money", wants="cents")
         hour.step("vx status --privacy", wants="(?i)nothing|results")
         hour.step("vault-index config set search.limit 1", quiet=True)
         hour.step("vx search 'the' --json --match any", wants='"results"')
-        hour.step("vx search 'a shelf with jars, a log, bread' --json", wants=r'(?s)^(?!.*"score".*"score")')
+        hour.step(
+            "vx search 'a shelf with jars, a log, bread' --json",
+            wants=r'(?s)^(?!.*"score".*"score")',
+        )
         hour.step("vault-index config delete search.limit", quiet=True)
         hour.step("vx doctor", wants="healthy: true")
         hour.step("vault-index watch", says="(?i)already|running|pid")
@@ -347,13 +399,22 @@ def with_daemon(hour: Hour) -> None:
             ("vx list", "new.md"), ("vx status", "documents: [1-9]"),
         ):  # fmt: skip
             hour.step(line, wants=wants, says="(?i)daemon", within=alone + HUNG)
-        hour.step("vx add 'The daemon hung on a Sunday.'", wants="id: ", says="(?i)daemon|written", within=10.0)
+        hour.step(
+            "vx add 'The daemon hung on a Sunday.'",
+            wants="id: ",
+            says="(?i)daemon|written",
+            within=10.0,
+        )
         mcp(hour, "quokka", "new.md", within=alone + HUNG)
 
 
 def mcp(hour: Hour, query: str, wants: str, within: float) -> None:
     """One search by an MCP client, timed from the request."""
-    begin = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "first", "version": "1"}}
+    begin = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "first", "version": "1"},
+    }
     messages: list[dict[str, Any]] = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": begin},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
@@ -403,7 +464,11 @@ def other_provider(hour: Hour) -> None:
         hour.step("vx status", wants=r"pending: \d")
         server.fail_always(unauthorized)
         (hour.vault / "later.md").write_text("# Later\n\nA pangolin came by.\n", "utf-8")
-        hour.step("vault-index sync", wants="(?i)key|401|refused|pending", says="(?i)key|401|refused|unauthorized")
+        hour.step(
+            "vault-index sync",
+            wants="(?i)key|401|refused|pending",
+            says="(?i)key|401|refused|unauthorized",
+        )
         hour.step("vx search pangolin", wants="later.md")
         hour.step("vx doctor", says="(?i)key|401|refused|unauthorized")
     hour.step("vx search 'how was it fixed, the build' --json", wants=r'"degraded": ?\["')
@@ -417,17 +482,31 @@ def two_vaults(hour: Hour) -> None:
     other.mkdir()
     (other / "okapi.md").write_text("# Okapi\n\nThe okapi lives in the other vault.\n", "utf-8")
     (other / "projects").mkdir()
-    (other / "projects/wal.md").write_text("# WAL at work\n\nReaders never wait at work.\n", "utf-8")
+    (other / "projects/wal.md").write_text(
+        "# WAL at work\n\nReaders never wait at work.\n", "utf-8"
+    )
     hour.step("vault-index init Vault", wants="[1-9]")
     hour.step("vault-index init Work", wants="(?i)work")
     hour.step("vault-index source list", wants="(?s)Vault.*Work|Work.*Vault")
     hour.step("vx search okapi", wants="okapi.md")
-    hour.step("vx search 'readers' --source work --json", wants="at work", says="(?i)source|known|Work")
+    hour.step(
+        "vx search 'readers' --source work --json", wants="at work", says="(?i)source|known|Work"
+    )
     hour.step("vx list --source work", wants="Okapi", says="(?i)source|known|Work")
     hour.step("vx search 'readers' --source nowhere", says="(?i)source|known")
-    hour.step("vx get projects/wal.md", wants="write-ahead|never wait", says="(?i)ambiguous|several|source")
-    hour.step("vault-index add 'Which vault does this go to?'", wants="80-memory", says="(?i)vault|source")
-    hour.step("vault-index add 'This goes to the one at work.' --source work --json", wants='"id"', says="(?i)source")
+    hour.step(
+        "vx get projects/wal.md",
+        wants="write-ahead|never wait",
+        says="(?i)ambiguous|several|source",
+    )
+    hour.step(
+        "vault-index add 'Which vault does this go to?'", wants="80-memory", says="(?i)vault|source"
+    )
+    hour.step(
+        "vault-index add 'This goes to the one at work.' --source work --json",
+        wants='"id"',
+        says="(?i)source",
+    )
     hour.step("vx tags --source work", quiet=True)
     hour.step("vx stats --source work", wants="documents: [1-9]")
     hour.step("vault-index source remove work", wants="work")
@@ -475,7 +554,9 @@ def no_home(hour: Hour) -> None:
     hour.step("vx init Vault", wants="(?i)no notes|empty|scanned: 0|markdown")
     hour.step("vx search wal", says="(?i)empty|no notes|no documents|holds nothing|sync")
     hour.notes()
-    hour.step("vx search wal", wants="wal.md", says="(?i)empty|no notes|no documents|holds nothing|sync")
+    hour.step(
+        "vx search wal", wants="wal.md", says="(?i)empty|no notes|no documents|holds nothing|sync"
+    )
     hour.step("vx sync", wants="[1-9]")
     hour.step("vx search wal", wants="wal.md")
 
@@ -492,10 +573,18 @@ def read_only_home(hour: Hour) -> None:
     with closed(hour, hour.home):
         hour.step("vx search 'slow build'", wants="builds.md", says=told)
         hour.step("vx list", wants="WAL", says=told)
-        hour.step("vx status", wants="documents: [1-9]", says="(?is)^(?!.*documents: 0).*(?:read-only|written)")
+        hour.step(
+            "vx status",
+            wants="documents: [1-9]",
+            says="(?is)^(?!.*documents: 0).*(?:read-only|written)",
+        )
         hour.step("vx get projects/wal.md", wants="write-ahead", says=told)
         hour.step("vx recall 'slow build'", wants="build", says=told)
-        for line in ("vault-index add 'Not kept.'", "vault-index sync", "vault-index config set search.limit 3"):
+        for line in (
+            "vault-index add 'Not kept.'",
+            "vault-index sync",
+            "vault-index config set search.limit 3",
+        ):
             hour.step(line, says=told)
         hour.step("vx doctor", says=told)
 
@@ -506,7 +595,10 @@ def closed(hour: Hour, folder: Path) -> Iterator[bool]:
     if os.geteuid() == 0:
         script = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && cd . && exec "$@"'
         by = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, str(folder)]
-        works = shutil.which("unshare") and subprocess.run([*by, "true"], capture_output=True).returncode == 0
+        works = (
+            shutil.which("unshare")
+            and subprocess.run([*by, "true"], capture_output=True).returncode == 0
+        )
         if not works:
             hour.skip("root writes everywhere, and nothing can be mounted here")
             yield False
@@ -517,7 +609,10 @@ def closed(hour: Hour, folder: Path) -> Iterator[bool]:
         finally:
             hour.before = []
         return
-    inside = [folder, *(path for path in folder.rglob("*") if path.is_dir() and not path.is_symlink())]
+    inside = [
+        folder,
+        *(path for path in folder.rglob("*") if path.is_dir() and not path.is_symlink()),
+    ]
     modes = [(path, path.stat().st_mode) for path in inside]
     for path in inside:
         path.chmod(0o555)
@@ -543,15 +638,21 @@ HOURS: dict[str, Callable[[Hour], None]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("command", nargs="+", help="what is tested")
-    parser.add_argument("--only", action="append", choices=list(HOURS), help="this hour; several times: these")
+    parser.add_argument(
+        "--only", action="append", choices=list(HOURS), help="this hour; several times: these"
+    )
     parser.add_argument("--faults", action="store_true", help="print the faults only")
     options = parser.parse_args()
     report = Report(only_faults=options.faults)
     for name in options.only or HOURS:
         with ExitStack() as stack:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="vx-", ignore_cleanup_errors=True))
+            folder = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="vx-", ignore_cleanup_errors=True)
+            )
             HOURS[name](Hour(name, Path(folder).resolve(), options.command, report))
     print(f"\n{report.steps} steps, {len(report.faults)} faults")
     for fault in report.faults:

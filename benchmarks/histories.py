@@ -55,7 +55,9 @@ _WATCH = [sys.executable, "-m", "vault_index", "watch", "--quiet"]
 class History:
     """A vault, an index that follows it, and what happened since the index last looked."""
 
-    def __init__(self, story: Story, folder: Path, without: frozenset[str], stack: ExitStack) -> None:
+    def __init__(
+        self, story: Story, folder: Path, without: frozenset[str], stack: ExitStack
+    ) -> None:
         self.story = story
         self.folder = folder
         self.vault = folder / "vault"
@@ -122,7 +124,9 @@ class History:
         return files if self.daemon else {**files, **through}
 
     def step(self) -> None:
-        actions = {name: found for name, found in self.actions().items() if name not in self._without}
+        actions = {
+            name: found for name, found in self.actions().items() if name not in self._without
+        }
         (name,) = self.random.choices(list(actions), [weight for _, weight in actions.values()])
         said = actions[name][0]()
         if said:
@@ -148,7 +152,11 @@ class History:
         if (path := self._note()) is None:
             return ""
         before, data = path.stat(), path.read_bytes()
-        path.write_bytes(data[::-1] if b"\n" not in data else data.replace(b"heron", b"stork").replace(b"oak", b"elm"))
+        path.write_bytes(
+            data[::-1]
+            if b"\n" not in data
+            else data.replace(b"heron", b"stork").replace(b"oak", b"elm")
+        )
         if self.random.random() < 0.5:
             os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
         return self._touch(path)
@@ -238,12 +246,18 @@ class History:
 
     def _case(self) -> str:
         path = self._note()
-        if path is None or (new := path.with_name(path.name.swapcase().replace(".MD", ".md"))).exists():
+        if (
+            path is None
+            or (new := path.with_name(path.name.swapcase().replace(".MD", ".md"))).exists()
+        ):
             return ""
         return self._move(path, new)
 
     def _not_utf8(self) -> str:
-        return self._write(self.vault / os.fsdecode(self.random.choice([b"bad\xff.md", b"x\xfe/a.md"])), self._text())
+        return self._write(
+            self.vault / os.fsdecode(self.random.choice([b"bad\xff.md", b"x\xfe/a.md"])),
+            self._text(),
+        )
 
     def _chmod(self) -> str:
         path = self._note()
@@ -267,7 +281,9 @@ class History:
 
     def _vaultignore(self) -> str:
         folder = self.random.choice([self.vault, self._folder() or self.vault])
-        lines = self.random.sample(["a.md", "x/", "*.canvas", "!b.md", "z", "über", "/c.md", "[A-C].md"], 2)
+        lines = self.random.sample(
+            ["a.md", "x/", "*.canvas", "!b.md", "z", "über", "/c.md", "[A-C].md"], 2
+        )
         self.whole = True
         return f"{lines} " + self._write(folder / ".vaultignore", "\n".join(lines).encode())
 
@@ -347,7 +363,9 @@ class History:
             return ""
         self.close()
         text = self.home.config_file.read_text("utf-8")
-        self.home.config_file.write_text(text.replace(f"[sources.{names[0]}]", f"[sources.renamed{names[0]}]"), "utf-8")
+        self.home.config_file.write_text(
+            text.replace(f"[sources.{names[0]}]", f"[sources.renamed{names[0]}]"), "utf-8"
+        )
         self.whole = True
         return names[0]
 
@@ -367,7 +385,12 @@ class History:
             return ""
         ref = self.random.choice(self.memories)
         try:
-            self.index.update(ref, content=self._words(12), append=self.random.random() < 0.5, add_tags=self._words(1))
+            self.index.update(
+                ref,
+                content=self._words(12),
+                append=self.random.random() < 0.5,
+                add_tags=self._words(1),
+            )
         except VaultIndexError as error:  # moved, deleted or excluded by now
             return f"{ref}: {error.message}"
         return ref
@@ -450,7 +473,9 @@ class History:
                 if one != other:
                     lone = sorted(set(one) ^ set(other))[:4]
                     yield "rows differ", f"{table}: " + " | ".join(row[:300] for row in lone)
-            with closing(Comparison(self.home.index_db, fresh.home.index_db, self._sources())) as comparison:
+            with closing(
+                Comparison(self.home.index_db, fresh.home.index_db, self._sources())
+            ) as comparison:
                 if found := comparison.behind():
                     yield "rows differ", f"documents: {found[:4]}"
                 elif found := comparison.differing():
@@ -467,12 +492,22 @@ class History:
             answers = []
             for index in (self.index, fresh):
                 found = index.search(query, as_of=AS_OF, include_expired=True)
-                answers.append([(hit.id, hit.path, hit.lines, hit.score, hit.focus, hit.also) for hit in found.results])
+                answers.append(
+                    [
+                        (hit.id, hit.path, hit.lines, hit.score, hit.focus, hit.also)
+                        for hit in found.results
+                    ]
+                )
             self.story.counts["rankings compared"] += 1
             mine, theirs = answers
             if mine != theirs:
-                at = next(n for n in range(max(map(len, answers))) if mine[n : n + 1] != theirs[n : n + 1])
-                yield "ranking differs", f"{query!r} at {at}: {mine[at : at + 2]} | fresh {theirs[at : at + 2]}"
+                at = next(
+                    n for n in range(max(map(len, answers))) if mine[n : n + 1] != theirs[n : n + 1]
+                )
+                yield (
+                    "ranking differs",
+                    f"{query!r} at {at}: {mine[at : at + 2]} | fresh {theirs[at : at + 2]}",
+                )
 
     @contextmanager
     def _fresh(self) -> Iterator[VaultIndex]:
@@ -538,7 +573,11 @@ class History:
 
     def _notes(self) -> list[Path]:
         found = (Path(folder, name) for folder, _, names in os.walk(self.vault) for name in names)
-        notes = [path for path in found if path.suffix == ".md" and not path.is_symlink() and path.name != "keep.md"]
+        notes = [
+            path
+            for path in found
+            if path.suffix == ".md" and not path.is_symlink() and path.name != "keep.md"
+        ]
         return sorted(path for path in notes if not self._is_locked(path))
 
     def _note(self) -> Path | None:
@@ -546,9 +585,13 @@ class History:
         return self.random.choice(notes) if notes else None
 
     def _folder(self) -> Path | None:
-        folders = sorted(path for path in self.vault.iterdir() if not path.is_symlink() and path.is_dir())
+        folders = sorted(
+            path for path in self.vault.iterdir() if not path.is_symlink() and path.is_dir()
+        )
         found = [
-            path for path in folders if path not in self.locked and not path.name.startswith(".") and _is_utf8(path)
+            path
+            for path in folders
+            if path not in self.locked and not path.name.startswith(".") and _is_utf8(path)
         ]
         return self.random.choice(found) if found else None
 
@@ -577,7 +620,10 @@ class History:
     def _move(self, path: Path, new: Path) -> str:
         """What is denied stays denied under its new name."""
         path.rename(new)
-        self.locked = [new / place.relative_to(path) if place.is_relative_to(path) else place for place in self.locked]
+        self.locked = [
+            new / place.relative_to(path) if place.is_relative_to(path) else place
+            for place in self.locked
+        ]
         return self._touch(path, new)
 
     def _is_locked(self, path: Path) -> bool:
@@ -603,7 +649,8 @@ class History:
     def _touch(self, *paths: Path) -> str:
         self.touched.update(paths)
         return " ".join(
-            os.fsencode(os.path.relpath(path, self.vault)).decode("utf-8", "backslashreplace") for path in paths
+            os.fsencode(os.path.relpath(path, self.vault)).decode("utf-8", "backslashreplace")
+            for path in paths
         )
 
     def _words(self, number: int) -> str:

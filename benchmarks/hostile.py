@@ -130,7 +130,9 @@ def measure(what: str, text: str) -> Measured:
     with tempfile.TemporaryDirectory() as folder:
         vault, home = Path(folder) / "vault", find_home(Path(folder) / "home")
         vault.mkdir()
-        size = (vault / ("a.canvas" if what.startswith("a canvas") else "a.md")).write_bytes(text.encode())
+        size = (vault / ("a.canvas" if what.startswith("a canvas") else "a.md")).write_bytes(
+            text.encode()
+        )
         create_config(home, vault, provider="none", memory_dir=None)
         with VaultIndex.open(home) as index:
             begun = time.process_time()
@@ -143,7 +145,9 @@ def measure(what: str, text: str) -> Measured:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Hostile files: seconds to index, and the size of the index.")
+    parser = argparse.ArgumentParser(
+        description="Hostile files: seconds to index, and the size of the index."
+    )
     parser.add_argument("--most-seconds", type=float, default=5.0)
     parser.add_argument("--most-times", type=float, default=12.0)
     parser.add_argument("--only", default="", help="files whose description holds this text")

@@ -21,7 +21,13 @@ from benchmarks.machine import describe
 from benchmarks.process import Peak, Usage, between, usage
 from vault_index.daemon.client import Client
 
-_QUERIES = ("coffee harbour", "how is the database stored", "museum", "the wedding in the valley", "kernel memory")
+_QUERIES = (
+    "coffee harbour",
+    "how is the database stored",
+    "museum",
+    "the wedding in the valley",
+    "kernel memory",
+)
 _GRACE = 60.0
 """Seconds for which the model stays loaded after the first of the two states."""
 _SETTLE = 45.0
@@ -29,9 +35,13 @@ _SETTLE = 45.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--notes", type=int, default=6000)
-    parser.add_argument("--minutes", type=float, default=10.0, help="how long it is watched in each of two states")
+    parser.add_argument(
+        "--minutes", type=float, default=10.0, help="how long it is watched in each of two states"
+    )
     options = parser.parse_args()
     print(describe())
     print("load", *os.getloadavg())

@@ -39,7 +39,9 @@ class Bench:
     def run(self, *arguments: str) -> tuple[dict[str, Any], float]:
         """The answer of a command, and the seconds it took as a process."""
         started = time.perf_counter()
-        done = subprocess.run([*_COMMAND, *arguments, "--json"], env=self.environment, capture_output=True, text=True)
+        done = subprocess.run(
+            [*_COMMAND, *arguments, "--json"], env=self.environment, capture_output=True, text=True
+        )
         seconds = time.perf_counter() - started
         if done.returncode:
             raise SystemExit(f"{' '.join(arguments)}: {done.stderr}")
@@ -48,7 +50,9 @@ class Bench:
     @contextmanager
     def daemon(self) -> Iterator[Client]:
         """A daemon that watches the copy, and a client that talks to it."""
-        process = subprocess.Popen([*_COMMAND, "watch", "--quiet"], env=self.environment, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [*_COMMAND, "watch", "--quiet"], env=self.environment, stderr=subprocess.DEVNULL
+        )
         try:
             with self.connected() as client:
                 yield client
@@ -75,9 +79,13 @@ def insert_line(note: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("vault", type=Path)
-    parser.add_argument("--vectors", action="store_true", help="embed as well, and count what edits embed again")
+    parser.add_argument(
+        "--vectors", action="store_true", help="embed as well, and count what edits embed again"
+    )
     parser.add_argument("--notes", type=int, default=20, help="how many notes to edit and rename")
     options = parser.parse_args()
     print(describe())
@@ -89,14 +97,18 @@ def main() -> None:
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         print(f"{notes} notes, {report['chunks']} chunks, text searchable after {seconds:.2f} s")
         print(f"  {seconds * 1000 / notes:.2f} ms a note, peak memory {peak:.0f} MB")
-        print(f"nothing changed        {summary([bench.run('sync', '--no-embed')[1] for _ in range(9)])}")
+        print(
+            f"nothing changed        {summary([bench.run('sync', '--no-embed')[1] for _ in range(9)])}"
+        )
         if options.vectors:
             measure_edits(bench, options.notes)
 
 
 def measure_edits(bench: Bench, count: int) -> None:
     report, seconds = bench.run("embed")
-    print(f"{report['embedded']} chunks embedded in {seconds:.1f} s ({report['embedded'] / seconds:.0f}/s)")
+    print(
+        f"{report['embedded']} chunks embedded in {seconds:.1f} s ({report['embedded'] / seconds:.0f}/s)"
+    )
     notes = sorted(bench.vault.rglob("*.md"))
     notes = notes[:: max(len(notes) // count, 1)]
     inserted, renamed = [], []
@@ -111,7 +123,9 @@ def measure_edits(bench: Bench, count: int) -> None:
     print(
         f"a line inserted        embeds {sum(inserted) / len(inserted):.2f} texts on average, {max(inserted)} at most"
     )
-    print(f"a note renamed         embeds {sum(renamed) / len(renamed):.2f} texts on average, at most {max(renamed)}")
+    print(
+        f"a note renamed         embeds {sum(renamed) / len(renamed):.2f} texts on average, at most {max(renamed)}"
+    )
 
 
 if __name__ == "__main__":

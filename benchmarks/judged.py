@@ -126,7 +126,12 @@ def read_judgements(path: Path) -> dict[str, dict[str, int]]:
 def _by_line(judgements: Judgements, docs: Path) -> Judgements:
     """`docs/a.md#^block` as `docs/a.md:12`; a place that is no block of the file stays as it is, and is never found."""
     blocks: dict[str, str] = {}
-    for document in {place.partition("#^")[0] for grades in judgements.values() for place in grades if "#^" in place}:
+    for document in {
+        place.partition("#^")[0]
+        for grades in judgements.values()
+        for place in grades
+        if "#^" in place
+    }:
         text = (docs / document.removeprefix("docs/")).read_bytes().decode()
         for number, line in enumerate(split_lines(text), start=1):
             if block := _BLOCK_ID.search(line):
@@ -153,7 +158,11 @@ def sync(index: VaultIndex, name: str) -> None:
     started = time.monotonic()
     report = index.sync()
     if report.added or report.changed:
-        print(f"{name}: {report.chunks} chunks in {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+        print(
+            f"{name}: {report.chunks} chunks in {time.monotonic() - started:.0f} s",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def sampled(queries: Sequence[Query], sample: int) -> tuple[Query, ...]:
@@ -187,7 +196,10 @@ def document_rankings(results: Results) -> Rankings:
 def passage_rankings(results: Results, judgements: Judgements) -> Rankings:
     """The line each hit points at; where its focus has several lines, the best of them."""
     return {
-        id_: [max(_focused(hit), key=lambda place: judgements.get(id_, {}).get(place, 0)) for hit in result.results]
+        id_: [
+            max(_focused(hit), key=lambda place: judgements.get(id_, {}).get(place, 0))
+            for hit in result.results
+        ]
         for id_, result in results.items()
     }
 
@@ -201,8 +213,14 @@ def _focused(hit: Hit) -> list[str]:
 
 def ndcg(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -> float:
     """Normalised discounted cumulative gain with linear gain, as in trec_eval."""
-    gained = sum(grades.get(document, 0) / math.log2(rank + 2) for rank, document in enumerate(ranking[:depth]))
-    best = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(sorted(grades.values(), reverse=True)[:depth]))
+    gained = sum(
+        grades.get(document, 0) / math.log2(rank + 2)
+        for rank, document in enumerate(ranking[:depth])
+    )
+    best = sum(
+        grade / math.log2(rank + 2)
+        for rank, grade in enumerate(sorted(grades.values(), reverse=True)[:depth])
+    )
     return gained / best if best else 0.0
 
 
@@ -214,7 +232,14 @@ def mrr(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -> f
     """The reciprocal rank of the first of those with the highest grade: where grades tell what was asked for from what
     would do, of the former."""
     highest = max(grades.values())
-    return next((1 / rank for rank, one in enumerate(ranking[:depth], start=1) if grades.get(one) == highest), 0.0)
+    return next(
+        (
+            1 / rank
+            for rank, one in enumerate(ranking[:depth], start=1)
+            if grades.get(one) == highest
+        ),
+        0.0,
+    )
 
 
 def any_hit(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -> float:
@@ -236,11 +261,18 @@ def measure(judgements: Judgements, rankings: Rankings) -> Measures:
     return Measures(ndcg_10, recall_10, mrr_10, hit_10, len(judged))
 
 
-def measure_classes(queries: Sequence[Query], judgements: Judgements, rankings: Rankings) -> dict[str, Measures]:
+def measure_classes(
+    queries: Sequence[Query], judgements: Judgements, rankings: Rankings
+) -> dict[str, Measures]:
     """Of all queries together, and of each class where there are several."""
     kinds = sorted({query.kind for query in queries})
-    groups = {ALL: queries} | ({kind: [q for q in queries if q.kind == kind] for kind in kinds} if kinds[1:] else {})
-    return {name: measure(judgements, {q.id: rankings[q.id] for q in group}) for name, group in groups.items()}
+    groups = {ALL: queries} | (
+        {kind: [q for q in queries if q.kind == kind] for kind in kinds} if kinds[1:] else {}
+    )
+    return {
+        name: measure(judgements, {q.id: rankings[q.id] for q in group})
+        for name, group in groups.items()
+    }
 
 
 def figures(judged: JudgedSet, results: Results) -> Figures:
@@ -260,7 +292,9 @@ def figures(judged: JudgedSet, results: Results) -> Figures:
 def shares_of_none(results: Mapping[str, Results]) -> dict[str, float]:
     """How many of the queries of each kind were told that nothing answers them."""
     return {
-        name: round(sum(answer.confidence == "none" for answer in answers.values()) / len(answers), 4)
+        name: round(
+            sum(answer.confidence == "none" for answer in answers.values()) / len(answers), 4
+        )
         for name, answers in results.items()
     }
 
@@ -275,7 +309,9 @@ def fallen(recorded: Figures, measured: Figures) -> list[tuple[str, str, float, 
     ]
 
 
-def worst(queries: Iterable[Query], judgements: Judgements, rankings: Rankings, count: int) -> list[Miss]:
+def worst(
+    queries: Iterable[Query], judgements: Judgements, rankings: Rankings, count: int
+) -> list[Miss]:
     """The judged queries that were answered worst, worst first."""
     misses = []
     for query in queries:

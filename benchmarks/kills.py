@@ -40,9 +40,17 @@ CALLS = (
     "openat", "fchmod", "flock", "fcntl",
 )  # fmt: skip
 _CHANGES = re.compile(
-    rb"^(?:id|created|updated|supersedes|superseded_by):.*\n|sha256:[0-9a-f]{64}|^export const PLACE.*\n", re.MULTILINE
+    rb"^(?:id|created|updated|supersedes|superseded_by):.*\n|sha256:[0-9a-f]{64}|^export const PLACE.*\n",
+    re.MULTILINE,
 )
-_DONE = {"delete": 3, "delete for good": 3, "undo": 3, "source remove": 3, "export anew": 2, "accept": 3}
+_DONE = {
+    "delete": 3,
+    "delete for good": 3,
+    "undo": 3,
+    "source remove": 3,
+    "export anew": 2,
+    "accept": 3,
+}
 """The exit code of a command that finds that its work is done."""
 _OLD = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 
@@ -63,7 +71,9 @@ COMMANDS = {
     "sync with vectors": Command(("sync",), embeds=True, edits=True),
     "embed": Command(("embed", "--rebuild"), embeds=True),
     "add": Command(("add", "The heron is blue.", "--title", "Heron", "--tags", "bird")),
-    "add that replaces": Command(("add", "Oak is better.", "--title", "Oak again", "--supersedes", _OLD)),
+    "add that replaces": Command(
+        ("add", "Oak is better.", "--title", "Oak again", "--supersedes", _OLD)
+    ),
     "update": Command(("update", _OLD, "--content", "Another text of the decision. " * 40)),
     "append": Command(("update", _OLD, "--content", "And more.", "--append")),
     "delete": Command(("delete", _OLD)),
@@ -72,7 +82,9 @@ COMMANDS = {
     "accept": Command(("review", "accept", "inbox/caught")),
     "merge": Command(("review", "merge", _OLD, "old")),
     "archive": Command(("archive", _OLD)),
-    "revert": Command(("revert", _OLD, "--to", "1"), prepare=("update", _OLD, "--content", "Oak is gone.")),
+    "revert": Command(
+        ("revert", _OLD, "--to", "1"), prepare=("update", _OLD, "--content", "Oak is gone.")
+    ),
     "undo": Command(("undo",), prepare=("update", _OLD, "--content", "Oak is gone.")),
     "capture": Command(("capture", "said.txt")),
     "import file": Command(("import", "memories.json")),
@@ -89,7 +101,9 @@ COMMANDS = {
     "source remove": Command(("source", "remove", "second"), prepare=("source", "add", "second")),
     "init": Command(("init", "second", "--no-opencode")),
     "plugin": Command(("agent", "install", "opencode")),
-    "plugin removed": Command(("agent", "uninstall", "opencode"), prepare=("agent", "install", "opencode")),
+    "plugin removed": Command(
+        ("agent", "uninstall", "opencode"), prepare=("agent", "install", "opencode")
+    ),
 }
 
 
@@ -103,16 +117,28 @@ def template(folder: Path, server: EmbeddingServer | None) -> None:
     (folder / "home").mkdir(mode=0o700)
     (folder / "second/note.md").write_text("Another vault.\n")
     for number in range(6):
-        (vault / f"{number}.md").write_text(f"# Note {number}\n\n" + f"Words of note {number}.\n\n" * 30)
-        (folder / f"memories/{number}.md").write_text(f"---\ntype: note\ntitle: Import {number}\n---\nFact {number}.\n")
+        (vault / f"{number}.md").write_text(
+            f"# Note {number}\n\n" + f"Words of note {number}.\n\n" * 30
+        )
+        (folder / f"memories/{number}.md").write_text(
+            f"---\ntype: note\ntitle: Import {number}\n---\nFact {number}.\n"
+        )
     (vault / "80-memory/decision/oak.md").write_text(
         f"---\nid: {_OLD}\ntype: decision\ntitle: Oak\ncreated: 2026-01-01T00:00:00+00:00\nown: key\n---\nWe use oak.\n"
     )
-    (vault / "80-memory/old.md").write_text("---\ntype: note\ntitle: Old\nexpires: 2026-01-02\n---\nExpired.\n")
+    (vault / "80-memory/old.md").write_text(
+        "---\ntype: note\ntitle: Old\nexpires: 2026-01-02\n---\nExpired.\n"
+    )
     (vault / "80-memory/inbox").mkdir()
-    (vault / "80-memory/inbox/caught.md").write_text("---\ntype: note\ntitle: Caught\n---\nNobody looked at it.\n")
-    (folder / "said.txt").write_text("*Remember*: we use Postgres 15.\n\n*Remember*: deploys happen on Mondays.\n")
-    records = [{"type": "note", "title": f"Record {n}", "narrative": f"The record {n}."} for n in range(5)]
+    (vault / "80-memory/inbox/caught.md").write_text(
+        "---\ntype: note\ntitle: Caught\n---\nNobody looked at it.\n"
+    )
+    (folder / "said.txt").write_text(
+        "*Remember*: we use Postgres 15.\n\n*Remember*: deploys happen on Mondays.\n"
+    )
+    records = [
+        {"type": "note", "title": f"Record {n}", "narrative": f"The record {n}."} for n in range(5)
+    ]
     (folder / "memories.json").write_text(json.dumps(records))
     with closing(Client(folder / "opencode/opencode.db")) as client:
         client.begin("How does the heron fly?")
@@ -120,7 +146,8 @@ def template(folder: Path, server: EmbeddingServer | None) -> None:
     embedding = 'provider = "none"'
     if server is not None:
         embedding = (
-            f'provider = "openai"\nbase_url = "{server.base_url}"\nmodel = "toy"\ndimensions = 16\nbatch_texts = 4'
+            f'provider = "openai"\nbase_url = "{server.base_url}"\n'
+            'model = "toy"\ndimensions = 16\nbatch_texts = 4'
         )
     (folder / "home/config.toml").write_text(
         f'[sources.vault]\npath = "../vault"\n[embedding]\n{embedding}\n[sessions.opencode]\nenabled = true\n'
@@ -148,7 +175,9 @@ def prepared(name: str) -> Prepared:
     """The state before a command, what it is after one that nothing disturbs, and the calls that one makes."""
     command, place = COMMANDS[name], scratch()
     folder = place.__enter__()
-    Finalize(None, place.__exit__, (None, None, None), exitpriority=1)  # workers of a pool run no `atexit`
+    Finalize(
+        None, place.__exit__, (None, None, None), exitpriority=1
+    )  # workers of a pool run no `atexit`
     before, done = folder / "before", folder / "done"
     before.mkdir()
     template(before, served() if command.embeds else None)
@@ -167,8 +196,12 @@ def prepared(name: str) -> Prepared:
     for line in trace.read_text("utf-8", "replace").splitlines():
         if found := re.match(r"(\d+) +(\w+)\((.*)", line):
             calls[found[2], found[1]] += 1
-    most = {call: max((n for (one, _), n in calls.items() if one == call), default=0) for call in CALLS}
-    return Prepared(before, contents(done), {call: number for call, number in most.items() if number})
+    most = {
+        call: max((n for (one, _), n in calls.items() if one == call), default=0) for call in CALLS
+    }
+    return Prepared(
+        before, contents(done), {call: number for call, number in most.items() if number}
+    )
 
 
 def contents(folder: Path) -> dict[str, frozenset[bytes]]:
@@ -183,7 +216,11 @@ def contents(folder: Path) -> dict[str, frozenset[bytes]]:
 
 def people(folder: Path) -> Iterator[Path]:
     for name in ("vault", "second", "memories", "out", ".config/opencode"):
-        yield from (path for path in sorted((folder / name).rglob("*")) if path.is_file() and not is_draft(path))
+        yield from (
+            path
+            for path in sorted((folder / name).rglob("*"))
+            if path.is_file() and not is_draft(path)
+        )
     files = (folder / name for name in ("home/config.toml", "out.json", "new.json"))
     yield from (path for path in files if path.exists())
 
@@ -206,7 +243,10 @@ def environment(folder: Path) -> dict[str, str]:
 
 def can_trace() -> bool:
     """Whether strace is here and may look at processes: some containers forbid it."""
-    return bool(shutil.which("strace")) and subprocess.run(["strace", "-qq", "-o", os.devnull, "true"]).returncode == 0
+    return (
+        bool(shutil.which("strace"))
+        and subprocess.run(["strace", "-qq", "-o", os.devnull, "true"]).returncode == 0
+    )
 
 
 def traced(folder: Path, command: Command, options: Sequence[str]) -> int:
@@ -245,8 +285,12 @@ def tell(story: Story, folder: Path, without: frozenset[str]) -> None:
     copy(ready.folder, place)
     before = contents(place)
     sent = len(served().texts) if command.embeds else 0
-    story.did(f"{name}: {' '.join(command.arguments)}, killed at {call} number {number} of {ready.calls[call]}")
-    code = traced(place, command, ["-f", "-o", "/dev/null", "-e", f"inject={call}:signal=KILL:when={number}"])
+    story.did(
+        f"{name}: {' '.join(command.arguments)}, killed at {call} number {number} of {ready.calls[call]}"
+    )
+    code = traced(
+        place, command, ["-f", "-o", "/dev/null", "-e", f"inject={call}:signal=KILL:when={number}"]
+    )
     killed = code in (-9, 137)
     story.counts[f"{name}: {'killed' if killed else 'not reached'}"] += 1
     story.counts["killed" if killed else "not reached"] += 1
@@ -264,11 +308,17 @@ def tell(story: Story, folder: Path, without: frozenset[str]) -> None:
 
 
 def check_files(
-    story: Story, name: str, place: Path, before: Mapping[str, frozenset[bytes]], after: Mapping[str, frozenset[bytes]]
+    story: Story,
+    name: str,
+    place: Path,
+    before: Mapping[str, frozenset[bytes]],
+    after: Mapping[str, frozenset[bytes]],
 ) -> None:
     now = contents(place)
     folders = before.keys() | after.keys() | now.keys()
-    if name == "init":  # writes one setting after another; the files between are whole, and the next run ends the work
+    if (
+        name == "init"
+    ):  # writes one setting after another; the files between are whole, and the next run ends the work
         folders.discard("home")
     for folder in folders:
         old, new, found = (one.get(folder, frozenset()) for one in (before, after, now))
@@ -312,14 +362,20 @@ def check_index(story: Story, name: str, place: Path) -> None:
         index.sync()
     mine, theirs = rows(place / "home/index.db"), rows(fresh.index_db)
     for table in mine.keys() | theirs.keys():
-        if (one := sorted(map(repr, mine.get(table, [])))) != (other := sorted(map(repr, theirs.get(table, [])))):
-            story.found(f"index differs after {name}", f"{table}: {sorted(set(one) ^ set(other))[:3]}")
+        if (one := sorted(map(repr, mine.get(table, [])))) != (
+            other := sorted(map(repr, theirs.get(table, [])))
+        ):
+            story.found(
+                f"index differs after {name}", f"{table}: {sorted(set(one) ^ set(other))[:3]}"
+            )
 
 
 def main() -> None:
     chosen = options(__doc__, 1000, list(COMMANDS))
     if not can_trace():
-        raise SystemExit("this needs strace (Debian: apt install strace), and the right to trace processes")
+        raise SystemExit(
+            "this needs strace (Debian: apt install strace), and the right to trace processes"
+        )
     exit_with(run(Attack(tell, frozenset(filter(None, chosen.without.split(",")))), chosen))
 
 

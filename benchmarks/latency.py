@@ -46,16 +46,23 @@ def print_line(name: str, index: VaultIndex, queries: Sequence[str], mode: Mode 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--home", type=Path, help="keep the index here")
-    parser.add_argument("--queries", type=int, default=150, help="how many of each kind (default: 150)")
+    parser.add_argument(
+        "--queries", type=int, default=150, help="how many of each kind (default: 150)"
+    )
     options = parser.parse_args()
     judged = read_set(options.folder.resolve())
     asked = [query.text for query in judged.queries[: options.queries]]
     short = [" ".join(sorted(text.split(), key=len)[-4:]) for text in asked]
     typos = options.folder / "queries.typo1.jsonl"
-    with tempfile.TemporaryDirectory() as temporary, open_index(judged, options.home or Path(temporary)) as index:
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        open_index(judged, options.home or Path(temporary)) as index,
+    ):
         index.sync()
         print(f"{describe()}; {index.stats().chunks:,} chunks")
         print_line("four words", index, short)
@@ -63,7 +70,11 @@ def main() -> None:
         print_line("questions", index, asked)
         print_line("pairs of questions", index, [f"{one} {two}" for one, two in pairwise(asked)])
         if typos.exists():
-            print_line("with typing errors", index, [query.text for query in read_queries(typos)][: options.queries])
+            print_line(
+                "with typing errors",
+                index,
+                [query.text for query in read_queries(typos)][: options.queries],
+            )
 
 
 if __name__ == "__main__":

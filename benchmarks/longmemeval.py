@@ -77,7 +77,12 @@ def _question(record: Mapping[str, Any]) -> Question:
 
 
 def _note(date: str, turns: Iterable[Mapping[str, str]]) -> str:
-    return "\n\n".join([f"# Session of {date}", *(f"{turn['role']}: {turn['content']}" for turn in turns)]) + "\n"
+    return (
+        "\n\n".join(
+            [f"# Session of {date}", *(f"{turn['role']}: {turn['content']}" for turn in turns)]
+        )
+        + "\n"
+    )
 
 
 def ask(index: VaultIndex, docs: Path, question: Question, mode: Mode) -> Asked:
@@ -92,19 +97,26 @@ def ask(index: VaultIndex, docs: Path, question: Question, mode: Mode) -> Asked:
     result = index.search(question.text, mode=mode, limit=max(DEPTHS), per_document=1)
     ids = {name: id_ for id_, name in names.items()}
     found = tuple(ids[hit.path] for hit in result.results)
-    return Asked(question.id, question.kind, tuple(sorted(question.evidence)), found, result.confidence)
+    return Asked(
+        question.id, question.kind, tuple(sorted(question.evidence)), found, result.confidence
+    )
 
 
 def recall(asked: Sequence[Asked]) -> dict[str, Recall]:
     """Of all questions with an answer, and of each type."""
     answered = [one for one in asked if not one.id.endswith(_ABSTAINS)]
     kinds = sorted({one.kind for one in answered})
-    groups = {ALL: answered} | {kind: [one for one in answered if one.kind == kind] for kind in kinds}
+    groups = {ALL: answered} | {
+        kind: [one for one in answered if one.kind == kind] for kind in kinds
+    }
     return {
         name: Recall(
             len(group),
             {k: _share(set(one.evidence) <= set(one.found[:k]) for one in group) for k in DEPTHS},
-            {k: _share(not set(one.evidence).isdisjoint(one.found[:k]) for one in group) for k in DEPTHS},
+            {
+                k: _share(not set(one.evidence).isdisjoint(one.found[:k]) for one in group)
+                for k in DEPTHS
+            },
         )
         for name, group in groups.items()
     }
@@ -115,18 +127,28 @@ def _share(outcomes: Iterable[bool]) -> float:
     return sum(counted) / max(len(counted), 1)
 
 
-def run(file: Path, home: Path, *, mode: Mode = "hybrid", model: str = "", sample: int = 0) -> list[Asked]:
+def run(
+    file: Path, home: Path, *, mode: Mode = "hybrid", model: str = "", sample: int = 0
+) -> list[Asked]:
     """Ask what was not asked yet by the same code, and keep each answer in `home`."""
     questions = read_questions(file)
     questions = questions[:: max(len(questions) // sample, 1)] if sample else questions
-    docs, kept = home / "docs", home / f"asked-{mode}{f'-{model}' if model else ''}-{code_digest()[:16]}.jsonl"
+    docs, kept = (
+        home / "docs",
+        home / f"asked-{mode}{f'-{model}' if model else ''}-{code_digest()[:16]}.jsonl",
+    )
     docs.mkdir(parents=True, exist_ok=True)
     known = {one.id: one for one in _read(kept)}
-    with open_index(JudgedSet(home, docs, (), {}, {}), home / "index", model) as index, kept.open("a") as lines:
+    with (
+        open_index(JudgedSet(home, docs, (), {}, {}), home / "index", model) as index,
+        kept.open("a") as lines,
+    ):
         for number, question in enumerate(questions, start=1):
             if question.id not in known:
                 known[question.id] = one = ask(index, docs, question, mode)
-                lines.write(json.dumps([one.id, one.kind, one.evidence, one.found, one.confidence]) + "\n")
+                lines.write(
+                    json.dumps([one.id, one.kind, one.evidence, one.found, one.confidence]) + "\n"
+                )
                 lines.flush()
             print(f"\r{number} of {len(questions)}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
@@ -137,7 +159,10 @@ def _read(file: Path) -> list[Asked]:
     if not file.exists():
         return []
     rows = [json.loads(line) for line in file.read_text().splitlines()]
-    return [Asked(id_, kind, tuple(evidence), tuple(found), level) for id_, kind, evidence, found, level in rows]
+    return [
+        Asked(id_, kind, tuple(evidence), tuple(found), level)
+        for id_, kind, evidence, found, level in rows
+    ]
 
 
 def print_recall(asked: Sequence[Asked]) -> None:
@@ -152,16 +177,22 @@ def print_recall(asked: Sequence[Asked]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file", type=Path, help="longmemeval_s.json")
     parser.add_argument("--home", type=Path, help="keep the index and the answers here")
     parser.add_argument("--mode", choices=("hybrid", "text", "vector"), default="hybrid")
     parser.add_argument("--model", default="", help="a local model (default: the shipped one)")
-    parser.add_argument("--sample", type=int, default=0, help="about so many questions (default: all)")
+    parser.add_argument(
+        "--sample", type=int, default=0, help="about so many questions (default: all)"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         home = (options.home or Path(temporary)).resolve()
-        print_recall(run(options.file, home, mode=options.mode, model=options.model, sample=options.sample))
+        print_recall(
+            run(options.file, home, mode=options.mode, model=options.model, sample=options.sample)
+        )
 
 
 if __name__ == "__main__":

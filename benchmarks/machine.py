@@ -14,7 +14,10 @@ def describe() -> str:
     model = platform.processor() or platform.machine()
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), model)
+            model = next(
+                (line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
+                model,
+            )
         memory = f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
     except (OSError, ValueError):
         memory = "unknown memory"

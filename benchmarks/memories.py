@@ -63,8 +63,12 @@ def time_commands(bench: Bench, runs: int, *, daemon: bool) -> None:
     for name, arguments in _READING:
         print(f"  {name:20}{summary(_seconds(bench, [[*start, *arguments]] * (runs + 1))[1:])}")
     if daemon:
-        texts = [f"A lesson of run {number}: measure before and after." for number in range(runs + 1)]
-        print(f"  {'add':20}{summary(_seconds(bench, [[*start, 'add', text] for text in texts])[1:])}")
+        texts = [
+            f"A lesson of run {number}: measure before and after." for number in range(runs + 1)
+        ]
+        print(
+            f"  {'add':20}{summary(_seconds(bench, [[*start, 'add', text] for text in texts])[1:])}"
+        )
 
 
 def _seconds(bench: Bench, commands: list[list[str]]) -> list[float]:
@@ -77,7 +81,9 @@ def _seconds(bench: Bench, commands: list[list[str]]) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--memories", type=int, default=10_000)
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--vectors", action="store_true", help="embed as well")
@@ -87,9 +93,16 @@ def main() -> None:
         folder = Path(temporary)
         (folder / "new").mkdir()
         (folder / "new" / "note.md").write_text("# A vault\n", encoding="utf-8")
-        (folder / "memories.json").write_text(json.dumps(make_memories(options.memories)), encoding="utf-8")
+        (folder / "memories.json").write_text(
+            json.dumps(make_memories(options.memories)), encoding="utf-8"
+        )
         bench = Bench(folder / "new", folder)
-        bench.run("init", str(bench.vault), "--no-opencode", *([] if options.vectors else ["--provider", "none"]))
+        bench.run(
+            "init",
+            str(bench.vault),
+            "--no-opencode",
+            *([] if options.vectors else ["--provider", "none"]),
+        )
         report, seconds = bench.run("import", str(folder / "memories.json"))
         print(f"{len(report['results']):,} memories imported in {seconds:.1f} s")
         print("without the daemon")

@@ -48,7 +48,9 @@ print(next(int(line.split()[1]) / 1000 for line in open("/proc/self/smaps_rollup
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("float_graph", type=Path)
     parser.add_argument("folder", type=Path, nargs="?")
     arguments = parser.parse_args()
@@ -58,7 +60,9 @@ def main() -> None:
     speed(model, EnglishModel())
     queries()
     for name in ("", "multilingual-e5-small"):
-        done = subprocess.run([sys.executable, "-c", READY, name], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", READY, name], capture_output=True, text=True, check=True
+        )
         ready, memory = map(float, done.stdout.split())
         print(
             f"{name or 'first model'}: first vector after {ready:.2f} s, {memory:.0f} MB anonymous after twenty texts"
@@ -71,7 +75,8 @@ def texts_of(folder: Path | None) -> list[str]:
         return [text for line in map(json.loads, lines) for text in line["passages"]]
     paths = sorted(folder.rglob("*.md"))
     return [
-        path.read_text("utf-8", "replace")[:2000] for path in random.Random(1).sample(paths, min(TEXTS, len(paths)))
+        path.read_text("utf-8", "replace")[:2000]
+        for path in random.Random(1).sample(paths, min(TEXTS, len(paths)))
     ]
 
 
@@ -82,7 +87,9 @@ def fidelity(model: MultilingualModel, float_graph: Path, texts: Sequence[str]) 
         ids = model._pieces.ids(f"passage: {text}")[:WINDOW]
         expected = exact.run(None, {"words": model._rows([_BEGIN, *ids, _END])[None]})[0][0]
         cosines.append(float(model._run(ids) @ expected))
-    print(f"cosine to float32, {len(cosines)} texts: mean {np.mean(cosines):.5f}, least {min(cosines):.5f}")
+    print(
+        f"cosine to float32, {len(cosines)} texts: mean {np.mean(cosines):.5f}, least {min(cosines):.5f}"
+    )
 
 
 def speed(model: MultilingualModel, first: EnglishModel) -> None:
@@ -95,7 +102,9 @@ def speed(model: MultilingualModel, first: EnglishModel) -> None:
                 begin = time.perf_counter(), time.process_time()
                 run(ids)
                 times.append((time.perf_counter() - begin[0], time.process_time() - begin[1]))
-        wall, processor = ([statistics.median(one[kind] for one in times) for times in spent] for kind in (0, 1))
+        wall, processor = (
+            [statistics.median(one[kind] for one in times) for times in spent] for kind in (0, 1)
+        )
         print(
             f"{length} pieces: {wall[1] * 1000:.1f} ms, {wall[0] / wall[1]:.2f} times the first model's speed"
             f" ({processor[0] / processor[1]:.2f} by processor time)"
@@ -108,7 +117,9 @@ def queries() -> None:
         begin = time.perf_counter()
         embedder.embed_query(f"when is database {number} copied to the other server?")
         times.append(time.perf_counter() - begin)
-    print(f"query: median {statistics.median(times) * 1000:.1f} ms, least {min(times) * 1000:.1f} ms")
+    print(
+        f"query: median {statistics.median(times) * 1000:.1f} ms, least {min(times) * 1000:.1f} ms"
+    )
 
 
 if __name__ == "__main__":

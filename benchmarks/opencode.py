@@ -32,12 +32,18 @@ def seconds(turn: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--turns", type=int, default=10, help="how many of each kind (default: 10)")
     options = parser.parse_args()
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="vx-", ignore_cleanup_errors=True)))
+        folder = Path(
+            stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="vx-", ignore_cleanup_errors=True)
+            )
+        )
         servers: dict[str, Server] = {}
         for name in ("with", "without"):
             place = stack.enter_context(placed(folder / name, SCENES, {}))
@@ -55,7 +61,9 @@ def main() -> None:
             sessions = {name: server.session() for name, server in servers.items()}
             spent: dict[str, list[float]] = {name: [] for name in servers}
             for number in range(options.turns):
-                for name, server in sorted(servers.items(), reverse=number % 2 == 1):  # neither is always the first
+                for name, server in sorted(
+                    servers.items(), reverse=number % 2 == 1
+                ):  # neither is always the first
                     session = server.session() if kind.startswith("first") else sessions[name]
                     spent[name].append(seconds(lambda: server.turn(session, _PROMPT)))  # noqa: B023
             for name, found in spent.items():

@@ -93,7 +93,11 @@ def queries(asker: Asker, count: int) -> list[str]:
     for kind, share in _KINDS.items():
         for query in asker.queries(kind, max(count * share // 10, 1)):
             words = query.split()
-            made.append(" ".join(words[: 7 if kind == "long question" else chance.choice((1, 2, 2, 3, 3, 4))]))
+            made.append(
+                " ".join(
+                    words[: 7 if kind == "long question" else chance.choice((1, 2, 2, 3, 3, 4))]
+                )
+            )
     chance.shuffle(made)
     return made
 
@@ -107,7 +111,9 @@ def typed(query: str, chance: random.Random) -> list[Key]:
 
 
 def waits(
-    keys: Sequence[tuple[str, float]], drawn: Sequence[tuple[str, float]], refined: Sequence[float] = ()
+    keys: Sequence[tuple[str, float]],
+    drawn: Sequence[tuple[str, float]],
+    refined: Sequence[float] = (),
 ) -> list[float]:
     """From each key, a text with its moment, until the hits for it or for a later one are drawn; a key that changes
     nothing (a space) asks nothing. With `refined`, only of the keys pressed at these moments."""
@@ -117,7 +123,12 @@ def waits(
         if not text or (number and text == texts[number - 1]) or (refined and at not in refined):
             continue
         later = set(texts[number:])
-        found.append(next((moment - at for other, moment in drawn if moment >= at and other in later), float("inf")))
+        found.append(
+            next(
+                (moment - at for other, moment in drawn if moment >= at and other in later),
+                float("inf"),
+            )
+        )
     return found
 
 
@@ -142,7 +153,9 @@ class Typist:
         network = page.context.new_cdp_session(page)
         network.send("Network.enable")
         network.send("Network.clearBrowserCache")
-        network.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
+        network.on(
+            "Network.loadingFinished", lambda event: received.append(event["encodedDataLength"])
+        )
         page.add_init_script(_WATCH)
         page.goto(f"{self._origin}/")
         page.wait_for_selector("#search")
@@ -154,7 +167,9 @@ class Typist:
             page, received = self._opened()
             page.keyboard.type("a")
             page.wait_for_timeout(1000)
-            assert page.input_value("#search") == "a", "the search field does not take what is typed"
+            assert page.input_value("#search") == "a", (
+                "the search field does not take what is typed"
+            )
             usable.append(page.evaluate("window.seen.usable"))
             whole.append(page.evaluate("window.seen.whole"))
             bytes_.append(sum(received))
@@ -168,9 +183,19 @@ class Typist:
 
     def types(self, wanted: Sequence[str]) -> Iterator[tuple[str, float, str]]:
         page, _ = self._opened()
-        chance, first, refined, long = random.Random(SEED), list[float](), list[float](), list[float]()
-        for query in (wanted[0], *wanted):  # the first one once more: the model is loaded, pages of the index are read
-            page.evaluate("Object.assign(window.seen, { keys: [], shown: [], refined: [], long: [] })")
+        chance, first, refined, long = (
+            random.Random(SEED),
+            list[float](),
+            list[float](),
+            list[float](),
+        )
+        for query in (
+            wanted[0],
+            *wanted,
+        ):  # the first one once more: the model is loaded, pages of the index are read
+            page.evaluate(
+                "Object.assign(window.seen, { keys: [], shown: [], refined: [], long: [] })"
+            )
             due = time.perf_counter()
             keys = typed(query, chance)
             for key in keys:
@@ -211,7 +236,9 @@ class Typist:
         page.close()
 
 
-def in_browser(port: int, code: str, wanted: Sequence[str], parts: Sequence[str]) -> Iterator[tuple[str, float, str]]:
+def in_browser(
+    port: int, code: str, wanted: Sequence[str], parts: Sequence[str]
+) -> Iterator[tuple[str, float, str]]:
     from playwright.sync_api import sync_playwright
 
     from tests.page_real.browser import ARGUMENTS, chromium
@@ -229,14 +256,18 @@ def in_browser(port: int, code: str, wanted: Sequence[str], parts: Sequence[str]
 # --- without one ---------------------------------------------------------------------------------------------------
 
 
-async def ask_typing(port: int, token: str, wanted: Sequence[str]) -> tuple[list[float], list[float]]:
+async def ask_typing(
+    port: int, token: str, wanted: Sequence[str]
+) -> tuple[list[float], list[float]]:
     """Nearly as the page asks, which lets a search by words end before it asks the next: here a newer text hangs up."""
     chance, first, refined = random.Random(SEED), list[float](), list[float]()
 
     async def ask(text: str, mode: str, drawn: list[tuple[str, float]]) -> None:
         client = Client("http", port, token, iter(()))
         try:
-            wrong = await client.search({"query": asked(text) if mode == "text" else text, "mode": mode, "limit": 20})
+            wrong = await client.search(
+                {"query": asked(text) if mode == "text" else text, "mode": mode, "limit": 20}
+            )
         finally:
             client.close()
         if wrong:
@@ -244,7 +275,11 @@ async def ask_typing(port: int, token: str, wanted: Sequence[str]) -> tuple[list
         drawn.append((text, time.perf_counter()))
 
     for query in wanted:
-        pressed, shown, better = list[tuple[str, float]](), list[tuple[str, float]](), list[tuple[str, float]]()
+        pressed, shown, better = (
+            list[tuple[str, float]](),
+            list[tuple[str, float]](),
+            list[tuple[str, float]](),
+        )
         paused, asking = list[float](), list[asyncio.Task[None]]()
         for key in typed(query, chance):
             pressed.append((key.text.strip(), now := time.perf_counter()))
@@ -285,21 +320,31 @@ def percentiles(name: str, milliseconds: Sequence[float]) -> Iterator[tuple[str,
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--size", choices=NOTES, default="140k")
     parser.add_argument("--queries", type=int, default=40)
-    parser.add_argument("--only", choices=("load", "typing", "http"), nargs="+", default=["load", "typing", "http"])
-    parser.add_argument("--texts", type=Path, nargs="+", default=[], help="folders of English texts")
+    parser.add_argument(
+        "--only", choices=("load", "typing", "http"), nargs="+", default=["load", "typing", "http"]
+    )
+    parser.add_argument(
+        "--texts", type=Path, nargs="+", default=[], help="folders of English texts"
+    )
     options = parser.parse_args()
-    scaled = Scaled(options.folder.absolute(), options.size, topics_of(options.texts) or made_up_topics(), 0)
+    scaled = Scaled(
+        options.folder.absolute(), options.size, topics_of(options.texts) or made_up_topics(), 0
+    )
     scaled.build()
     wanted = queries(Asker(scaled.corpus), options.queries)
     tokens, now = Tokens(find_home(scaled.home).tokens_file), time.time()
     for old in tokens.all():
         if old.caller.name.startswith(_NAME):
             tokens.revoke(old.caller.name)
-    code = tokens.add(Caller(_NAME, writes=True, owner=True), created=now, expires=now + 3600, once=True)
+    code = tokens.add(
+        Caller(_NAME, writes=True, owner=True), created=now, expires=now + 3600, once=True
+    )
     token = tokens.add(Caller(f"{_NAME}-http", owner=True), created=now, expires=now + 3600)
     machine = describe()
     with processes(scaled.home, "127.0.0.1:0", {}) as (port, _):
@@ -313,7 +358,9 @@ def figures(
     port: int, code: str, token: str, wanted: Sequence[str], parts: Sequence[str]
 ) -> Iterator[tuple[str, float, str]]:
     if "http" in parts:
-        asyncio.run(ask_typing(port, token, wanted[:2]))  # the model is loaded, pages of the index are read
+        asyncio.run(
+            ask_typing(port, token, wanted[:2])
+        )  # the model is loaded, pages of the index are read
         first, refined = asyncio.run(ask_typing(port, token, wanted))
         yield from percentiles("over HTTP, hits", [1000 * one for one in first])
         yield from percentiles("over HTTP, refined hits", [1000 * one for one in refined])

@@ -26,7 +26,9 @@ import vault_index
 PACKAGE = Path(vault_index.__file__).parent
 NOT_OURS = frozenset({"vault_index.tokens"})
 """Its pattern is for tiktoken's own engine."""
-CALLS = frozenset({"compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"})
+CALLS = frozenset(
+    {"compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"}
+)
 ANCHORED = frozenset({"match", "fullmatch"})
 IN_A_LOOP = {"STATEMENTS": {"match"}, "_FILES": {"fullmatch"}}
 """How the patterns of a tuple are asked, one after the other."""
@@ -58,7 +60,10 @@ class Collected:
 
 
 def modules() -> Iterator[tuple[str, ast.Module, Mapping[str, Any]]]:
-    names = ["vault_index", *(found.name for found in pkgutil.walk_packages(vault_index.__path__, "vault_index."))]
+    names = [
+        "vault_index",
+        *(found.name for found in pkgutil.walk_packages(vault_index.__path__, "vault_index.")),
+    ]
     for name in names:
         if name in NOT_OURS or name.endswith("__main__"):
             continue
@@ -76,11 +81,21 @@ def collect() -> Collected:
     seen: set[tuple[str, int]] = set()
 
     def add(where: str, pattern: re.Pattern[Any], methods: set[str]) -> None:
-        text = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
+        text = (
+            pattern.pattern
+            if isinstance(pattern.pattern, str)
+            else pattern.pattern.decode("latin-1")
+        )
         if (text, pattern.flags) not in seen:
             seen.add((text, pattern.flags))
             found.patterns.append(
-                Pattern(where, text, pattern.flags, bool(methods) and methods <= ANCHORED, methods == {"fullmatch"})
+                Pattern(
+                    where,
+                    text,
+                    pattern.flags,
+                    bool(methods) and methods <= ANCHORED,
+                    methods == {"fullmatch"},
+                )
             )
 
     for name, _, values in everything:
@@ -90,7 +105,9 @@ def collect() -> Collected:
                 add(f"{name.removeprefix('vault_index.')}.{key}", pattern, IN_A_LOOP.get(key, used))
     for name, tree, values in everything:
         asked: dict[int, str] = {}
-        for node in ast.walk(tree):  # from the outside inwards: `re.compile(...).match` is met before `re.compile`
+        for node in ast.walk(
+            tree
+        ):  # from the outside inwards: `re.compile(...).match` is met before `re.compile`
             if isinstance(node, ast.Attribute):
                 asked[id(node.value)] = node.attr
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -100,7 +117,10 @@ def collect() -> Collected:
                 assert isinstance(node, ast.Call)
                 where = f"{name.removeprefix('vault_index.')}:{node.lineno}"
                 try:
-                    value = [eval(compile(ast.Expression(one), "", "eval"), dict(values)) for one in node.args[:1]]
+                    value = [
+                        eval(compile(ast.Expression(one), "", "eval"), dict(values))
+                        for one in node.args[:1]
+                    ]
                     pattern = re.compile(value[0], _flags(node, values))
                     add(where, pattern, {asked[id(node)]} - {"compile"})
                 except (NameError, TypeError):
@@ -109,7 +129,11 @@ def collect() -> Collected:
 
 
 def _is_call_of_re(node: ast.AST) -> bool:
-    return (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "compiled") or (
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "compiled"
+    ) or (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
@@ -123,7 +147,9 @@ def _flags(node: ast.Call, values: Mapping[str, Any]) -> int:
     method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     place = {"compile": 1, "sub": 4, "subn": 4, "split": 3}.get(method, 2)
     written += node.args[place : place + 1]
-    return int(eval(compile(ast.Expression(written[0]), "", "eval"), dict(values))) if written else 0
+    return (
+        int(eval(compile(ast.Expression(written[0]), "", "eval"), dict(values))) if written else 0
+    )
 
 
 def _held(value: object) -> Iterator[re.Pattern[Any]]:
@@ -159,7 +185,11 @@ def _uses(trees: Iterable[ast.Module]) -> dict[str, set[str]]:
                 used.setdefault(node.value.id, set()).add(node.attr)
                 asked.add(id(node.value))
         for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in asked:
+            if (
+                isinstance(node, ast.Name)
+                and isinstance(node.ctx, ast.Load)
+                and id(node) not in asked
+            ):
                 used.setdefault(node.id, set()).add("search")
     return used
 
@@ -192,9 +222,14 @@ class Automaton:
         for letter in letters:
             sign = tuple(_reads(op, value, letter, self._flags) for op, value in atoms)
             kinds.setdefault((*sign, _is_word(letter), letter == "\n"), []).append(letter)
-        self.letters = ["".join(sorted(group, key=lambda one: (one not in _COMMON, one))) for group in kinds.values()]
+        self.letters = [
+            "".join(sorted(group, key=lambda one: (one not in _COMMON, one)))
+            for group in kinds.values()
+        ]
         self.read = frozenset(range(len(self.letters)))
-        self.edge = len(self.letters)  # where the text begins or ends: stands before or after, but is not read
+        self.edge = len(
+            self.letters
+        )  # where the text begins or ends: stands before or after, but is not read
         self.all = self.read | {self.edge}
         self._quiet: list[list[tuple[int, frozenset[int], frozenset[int]]]] = []
         self._loud: list[list[tuple[int, frozenset[int]]]] = []
@@ -215,7 +250,8 @@ class Automaton:
             self.start = first
         self.edges = [self._edges_of(state) for state in range(len(self._quiet))]
         self._ends = [
-            [(p, a) for at, p, a in self._closure(state) if at == self._end] for state in range(len(self._quiet))
+            [(p, a) for at, p, a in self._closure(state) if at == self._end]
+            for state in range(len(self._quiet))
         ]
 
     def accepts(self, state: int, before: int, after: int) -> bool:
@@ -246,9 +282,15 @@ class Automaton:
         return len(self._quiet) - 1
 
     def _join(
-        self, one: int, other: int, before: frozenset[int] | None = None, after: frozenset[int] | None = None
+        self,
+        one: int,
+        other: int,
+        before: frozenset[int] | None = None,
+        after: frozenset[int] | None = None,
     ) -> None:
-        self._quiet[one].append((other, self.all if before is None else before, self.all if after is None else after))
+        self._quiet[one].append(
+            (other, self.all if before is None else before, self.all if after is None else after)
+        )
 
     def _closure(self, state: int) -> list[tuple[int, frozenset[int], frozenset[int]]]:
         """Where a state leads without reading, and on what terms; twice where two ways lead there."""
@@ -272,7 +314,9 @@ class Automaton:
         ]
 
     def _class(self, op: Any, value: Any) -> frozenset[int]:
-        return frozenset(n for n, one in enumerate(self.letters) if _reads(op, value, one[0], self._flags))
+        return frozenset(
+            n for n, one in enumerate(self.letters) if _reads(op, value, one[0], self._flags)
+        )
 
     def _sequence(self, parsed: Any, at: int) -> int:
         for op, value in parsed:
@@ -327,7 +371,9 @@ class Automaton:
         single = self._single(body)
         if single is not None:
             wanted = single if positive else self.all - single
-            self._join(at, end, after=wanted) if direction > 0 else self._join(at, end, before=wanted)
+            self._join(at, end, after=wanted) if direction > 0 else self._join(
+                at, end, before=wanted
+            )
             return end
         if direction < 0:  # of a fixed length: no loop in it
             last = self._single(list(body)[-1:]) if positive else None
@@ -351,8 +397,14 @@ class Automaton:
             return self._single(value[3])
         if str(op) == "BRANCH":
             sets = [self._single(branch) for branch in value[1]]
-            return None if any(one is None for one in sets) else frozenset().union(*(one or () for one in sets))
-        return self._class(op, value) if str(op) in ("LITERAL", "NOT_LITERAL", "ANY", "IN") else None
+            return (
+                None
+                if any(one is None for one in sets)
+                else frozenset().union(*(one or () for one in sets))
+            )
+        return (
+            self._class(op, value) if str(op) in ("LITERAL", "NOT_LITERAL", "ANY", "IN") else None
+        )
 
     def _place(self, place: str, at: int) -> int:
         end = self._state()
@@ -404,7 +456,11 @@ def _letters(op: Any, value: Any) -> Iterator[str]:
             if str(kind) == "LITERAL":
                 yield chr(one)
             elif str(kind) == "RANGE":
-                yield from (chr(code) for code in (one[0] - 1, one[0], one[1], one[1] + 1) if 0 <= code < 0x110000)
+                yield from (
+                    chr(code)
+                    for code in (one[0] - 1, one[0], one[1], one[1] + 1)
+                    if 0 <= code < 0x110000
+                )
 
 
 _KINDS = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}
@@ -461,7 +517,13 @@ def ambiguity(pattern: Pattern) -> Attack | None:
     loops = _loops(machine)
     home = {state: number for number, loop in enumerate(loops) for state in loop}
     sounds = [
-        frozenset(one for state in loop for e in machine.edges[state] if e.target in loop for one in e.reads)
+        frozenset(
+            one
+            for state in loop
+            for e in machine.edges[state]
+            if e.target in loop
+            for one in e.reads
+        )
         for loop in loops
     ]
     for number, loop in enumerate(loops):
@@ -477,7 +539,9 @@ def ambiguity(pattern: Pattern) -> Attack | None:
             for letter in sounds[home[first]] & sounds[home[second]]:
                 if machine.never_fails(second, letter):
                     continue
-                if pump := _both(machine, first, second, letter, loops[home[first]], loops[home[second]]):
+                if pump := _both(
+                    machine, first, second, letter, loops[home[first]], loops[home[second]]
+                ):
                     return _attack(machine, first, pump, endless=False)
     return None
 
@@ -487,7 +551,12 @@ def _loops(machine: Automaton) -> list[frozenset[int]]:
     live = _reach(machine, machine.start) | {machine.start}
     reach = {state: _reach(machine, state) for state in machine.within_loops & live}
     on = [state for state in reach if state in reach[state]]
-    return list({frozenset(other for other in on if other in reach[one] and one in reach[other]) for one in on})
+    return list(
+        {
+            frozenset(other for other in on if other in reach[one] and one in reach[other])
+            for one in on
+        }
+    )
 
 
 def _reach(machine: Automaton, state: int) -> set[int]:
@@ -528,7 +597,12 @@ def _twice(machine: Automaton, state: int, letter: int, loop: frozenset[int]) ->
 
 
 def _both(
-    machine: Automaton, first: int, second: int, letter: int, one: frozenset[int], two: frozenset[int]
+    machine: Automaton,
+    first: int,
+    second: int,
+    letter: int,
+    one: frozenset[int],
+    two: frozenset[int],
 ) -> list[int]:
     """A text that leads from the first state to itself, from it to the second, and from the second to itself."""
     begin = (first, first, second, letter)
@@ -542,13 +616,19 @@ def _both(
             if e.target not in one or before not in e.before:
                 continue
             for g in machine.edges[at[2]]:
-                if g.target not in two or before not in g.before or not (shared := e.reads & g.reads):
+                if (
+                    g.target not in two
+                    or before not in g.before
+                    or not (shared := e.reads & g.reads)
+                ):
                     continue
                 for f in machine.edges[at[1]]:
                     if before not in f.before:
                         continue
                     for read in shared & f.reads:
-                        if machine.accepts(at[2], before, read) or machine.accepts(at[0], before, read):
+                        if machine.accepts(at[2], before, read) or machine.accepts(
+                            at[0], before, read
+                        ):
                             continue  # that is where it ends
                         to = (e.target, f.target, g.target, read)
                         if to not in came:
@@ -579,7 +659,9 @@ def _attack(machine: Automaton, state: int, pump: list[int], *, endless: bool) -
                 waiting.append(edge.target)
     begin = [] if state == machine.start or state not in came else _way(came, state, machine.start)
     return Attack(
-        "".join(machine.letters[one][0] for one in begin), "".join(machine.letters[one][0] for one in pump), endless
+        "".join(machine.letters[one][0] for one in begin),
+        "".join(machine.letters[one][0] for one in pump),
+        endless,
     )
 
 
@@ -621,11 +703,16 @@ def texts_for(pattern: Pattern) -> list[str]:
 def growth(pattern: Pattern) -> Growth:
     """How the time of a pattern grows on the worst of its texts."""
     compiled = re.compile(pattern.pattern, pattern.flags)
-    pumps = sorted(texts_for(pattern)[:_MOST_TEXTS], key=lambda one: -_seconds(compiled, pattern, one, _SMALLEST))
+    pumps = sorted(
+        texts_for(pattern)[:_MOST_TEXTS],
+        key=lambda one: -_seconds(compiled, pattern, one, _SMALLEST),
+    )
     worst = Growth("", 1, 0.0, 0.0)
     for pump in pumps[:2]:
         size = _SMALLEST
-        while (taken := _seconds(compiled, pattern, pump, size)) < _LEAST_SECONDS and size < _MOST_CHARACTERS:
+        while (
+            taken := _seconds(compiled, pattern, pump, size)
+        ) < _LEAST_SECONDS and size < _MOST_CHARACTERS:
             size *= 2
         doubled = min(_seconds(compiled, pattern, pump, size * 2) for _ in range(3))
         taken = min(taken, *(_seconds(compiled, pattern, pump, size) for _ in range(2)))
@@ -646,19 +733,29 @@ def _seconds(compiled: re.Pattern[str], pattern: Pattern, pump: str, size: int) 
 
 
 def main(arguments: list[str] | None = None) -> int:
-    options = argparse.ArgumentParser(description="How the time of every pattern grows on its worst texts.")
+    options = argparse.ArgumentParser(
+        description="How the time of every pattern grows on its worst texts."
+    )
     options.add_argument("--only", default="", help="patterns whose place holds this text")
     asked = options.parse_args(arguments)
     slowest: dict[str, float] = {}
-    print("| pattern | grows | ns a character | time of twice the text |\n|---|---|---|---|", flush=True)
+    print(
+        "| pattern | grows | ns a character | time of twice the text |\n|---|---|---|---|",
+        flush=True,
+    )
     for one in collect().patterns:
         if asked.only in one.where:
             attack, worst = ambiguity(one), growth(one)
             slowest[one.where] = worst.seconds / worst.characters * 1e9
             kind = "exponential" if attack and attack.endless else "square" if attack else "linear"
-            print(f"| `{one.where}` | {kind} | {slowest[one.where]:.1f} | {worst.ratio:.1f} x |", flush=True)
+            print(
+                f"| `{one.where}` | {kind} | {slowest[one.where]:.1f} | {worst.ratio:.1f} x |",
+                flush=True,
+            )
     name = max(slowest, key=lambda where: slowest[where], default="")
-    print(f"\n{len(slowest)} patterns; the slowest, {name}, takes {slowest.get(name, 0):.0f} ns a character")
+    print(
+        f"\n{len(slowest)} patterns; the slowest, {name}, takes {slowest.get(name, 0):.0f} ns a character"
+    )
     return 0
 
 

@@ -24,7 +24,9 @@ def draw(title: str, minutes: Sequence[float], lines: Sequence[Line]) -> str:
     ]
     for number, line in enumerate(lines):
         parts += _panel(line, minutes, 40 + number * (_HEIGHT + _GAP))
-    parts.append(f'<text x="{_LEFT + _WIDTH}" y="{height - 6}" text-anchor="end">{minutes[-1]:.0f} minutes</text>')
+    parts.append(
+        f'<text x="{_LEFT + _WIDTH}" y="{height - 6}" text-anchor="end">{minutes[-1]:.0f} minutes</text>'
+    )
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -66,9 +68,14 @@ def bars(title: str, about: str, groups: Sequence[tuple[str, Sequence[Sequence[B
     top = 52
     for name, rows in groups:
         top += 26
-        parts.append(f'<text x="{_BAR_LEFT}" y="{top - 7}" font-size="15" font-weight="bold">{escape(name)}</text>')
+        parts.append(
+            f'<text x="{_BAR_LEFT}" y="{top - 7}" font-size="15" font-weight="bold">{escape(name)}</text>'
+        )
         for row in rows:
-            values, limits = ", ".join(_short(bar.value) for bar in row), ", ".join(f"{bar.limit:g}" for bar in row)
+            values, limits = (
+                ", ".join(_short(bar.value) for bar in row),
+                ", ".join(f"{bar.limit:g}" for bar in row),
+            )
             figures = f"{values} of {limits} {row[0].unit}"
             parts += [
                 f'<text x="{_BAR_LEFT}" y="{top + 12}">{escape(row[0].name)}</text>',
@@ -89,7 +96,13 @@ def bars(title: str, about: str, groups: Sequence[tuple[str, Sequence[Sequence[B
             top += 5
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 384 {top + 12}" font-family="sans-serif"'
     return "\n".join(
-        [f'{head} font-size="13">', '<rect width="100%" height="100%" fill="#fff"/>', *parts, "</svg>", ""]
+        [
+            f'{head} font-size="13">',
+            '<rect width="100%" height="100%" fill="#fff"/>',
+            *parts,
+            "</svg>",
+            "",
+        ]
     )
 
 

@@ -27,7 +27,11 @@ def usage(pid: int) -> Usage:
     folder = Path(f"/proc/{pid}")
     fields = (folder / "stat").read_text().rpartition(")")[2].split()
     memory = _table(folder / "smaps_rollup")
-    tasks = {task.name: table for task in (folder / "task").iterdir() if (table := _table(task / "status"))}
+    tasks = {
+        task.name: table
+        for task in (folder / "task").iterdir()
+        if (table := _table(task / "status"))
+    }
     return Usage(
         time.monotonic(),
         (int(fields[11]) + int(fields[12])) / _TICKS,

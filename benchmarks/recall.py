@@ -59,7 +59,13 @@ def print_tables(judged: JudgedSet, runs: Mapping[str, Results], *, plain: bool 
     """Documents, and passages where they are judged; a column a run, after those of the plainest search."""
     for what, (judgements, rankings) in all_rankings(judged, runs, plain=plain).items():
         title = f"{judged.folder.name}, {what}"
-        _print_table(f"{title}: nDCG@10 (recall@10)", judged.queries, judgements, rankings, ("ndcg_10", "recall_10"))
+        _print_table(
+            f"{title}: nDCG@10 (recall@10)",
+            judged.queries,
+            judgements,
+            rankings,
+            ("ndcg_10", "recall_10"),
+        )
         if is_graded(judgements) or judged.passages:
             heading = f"{title}: MRR@10 of the highest grade (hit@10 of any)"
             _print_table(heading, judged.queries, judgements, rankings, ("mrr_10", "hit_10"))
@@ -72,11 +78,18 @@ def _print_table(
     rankings: Mapping[str, Rankings],
     shown: tuple[str, str],
 ) -> None:
-    measured = {run: measure_classes(queries, judgements, ranked) for run, ranked in rankings.items()}
+    measured = {
+        run: measure_classes(queries, judgements, ranked) for run, ranked in rankings.items()
+    }
     print(f"\n{title}\n{'':24}{'queries':>8}" + "".join(f"{run:>18}" for run in rankings))
     for name, first in next(iter(measured.values())).items():
-        cells = [tuple(getattr(classes[name], one) for one in shown) for classes in measured.values()]
-        print(f"{name:24}{first.queries:>8}" + "".join(f"{f'{one:.3f} ({other:.3f})':>18}" for one, other in cells))
+        cells = [
+            tuple(getattr(classes[name], one) for one in shown) for classes in measured.values()
+        ]
+        print(
+            f"{name:24}{first.queries:>8}"
+            + "".join(f"{f'{one:.3f} ({other:.3f})':>18}" for one, other in cells)
+        )
 
 
 def print_worst(judged: JudgedSet, results: Results, count: int) -> None:
@@ -95,19 +108,28 @@ def print_typos(index: VaultIndex, folder: Path, sample: int) -> None:
     """Queries that say what they were meant to be, asked both ways; of every file that has some."""
     for file in sorted(folder.glob("queries*.jsonl")):
         judged = read_set(folder, file.name)
-        slips = replace(judged, queries=sampled([query for query in judged.queries if query.orig], sample))
+        slips = replace(
+            judged, queries=sampled([query for query in judged.queries if query.orig], sample)
+        )
         if slips.queries:
             clean = [replace(query, text=query.orig) for query in slips.queries]
             print(f"\n{file.name}", end="")
-            print_tables(slips, {"clean": ask_all(index, clean), "typo": ask_all(index, slips.queries)})
+            print_tables(
+                slips, {"clean": ask_all(index, clean), "typo": ask_all(index, slips.queries)}
+            )
 
 
 def print_confidence(own: Results, others: Mapping[str, Results]) -> None:
     """Two errors: a query with an answer that is told there is none, and one without that is told there is."""
     print(f"\n{'confidence':32}{'queries':>8}{'high':>8}{'low':>8}{'none':>8}")
-    counts = {name: Counter(r.confidence for r in results.values()) for name, results in {"own": own, **others}.items()}
+    counts = {
+        name: Counter(r.confidence for r in results.values())
+        for name, results in {"own": own, **others}.items()
+    }
     for name, count in counts.items():
-        shares = "".join(f"{count[level] / count.total():>8.2f}" for level in ("high", "low", "none"))
+        shares = "".join(
+            f"{count[level] / count.total():>8.2f}" for level in ("high", "low", "none")
+        )
         print(f"{name:32}{count.total():>8}{shares}")
     foreign = sum((count for name, count in counts.items() if name != "own"), Counter[str]())
     print(
@@ -134,14 +156,20 @@ def run_set(folder: Path, home: Path, options: argparse.Namespace) -> None:
         sync(index, folder.name)
         if options.record:
             none = off_topic(folder, None, options.sample).items()
-            record(judged, ask_all(index, judged.queries), {name: ask_all(index, queries) for name, queries in none})
+            record(
+                judged,
+                ask_all(index, judged.queries),
+                {name: ask_all(index, queries) for name, queries in none},
+            )
             return
         runs = {str(channel): ask_channel(index, judged.queries, channel) for channel in CHANNELS}
         print_tables(judged, runs, plain=True)
         if options.typos:
             print_typos(index, folder, options.sample)
         if others := off_topic(folder, options.offtopic, options.sample):
-            print_confidence(runs["hybrid"], {name: ask_all(index, queries) for name, queries in others.items()})
+            print_confidence(
+                runs["hybrid"], {name: ask_all(index, queries) for name, queries in others.items()}
+            )
     if options.worst:
         print_worst(judged, runs["hybrid"], options.worst)
 
@@ -154,28 +182,61 @@ def record(judged: JudgedSet, results: Results, others: Mapping[str, Results]) -
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folders", nargs="*", type=Path)
-    parser.add_argument("--queries", default="queries.jsonl", help="another file of queries, as queries.typo1.jsonl")
-    parser.add_argument("--sample", type=int, default=0, help="about so many queries of each set (default: all)")
-    parser.add_argument("--typos", action="store_true", help="queries with typos beside what they were meant to say")
-    parser.add_argument("--worst", type=int, default=0, metavar="N", help="name the N worst queries of hybrid search")
-    parser.add_argument("--offtopic", type=Path, metavar="SET", help="ask the queries of this folder or file as well")
+    parser.add_argument(
+        "--queries", default="queries.jsonl", help="another file of queries, as queries.typo1.jsonl"
+    )
+    parser.add_argument(
+        "--sample", type=int, default=0, help="about so many queries of each set (default: all)"
+    )
+    parser.add_argument(
+        "--typos", action="store_true", help="queries with typos beside what they were meant to say"
+    )
+    parser.add_argument(
+        "--worst",
+        type=int,
+        default=0,
+        metavar="N",
+        help="name the N worst queries of hybrid search",
+    )
+    parser.add_argument(
+        "--offtopic",
+        type=Path,
+        metavar="SET",
+        help="ask the queries of this folder or file as well",
+    )
     parser.add_argument("--home", type=Path, help="keep the indexes here")
     parser.add_argument(
-        "--model", default="", help="a local model; with --record-all this one alone (default: shipped)"
+        "--model",
+        default="",
+        help="a local model; with --record-all this one alone (default: shipped)",
     )
-    parser.add_argument("--record", action="store_true", help="write recorded.json, the figures the tests defend")
     parser.add_argument(
-        "--record-all", type=Path, metavar="FOLDER", help="write all sets of FOLDER into benchmarks/README.md"
+        "--record", action="store_true", help="write recorded.json, the figures the tests defend"
+    )
+    parser.add_argument(
+        "--record-all",
+        type=Path,
+        metavar="FOLDER",
+        help="write all sets of FOLDER into benchmarks/README.md",
     )
     options = parser.parse_args()
     if bool(options.folders) == bool(options.record_all):
-        parser.error("give the folders of some sets, or --record-all and the folder that holds all of them")
+        parser.error(
+            "give the folders of some sets, or --record-all and the folder that holds all of them"
+        )
     with tempfile.TemporaryDirectory() as temporary:
         if options.record_all:
             home = (options.home or Path(temporary)).resolve()
-            record_all(options.record_all.resolve(), home, [options.model] if options.model else MODELS, options.sample)
+            record_all(
+                options.record_all.resolve(),
+                home,
+                [options.model] if options.model else MODELS,
+                options.sample,
+            )
         for folder in options.folders:
             run_set(folder.resolve(), (options.home or Path(temporary)).resolve(), options)
 

@@ -67,9 +67,17 @@ def all_rankings(
     """What is judged and how each run ranks it: documents, and passages where there are judgements of them."""
     documents = {run: document_rankings(results) for run, results in runs.items()}
     passages = {run: passage_rankings(results, judged.passages) for run, results in runs.items()}
-    found = {"documents": (judged.documents, (_plain(judged, by_line=False) if plain else {}) | documents)}
+    found = {
+        "documents": (
+            judged.documents,
+            (_plain(judged, by_line=False) if plain else {}) | documents,
+        )
+    }
     if judged.passages:
-        found["passages"] = (judged.passages, (_plain(judged, by_line=True) if plain else {}) | passages)
+        found["passages"] = (
+            judged.passages,
+            (_plain(judged, by_line=True) if plain else {}) | passages,
+        )
     return found
 
 
@@ -78,7 +86,10 @@ def _plain(judged: JudgedSet, *, by_line: bool) -> dict[str, Rankings]:
     rankings = PlainIndex(judged, grams=False, by_line=by_line).ask_all(judged.queries)
     if not any(is_unspaced(query.text) for query in judged.queries):
         return {whole: rankings, grams: rankings}
-    return {whole: rankings, grams: PlainIndex(judged, grams=True, by_line=by_line).ask_all(judged.queries)}
+    return {
+        whole: rankings,
+        grams: PlainIndex(judged, grams=True, by_line=by_line).ask_all(judged.queries),
+    }
 
 
 # --- measuring -----------------------------------------------------------------------------------------------------
@@ -93,11 +104,17 @@ def record_all(root: Path, home: Path, models: Sequence[str], sample: int) -> No
         for model in models:
             file = home / f"{home_name(folder, model)}.json"
             known = _measured(file, code, sample)
-            record = known or _record(folder, home, model, sample) | {"code": code, "sample": sample}
+            record = known or _record(folder, home, model, sample) | {
+                "code": code,
+                "sample": sample,
+            }
             file.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
             records.append(record)
             done = f"{len(records)} of {len(folders) * len(models)}"
-            print(f"{done}: {folder.name}, {model or SHIPPED}{', as measured before' if known else ''}", flush=True)
+            print(
+                f"{done}: {folder.name}, {model or SHIPPED}{', as measured before' if known else ''}",
+                flush=True,
+            )
             print("\n".join(main_table([record])), flush=True)
     write_page(_PAGE, records, sample)
 
@@ -141,7 +158,11 @@ def _record(folder: Path, home: Path, model: str, sample: int) -> dict[str, Any]
         runs, milliseconds = {}, {}
         for channel in CHANNELS:
             runs[str(channel)], milliseconds[channel] = ask_timed(index, judged.queries, channel)
-            print(f"{name}: {channel} {milliseconds[channel]:.1f} ms a query", file=sys.stderr, flush=True)
+            print(
+                f"{name}: {channel} {milliseconds[channel]:.1f} ms a query",
+                file=sys.stderr,
+                flush=True,
+            )
         typos = dict(_typos(index, judged, sample))
     return {
         "set": folder.name,
@@ -157,11 +178,21 @@ def rows_of(judged: JudgedSet, runs: Mapping[str, Results]) -> list[dict[str, An
     """A row for what is judged, the measure and the class, with a figure a column."""
     rows = []
     for what, (judgements, rankings) in all_rankings(judged, runs, plain=True).items():
-        measured = {run: measure_classes(judged.queries, judgements, ranked) for run, ranked in rankings.items()}
+        measured = {
+            run: measure_classes(judged.queries, judgements, ranked)
+            for run, ranked in rankings.items()
+        }
         for measure_name in _measures(judged, judgements):
             for kind, first in measured["hybrid"].items():
-                figures = {run: _figure(classes[kind], measure_name) for run, classes in measured.items()}
-                row = {"what": what, "measure": measure_name, "class": kind, "queries": first.queries}
+                figures = {
+                    run: _figure(classes[kind], measure_name) for run, classes in measured.items()
+                }
+                row = {
+                    "what": what,
+                    "measure": measure_name,
+                    "class": kind,
+                    "queries": first.queries,
+                }
                 rows.append({**row, "figures": figures})
     return rows
 
@@ -176,7 +207,9 @@ def _figure(measures: Measures, name: str) -> float:
     return round(figure, 4)
 
 
-def _typos(index: VaultIndex, judged: JudgedSet, sample: int) -> Iterable[tuple[str, dict[str, list[float]]]]:
+def _typos(
+    index: VaultIndex, judged: JudgedSet, sample: int
+) -> Iterable[tuple[str, dict[str, list[float]]]]:
     """The same queries as they were meant and with typing errors, by file and by what is judged."""
     for file in sorted(judged.folder.glob("queries.typo*.jsonl")):
         queries = [query for query in read_set(judged.folder, file.name).queries if query.orig]
@@ -187,7 +220,10 @@ def _typos(index: VaultIndex, judged: JudgedSet, sample: int) -> Iterable[tuple[
         yield (
             file.name.split(".")[1],
             {
-                what: [round(measure(judgements, rankings[run]).ndcg_10, 4) for run in ("clean", "wrong")]
+                what: [
+                    round(measure(judgements, rankings[run]).ndcg_10, 4)
+                    for run in ("clean", "wrong")
+                ]
                 for what, (judgements, rankings) in both.items()
             },
         )
@@ -198,19 +234,42 @@ def _typos(index: VaultIndex, judged: JudgedSet, sample: int) -> Iterable[tuple[
 
 def over_floor(figures: Mapping[str, float]) -> float:
     """By how much the hybrid answer is over the best of the others."""
-    return round(figures["hybrid"] - max(figure for run, figure in figures.items() if run != "hybrid"), 4)
+    return round(
+        figures["hybrid"] - max(figure for run, figure in figures.items() if run != "hybrid"), 4
+    )
 
 
 def main_table(records: Sequence[Record]) -> list[str]:
     """A line for each set, measure and model."""
-    head = ("set", "judged", "measure", "model", "queries", *PLAIN, *CHANNELS, "floor", "typo1", "typo2", "ms")
+    head = (
+        "set",
+        "judged",
+        "measure",
+        "model",
+        "queries",
+        *PLAIN,
+        *CHANNELS,
+        "floor",
+        "typo1",
+        "typo2",
+        "ms",
+    )
     lines = []
     for record in records:
         for row in (row for row in record["rows"] if row["class"] == ALL):
             first = row["measure"] == "nDCG@10"
-            typos = [_typo(record["typos"].get(name, {}).get(row["what"])) if first else "" for name in head[-3:-1]]
+            typos = [
+                _typo(record["typos"].get(name, {}).get(row["what"])) if first else ""
+                for name in head[-3:-1]
+            ]
             spent = "/".join(f"{record['milliseconds'][channel]:.0f}" for channel in CHANNELS)
-            named = (record["set"], row["what"], row["measure"], record["model"], f"{row['queries']:,}")
+            named = (
+                record["set"],
+                row["what"],
+                row["measure"],
+                record["model"],
+                f"{row['queries']:,}",
+            )
             ms = spent if first and row["what"] == "documents" else ""
             lines.append((*named, *_cells(row["figures"]), *typos, ms))
     return _table(head, lines, left=4)
@@ -233,7 +292,10 @@ def class_table(records: Sequence[Record]) -> list[str]:
 def _cells(figures: Mapping[str, float]) -> list[str]:
     over = over_floor(figures)
     shown = f"{over:+.3f}".replace("0.", ".").replace("-", "−") if abs(over) >= 0.0005 else "0"
-    return [*(_number(figures[run]) for run in (*PLAIN, *CHANNELS)), f"**{shown}**" if over < -FLOOR else shown]
+    return [
+        *(_number(figures[run]) for run in (*PLAIN, *CHANNELS)),
+        f"**{shown}**" if over < -FLOOR else shown,
+    ]
 
 
 def _number(figure: float) -> str:
@@ -246,7 +308,9 @@ def _typo(pair: Sequence[float] | None) -> str:
 
 def _table(head: Sequence[str], lines: Iterable[Sequence[str]], left: int) -> list[str]:
     rule = f"|{'---|' * left}{'---:|' * (len(head) - left)}"
-    rows = ["|" + "".join(f" {cell} |" if cell else " |" for cell in cells) for cells in (head, *lines)]
+    rows = [
+        "|" + "".join(f" {cell} |" if cell else " |" for cell in cells) for cells in (head, *lines)
+    ]
     return [rows[0], rule, *rows[1:]]
 
 

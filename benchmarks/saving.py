@@ -37,7 +37,9 @@ class Watched:
         return f"zyx{next(self._numbers):05d}q"
 
     def paths(self, word: str) -> set[str]:
-        answer = self._client.call("search", {"query": word, "mode": "text", "limit": 300, "per_document": 1})
+        answer = self._client.call(
+            "search", {"query": word, "mode": "text", "limit": 300, "per_document": 1}
+        )
         assert isinstance(answer, dict)
         return {hit["path"] for hit in answer["results"]}
 
@@ -73,7 +75,9 @@ def operations(watched: Watched) -> Iterator[tuple[str, Callable[[int], float]]]
         temporary = path.with_name(f".{path.name}.tmp")
         temporary.write_text(f"Now {word}.\n", encoding="utf-8")
         temporary.rename(path)
-        return watched.seconds_until(lambda: watched.paths(word) == {path.name} and not watched.paths(old))
+        return watched.seconds_until(
+            lambda: watched.paths(word) == {path.name} and not watched.paths(old)
+        )
 
     def new_file(run: int) -> float:
         word = watched.word()
@@ -92,7 +96,9 @@ def operations(watched: Watched) -> Iterator[tuple[str, Callable[[int], float]]]
         folder = watched.outside / f"moved {run}"
         (folder / "sub").mkdir(parents=True)
         for number in range(4):
-            (folder / "sub" / f"{number}.md").write_text(f"Moved {word} {number}.\n", encoding="utf-8")
+            (folder / "sub" / f"{number}.md").write_text(
+                f"Moved {word} {number}.\n", encoding="utf-8"
+            )
         folder.rename(watched.vault / folder.name)
         return watched.seconds_until(lambda: len(watched.paths(word)) == 4)
 
@@ -126,7 +132,9 @@ def burst(watched: Watched) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("vault", type=Path)
     parser.add_argument("--runs", type=int, default=9)
     options = parser.parse_args()

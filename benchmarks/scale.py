@@ -65,7 +65,11 @@ LIMITS = (
         for size, values in (("10k", (6, 15)), ("140k", (15, 40)), ("1m", (40, 100)))
         for share, value in zip(("median", "95 %"), values, strict=True)
     ),
-    *(Limit(f"text, {kind}, {share}", "1m", ms) for kind in KINDS for share, ms in (("median", 30), ("95 %", 100))),
+    *(
+        Limit(f"text, {kind}, {share}", "1m", ms)
+        for kind in KINDS
+        for share, ms in (("median", 30), ("95 %", 100))
+    ),
     Limit("disk", "140k", 2.5),
     Limit("change, median", "", 0.3),
     Limit("change, 95 %", "", 0.6),
@@ -116,14 +120,19 @@ class Scaled:
             if index.status().index.pending:
                 from benchmarks.stand_in import embed_all
 
-                passages = [self.corpus.note(number)[:1000] for number in range(min(_PASSAGES, self.corpus.notes))]
+                passages = [
+                    self.corpus.note(number)[:1000]
+                    for number in range(min(_PASSAGES, self.corpus.notes))
+                ]
                 embed_all(index, [" ".join(topic) for topic in self.topics], passages)
 
     def run(self, *arguments: str, home: Path | None = None) -> Run:
         started = time.perf_counter()
         with tempfile.TemporaryFile() as answer:
             environment = compiled() | {"VAULT_INDEX_HOME": str(home or self.home)}
-            process = subprocess.Popen([*_COMMAND, *arguments, "--json"], env=environment, stdout=answer)
+            process = subprocess.Popen(
+                [*_COMMAND, *arguments, "--json"], env=environment, stdout=answer
+            )
             peak = 0.0
             while True:
                 pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -136,7 +145,9 @@ class Scaled:
             if status:
                 raise SystemExit(f"{arguments} failed: {status}")
             seconds = time.perf_counter() - started
-            return Run(seconds, usage.ru_utime + usage.ru_stime, peak, json.loads(answer.read() or "{}"))
+            return Run(
+                seconds, usage.ru_utime + usage.ru_stime, peak, json.loads(answer.read() or "{}")
+            )
 
     # --- parts -------------------------------------------------------------------------------------------------
 
@@ -171,14 +182,19 @@ class Scaled:
                     for query in queries[:_WARM]:
                         index.search(query, mode=mode, tags=tags)
                     before = time.process_time()
-                    spent = [_milliseconds(partial(index.search, query, mode=mode, tags=tags)) for query in queries]
+                    spent = [
+                        _milliseconds(partial(index.search, query, mode=mode, tags=tags))
+                        for query in queries
+                    ]
                     processor = (time.process_time() - before) * 1000 / len(queries)
                     yield from _percentiles(f"{mode}, {kind}", spent, "ms")
                     yield Figure(f"{mode}, {kind}, processor, mean", processor, "ms")
 
     def change(self) -> Iterator[Figure]:
         with self._daemon() as live:
-            yield from _percentiles("change", [live.edit(number * 7) for number in range(21)][1:], "s")
+            yield from _percentiles(
+                "change", [live.edit(number * 7) for number in range(21)][1:], "s"
+            )
 
     def burst(self) -> Iterator[Figure]:
         with self._daemon() as live:
@@ -258,7 +274,9 @@ class Live:
             path = self._scaled.vault / self._scaled.corpus.path(number)
             self._edited.setdefault(path, path.read_bytes())
             path.write_bytes(path.read_bytes() + f"\nA line that says {self._word}.\n".encode())
-        return self.until(lambda: len(self._found()) == len(numbers), _PAUSE if len(numbers) > 1 else 0.01)
+        return self.until(
+            lambda: len(self._found()) == len(numbers), _PAUSE if len(numbers) > 1 else 0.01
+        )
 
     def rename_folder(self, old: str, new: str) -> float:
         """Of the notes that were edited last."""
@@ -266,10 +284,18 @@ class Live:
         places = self._scaled.vault / old, self._scaled.vault / new
         places[0].rename(places[1])
         self._renamed.append(places)
-        return self.until(lambda: sum(path.startswith(f"{new}/") for path in self._found()) == count, _PAUSE)
+        return self.until(
+            lambda: sum(path.startswith(f"{new}/") for path in self._found()) == count, _PAUSE
+        )
 
     def _found(self) -> set[str]:
-        wanted = {"query": self._word, "mode": "text", "limit": 1000, "per_document": 1, "fuzzy": False}
+        wanted = {
+            "query": self._word,
+            "mode": "text",
+            "limit": 1000,
+            "per_document": 1,
+            "fuzzy": False,
+        }
         hits = self._answer("search", wanted)["results"]
         # A line that is a passage of its own says the same in each note: they are one hit, which names the others.
         return {path for hit in hits for path in (hit["path"], *hit.get("also", ()))}
@@ -321,7 +347,14 @@ PARTS: dict[str, Callable[[Scaled], Iterator[Figure]]] = {
 
 
 def limit_of(name: str, size: str) -> float | None:
-    return next((limit.value for limit in LIMITS if name.startswith(limit.name) and limit.size in ("", size)), None)
+    return next(
+        (
+            limit.value
+            for limit in LIMITS
+            if name.startswith(limit.name) and limit.size in ("", size)
+        ),
+        None,
+    )
 
 
 def picture(lines: Sequence[dict[str, Any]]) -> str:
@@ -333,20 +366,30 @@ def picture(lines: Sequence[dict[str, Any]]) -> str:
         for (of, name), line in last.items():
             if of == size:
                 name = name.removesuffix(", median").removesuffix(", 95 %")
-                rows.setdefault(name, []).append(Bar(name, line["value"], line["limit"], line["unit"]))
+                rows.setdefault(name, []).append(
+                    Bar(name, line["value"], line["limit"], line["unit"])
+                )
         if rows:
             groups.append((f"{notes:,} notes", list(rows.values())))
     return bars("Beside the limits", "The line is the limit; of two bars median and 95 %", groups)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--size", choices=NOTES, nargs="+", default=["10k"])
     parser.add_argument("--part", choices=PARTS, nargs="+", default=list(PARTS))
-    parser.add_argument("--texts", type=Path, nargs="+", default=[], help="folders of English texts")
-    parser.add_argument("--queries", type=int, default=100, help="how many of each kind (default: 100)")
-    parser.add_argument("--plot", type=Path, help="draw the figures that are read from the standard input")
+    parser.add_argument(
+        "--texts", type=Path, nargs="+", default=[], help="folders of English texts"
+    )
+    parser.add_argument(
+        "--queries", type=int, default=100, help="how many of each kind (default: 100)"
+    )
+    parser.add_argument(
+        "--plot", type=Path, help="draw the figures that are read from the standard input"
+    )
     options = parser.parse_args()
     if options.plot:
         options.plot.write_text(picture([json.loads(line) for line in sys.stdin]), encoding="utf-8")

@@ -77,14 +77,20 @@ class Client:
         )
 
     async def _begin(self) -> None:
-        told = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "load", "version": "1"}}
+        told = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "load", "version": "1"},
+        }
         await self._rpc("initialize", told)
         self.session = self.session or "none"
         await self._post("/mcp", {"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     async def _rpc(self, method: str, params: dict[str, Any]) -> tuple[int, bytes]:
         self.number += 1
-        return await self._post("/mcp", {"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
+        return await self._post(
+            "/mcp", {"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}
+        )
 
     async def _post(self, path: str, body: dict[str, Any]) -> tuple[int, bytes]:
         data = json.dumps(body).encode()
@@ -110,7 +116,10 @@ class Client:
         self.writer.write(data)
         head = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         first, *lines = head.split("\r\n")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
+        headers = {
+            name.lower(): value.strip()
+            for name, _, value in (line.partition(":") for line in lines if line)
+        }
         self.session = headers.get("mcp-session-id", self.session)
         body = b""
         if headers.get("transfer-encoding") == "chunked":
@@ -162,7 +171,9 @@ async def ask(client: Client, load: Load, rate: float, until: float, chance: ran
     client.close()
 
 
-async def drive(clients: Sequence[Client], load: Load, options: argparse.Namespace, pids: dict[str, int]) -> list[Any]:
+async def drive(
+    clients: Sequence[Client], load: Load, options: argparse.Namespace, pids: dict[str, int]
+) -> list[Any]:
     until = time.perf_counter() + options.seconds
     each = options.rate / len(clients)
     asking = [
@@ -171,7 +182,10 @@ async def drive(clients: Sequence[Client], load: Load, options: argparse.Namespa
     ]
     started, samples = time.monotonic(), list[Any]()
     own = {**pids, "load": os.getpid()}
-    before, stood = {name: usage(pid) for name, pid in own.items()}, {name: delayed(pid) for name, pid in own.items()}
+    before, stood = (
+        {name: usage(pid) for name, pid in own.items()},
+        {name: delayed(pid) for name, pid in own.items()},
+    )
     while not all(task.done() for task in asking):
         await asyncio.wait(asking, timeout=options.every, return_when=asyncio.ALL_COMPLETED)
         now = {name: usage(pid) for name, pid in own.items()}
@@ -210,16 +224,18 @@ def delayed(pid: int) -> float:
 
 def cpu(before: Usage, after: Usage) -> float:
     """Percent of one processor."""
-    return round(100 * (after.cpu_seconds - before.cpu_seconds) / (after.seconds - before.seconds), 1)
+    return round(
+        100 * (after.cpu_seconds - before.cpu_seconds) / (after.seconds - before.seconds), 1
+    )
 
 
 def percentiles(spent: Sequence[float]) -> dict[str, float]:
     if not spent:
         return {}
     ordered = sorted(spent)
-    return {f"p{share}": round(ordered[int(len(ordered) * share / 100)], 1) for share in (50, 95, 99)} | {
-        "max": round(ordered[-1], 1)
-    }
+    return {
+        f"p{share}": round(ordered[int(len(ordered) * share / 100)], 1) for share in (50, 95, 99)
+    } | {"max": round(ordered[-1], 1)}
 
 
 def slopes(samples: Sequence[Any], name: str) -> dict[str, float]:
@@ -230,7 +246,10 @@ def slopes(samples: Sequence[Any], name: str) -> dict[str, float]:
         return {}
     return {
         what: round(
-            statistics.linear_regression([one["at"] / 3600 for one in kept], [one[name][what] for one in kept]).slope, 2
+            statistics.linear_regression(
+                [one["at"] / 3600 for one in kept], [one[name][what] for one in kept]
+            ).slope,
+            2,
         )
         for what in ("anonymous_mb", "resident_mb")
     }
@@ -242,24 +261,37 @@ def questions(asker: Asker, count: int, seed: int) -> Iterator[tuple[str, dict[s
     made: list[tuple[str, dict[str, Any]]] = []
     for kind in KINDS:
         more = {"tags": [ONE_PERCENT]} if kind == "filter of 1 %" else {}
-        made += [(kind, {"query": query, **more}) for query in asker.queries(kind, count)] * kinds.count(kind)
+        made += [
+            (kind, {"query": query, **more}) for query in asker.queries(kind, count)
+        ] * kinds.count(kind)
     random.Random(seed).shuffle(made)
     return cycle(made)
 
 
 @contextmanager
-def processes(home: Path, listen: str, settings: dict[str, str]) -> Iterator[tuple[int, dict[str, int]]]:
+def processes(
+    home: Path, listen: str, settings: dict[str, str]
+) -> Iterator[tuple[int, dict[str, int]]]:
     """The port, and the ids of the daemon and of `serve`, ready to answer."""
-    environment = compiled() | {"VAULT_INDEX_HOME": str(home), "CLAUDE_CONFIG_DIR": "/nonexistent"} | settings
+    environment = (
+        compiled() | {"VAULT_INDEX_HOME": str(home), "CLAUDE_CONFIG_DIR": "/nonexistent"} | settings
+    )
     command = [sys.executable, "-m", "vault_index"]
     with tempfile.NamedTemporaryFile("w+") as said:
-        daemon = subprocess.Popen([*command, "watch", "--quiet"], env=environment, stderr=subprocess.DEVNULL)
+        daemon = subprocess.Popen(
+            [*command, "watch", "--quiet"], env=environment, stderr=subprocess.DEVNULL
+        )
         serve = None
         try:
             _until(lambda: _reconciled(home), "the daemon does not answer")
-            serve = subprocess.Popen([*command, "serve", "--listen", listen], env=environment, stdout=said, stderr=said)
+            serve = subprocess.Popen(
+                [*command, "serve", "--listen", listen], env=environment, stdout=said, stderr=said
+            )
             port = re.compile(r"//[^/]*:(\d+)")
-            _until(lambda: port.search(Path(said.name).read_text()) is not None, "serve does not listen")
+            _until(
+                lambda: port.search(Path(said.name).read_text()) is not None,
+                "serve does not listen",
+            )
             found = port.search(Path(said.name).read_text())
             assert found is not None
             yield int(found[1]), {"serve": serve.pid, "daemon": daemon.pid}
@@ -289,24 +321,44 @@ def _until(condition: Any, otherwise: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--size", choices=NOTES, default="140k")
     parser.add_argument("--seconds", type=float, default=3600.0)
-    parser.add_argument("--rate", type=float, default=25.0, help="searches a second, of all clients (default: 25)")
+    parser.add_argument(
+        "--rate", type=float, default=25.0, help="searches a second, of all clients (default: 25)"
+    )
     parser.add_argument("--clients", type=int, default=50)
-    parser.add_argument("--kinds", nargs="+", default=["http"] * 6 + ["part"] * 3 + ["mcp"], help="of clients, in turn")
+    parser.add_argument(
+        "--kinds",
+        nargs="+",
+        default=["http"] * 6 + ["part"] * 3 + ["mcp"],
+        help="of clients, in turn",
+    )
     parser.add_argument("--every", type=float, default=10.0)
-    parser.add_argument("--queries", type=int, default=500, help="different ones of each kind (default: 500)")
-    parser.add_argument("--texts", type=Path, nargs="+", default=[], help="folders of English texts")
+    parser.add_argument(
+        "--queries", type=int, default=500, help="different ones of each kind (default: 500)"
+    )
+    parser.add_argument(
+        "--texts", type=Path, nargs="+", default=[], help="folders of English texts"
+    )
     options = parser.parse_args()
-    scaled = Scaled(options.folder.absolute(), options.size, topics_of(options.texts) or made_up_topics(), 0)
+    scaled = Scaled(
+        options.folder.absolute(), options.size, topics_of(options.texts) or made_up_topics(), 0
+    )
     scaled.build()
     tokens, asker = Tokens(find_home(scaled.home).tokens_file), Asker(scaled.corpus)
     for old in tokens.all():
         if old.caller.name.startswith("load-"):
             tokens.revoke(old.caller.name)
-    print(json.dumps({"machine": describe(), "notes": scaled.corpus.notes, **vars(options)}, default=str), flush=True)
+    print(
+        json.dumps(
+            {"machine": describe(), "notes": scaled.corpus.notes, **vars(options)}, default=str
+        ),
+        flush=True,
+    )
     load, clients = Load(), list[Client]()
     with processes(scaled.home, "127.0.0.1:0", {}) as (port, pids):
         for number in range(options.clients):

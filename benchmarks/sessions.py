@@ -46,7 +46,9 @@ class Store:
         path.parent.mkdir(parents=True)
         self.connection = apsw.Connection(str(path))
         self.connection.pragma("journal_mode", "wal")
-        for _ in self.connection.execute((_FIXTURES / "opencode/schema-1.18.33.sql").read_text("utf-8")):
+        for _ in self.connection.execute(
+            (_FIXTURES / "opencode/schema-1.18.33.sql").read_text("utf-8")
+        ):
             pass
         self._random = random.Random(7)
         self._words = Prose()
@@ -72,12 +74,22 @@ class Store:
         self.connection.execute(
             "INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated)"
             " VALUES (?, ?, ?, ?, ?, '1.18.33', ?, ?)",
-            (id_, project, id_, f"/home/user/{project}", self._prose(50).strip(), self.clock, self.clock),
+            (
+                id_,
+                project,
+                id_,
+                f"/home/user/{project}",
+                self._prose(50).strip(),
+                self.clock,
+                self.clock,
+            ),
         )
 
     def turn(self, session: str, said: str = "") -> None:
         """A prompt and its answer in two steps: ten parts."""
-        prompt = self._message(session, {"role": "user"}, [{"type": "text", "text": self._said(300) + said}])
+        prompt = self._message(
+            session, {"role": "user"}, [{"type": "text", "text": self._said(300) + said}]
+        )
         work: list[dict[str, object]] = [
             {"type": "step-start", "snapshot": "0" * 40},
             {"type": "reasoning", "text": self._prose(1500)},
@@ -92,15 +104,27 @@ class Store:
             {"type": "step-finish"},
         ]
         self._message(session, {"role": "assistant", "parentID": prompt}, answer)
-        self.connection.execute("UPDATE session SET time_updated = ? WHERE id = ?", (self.clock, session))
+        self.connection.execute(
+            "UPDATE session SET time_updated = ? WHERE id = ?", (self.clock, session)
+        )
 
-    def _message(self, session: str, data: dict[str, object], parts: list[dict[str, object]]) -> str:
+    def _message(
+        self, session: str, data: dict[str, object], parts: list[dict[str, object]]
+    ) -> str:
         id_ = self._id("msg")
         started = self.clock
-        done = {"time": {"created": started, "completed": started + 900}, "agent": "build", "modelID": "model"}
-        rows = [(self._id("prt"), id_, session, self.clock, self.clock, json.dumps(part)) for part in parts]
+        done = {
+            "time": {"created": started, "completed": started + 900},
+            "agent": "build",
+            "modelID": "model",
+        }
+        rows = [
+            (self._id("prt"), id_, session, self.clock, self.clock, json.dumps(part))
+            for part in parts
+        ]
         self.connection.execute(
-            "INSERT INTO message VALUES (?, ?, ?, ?, ?)", (id_, session, started, self.clock, json.dumps(data | done))
+            "INSERT INTO message VALUES (?, ?, ?, ?, ?)",
+            (id_, session, started, self.clock, json.dumps(data | done)),
         )
         self.connection.executemany("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", rows)
         self.parts += len(rows)
@@ -113,7 +137,11 @@ class Store:
 
     def _tool_call(self) -> dict[str, object]:
         edits, output = self._random.random() < 0.3, self._prose(2800)
-        given = {"filePath": f"src/f{self._random.randrange(400)}.py"} if edits else {"command": self._prose(60)}
+        given = (
+            {"filePath": f"src/f{self._random.randrange(400)}.py"}
+            if edits
+            else {"command": self._prose(60)}
+        )
         metadata = {} if edits else {"exit": 0}
         state = {"status": "completed", "input": given, "output": output, "metadata": metadata}
         return {"type": "tool", "tool": "edit" if edits else "bash", "state": state}
@@ -149,7 +177,9 @@ def opencode(folder: Path, sessions: int) -> tuple[Turn, Store | Transcripts]:
     store = Store(database)
     store.fill(sessions)
     size = database.stat().st_size / 1e6
-    print(f"{sessions} sessions, {store.parts:,} parts, {size:.0f} MB, of which {store.text / 1e6:.0f} MB is text")
+    print(
+        f"{sessions} sessions, {store.parts:,} parts, {size:.0f} MB, of which {store.text / 1e6:.0f} MB is text"
+    )
 
     def turn(number: int, said: str) -> None:
         with store.connection:
@@ -194,7 +224,11 @@ def first_sync(bench: Bench) -> None:
     over.set()
     watching.join()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    home = sum(file.stat().st_size for file in Path(bench.environment["VAULT_INDEX_HOME"]).rglob("*") if file.is_file())
+    home = sum(
+        file.stat().st_size
+        for file in Path(bench.environment["VAULT_INDEX_HOME"]).rglob("*")
+        if file.is_file()
+    )
     print(
         f"first sync              {seconds:.1f} s ({used.ru_utime + used.ru_stime:.1f} s of a processor),"
         f" {report['chunks']} chunks, peak memory of all its processes {peak:.0f} MB, {home / 1e6:.0f} MB of disk"
@@ -202,25 +236,47 @@ def first_sync(bench: Bench) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sessions", type=int, default=2000)
     parser.add_argument("--runs", type=int, default=9)
-    parser.add_argument("--files", action="store_true", help="of Claude Code, Codex CLI and Gemini CLI, 110 kB each")
-    parser.add_argument("--long", type=int, default=0, metavar="MB", help="have one long session of each in the files")
+    parser.add_argument(
+        "--files", action="store_true", help="of Claude Code, Codex CLI and Gemini CLI, 110 kB each"
+    )
+    parser.add_argument(
+        "--long",
+        type=int,
+        default=0,
+        metavar="MB",
+        help="have one long session of each in the files",
+    )
     options = parser.parse_args()
     print(describe())
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "notes").mkdir()
         bench = Bench(folder / "notes", folder)
-        made = files(folder, options.sessions, options.long) if options.files else opencode(folder, options.sessions)
+        made = (
+            files(folder, options.sessions, options.long)
+            if options.files
+            else opencode(folder, options.sessions)
+        )
         turn, store = made
         (bench.vault / "note.md").write_text("A note.\n", "utf-8")
-        bench.environment |= {"XDG_DATA_HOME": str(folder / "share"), "OPENCODE_DB": "", "HOME": str(folder)}
-        bench.environment |= dict.fromkeys(("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"), "")
+        bench.environment |= {
+            "XDG_DATA_HOME": str(folder / "share"),
+            "OPENCODE_DB": "",
+            "HOME": str(folder),
+        }
+        bench.environment |= dict.fromkeys(
+            ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"), ""
+        )
         bench.run("init", str(bench.vault), "--no-sync", "--provider", "none")
         first_sync(bench)
-        print(f"nothing changed         {summary([bench.run('sync')[1] for _ in range(options.runs)])}")
+        print(
+            f"nothing changed         {summary([bench.run('sync')[1] for _ in range(options.runs)])}"
+        )
         day = time.strftime("%Y-%m-%d", time.localtime(store.clock / 1000))
         for told, arguments in (
             ("the newest", ()),

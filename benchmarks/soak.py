@@ -145,7 +145,9 @@ class Reader:
         assert self.client is not None
         started = time.perf_counter()
         try:
-            answer = self.client.call("search", {"query": self.author.words(1 + int(chance * 4)), "limit": 10})
+            answer = self.client.call(
+                "search", {"query": self.author.words(1 + int(chance * 4)), "limit": 10}
+            )
         except VaultIndexError:
             self.failed += 1
             self.client = None
@@ -168,7 +170,9 @@ class Sample:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--edits", type=int, default=20_000)
     parser.add_argument("--queries", type=int, default=5_000)
@@ -177,7 +181,9 @@ def main() -> None:
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
     print(describe())
-    print(f"{options.notes} notes, {options.edits} edits and {options.queries} queries in {options.minutes:g} minutes")
+    print(
+        f"{options.notes} notes, {options.edits} edits and {options.queries} queries in {options.minutes:g} minutes"
+    )
     print("load", *os.getloadavg(), flush=True)
     os.environ |= {"NO_PROXY": "127.0.0.1", "OPENAI_API_KEY": "sk-soak"}
     with tempfile.TemporaryDirectory() as temporary, EmbeddingServer(dimensions=64) as server:
@@ -215,7 +221,9 @@ def soak(bench: Bench, folder: Path, options: argparse.Namespace) -> list[Sample
     samples = []
     started = time.monotonic()
     while any(thread.is_alive() for thread in threads):
-        samples.append(Sample((time.monotonic() - started) / 60, usage(pid), _wal_mb(folder / "home")))
+        samples.append(
+            Sample((time.monotonic() - started) / 60, usage(pid), _wal_mb(folder / "home"))
+        )
         time.sleep(min(5.0, seconds / 50))
     took = time.monotonic() - started
     if errors:
@@ -229,16 +237,23 @@ def soak(bench: Bench, folder: Path, options: argparse.Namespace) -> list[Sample
     return samples
 
 
-def _report(samples: list[Sample], reader: Reader, before: Usage, after: Usage, status: dict[str, Any]) -> None:
+def _report(
+    samples: list[Sample], reader: Reader, before: Usage, after: Usage, status: dict[str, Any]
+) -> None:
     warm = samples[int(len(samples) * _WARM) :]
     tenth = max(1, len(warm) // 10)
     first, last = (
-        statistics.median(sample.usage.anonymous_mb for sample in part) for part in (warm[:tenth], warm[-tenth:])
+        statistics.median(sample.usage.anonymous_mb for sample in part)
+        for part in (warm[:tenth], warm[-tenth:])
     )
     ms = sorted(second * 1000 for second in reader.seconds)
-    print(f"memory: {first:.1f} MB anonymous when warm, {last:.1f} MB at the end ({100 * (last / first - 1):+.1f} %)")
+    print(
+        f"memory: {first:.1f} MB anonymous when warm, {last:.1f} MB at the end ({100 * (last / first - 1):+.1f} %)"
+    )
     print(f"  at most {max(sample.usage.anonymous_mb for sample in samples):.1f} MB")
-    print(f"open files: {before.files} before, {after.files} after; threads: {before.threads}, {after.threads}")
+    print(
+        f"open files: {before.files} before, {after.files} after; threads: {before.threads}, {after.threads}"
+    )
     print(f"WAL: at most {max(sample.wal_mb for sample in samples):.1f} MB")
     print(
         f"processor: {100 * (after.cpu_seconds - before.cpu_seconds) / (after.seconds - before.seconds):.0f} % of one"
@@ -247,10 +262,14 @@ def _report(samples: list[Sample], reader: Reader, before: Usage, after: Usage, 
         f"queries: median {statistics.median(ms):.1f} ms, 95 % under {ms[int(len(ms) * 0.95)]:.1f} ms, "
         f"{reader.degraded} by keywords only, {reader.failed} failed"
     )
-    print(f"missed by the watcher: {status['watch']['missed']}; problems: {[p['code'] for p in status['problems']]}")
+    print(
+        f"missed by the watcher: {status['watch']['missed']}; problems: {[p['code'] for p in status['problems']]}"
+    )
 
 
-def _paced(work: Callable[[], object], count: int, seconds: float, errors: list[BaseException]) -> None:
+def _paced(
+    work: Callable[[], object], count: int, seconds: float, errors: list[BaseException]
+) -> None:
     """Do `work` so often, evenly over the time; what is late is caught up with."""
     started = time.monotonic()
     try:

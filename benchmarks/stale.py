@@ -57,7 +57,9 @@ class Memory(NamedTuple):
 
     def file(self) -> str:
         """As it is added: with its frontmatter, where the day is as well."""
-        head = "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in self.front.items())
+        head = "".join(
+            f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in self.front.items()
+        )
         return f"---\n{head}---\n{self.text}\n"
 
     @property
@@ -83,7 +85,9 @@ class Item:
         if self.what != "chain" or not step:
             return self.kind or ("first of a chain" if self.what == "chain" else self.what)
         old, new = self.memories[step - 1].words, self.memories[step].words
-        return "in the same words" if len(old & new) >= _ALIKE * len(old | new) else "in other words"
+        return (
+            "in the same words" if len(old & new) >= _ALIKE * len(old | new) else "in other words"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,9 @@ class Answer:
 
     def before(self, one: Key, other: Key) -> bool:
         """Whether `one` is there and stands before `other`, or without it."""
-        return one in self.order and (other not in self.order or self.order.index(one) < self.order.index(other))
+        return one in self.order and (
+            other not in self.order or self.order.index(one) < self.order.index(other)
+        )
 
 
 Answers = Mapping[str, Answer]
@@ -129,7 +135,9 @@ class Figure:
 
     @property
     def failed(self) -> bool:
-        return self.limit is not None and (self.share < self.limit if self.least else self.share > self.limit)
+        return self.limit is not None and (
+            self.share < self.limit if self.least else self.share > self.limit
+        )
 
 
 def read_part(part: str) -> list[Item]:
@@ -139,14 +147,17 @@ def read_part(part: str) -> list[Item]:
 
 def _item(said: Mapping[str, Any]) -> Item:
     memories = tuple(
-        Memory(one["text"], {key: value for key, value in one.items() if key != "text"}) for one in said["memories"]
+        Memory(one["text"], {key: value for key, value in one.items() if key != "text"})
+        for one in said["memories"]
     )
     return Item(said["what"], said["id"], memories, said.get("question", ""), said.get("kind", ""))
 
 
 def in_order(items: Iterable[Item]) -> list[tuple[Key, Memory]]:
     """All memories, the oldest first."""
-    found = [((item.id, step), memory) for item in items for step, memory in enumerate(item.memories)]
+    found = [
+        ((item.id, step), memory) for item in items for step, memory in enumerate(item.memories)
+    ]
     return sorted(found, key=lambda one: (one[1].front["created"], one[0]))
 
 
@@ -189,14 +200,20 @@ def judge_stale(items: Sequence[Item], answers: Answers, limit: float) -> list[F
         olds = [(item.id, step) for step in range(item.last[1])]
         before = [old for old in olds if answer.before(old, item.last)]
         stale.count(
-            bool(before), kind, f"{item.id} {item.question} -> {', '.join(_told(items, one) for one in before)}"
+            bool(before),
+            kind,
+            f"{item.id} {item.question} -> {', '.join(_told(items, one) for one in before)}",
         )
         found.count(answer.order[:1] == (item.last,), kind, item.id)
-        neither.count(not {item.last, *olds}.intersection(answer.order), kind, f"{item.id} {item.question}")
+        neither.count(
+            not {item.last, *olds}.intersection(answer.order), kind, f"{item.id} {item.question}"
+        )
     return [stale, found, neither]
 
 
-def judge_pairs(items: Sequence[Item], answers: Answers, without: Sequence[str] | None) -> list[Figure]:
+def judge_pairs(
+    items: Sequence[Item], answers: Answers, without: Sequence[str] | None
+) -> list[Figure]:
     """`without` has the pairs whose older one did not stand before the other without the rule, for which order tells
     nothing; None where nobody knows."""
     demoted = Figure("wrongly demoted", DEMOTED)
@@ -314,15 +331,23 @@ def measure(
         table[f"stored, {way}"] = judge_stale(items, chains[way], STALE)
     for way in WAYS:
         marks = judge_marks(items, {**chains[way], **pairs[way]})
-        table[f"both hold, {way}"] = [*judge_pairs(items, pairs[way], None if before is None else before[way]), marks]
+        table[f"both hold, {way}"] = [
+            *judge_pairs(items, pairs[way], None if before is None else before[way]),
+            marks,
+        ]
     bench.supersede_all()
     for way, answers in bench.ask_all("chain").items():
         table[f"superseded, {way}"] = judge_stale(items, answers, SUPERSEDED)
-    stood = {way: [one for one, answer in pairs[way].items() if not answer.before((one, 0), (one, 1))] for way in WAYS}
+    stood = {
+        way: [one for one, answer in pairs[way].items() if not answer.before((one, 0), (one, 1))]
+        for way in WAYS
+    }
     return table, stood
 
 
-def run(folder: Path, items: Sequence[Item], before: Mapping[str, Sequence[str]] | None) -> tuple[Table, Stood]:
+def run(
+    folder: Path, items: Sequence[Item], before: Mapping[str, Sequence[str]] | None
+) -> tuple[Table, Stood]:
     (folder / "vault").mkdir()
     home = find_home(folder / "home")
     create_config(home, folder / "vault", provider="local", memory_dir=None)
@@ -364,7 +389,12 @@ def as_json(part: str, table: Table, seconds: float) -> dict[str, Any]:
 
 
 def _figure(one: Figure) -> dict[str, Any]:
-    counts = {"asked": one.asked, "counted": one.kinds.total(), "kinds": dict(one.kinds), "others": dict(one.missing)}
+    counts = {
+        "asked": one.asked,
+        "counted": one.kinds.total(),
+        "kinds": dict(one.kinds),
+        "others": dict(one.missing),
+    }
     return {"share": round(one.share, 4), "limit": one.limit, **counts}
 
 
@@ -373,12 +403,20 @@ def read_before() -> dict[str, Stood]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--part", choices=PARTS, default="dev")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here as well")
-    parser.add_argument("--failures", action="store_true", help="list what went wrong, of the part dev alone")
-    parser.add_argument("--force", action="store_true", help="list it of the part that is not to be read as well")
-    parser.add_argument("--record", action="store_true", help="write down how pairs stand without the rule")
+    parser.add_argument(
+        "--failures", action="store_true", help="list what went wrong, of the part dev alone"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="list it of the part that is not to be read as well"
+    )
+    parser.add_argument(
+        "--record", action="store_true", help="write down how pairs stand without the rule"
+    )
     options = parser.parse_args()
     print(describe())
     before, start = read_before(), time.perf_counter()
@@ -392,7 +430,9 @@ def main() -> None:
     if options.record:
         BEFORE.write_text(json.dumps({**before, options.part: stood}, indent=1) + "\n", "utf-8")
     if options.json:
-        options.json.write_text(json.dumps(as_json(options.part, table, seconds), indent=1) + "\n", "utf-8")
+        options.json.write_text(
+            json.dumps(as_json(options.part, table, seconds), indent=1) + "\n", "utf-8"
+        )
     if faults := missed(table):
         raise SystemExit("\n".join(["", *faults]))
 

@@ -41,13 +41,19 @@ class StandIn:
         self._rows = np.empty((2**15, ENGLISH.dimensions), "<f4")
         self._filled = np.zeros(2**15, bool)
         sums = np.array([self._sum(text) for text in passages])
-        wanted = np.array([np.frombuffer(self._model.embed(text), "i1") for text in passages]) / SCALE
+        wanted = (
+            np.array([np.frombuffer(self._model.embed(text), "i1") for text in passages]) / SCALE
+        )
         self._mean, self._offset = sums.mean(axis=0), wanted.mean(axis=0)
         sums -= self._mean
         ridge = _RIDGE * np.trace(sums.T @ sums) / ENGLISH.dimensions * np.eye(ENGLISH.dimensions)
-        self._map = np.linalg.solve(sums.T @ sums + ridge, sums.T @ (wanted - self._offset)).astype("<f4")
+        self._map = np.linalg.solve(sums.T @ sums + ridge, sums.T @ (wanted - self._offset)).astype(
+            "<f4"
+        )
 
-    def embed(self, texts: Sequence[str], before: Callable[[], object] | None = None) -> list[Vector]:
+    def embed(
+        self, texts: Sequence[str], before: Callable[[], object] | None = None
+    ) -> list[Vector]:
         sums = np.array([self._sum(text) for text in texts])
         vectors = (sums - self._mean) @ self._map + self._offset
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -19,7 +19,10 @@ _PROJECTS = 10
 class Prose:
     def __init__(self) -> None:
         self.random = random.Random(7)
-        notes = " ".join(note.read_text("utf-8", "replace") for note in sorted((FIXTURES / "vault").rglob("*.md")))
+        notes = " ".join(
+            note.read_text("utf-8", "replace")
+            for note in sorted((FIXTURES / "vault").rglob("*.md"))
+        )
         self._words = re.findall(r"\w+", notes)
         self.size = 0
         """Of what was said so far."""
@@ -87,13 +90,28 @@ class ClaudeCode(Transcripts):
     client = "claude-code"
 
     def _file(self, number: int) -> Path:
-        return self._folder / f".claude/projects/-home-user-project-{number % _PROJECTS}" / f"{self._id()}.jsonl"
+        return (
+            self._folder
+            / f".claude/projects/-home-user-project-{number % _PROJECTS}"
+            / f"{self._id()}.jsonl"
+        )
 
     def _line(self, file: Path, kind: str, **more: Any) -> dict[str, Any]:
         id_ = self._id()
-        line = {"parentUuid": self._ends.get(file), "isSidechain": False, "type": kind, **more, "uuid": id_}
+        line = {
+            "parentUuid": self._ends.get(file),
+            "isSidechain": False,
+            "type": kind,
+            **more,
+            "uuid": id_,
+        }
         self._ends[file] = id_
-        rest = {"timestamp": self._time(), "userType": "external", "entrypoint": "cli", "cwd": self._cwd(file)}
+        rest = {
+            "timestamp": self._time(),
+            "userType": "external",
+            "entrypoint": "cli",
+            "cwd": self._cwd(file),
+        }
         return {**line, **rest, "sessionId": file.stem, "version": "2.1.330", "gitBranch": "main"}
 
     def _cwd(self, file: Path) -> str:
@@ -101,18 +119,32 @@ class ClaudeCode(Transcripts):
 
     def _begin(self, file: Path, project: int) -> Iterator[dict[str, Any]]:
         for kind in ("environment", "deferred_tools_delta", "prompt_snapshot"):
-            yield self._line(file, "attachment", attachment={"type": kind, "content": self._prose.any(3000)})
-        yield {"type": "api-request-shape", "sessionId": file.stem, "shape": {"system": self._prose.any(9000)}}
+            yield self._line(
+                file, "attachment", attachment={"type": kind, "content": self._prose.any(3000)}
+            )
+        yield {
+            "type": "api-request-shape",
+            "sessionId": file.stem,
+            "shape": {"system": self._prose.any(9000)},
+        }
 
     def _turn(self, file: Path, said: str = "") -> Iterator[dict[str, Any]]:
         prompt = self._prose.said(350) + said
         yield self._line(file, "user", message={"role": "user", "content": prompt})
-        yield {"type": "api-request-blob", "sessionId": file.stem, "message": {"text": self._prose.any(2500)}}
-        yield self._answer(file, {"type": "thinking", "thinking": self._prose.any(800), "signature": "x" * 400})
+        yield {
+            "type": "api-request-blob",
+            "sessionId": file.stem,
+            "message": {"text": self._prose.any(2500)},
+        }
+        yield self._answer(
+            file, {"type": "thinking", "thinking": self._prose.any(800), "signature": "x" * 400}
+        )
         yield self._answer(file, {"type": "text", "text": self._prose.said(350)})
         for number in range(3):
             id_ = self._id()
-            given = {"file_path": f"src/f{number}.py"} if number else {"command": self._prose.any(60)}
+            given = (
+                {"file_path": f"src/f{number}.py"} if number else {"command": self._prose.any(60)}
+            )
             name = "Edit" if number else "Bash"
             yield self._answer(file, {"type": "tool_use", "id": id_, "name": name, "input": given})
             output = self._prose.any(1200)
@@ -120,12 +152,24 @@ class ClaudeCode(Transcripts):
             message = {"role": "user", "content": [result]}
             yield self._line(file, "user", message=message, toolUseResult={"stdout": output})
         yield self._answer(file, {"type": "text", "text": self._prose.said(1400)})
-        yield {"type": "last-prompt", "lastPrompt": prompt, "leafUuid": self._ends[file], "sessionId": file.stem}
+        yield {
+            "type": "last-prompt",
+            "lastPrompt": prompt,
+            "leafUuid": self._ends[file],
+            "sessionId": file.stem,
+        }
 
     def _answer(self, file: Path, block: dict[str, Any]) -> dict[str, Any]:
         usage = {"input_tokens": 100, "cache_creation_input_tokens": 0, "output_tokens": 20}
-        message = {"id": self._id(), "role": "assistant", "model": "claude-opus-5-5", "content": [block]}
-        return self._line(file, "assistant", message=message | {"usage": usage}, requestRef="x" * 300)
+        message = {
+            "id": self._id(),
+            "role": "assistant",
+            "model": "claude-opus-5-5",
+            "content": [block],
+        }
+        return self._line(
+            file, "assistant", message=message | {"usage": usage}, requestRef="x" * 300
+        )
 
 
 class Codex(Transcripts):
@@ -143,10 +187,17 @@ class Codex(Transcripts):
         return {"timestamp": self._time(), "type": kind, "payload": payload}
 
     def _begin(self, file: Path, project: int) -> Iterator[dict[str, Any]]:
-        told = {"originator": "codex-tui", "cli_version": "0.169.0", "source": "cli", "history_mode": "paginated"}
+        told = {
+            "originator": "codex-tui",
+            "cli_version": "0.169.0",
+            "source": "cli",
+            "history_mode": "paginated",
+        }
         instructions = {"text": self._prose.any(18_000)}
         cwd = f"/home/user/project-{project}"
-        yield self._line("session_meta", id=file.stem[-36:], cwd=cwd, base_instructions=instructions, **told)
+        yield self._line(
+            "session_meta", id=file.stem[-36:], cwd=cwd, base_instructions=instructions, **told
+        )
 
     def _turn(self, file: Path, said: str = "") -> Iterator[dict[str, Any]]:
         prompt = self._prose.said(350) + said
@@ -154,21 +205,35 @@ class Codex(Transcripts):
         yield self._line("turn_context", cwd="/", model="gpt-5.5", policy=self._prose.any(700))
         yield self._message("user", "input_text", prompt)
         yield self._completed(type="UserMessage", content=[{"type": "text", "text": prompt}])
-        yield self._line("response_item", type="reasoning", summary=[], encrypted_content="x" * 1500)
+        yield self._line(
+            "response_item", type="reasoning", summary=[], encrypted_content="x" * 1500
+        )
         yield from self._says(350)
         for number in range(3):
             id_, output = self._id(), self._prose.any(1200)
             command = f"cat src/f{number}.py" if number else self._prose.any(60)
             arguments = json.dumps({"cmd": command})
             yield self._line(
-                "response_item", type="function_call", name="exec_command", call_id=id_, arguments=arguments
+                "response_item",
+                type="function_call",
+                name="exec_command",
+                call_id=id_,
+                arguments=arguments,
             )
             yield self._completed(
-                type="CommandExecution", id=id_, command=["bash", "-lc", command], exit_code=0, aggregated_output=output
+                type="CommandExecution",
+                id=id_,
+                command=["bash", "-lc", command],
+                exit_code=0,
+                aggregated_output=output,
             )
-            yield self._line("response_item", type="function_call_output", call_id=id_, output=output)
+            yield self._line(
+                "response_item", type="function_call_output", call_id=id_, output=output
+            )
             total = {"input_tokens": 100, "output_tokens": 20, "total_tokens": 120}
-            yield self._line("event_msg", type="token_count", info={"total_token_usage": total}, limits="x" * 400)
+            yield self._line(
+                "event_msg", type="token_count", info={"total_token_usage": total}, limits="x" * 400
+            )
         yield from self._says(1400)
         yield self._line("event_msg", type="task_complete", last_agent_message="x" * 300)
 
@@ -178,7 +243,9 @@ class Codex(Transcripts):
         yield self._message("assistant", "output_text", text)
 
     def _message(self, role: str, kind: str, text: str) -> dict[str, Any]:
-        return self._line("response_item", type="message", role=role, content=[{"type": kind, "text": text}])
+        return self._line(
+            "response_item", type="message", role=role, content=[{"type": kind, "text": text}]
+        )
 
     def _completed(self, **item: Any) -> dict[str, Any]:
         return self._line("event_msg", type="item_completed", item=item)
@@ -196,10 +263,24 @@ class Gemini(Transcripts):
         return project / f"chats/session-{began:%Y-%m-%dT%H-%M}-{self._id()[:8]}.jsonl"
 
     def _begin(self, file: Path, project: int) -> Iterator[dict[str, Any]]:
-        yield {"sessionId": self._id(), "startTime": self._time(), "lastUpdated": self._time(), "kind": "main"}
+        yield {
+            "sessionId": self._id(),
+            "startTime": self._time(),
+            "lastUpdated": self._time(),
+            "kind": "main",
+        }
         context = [{"text": f"<session_context>{self._prose.any(9000)}"}]
         yield {
-            "$set": {"messages": [{"id": self._id(), "timestamp": self._time(), "type": "user", "content": context}]}
+            "$set": {
+                "messages": [
+                    {
+                        "id": self._id(),
+                        "timestamp": self._time(),
+                        "type": "user",
+                        "content": context,
+                    }
+                ]
+            }
         }
 
     def _turn(self, file: Path, said: str = "") -> Iterator[dict[str, Any]]:
@@ -213,13 +294,25 @@ class Gemini(Transcripts):
                 "type": "gemini",
                 "model": "gemini-2.5-flash",
             }
-            answer |= {"content": self._prose.said(350), "thoughts": [{"description": self._prose.any(500)}]}
+            answer |= {
+                "content": self._prose.said(350),
+                "thoughts": [{"description": self._prose.any(500)}],
+            }
             yield answer
             yield {"$set": {"lastUpdated": self._time()}}
-            response = [{"functionResponse": {"id": id_, "response": {"output": self._prose.any(2400)}}}]
-            call = {"id": id_, "name": "replace", "args": {"file_path": f"src/f{number}.py"}, "status": "success"}
+            response = [
+                {"functionResponse": {"id": id_, "response": {"output": self._prose.any(2400)}}}
+            ]
+            call = {
+                "id": id_,
+                "name": "replace",
+                "args": {"file_path": f"src/f{number}.py"},
+                "status": "success",
+            }
             yield answer | {
-                "toolCalls": [call | {"result": response, "resultDisplay": {"fileDiff": self._prose.any(900)}}]
+                "toolCalls": [
+                    call | {"result": response, "resultDisplay": {"fileDiff": self._prose.any(900)}}
+                ]
             }
             yield {"id": self._id(), "timestamp": self._time(), "type": "user", "content": response}
         yield answer | {"id": self._id(), "content": self._prose.said(1050)}

@@ -33,7 +33,9 @@ class Installation:
         self._folder = folder
         shutil.copytree(vault, self.vault)
         # Compiled modules are what users have: without them the imports would be all that is measured.
-        self._environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        self._environment = {
+            name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+        }
         self.use_home("home")
 
     def use_home(self, name: str) -> None:
@@ -43,19 +45,29 @@ class Installation:
         """The seconds a command takes as a process."""
         started = time.perf_counter()
         subprocess.run(
-            [self.command, *arguments], env=self._environment, cwd=self._folder, stdout=subprocess.DEVNULL, check=True
+            [self.command, *arguments],
+            env=self._environment,
+            cwd=self._folder,
+            stdout=subprocess.DEVNULL,
+            check=True,
         )
         return time.perf_counter() - started
 
     def watch(self) -> subprocess.Popen[bytes]:
         """Start the daemon, and wait until a command finds it."""
         daemon = subprocess.Popen(
-            [self.command, "watch", "--quiet"], env=self._environment, cwd=self._folder, stderr=subprocess.DEVNULL
+            [self.command, "watch", "--quiet"],
+            env=self._environment,
+            cwd=self._folder,
+            stderr=subprocess.DEVNULL,
         )
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             status = subprocess.run(
-                [self.command, "status", "--json"], env=self._environment, cwd=self._folder, capture_output=True
+                [self.command, "status", "--json"],
+                env=self._environment,
+                cwd=self._folder,
+                capture_output=True,
             )
             if b'"running":true' in status.stdout.replace(b" ", b""):
                 return daemon
@@ -72,7 +84,9 @@ def compare(name: str, runs: int, one: Callable[[], float], other: Callable[[], 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("vault", type=Path)
     parser.add_argument("other", type=Path)
     parser.add_argument("--runs", type=int, default=15)
@@ -93,7 +107,12 @@ def main() -> None:
             installation.run("init", str(installation.vault), "--no-sync", "--no-opencode")
             return installation.run("sync", "--no-embed")
 
-        compare("first sync, text", max(options.runs // 3, 3), lambda: first_sync(one), lambda: first_sync(other))
+        compare(
+            "first sync, text",
+            max(options.runs // 3, 3),
+            lambda: first_sync(one),
+            lambda: first_sync(other),
+        )
         for installation in (one, other):
             installation.run("embed")
 

@@ -44,10 +44,19 @@ from vault_index.errors import VaultIndexError
 
 QUESTIONS = 200
 DECISIONS = 200
-_SYLLABLES = "bar ben bod dal der fin gas hul jor kam kel lun mav nir pol quin ras sel tov wex yar zim"
+_SYLLABLES = (
+    "bar ben bod dal der fin gas hul jor kam kel lun mav nir pol quin ras sel tov wex yar zim"
+)
 _OF_A_SERVICE = 20
 """Memories about one service, each of another subject."""
-_KINDS_OF_CHANGE = {"update": 35, "append": 12, "tags": 8, "supersede": 15, "edit by hand": 20, "rename": 10}
+_KINDS_OF_CHANGE = {
+    "update": 35,
+    "append": 12,
+    "tags": 8,
+    "supersede": 15,
+    "edit by hand": 20,
+    "rename": 10,
+}
 _TYPES = ("note", "decision", "bugfix", "feature", "pattern", "discovery", "learning", "warning")
 _DECIDED: dict[str, tuple[str, ...]] = {
     "unreviewed": ("accept", "accept", "accept", "edit", "archive", "delete"),
@@ -169,8 +178,13 @@ class Year:
         self.facts = facts
         self.ask("sync")
 
-    def write(self, number: int, subject: Subject, service: str, nouns: Sequence[str], begun: datetime) -> None:
-        uid, kind = str(uuid.UUID(int=self.chance.getrandbits(128), version=4)), self.chance.choice(_TYPES)
+    def write(
+        self, number: int, subject: Subject, service: str, nouns: Sequence[str], begun: datetime
+    ) -> None:
+        uid, kind = (
+            str(uuid.UUID(int=self.chance.getrandbits(128), version=4)),
+            self.chance.choice(_TYPES),
+        )
         path = f"80-memory/{kind}/{subject.title.lower().replace(' ', '-')}-{service}.md"
         created = (begun + timedelta(minutes=number * 5)).isoformat()
         front = {
@@ -189,7 +203,10 @@ class Year:
 
     def body(self, fact: Fact) -> str:
         """The statement among sentences of other things; one in ten is long."""
-        sentences = [self.author.sentence() for _ in range(self.chance.choice((1, 2, 3, 4, 5, 6, 7, 8, 9, 40)))]
+        sentences = [
+            self.author.sentence()
+            for _ in range(self.chance.choice((1, 2, 3, 4, 5, 6, 7, 8, 9, 40)))
+        ]
         sentences.insert(self.chance.randrange(len(sentences) + 1), fact.statement)
         return "\n\n".join(" ".join(sentences[at : at + 5]) for at in range(0, len(sentences), 5))
 
@@ -208,7 +225,11 @@ class Year:
                 self.attempt("delete", self.delete)
             if number % every == every - 1:
                 self.attempt("capture", self.capture)
-                self.review(-(-DECISIONS * changes // (3000 * 12)) if changes < 3000 else -(-DECISIONS // 12))
+                self.review(
+                    -(-DECISIONS * changes // (3000 * 12))
+                    if changes < 3000
+                    else -(-DECISIONS // 12)
+                )
             if number % 50 == 49:
                 told("changes", number + 1, changes)
         self.attempt("prune", self.ask, "prune")
@@ -238,7 +259,9 @@ class Year:
             case "tags":
                 self.ask("update", ref=fact.id, add_tags=self.author.words(1))
             case "supersede":
-                new = Fact("", "", fact.subject, fact.service, fact.value + self.chance.randrange(1, 50))
+                new = Fact(
+                    "", "", fact.subject, fact.service, fact.value + self.chance.randrange(1, 50)
+                )
                 title = f"{fact.subject.title} of {fact.service}"
                 stored = self.ask("add", text=self.body(new), title=title, supersedes=fact.id)
                 new.id, new.path = stored["id"], stored["path"]
@@ -287,16 +310,25 @@ class Year:
         """Decide some of what waits, of each reason, and leave alone what will be asked for."""
         if "review" not in METHODS:
             return
-        asked, by_id = {fact.id for fact in self.facts if fact.asked}, {fact.id: fact for fact in self.facts}
+        asked, by_id = (
+            {fact.id for fact in self.facts if fact.asked},
+            {fact.id: fact for fact in self.facts},
+        )
         for reason, actions in _DECIDED.items():
             share = decisions if reason == "unreviewed" else decisions // 4
             for item in self.ask("review", reason=reason, limit=max(1, share // 2))["results"]:
                 refs, action = [one["id"] for one in item["memories"]], self.chance.choice(actions)
                 if asked & {*refs} and action != "keep":
                     continue
-                text = f"---\nid: {refs[0]}\ntype: note\n---\n{self.author.sentence()}\n" if action == "edit" else None
+                text = (
+                    f"---\nid: {refs[0]}\ntype: note\n---\n{self.author.sentence()}\n"
+                    if action == "edit"
+                    else None
+                )
                 used = refs if action in ("merge", "supersede", "keep") else refs[:1]
-                self.attempt(f"review: {action}", self.ask, "decide", action=action, ref=used, text=text)
+                self.attempt(
+                    f"review: {action}", self.ask, "decide", action=action, ref=used, text=text
+                )
                 for ref in used if action != "keep" else ():
                     if ref in by_id and by_id[ref] in self.facts and not by_id[ref].asked:
                         self.facts.remove(by_id[ref])
@@ -371,7 +403,8 @@ def sizes(home: Path) -> dict[str, int]:
     """Bytes of each database, with its log."""
     names = ("state.db", "index.db", "cache.db")
     return {
-        name: sum(file.stat().st_size for file in home.glob(f"{name}*") if file.suffix != ".db-shm") for name in names
+        name: sum(file.stat().st_size for file in home.glob(f"{name}*") if file.suffix != ".db-shm")
+        for name in names
     }
 
 
@@ -391,16 +424,22 @@ class Report:
     def databases(self, when: str, home: Path) -> None:
         found = sizes(home) | {"versions": versions(home)}
         self.figures[f"bytes {when}"] = found
-        told = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in found.items() if name != "versions")
+        told = ", ".join(
+            f"{name} {size / 1e6:.1f} MB" for name, size in found.items() if name != "versions"
+        )
         print(f"{when} the year: {told}; {found['versions']:,} versions")
 
     def a_version(self) -> None:
         before, after = self.figures["bytes before"], self.figures["bytes after"]
         if more := after["versions"] - before["versions"]:
             self.figures["bytes a version"] = (after["state.db"] - before["state.db"]) / more
-            print(f"  state.db grew by {self.figures['bytes a version']:.0f} bytes a version, with all that it keeps")
+            print(
+                f"  state.db grew by {self.figures['bytes a version']:.0f} bytes a version, with all that it keeps"
+            )
         if after["versions"]:
-            print(f"  {after['state.db'] / after['versions']:.0f} bytes of it for each version that there is")
+            print(
+                f"  {after['state.db'] / after['versions']:.0f} bytes of it for each version that there is"
+            )
 
     def questions(self, when: str, of: str, answered: Found) -> None:
         self.figures[f"{of} {when}"] = answered._asdict()
@@ -409,13 +448,18 @@ class Report:
 
     def times(self, taken: dict[str, dict[str, list[float]]]) -> None:
         self.figures["milliseconds"] = {
-            column: {name: round(statistics.median(seconds) * 1000, 1) for name, seconds in one.items()}
+            column: {
+                name: round(statistics.median(seconds) * 1000, 1) for name, seconds in one.items()
+            }
             for column, one in taken.items()
         }
         columns = self.figures["milliseconds"]
         print(f"\n{'median, ms':14}" + "".join(f"{name:>26}" for name in columns))
         for name in next(iter(columns.values())):
-            print(f"{name:14}" + "".join(f"{column.get(name, float('nan')):>26.0f}" for column in columns.values()))
+            print(
+                f"{name:14}"
+                + "".join(f"{column.get(name, float('nan')):>26.0f}" for column in columns.values())
+            )
 
 
 @contextmanager
@@ -440,7 +484,10 @@ def run(folder: Path, options: argparse.Namespace) -> Report:
     taken: dict[str, dict[str, list[float]]] = {}
     report.databases("before", home)
     measure(bench, year, options.runs, taken, "before")
-    with VaultIndex.open(find_home(home)) as year.index, phase(f"a year of {options.changes:,} changes"):
+    with (
+        VaultIndex.open(find_home(home)) as year.index,
+        phase(f"a year of {options.changes:,} changes"),
+    ):
         year.live(options.changes, told)
     report.databases("after", home)
     report.a_version()
@@ -456,7 +503,9 @@ def run(folder: Path, options: argparse.Namespace) -> Report:
     return report
 
 
-def measure(bench: Bench, year: Year, runs: int, taken: dict[str, dict[str, list[float]]], when: str) -> None:
+def measure(
+    bench: Bench, year: Year, runs: int, taken: dict[str, dict[str, list[float]]], when: str
+) -> None:
     usual = [fact for fact in year.facts if not fact.asked][-runs - 1 :]
     with phase(f"commands {when} the year"):
         commands = Commands(bench, usual, runs, Author(len(taken) + 100))
@@ -470,10 +519,14 @@ def told(what: str, done: int, total: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--memories", type=int, default=10_000)
     parser.add_argument("--changes", type=int, help="default: three for ten memories")
-    parser.add_argument("--provider", choices=("local", "none"), default="local", help="none: without vectors")
+    parser.add_argument(
+        "--provider", choices=("local", "none"), default="local", help="none: without vectors"
+    )
     parser.add_argument("--runs", type=int, default=5, help="how often each command is timed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here as well")

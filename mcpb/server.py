@@ -12,7 +12,9 @@ def main(vault: str, read_only: str) -> None:
     if not find_home().config_file.exists():
         # stdout belongs to the protocol. Whatever is wrong, the calls of the tools say what to do.
         subprocess.run(
-            [*program, "init", vault, "--no-sessions", "--no-sync", "--quiet"], stdout=sys.stderr, check=False
+            [*program, "init", vault, "--no-sessions", "--no-sync", "--quiet"],
+            stdout=sys.stderr,
+            check=False,
         )
     os.execv(program[0], [*program, "mcp", *(["--read-only"] if read_only == "true" else [])])
 

@@ -85,7 +85,15 @@ RIGHT: tuple[tuple[str, dict[str, Any]], ...] = (
             "path": "carriers/ferry",
         },
     ),
-    ("memory_update", {"ref": "carriers/ferry", "append": True, "content": "Its clock is in UTC.", "add_tags": "time"}),
+    (
+        "memory_update",
+        {
+            "ref": "carriers/ferry",
+            "append": True,
+            "content": "Its clock is in UTC.",
+            "add_tags": "time",
+        },
+    ),
     ("memory_list", {"kind": "memory", "limit": 1}),
     ("memory_delete", {"ref": ["carriers/ferry"]}),
 )
@@ -121,19 +129,27 @@ def page() -> str:
         "\n## Invalid calls\n\nEach returns a tool error with a hint.\n",
         *told[len(RIGHT) :],
         TRIED.format(
-            *((ROOT / "tests/mcp_real" / name).read_text("utf-8") for name in ("inspector.md", "conformance.md"))
+            *(
+                (ROOT / "tests/mcp_real" / name).read_text("utf-8")
+                for name in ("inspector.md", "conformance.md")
+            )
         ),
     ]
     return "\n".join(parts).replace("```\n\n\n##", "```\n\n##")
 
 
-async def _session() -> tuple[list[types.Tool], list[types.Prompt], types.ResourceTemplate, list[Call]]:
+async def _session() -> tuple[
+    list[types.Tool], list[types.Prompt], types.ResourceTemplate, list[Call]
+]:
     with _home() as home:
         options = ["-m", "vault_index", "mcp", "--home", str(home.data_dir)]
         server = StdioServerParameters(command=sys.executable, args=options)
         async with Client(server) as client:
             tools = (await client.list_tools()).tools
-            calls = [(name, given, await client.call_tool(name, given)) for name, given in (*RIGHT, *WRONG)]
+            calls = [
+                (name, given, await client.call_tool(name, given))
+                for name, given in (*RIGHT, *WRONG)
+            ]
             [template] = (await client.list_resource_templates()).resource_templates
             return tools, (await client.list_prompts()).prompts, template, calls
 
@@ -172,7 +188,9 @@ def _shown(name: str, arguments: dict[str, Any], text: str) -> str:
 def _stable(calls: list[Call]) -> list[tuple[str, dict[str, Any], str]]:
     """The texts of the answers, with an id, a day and a token that are always the same."""
     [stored] = [
-        result.structured_content for name, _, result in calls if name == "memory_store" and not result.is_error
+        result.structured_content
+        for name, _, result in calls
+        if name == "memory_store" and not result.is_error
     ]
     new, today = stored["id"][:8], date.today().isoformat()
     told = []
@@ -180,7 +198,9 @@ def _stable(calls: list[Call]) -> list[tuple[str, dict[str, Any], str]]:
         [content] = result.content
         assert isinstance(content, types.TextContent)
         text = re.sub(f'"?{new}"?', "c0ffee42", content.text).replace(today, "2026-11-21")
-        told.append((name, arguments, re.sub('(recall token=")[0-9a-f]+', r"\g<1>9f2c41d07ab3e865", text)))
+        told.append(
+            (name, arguments, re.sub('(recall token=")[0-9a-f]+', r"\g<1>9f2c41d07ab3e865", text))
+        )
     return told
 
 

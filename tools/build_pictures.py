@@ -29,8 +29,16 @@ _MONTH_MS = 30 * 86_400_000
 MEMORIES = (
     ("The staging VPN needs the old client: version 4.2, from the shared drive.", "learning", ""),
     ("Staging VPN: only the old client (4.2) works, it lies on the shared drive.", "learning", ""),
-    ("Releases of harbour-ingest go out on Tuesdays, after the standup.", "decision", "harbour-ingest"),
-    ("Releases of harbour-ingest go out on Thursdays, after the standup.", "decision", "harbour-ingest"),
+    (
+        "Releases of harbour-ingest go out on Tuesdays, after the standup.",
+        "decision",
+        "harbour-ingest",
+    ),
+    (
+        "Releases of harbour-ingest go out on Thursdays, after the standup.",
+        "decision",
+        "harbour-ingest",
+    ),
     ("Staging has one database, shared by all branches.", "decision", "harbour-ingest"),
 )
 INBOX = """*Remember*: tests of the sorter run on the slow machine only at night
@@ -60,7 +68,18 @@ def furnish(here: World) -> None:
     run = ["--home", str(here.home.data_dir), "--quiet"]
     main([*run, "sync"])
     for text, kind, project in MEMORIES:
-        main([*run, "add", text, "--type", kind, "--by", "build-agent", *(["--project", project] if project else [])])
+        main(
+            [
+                *run,
+                "add",
+                text,
+                "--type",
+                kind,
+                "--by",
+                "build-agent",
+                *(["--project", project] if project else []),
+            ]
+        )
     main([*run, "capture", INBOX, "--inbox"])
     with VaultIndex.open(here.home) as index:
         changed = index.list(kind="memory", limit=1, title="Staging has one database").results[0]
@@ -76,7 +95,11 @@ def furnish(here: World) -> None:
 def places_of(here: World) -> dict[str, tuple[str, str]]:
     """Each view: what leads there, and what is there once it is drawn."""
     with VaultIndex.open(here.home) as index:
-        memory = next(one for one in index.list(kind="memory", limit=50).results if "staging" in one.title.lower())
+        memory = next(
+            one
+            for one in index.list(kind="memory", limit=50).results
+            if "staging" in one.title.lower()
+        )
         session = max(index.sessions(limit=60).results, key=lambda one: one.turns or 0)
         read = index.list(session=session.session, limit=1).results[0]
     return {
@@ -117,7 +140,9 @@ def build(out: Path) -> None:
         served = here.serve()
         out.mkdir(exist_ok=True)
         with started() as browser:
-            wanted = set(re.findall(r"page/([\w-]+\.png)", (ROOT / "docs" / "page.md").read_text("utf-8")))
+            wanted = set(
+                re.findall(r"page/([\w-]+\.png)", (ROOT / "docs" / "page.md").read_text("utf-8"))
+            )
             for name, picture in pictures(Reader(browser, here, served), places_of(here)):
                 if name in wanted or out != OUT:
                     (out / name).write_bytes(picture)

@@ -13,7 +13,14 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from vault_index.mcp_server.tools import TOOLS, Tool
 
-FILE = Path(__file__).parent.parent / "vault_index" / "opencode_plugin" / "plugin" / "vault-index" / "fields.ts"
+FILE = (
+    Path(__file__).parent.parent
+    / "vault_index"
+    / "opencode_plugin"
+    / "plugin"
+    / "vault-index"
+    / "fields.ts"
+)
 
 HEAD = """\
 // Made by tools/build_plugin.py from vault_index/mcp_server/tools.py; edit that. As MCP clients get them.
@@ -31,7 +38,9 @@ def module() -> str:
 
 def _declared(tool: Tool) -> str:
     schema = tool.schema()
-    arguments = "".join(f"      {name}: {_object(about)},\n" for name, about in schema["properties"].items())
+    arguments = "".join(
+        f"      {name}: {_object(about)},\n" for name, about in schema["properties"].items()
+    )
     return (
         f"  {tool.name}: {{\n    description: {json.dumps(tool.description, ensure_ascii=False)},\n"
         f"    required: {json.dumps(schema.get('required', []))},\n    writes: {json.dumps(not tool.read_only)},\n"

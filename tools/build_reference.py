@@ -48,7 +48,13 @@ commands that change the configuration, and `agent-context` print a plain value.
 
 def reference() -> str:
     """The whole page."""
-    parts = [HEAD, _contents(), "## Global options\n\nBefore or after the command.\n", _global_options(), FORMATS]
+    parts = [
+        HEAD,
+        _contents(),
+        "## Global options\n\nBefore or after the command.\n",
+        _global_options(),
+        FORMATS,
+    ]
     parts.append(_exit_codes())
     for command in COMMANDS:
         parser, _ = build_parser(command)
@@ -61,7 +67,10 @@ def _contents() -> str:
 
 
 def _links(commands: Iterable[Command]) -> str:
-    rows = [f"| [`{command.name}`](#{command.name.replace(' ', '-')}) | {command.summary} |" for command in commands]
+    rows = [
+        f"| [`{command.name}`](#{command.name.replace(' ', '-')}) | {command.summary} |"
+        for command in commands
+    ]
     return "\n".join(["| command | what it does |", "|---|---|", *rows])
 
 
@@ -97,18 +106,33 @@ def _command(parser: Parser, name: str) -> str:
     usage = parser.format_help().split("\n\n")[0].removeprefix("usage: ")
     places = [action for action in parser.own if not action.option_strings]
     options = [action for action in parser.own if action.option_strings]
-    tables = [_table(head, actions) for head, actions in (("argument", places), ("option", options)) if actions]
-    return "\n".join([f"## {name}\n", f"{parser.description}\n", f"```\n{' '.join(usage.split())}\n```\n", *tables])
+    tables = [
+        _table(head, actions)
+        for head, actions in (("argument", places), ("option", options))
+        if actions
+    ]
+    return "\n".join(
+        [
+            f"## {name}\n",
+            f"{parser.description}\n",
+            f"```\n{' '.join(usage.split())}\n```\n",
+            *tables,
+        ]
+    )
 
 
 def _table(head: str, actions: Iterable[argparse.Action]) -> str:
-    rows = [f"| {_name(action)} | {(action.help or '').replace('|', '&#124;')} |" for action in actions]
+    rows = [
+        f"| {_name(action)} | {(action.help or '').replace('|', '&#124;')} |" for action in actions
+    ]
     return "\n".join([f"| {head} | |", "|---|---|", *rows, ""])
 
 
 def _name(action: argparse.Action) -> str:
     value = (
-        "" if action.nargs == 0 else " " + (str(action.metavar) if action.metavar else "\\|".join(action.choices or ()))
+        ""
+        if action.nargs == 0
+        else " " + (str(action.metavar) if action.metavar else "\\|".join(action.choices or ()))
     )
     if not action.option_strings:
         return f"`{value.strip()}`"

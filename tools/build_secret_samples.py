@@ -137,24 +137,41 @@ def age(draw: Draw) -> str:
     for value in values:
         top = check >> 25
         check = (check & 0x1FFFFFF) << 5 ^ value
-        for bit, generator in enumerate((0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)):
+        for bit, generator in enumerate(
+            (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
+        ):
             check ^= generator if top >> bit & 1 else 0
     check ^= 1
-    return (name + "1" + "".join(BECH32[n] for n in [*data, *(check >> 5 * (5 - i) & 31 for i in range(6))])).upper()
+    return (
+        name
+        + "1"
+        + "".join(BECH32[n] for n in [*data, *(check >> 5 * (5 - i) & 31 for i in range(6))])
+    ).upper()
 
 
 def encoded(**claims: object) -> str:
-    return base64.urlsafe_b64encode(json.dumps(claims, separators=(",", ":")).encode()).decode().rstrip("=")
+    return (
+        base64.urlsafe_b64encode(json.dumps(claims, separators=(",", ":")).encode())
+        .decode()
+        .rstrip("=")
+    )
 
 
 def jwt(draw: Draw) -> str:
     head = encoded(alg="HS256", typ="JWT")
-    body = encoded(sub=draw.digits(10), name=draw.letters(9), iat=1_770_000_000 + int(draw.digits(6)))
+    body = encoded(
+        sub=draw.digits(10), name=draw.letters(9), iat=1_770_000_000 + int(draw.digits(6))
+    )
     return f"{head}.{body}.{draw.url(43)}"
 
 
 def sentry(draw: Draw) -> str:
-    claims = {"iat": 1770000000.5, "url": "https://sentry.io", "region_url": "https://us.sentry.io", "org": draw.low(8)}
+    claims = {
+        "iat": 1770000000.5,
+        "url": "https://sentry.io",
+        "region_url": "https://us.sentry.io",
+        "org": draw.low(8),
+    }
     text = base64.b64encode(json.dumps(claims).encode()).decode()
     return f"sntrys_{text}_{draw.of(BASE64, 43)}"
 
@@ -206,7 +223,9 @@ def token(name: str, source: str, make: Callable[[Draw], str], *texts: str) -> F
     return Form(name, "token", source, make, texts)
 
 
-def named(name: str, source: str, make: Callable[[Draw], str], *texts: str, strength: str = "strong") -> Form:
+def named(
+    name: str, source: str, make: Callable[[Draw], str], *texts: str, strength: str = "strong"
+) -> Form:
     """A value that only its name gives away."""
     return Form(name, "named", source, make, texts, strength)
 
@@ -433,9 +452,7 @@ HARD = "/@:"
 
 def hard(draw: Draw) -> str:
     """A password with what a URL would have to escape, as people paste it."""
-    return (
-        f"{draw.plain(5)}{draw.of('@', 1)}{draw.plain(5)}{draw.of('/', 1)}{draw.plain(4)}{draw.of(':', 1)}{draw.mix(3)}"
-    )
+    return f"{draw.plain(5)}{draw.of('@', 1)}{draw.plain(5)}{draw.of('/', 1)}{draw.plain(4)}{draw.of(':', 1)}{draw.mix(3)}"
 
 
 def escaped(draw: Draw) -> str:
@@ -468,7 +485,9 @@ def urls() -> Iterator[Form]:
     for at, text in enumerate(SCHEMES):
         scheme = text.partition(":")[0]
         make = (
-            (Draw.plain, Draw.password, escaped)[at % 3] if scheme in NO_SLASH else (Draw.plain, hard, escaped)[at % 3]
+            (Draw.plain, Draw.password, escaped)[at % 3]
+            if scheme in NO_SLASH
+            else (Draw.plain, hard, escaped)[at % 3]
         )
         kind = f"{scheme} URL"
         yield Form(kind, "url", RFC3986, make, (text, f"DATABASE_URL={text}"))
@@ -621,13 +640,19 @@ def samples(seed: str) -> Iterator[dict[str, object]]:
     counts: dict[str, int] = {}
     for form in (*TOKENS, *NAMED, *WEAK, *urls(), *HEADERS, *COMMANDS, *FILES, *BLOCKS):
         first = sum(map(ord, form.name))  # not `hash`, which differs from run to run
-        more = [ANYWHERE[(first + at) % len(ANYWHERE)] for at in range(2)] if form.kind == "token" else []
+        more = (
+            [ANYWHERE[(first + at) % len(ANYWHERE)] for at in range(2)]
+            if form.kind == "token"
+            else []
+        )
         variable = form.name.upper().replace(" ", "_").replace(".", "_").replace("-", "_")
         whole = (*form.texts, *more)
         for text in whole[: max(2, len(form.texts))]:
             counts[form.name] = counts.get(form.name, 0) + 1
             secret = form.make(Draw(f"{seed} {form.name} {counts[form.name]}"))
-            cut = next((at + 1 for at, char in enumerate(secret[:14]) if char in "_-."), len(secret) // 2)
+            cut = next(
+                (at + 1 for at, char in enumerate(secret[:14]) if char in "_-."), len(secret) // 2
+            )
             yield {
                 "form": form.name, "kind": form.kind, "strength": form.strength, "source": form.source,
                 "text": text.replace("{name}", variable), "parts": [secret[:cut], secret[cut:]],
@@ -641,9 +666,12 @@ def main() -> None:
     given = parser.parse_args()
     made = list(samples(given.seed))
     given.file.write_text(
-        "[\n" + ",\n".join(json.dumps(sample, ensure_ascii=False) for sample in made) + "\n]\n", encoding="utf-8"
+        "[\n" + ",\n".join(json.dumps(sample, ensure_ascii=False) for sample in made) + "\n]\n",
+        encoding="utf-8",
     )
-    print(f"{len(made)} samples of {len({sample['form'] for sample in made})} forms in {given.file}")
+    print(
+        f"{len(made)} samples of {len({sample['form'] for sample in made})} forms in {given.file}"
+    )
 
 
 if __name__ == "__main__":

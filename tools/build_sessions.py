@@ -42,7 +42,10 @@ FIXTURES = Path(__file__).parents[1] / "fixtures/sessions"
 
 def main() -> None:
     shutil.rmtree(FIXTURES, ignore_errors=True)
-    new, old = (Path(os.environ[name]).resolve() / "node_modules/.bin" for name in ("CLIENTS_DIR", "OLD_CLIENTS_DIR"))
+    new, old = (
+        Path(os.environ[name]).resolve() / "node_modules/.bin"
+        for name in ("CLIENTS_DIR", "OLD_CLIENTS_DIR")
+    )
     with tempfile.TemporaryDirectory(prefix="vx-", ignore_cleanup_errors=True) as folder:
         place = Path(folder)
         _keep("claude-code", place / "a", _claude_code(place / "a", new / "claude"))
@@ -53,7 +56,9 @@ def main() -> None:
         client = clients.codex(place / "d", model, old / "codex", "gpt-5.2-codex")
         sessions.codex_mended(client)
         _keep("codex-0.104", place / "d", client)
-        client = clients.gemini(place / "e", Model(scenes(place / "e/shop")["gemini"]), old / "gemini")
+        client = clients.gemini(
+            place / "e", Model(scenes(place / "e/shop")["gemini"]), old / "gemini"
+        )
         sessions.gemini_mended(client)
         _keep("gemini-0.30", place / "e", client)
 
@@ -91,10 +96,18 @@ def _gemini(folder: Path, program: Path) -> Client:
 def _keep(name: str, folder: Path, client: Client) -> None:
     cleaner = Cleaner(_ours(client.project), folder)
     for path in _written(client.home):
-        kept = FIXTURES / name / cleaner.path(path).relative_to(Path(HOME)).relative_to(_own(path, client.home))
+        kept = (
+            FIXTURES
+            / name
+            / cleaner.path(path).relative_to(Path(HOME)).relative_to(_own(path, client.home))
+        )
         kept.parent.mkdir(parents=True, exist_ok=True)
         text = path.read_text(encoding="utf-8")
-        kept.write_text(cleaner.file(text) if path.suffix in {".json", ".jsonl"} else str(cleaner.path(Path(text))))
+        kept.write_text(
+            cleaner.file(text)
+            if path.suffix in {".json", ".jsonl"}
+            else str(cleaner.path(Path(text)))
+        )
 
 
 def _set_offsets(folder: Path) -> None:
@@ -104,7 +117,11 @@ def _set_offsets(folder: Path) -> None:
         first, *rest = path.read_text(encoding="utf-8").splitlines(keepends=True)
         head = json.loads(first)
         if base := head["payload"].get("history_base"):
-            before = paths[base["thread_id"]].read_bytes().splitlines(keepends=True)[: base["end_ordinal_exclusive"]]
+            before = (
+                paths[base["thread_id"]]
+                .read_bytes()
+                .splitlines(keepends=True)[: base["end_ordinal_exclusive"]]
+            )
             base["end_byte_offset"] = sum(map(len, before))
             first = json.dumps(head, ensure_ascii=False, separators=(",", ":")) + "\n"
             path.write_text("".join([first, *rest]), encoding="utf-8")
@@ -119,7 +136,21 @@ def _next_minute() -> None:
 
 def _ours(project: Path) -> str:
     """Everything that we say, and that the scripted model says."""
-    said = [MEND, SECRET, DELEGATE, SUBAGENT, FORK, FIRST, SECOND, OTHER, AFTER, LONG, ARCHIVED, SUMMARY, DONE]
+    said = [
+        MEND,
+        SECRET,
+        DELEGATE,
+        SUBAGENT,
+        FORK,
+        FIRST,
+        SECOND,
+        OTHER,
+        AFTER,
+        LONG,
+        ARCHIVED,
+        SUMMARY,
+        DONE,
+    ]
     app = [APP, APP.replace("password != stored", "password == stored")]
     return "\n".join([*said, *app, PRINTED, *_strings(scenes(project))])
 

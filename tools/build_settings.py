@@ -72,12 +72,23 @@ def reference() -> str:
     first, *others = (f"sessions.{name}" for name in CLIENTS)
     shown = [(name, kind) for name, kind in SECTIONS if name not in others]
     sections += [
-        _section(name, kind, variables=True) + (_ALIKE.format(*others) * (name == first)) for name, kind in shown
+        _section(name, kind, variables=True) + (_ALIKE.format(*others) * (name == first))
+        for name, kind in shown
     ]
-    rows = [f"| `{_variable(name, field)}` | `{name}.{field.name}` |" for name, kind in shown for field in fields(kind)]
+    rows = [
+        f"| `{_variable(name, field)}` | `{name}.{field.name}` |"
+        for name, kind in shown
+        for field in fields(kind)
+    ]
     tags = [f"| `{tag}` | {words} |" for tag, words in built_in_tags().items()]
     return "\n".join(
-        [HEAD + "\n".join(sections) + "```\n", VARIABLES + "\n".join(rows), "", TAGS + "\n".join(tags), ""]
+        [
+            HEAD + "\n".join(sections) + "```\n",
+            VARIABLES + "\n".join(rows),
+            "",
+            TAGS + "\n".join(tags),
+            "",
+        ]
     )
 
 

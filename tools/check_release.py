@@ -62,7 +62,10 @@ def main() -> None:
         bundle = build_bundle(wheel, target)
         _try_bundle(bundle, place)
         _build_by_nix(place)
-    print("fine:", *(f"{made.name} ({made.stat().st_size / 1e6:.1f} MB)" for made in (wheel, sdist, bundle)))
+    print(
+        "fine:",
+        *(f"{made.name} ({made.stat().st_size / 1e6:.1f} MB)" for made in (wheel, sdist, bundle)),
+    )
 
 
 def _check_contents(wheel: Path, sdist: Path) -> None:
@@ -97,7 +100,9 @@ def _build_by_nix(place: Path) -> None:
     if shutil.which("nix-build") is None or (os.geteuid() and not os.access("/nix/store", os.W_OK)):
         print("not built by Nix: there is none, or its store is another user's")
         return
-    _run([UV, "pip", "install", "--quiet", "--python", place / "clean/bin/python", "pip"], ROOT)  # the builder calls it
+    _run(
+        [UV, "pip", "install", "--quiet", "--python", place / "clean/bin/python", "pip"], ROOT
+    )  # the builder calls it
     given = {"source": ROOT, "build": place / "build", "run": place / "clean"}
     words = [word for name, value in given.items() for word in ("--argstr", name, str(value))]
     options = {"sandbox": "false", "build-users-group": "", "substitute": "false"}
@@ -124,8 +129,15 @@ def _try(wheel: Path, place: Path) -> None:
     program = python.parent / "vault-index"
     vault, user = place / "vault", place / "user"
     vault.mkdir()
-    (vault / "wal.md").write_text("# Write-ahead log\n\nReaders never wait for the writer.\n", "utf-8")
-    environ = {"HOME": str(user), "PATH": "/usr/bin:/bin", "VAULT_INDEX_HOME": str(place / "home"), "LANG": "C.UTF-8"}
+    (vault / "wal.md").write_text(
+        "# Write-ahead log\n\nReaders never wait for the writer.\n", "utf-8"
+    )
+    environ = {
+        "HOME": str(user),
+        "PATH": "/usr/bin:/bin",
+        "VAULT_INDEX_HOME": str(place / "home"),
+        "LANG": "C.UTF-8",
+    }
     user.mkdir()
 
     def said(*words: str) -> str:
@@ -158,8 +170,15 @@ def _try_bundle(bundle: Path, place: Path) -> None:
         archive.extractall(place / "bundle")
     config = json.loads((place / "bundle/manifest.json").read_text("utf-8"))["server"]["mcp_config"]
     given = {"${__dirname}": place / "bundle", "${user_config.vault}": place / "vault"}
-    words = [str(given.get(word, word.replace("${user_config.read_only}", "false"))) for word in config["args"]]
-    environ = {**os.environ, "PATH": f"{UV.parent}:/usr/bin:/bin", "VAULT_INDEX_HOME": str(place / "bundled")}
+    words = [
+        str(given.get(word, word.replace("${user_config.read_only}", "false")))
+        for word in config["args"]
+    ]
+    environ = {
+        **os.environ,
+        "PATH": f"{UV.parent}:/usr/bin:/bin",
+        "VAULT_INDEX_HOME": str(place / "bundled"),
+    }
     environ |= {
         "UV_PYTHON": sys.executable,
         "UV_PYTHON_DOWNLOADS": "never",
@@ -194,7 +213,12 @@ def _ask_bundle(server: "subprocess.Popen[bytes]") -> None:
                 return answer["result"]
         raise SystemExit("the server of the bundle ended")
 
-    ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "release", "version": "1"})
+    ask(
+        "initialize",
+        protocolVersion="2025-11-25",
+        capabilities={},
+        clientInfo={"name": "release", "version": "1"},
+    )
     names = {tool["name"] for tool in ask("tools/list")["tools"]}
     asked = {"name": "memory_search", "arguments": {"query": "write-ahead"}}
     deadline = time.monotonic() + 120

@@ -67,7 +67,11 @@ class Cleaner:
             values = [self._value(json.loads(line)) for line in text.splitlines()]
             return "".join(f"{_compact(value)}\n" for value in values)
         pretty = json.dumps(value, ensure_ascii=False, indent=2)
-        return pretty if text.startswith(("{\n", "[\n")) else _compact(value) + "\n" * text.endswith("\n")
+        return (
+            pretty
+            if text.startswith(("{\n", "[\n"))
+            else _compact(value) + "\n" * text.endswith("\n")
+        )
 
     def _value(self, value: Any, key: str = "") -> Any:
         if key in _EMPTIED and value:
@@ -100,7 +104,9 @@ class Cleaner:
         if re.fullmatch(r"\s*\d+\t", line):
             return True  # an empty line of a file, numbered
         plain = re.sub(r"^(?:\s*\d+\t|[+-])|\s*\[\[scene:[\w.-]+\]\]", "", line).strip()
-        return plain in self._lines or any(len(said) > 12 and said.strip() in line for said in self._ours)
+        return plain in self._lines or any(
+            len(said) > 12 and said.strip() in line for said in self._ours
+        )
 
     def _moved(self, text: str) -> str:
         for there, here in self._paths.items():

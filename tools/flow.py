@@ -34,7 +34,11 @@ def modules_entered(call: Callable[[], object]) -> set[str]:
     finally:
         sys.setprofile(None)
     inside = (Path(name) for name in files)
-    return {".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in inside if PACKAGE in path.parents}
+    return {
+        ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        for path in inside
+        if PACKAGE in path.parents
+    }
 
 
 def entered() -> dict[str, tuple[list[str], int]]:
@@ -42,17 +46,27 @@ def entered() -> dict[str, tuple[list[str], int]]:
     with tempfile.TemporaryDirectory() as folder:
         vault = Path(folder, "vault")
         vault.mkdir()
-        (vault / "lake.md").write_text("# Lake\n\nA heron stands in the lake.\n\n## Boats\n\nBoats, too.\n")
+        (vault / "lake.md").write_text(
+            "# Lake\n\nA heron stands in the lake.\n\n## Boats\n\nBoats, too.\n"
+        )
         home = find_home(str(Path(folder, "home")), None)
         home.config_file.parent.mkdir(parents=True)
         home.config_file.write_text(f'[sources.vault]\npath = "{vault}"\n')
         with VaultIndex.open(home) as index:
             index.sync()
             index.search("heron in the lake")
-            index.add("The first memory is stored so that nothing has to be opened for the second.", title="First")
+            index.add(
+                "The first memory is stored so that nothing has to be opened for the second.",
+                title="First",
+            )
             search = modules_entered(lambda: index.search("heron in the lake"))
-            add = modules_entered(lambda: index.add("WAL lets readers go on.", title="WAL", tags=["sqlite"]))
-    return {"search": (_of(search, "api", "query"), len(search)), "add": (_of(add, "api", "memories"), len(add))}
+            add = modules_entered(
+                lambda: index.add("WAL lets readers go on.", title="WAL", tags=["sqlite"])
+            )
+    return {
+        "search": (_of(search, "api", "query"), len(search)),
+        "add": (_of(add, "api", "memories"), len(add)),
+    }
 
 
 def _of(modules: set[str], *packages: str) -> list[str]:

@@ -10,7 +10,11 @@ UNKNOWN_PENALTY = 10.0
 
 
 def pack(
-    pieces: Sequence[str], scores: Sequence[float], special: set[int], unknown: int, folds: Mapping[int, str]
+    pieces: Sequence[str],
+    scores: Sequence[float],
+    special: set[int],
+    unknown: int,
+    folds: Mapping[int, str],
 ) -> bytes:
     """`folds`: what becomes of a character, by its code. Special pieces keep their number and are never found in a
     text.
@@ -36,7 +40,9 @@ def pack(
     characters = sorted(folds)
     replacements = [folds[character].encode() for character in characters]
     lowest = min(score for number, score in enumerate(scores) if number not in special)
-    head = struct.pack("<4s4if", b"VIU1", len(pieces), size, len(folds), unknown, lowest - UNKNOWN_PENALTY)
+    head = struct.pack(
+        "<4s4if", b"VIU1", len(pieces), size, len(folds), unknown, lowest - UNKNOWN_PENALTY
+    )
     parts = [
         slots,
         array("I", sums),

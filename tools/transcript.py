@@ -25,7 +25,10 @@ _ID = re.compile(r"\b[0-9a-f]{8}(?:(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?\b")
 _QUOTED_ID = re.compile(rf'"({_ID.pattern})"')  # one that looks like a number
 _VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d[+-]\d\d:\d\d)?)?"), "TIME"),
-    (re.compile(r"(?<=,)[01](\.\d+)?(?=,)|(?<=score: )[01](\.\d+)?|(?<=seconds: )[\d.]+"), "NUMBER"),
+    (
+        re.compile(r"(?<=,)[01](\.\d+)?(?=,)|(?<=score: )[01](\.\d+)?|(?<=seconds: )[\d.]+"),
+        "NUMBER",
+    ),
     (re.compile(r'(?<=token=")[0-9a-f]{16}(?=")'), "TOKEN"),
 )
 
@@ -39,7 +42,9 @@ def play(page: str) -> str:
         try:
             Path("notes").mkdir()
             _vx(["init", "notes", "--no-sessions", "--quiet"], "")
-            return _BLOCK.sub(lambda block: _COMMAND.sub(lambda found: _again(found, known), block[0]), page)
+            return _BLOCK.sub(
+                lambda block: _COMMAND.sub(lambda found: _again(found, known), block[0]), page
+            )
         finally:
             os.chdir(here)
 
@@ -75,7 +80,11 @@ def _vx(words: list[str], piped: str) -> str:
     read, write = os.pipe()
     os.write(write, piped.encode())
     os.close(write)
-    with os.fdopen(read, encoding="utf-8") as sys.stdin, redirect_stdout(printed), redirect_stderr(io.StringIO()):
+    with (
+        os.fdopen(read, encoding="utf-8") as sys.stdin,
+        redirect_stdout(printed),
+        redirect_stderr(io.StringIO()),
+    ):
         try:
             code = main([*words, "--home", "home"])
         finally:

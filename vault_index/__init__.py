@@ -50,7 +50,11 @@ if TYPE_CHECKING:
         Status as Status,
         TagList as TagList,
     )
-    from vault_index.results.texts import DocumentText as DocumentText, Recall as Recall, Texts as Texts
+    from vault_index.results.texts import (
+        DocumentText as DocumentText,
+        Recall as Recall,
+        Texts as Texts,
+    )
     from vault_index.version import __version__ as __version__
 
 _NAMES = {
@@ -69,10 +73,31 @@ _NAMES = {
     ),
     "results.base": ("Failure", "Problem"),
     "results.changes": ("EmbedPlan", "EmbedReport", "EmbedStatus", "SyncReport"),
-    "results.documents": ("DocumentList", "DocumentRecord", "RelatedList", "RelatedRecord", "Timeline"),
-    "results.memories": ("ExportReport", "FailedItem", "MemoryOutcome", "MemoryOutcomes", "NearMemory", "StoredMemory"),
+    "results.documents": (
+        "DocumentList",
+        "DocumentRecord",
+        "RelatedList",
+        "RelatedRecord",
+        "Timeline",
+    ),
+    "results.memories": (
+        "ExportReport",
+        "FailedItem",
+        "MemoryOutcome",
+        "MemoryOutcomes",
+        "NearMemory",
+        "StoredMemory",
+    ),
     "results.search": ("Hit", "SearchResult", "Why"),
-    "results.status": ("AgentList", "DoctorReport", "FileStatus", "Privacy", "Stats", "Status", "TagList"),
+    "results.status": (
+        "AgentList",
+        "DoctorReport",
+        "FileStatus",
+        "Privacy",
+        "Stats",
+        "Status",
+        "TagList",
+    ),
     "results.texts": ("DocumentText", "Recall", "Texts"),
     "version": ("__version__",),
 }

@@ -63,7 +63,9 @@ class Tokens:
 
         None if the token is unknown, revoked or expired.
         """
-        token = self._by_hash().get(_hash(secret)) or (self._signer(secret, place, run) if run else None)
+        token = self._by_hash().get(_hash(secret)) or (
+            self._signer(secret, place, run) if run else None
+        )
         return None if token is None or token.once or token.expired(now) else token.caller
 
     def exchange(self, code: str, now: float, *, expires: float) -> tuple[str, str] | None:
@@ -79,11 +81,19 @@ class Tokens:
             tokens = dict(self._by_hash())
             if tokens.pop(_hash(code), None) is None:  # another process used the code first
                 return None
-            kept = {key: one for key, one in tokens.items() if not (one.caller.owner and one.expired(now))}
-            self._write({**kept, _hash(secret): token._replace(created=now, expires=expires, once=False)})
+            kept = {
+                key: one
+                for key, one in tokens.items()
+                if not (one.caller.owner and one.expired(now))
+            }
+            self._write(
+                {**kept, _hash(secret): token._replace(created=now, expires=expires, once=False)}
+            )
         return secret, token.caller.name
 
-    def add(self, caller: Caller, *, created: float, expires: float | None = None, once: bool = False) -> str:
+    def add(
+        self, caller: Caller, *, created: float, expires: float | None = None, once: bool = False
+    ) -> str:
         """Store a new token and return its secret, which cannot be read again.
 
         Raises UsageError if the name is invalid or taken.
@@ -103,12 +113,16 @@ class Tokens:
 
     def revoke(self, name: str) -> Token:
         """Delete a token and return it. Raises NotFoundError."""
-        gone = NotFoundError(f"there is no token {name!r}", "list the tokens: vault-index token list")
+        gone = NotFoundError(
+            f"there is no token {name!r}", "list the tokens: vault-index token list"
+        )
         if not self._path.parent.is_dir():
             raise gone
         with disk.locked(str(self._path.parent)):
             tokens = self._by_hash()
-            revoked = next((key for key, token in tokens.items() if token.caller.name == name), None)
+            revoked = next(
+                (key for key, token in tokens.items() if token.caller.name == name), None
+            )
             if revoked is None:
                 raise gone
             self._write({key: token for key, token in tokens.items() if key != revoked})
@@ -126,7 +140,9 @@ class Tokens:
     # --- inside -----------------------------------------------------------------------------------
 
     def _by_hash(self) -> Mapping[str, Token]:
-        with disk.os_errors_as(f"cannot read {self._path}", f"correct its permissions: chmod 600 {self._path}"):
+        with disk.os_errors_as(
+            f"cannot read {self._path}", f"correct its permissions: chmod 600 {self._path}"
+        ):
             disk.must_be_own(self._path)
             try:
                 file = open(self._path, "rb")  # noqa: SIM115 - closed below
@@ -134,7 +150,13 @@ class Tokens:
                 return {}
             with file:
                 found = os.fstat(file.fileno())
-                like = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+                like = (
+                    found.st_dev,
+                    found.st_ino,
+                    found.st_size,
+                    found.st_mtime_ns,
+                    found.st_ctime_ns,
+                )
                 if found.st_mode & _OTHERS_WRITE:
                     raise VaultIndexError(
                         f"other users can write to {self._path}, so serve accepts no token",
@@ -155,10 +177,13 @@ class Tokens:
 
     def _write(self, tokens: Mapping[str, Token]) -> None:
         kept = [
-            {**token._asdict(), "caller": caller_to_json(token.caller), "hash": key} for key, token in tokens.items()
+            {**token._asdict(), "caller": caller_to_json(token.caller), "hash": key}
+            for key, token in tokens.items()
         ]
         text = json.dumps({"version": _VERSION, "tokens": kept}, indent=1) + "\n"
-        with disk.os_errors_as(f"cannot write {self._path}", "free disk space, or make its folder writable"):
+        with disk.os_errors_as(
+            f"cannot write {self._path}", "free disk space, or make its folder writable"
+        ):
             disk.replace(str(self._path), text.encode(), mode=0o600)
 
 

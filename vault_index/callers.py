@@ -67,7 +67,9 @@ def caller_from_json(data: Mapping[str, Any]) -> Caller:
     except (KeyError, TypeError) as error:
         raise ValueError("not a caller") from error
     fits = isinstance(name, str) and all(isinstance(one, bool) for one in (writes, owner, isolated))
-    if not fits or not all(isinstance(one, list | tuple) and all(isinstance(x, str) for x in one) for one in parts):
+    if not fits or not all(
+        isinstance(one, list | tuple) and all(isinstance(x, str) for x in one) for one in parts
+    ):
         raise ValueError("not a caller")
     sources, folders, projects = map(tuple, parts)
     return Caller(name, writes, Scope(sources, folders, projects, isolated), owner)

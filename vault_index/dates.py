@@ -22,7 +22,20 @@ _LENGTHS = {
 }  # fmt: skip
 _IN_MONTHS = {"month": 1, "year": 12}
 _UNIT = rf"(?:{'|'.join((*_LENGTHS, *_IN_MONTHS))})s?"
-_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_WORDS = (
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 _NUMBERS = {"a": 1, "an": 1, "next": 1, "last": 1, "thirty": 30, "sixty": 60, "ninety": 90} | {
     word: number for number, word in enumerate(_WORDS, start=1)
 }
@@ -33,17 +46,27 @@ _END = r"(?:(?:the )?end of )?"
 _MONTH_ONLY = re.compile(rf"{_END}({_MONTH})(?: (?:of )?(\d{{4}}))?")
 _YEAR_OR_ISO_MONTH = re.compile(rf"{_END}(\d{{4}})(?:-(\d\d))?")
 _QUARTER = re.compile(rf"{_END}(?:q([1-4])[ /-]?(\d{{4}})?|(\d{{4}})[ /-]?q([1-4]))")
-_END_OF = re.compile(r"(?:the )?end of (?:the )?(this |current |next )?(week|month|quarter|year)|(next |this )quarter")
+_END_OF = re.compile(
+    r"(?:the )?end of (?:the )?(this |current |next )?(week|month|quarter|year)|(next |this )quarter"
+)
 _THIS = re.compile(r"this (week|month|quarter|year)")
 _WEEKDAY = re.compile(rf"(?:on )?(?:the )?(this |next |coming |last )?({_DAY})")
-_NEAR = {"yesterday": -1, "today": 0, "tomorrow": 1, "day after tomorrow": 2, "the day after tomorrow": 2}
+_NEAR = {
+    "yesterday": -1,
+    "today": 0,
+    "tomorrow": 1,
+    "day after tomorrow": 2,
+    "the day after tomorrow": 2,
+}
 _RELATIVE = re.compile(
     rf"(?:next|last) (?:week|month|year)|(?:in )?{_NUMBER} {_UNIT}(?:(?: and)? {_NUMBER} {_UNIT})*"
     r"(?: from (?:now|today)| ago)?"
 )
 _SHORT_UNITS = {"h": "hours", "d": "days", "w": "weeks", "y": "years"}
 _SHORT = re.compile(r"\b(\d{1,4}) ?([hdwy])\b")
-_PAST = re.compile(rf"(?:(?:in|within|over|during) )?(?:the )?(?:last|past) (?:({_NUMBER} {_UNIT})|(week|month|year))")
+_PAST = re.compile(
+    rf"(?:(?:in|within|over|during) )?(?:the )?(?:last|past) (?:({_NUMBER} {_UNIT})|(week|month|year))"
+)
 _COUNT = re.compile(rf"({_NUMBER}|next|last) ({_UNIT})")
 _TIME = re.compile(r"(.+?) (?:at )?(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([ap])\.?m\.?)?")
 _WRITTEN = re.compile(
@@ -79,7 +102,9 @@ def read_start(text: str, now: datetime) -> datetime | None:
     None if the text is not a date.
     """
     found = _read(text, now, first=True)
-    return found if found is None or isinstance(found, datetime) else datetime.combine(found, time())
+    return (
+        found if found is None or isinstance(found, datetime) else datetime.combine(found, time())
+    )
 
 
 def written_date(text: str, *, first: bool) -> date | None:
@@ -88,7 +113,11 @@ def written_date(text: str, *, first: bool) -> date | None:
     None for a date that depends on the clock, such as `tomorrow` or `March`. A link
     (`[[2027-02-01]]`) means its day.
     """
-    said = text.strip().strip("[]").partition("|")[0].rpartition("/")[2] if text.strip().startswith("[[") else text
+    said = (
+        text.strip().strip("[]").partition("|")[0].rpartition("/")[2]
+        if text.strip().startswith("[[")
+        else text
+    )
     early, late = (_read(said, now, first=first) for now in _TWO_CLOCKS)
     return early if early == late else None
 
@@ -116,7 +145,11 @@ def _read(text: str, now: datetime, *, first: bool = False) -> date | None:
     try:
         moment = datetime.fromisoformat(text.upper())
         # A naive time is local; `20270201` and `2027-W05-1` are days.
-        return (moment if moment.tzinfo else moment.astimezone()) if len(text) > len("2027-W05-1") else moment.date()
+        return (
+            (moment if moment.tzinfo else moment.astimezone())
+            if len(text) > len("2027-W05-1")
+            else moment.date()
+        )
     except (ValueError, OverflowError):
         pass
     words = " ".join(re.sub(r"(?<=[a-z\d])[,.](?=\s|$)", " ", text.lower()).split())
@@ -128,7 +161,10 @@ def _read(text: str, now: datetime, *, first: bool = False) -> date | None:
             day = _read(at[1], now, first=first)
             plain = None if day is None or isinstance(day, datetime) else day
             hour = int(at[2]) if at[5] is None else int(at[2]) % 12 + 12 * (at[5] == "p")
-            return plain and datetime.combine(plain, time(hour, int(at[3]), int(at[4] or 0))).astimezone()
+            return (
+                plain
+                and datetime.combine(plain, time(hour, int(at[3]), int(at[4] or 0))).astimezone()
+            )
         return (
             _period(words, today, first=first)
             or _weekday(words, today, first=first)
@@ -151,7 +187,9 @@ def _period(words: str, today: date, *, first: bool) -> date | None:
         month = int(match[2] or 0)
         return _edge(int(match[1]), month or 1, 1 if match[2] else 12, first=first)
     if match := _QUARTER.fullmatch(words):
-        return _in_year(int(match[1] or match[4]) * 3 - 2, 3, match[2] or match[3], today, first=first)
+        return _in_year(
+            int(match[1] or match[4]) * 3 - 2, 3, match[2] or match[3], today, first=first
+        )
     if match := _MONTH_ONLY.fullmatch(words):
         return _in_year(_MONTHS.index(match[1][:3]) + 1, 1, match[2], today, first=first)
     if first and (match := _THIS.fullmatch(words)):
@@ -165,7 +203,12 @@ def _period(words: str, today: date, *, first: bool) -> date | None:
 def _in_year(month: int, months: int, year: str | None, today: date, *, first: bool) -> date:
     if year is None:
         passed = today.month > month + months - 1
-        return _edge(today.year - (month > today.month) if first else today.year + passed, month, months, first=first)
+        return _edge(
+            today.year - (month > today.month) if first else today.year + passed,
+            month,
+            months,
+            first=first,
+        )
     return _edge(int(year), month, months, first=first)
 
 
@@ -194,7 +237,9 @@ def _weekday(words: str, today: date, *, first: bool) -> date | None:
         return None
     ahead = (_DAYS.index(match[2][:3]) - today.weekday() - 1) % 7 + 1
     before = match[1] == "last " or (first and match[1] is None)
-    return today + timedelta(days=ahead - 7 - 7 * (ahead == 7 and match[1] == "last ") if before else ahead)
+    return today + timedelta(
+        days=ahead - 7 - 7 * (ahead == 7 and match[1] == "last ") if before else ahead
+    )
 
 
 def _relative(words: str, now: datetime, *, back: bool) -> date | None:

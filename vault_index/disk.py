@@ -29,7 +29,9 @@ _PRIVATE = 0o600
 
 
 @contextlib.contextmanager
-def folder_in(root: str, folder: str, *, outside: bool = False, make: bool = False) -> Iterator[int]:
+def folder_in(
+    root: str, folder: str, *, outside: bool = False, make: bool = False
+) -> Iterator[int]:
     """Open a folder by its path under `root` and yield its handle.
 
     With `make`, create and sync missing folders, with at most the permissions of their parents.
@@ -48,7 +50,9 @@ def folder_in(root: str, folder: str, *, outside: bool = False, make: bool = Fal
 
 
 @contextlib.contextmanager
-def file_in(root: str, path: str, *, outside: bool = False, make: bool = False) -> Iterator[tuple[int, str]]:
+def file_in(
+    root: str, path: str, *, outside: bool = False, make: bool = False
+) -> Iterator[tuple[int, str]]:
     """Like `folder_in`, for a file that need not exist: yield its folder's handle and its name.
 
     The name is not a link, but could become one: open it with O_NOFOLLOW.
@@ -69,7 +73,9 @@ def open_own(path: str | os.PathLike[str], flags: int) -> int:
 
     Raises VaultIndexError for a link, a hard link or a file of another user.
     """
-    refused = VaultIndexError(f"{path} is a link, or belongs to another user", "delete it, and try again")
+    refused = VaultIndexError(
+        f"{path} is a link, or belongs to another user", "delete it, and try again"
+    )
     flags |= os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         descriptor = os.open(path, flags, _PRIVATE)
@@ -91,7 +97,9 @@ def must_be_own(path: str | os.PathLike[str]) -> None:
     """Raise VaultIndexError if a file or link belongs to another user, except root."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         if os.lstat(path).st_uid not in (0, os.geteuid()):
-            raise VaultIndexError(f"{path} belongs to another user", "delete it, or change its owner")
+            raise VaultIndexError(
+                f"{path} belongs to another user", "delete it, or change its owner"
+            )
 
 
 def make_folder(folder: str) -> None:
@@ -135,7 +143,9 @@ def draft(
 def _new_draft(folder: str, mode: int, at: int | None) -> tuple[str, int]:
     while True:
         path = f"{folder}/.vault-index-{os.urandom(8).hex()}.tmp"
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=at)
+        descriptor = os.open(
+            path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=at
+        )
         # Without locks, `remove_left_drafts` cannot lock a draft either, and keeps it.
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -179,7 +189,12 @@ def replace(path: str, data: bytes, *, mode: int = 0o666) -> None:
 
 
 def move_without_overwriting(
-    source: str, target: str, *, lasting: bool = True, at: int | None = None, into: int | None = None
+    source: str,
+    target: str,
+    *,
+    lasting: bool = True,
+    at: int | None = None,
+    into: int | None = None,
 ) -> None:
     """Move a file to a free name; FileExistsError, with nothing changed, if the name is taken.
 
@@ -191,7 +206,11 @@ def move_without_overwriting(
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE, dir_fd=into))
+        os.close(
+            os.open(
+                target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE, dir_fd=into
+            )
+        )
         try:
             os.replace(source, target, src_dir_fd=at, dst_dir_fd=into)
         except OSError:
@@ -208,7 +227,10 @@ def rename_without_overwriting(source: str, name: str, *, at: int, into: int) ->
     import ctypes  # 6 ms, and only moving a memory needs it
 
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if rename is not None and rename(at, os.fsencode(source), into, os.fsencode(name), _NO_REPLACE) == 0:
+    if (
+        rename is not None
+        and rename(at, os.fsencode(source), into, os.fsencode(name), _NO_REPLACE) == 0
+    ):
         return
     error = ctypes.get_errno() if rename is not None else errno.ENOSYS
     # Kernels and file systems without renameat2 return one of these.
@@ -217,7 +239,9 @@ def rename_without_overwriting(source: str, name: str, *, at: int, into: int) ->
     move_without_overwriting(source, name, lasting=False, at=at, into=into)
 
 
-def move_to_free_name(source: str, names: Iterable[str], *, at: int | None = None, into: int | None = None) -> str:
+def move_to_free_name(
+    source: str, names: Iterable[str], *, at: int | None = None, into: int | None = None
+) -> str:
     """Move a file to the first free name and return that name. FileExistsError if all are taken."""
     for name in names:
         with contextlib.suppress(FileExistsError):
@@ -282,7 +306,10 @@ def linked_worktrees(root: str) -> list[str]:
     records = os.path.join(root, ".git", "worktrees")
     folders = []
     with contextlib.suppress(OSError):
-        folders = [os.path.dirname(_git_line(os.path.join(records, name), "gitdir")) for name in os.listdir(records)]
+        folders = [
+            os.path.dirname(_git_line(os.path.join(records, name), "gitdir"))
+            for name in os.listdir(records)
+        ]
     return [folder for folder in folders if folder and _main_worktree(folder) == root]
 
 
@@ -295,13 +322,17 @@ def _main_worktree(tree: str) -> str:
     place = os.path.realpath(record).split("/")
     linked = place[-3:-1] == [".git", "worktrees"]
     back = os.path.dirname(os.path.join(record, _git_line(record, "gitdir"))) if linked else ""
-    return "/".join(place[:-3]) if back and os.path.realpath(back) == os.path.realpath(tree) else tree
+    return (
+        "/".join(place[:-3]) if back and os.path.realpath(back) == os.path.realpath(tree) else tree
+    )
 
 
 def _git_line(folder: str, name: str) -> str:
     """Read a small file of git; empty if it cannot be read, is a folder or a link."""
     try:
-        descriptor = os.open(os.path.join(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(
+            os.path.join(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        )
     except OSError:
         return ""
     try:
@@ -355,7 +386,9 @@ def _descend(root: str, path: str, make: bool) -> int:
                 raise UsageError(f"{path!r} leads out of {root}", "give a path inside it")
             if make and name:
                 with contextlib.suppress(FileExistsError):
-                    os.mkdir(name, stat.S_IMODE(os.fstat(handle).st_mode) & 0o777 | 0o700, dir_fd=handle)
+                    os.mkdir(
+                        name, stat.S_IMODE(os.fstat(handle).st_mode) & 0o777 | 0o700, dir_fd=handle
+                    )
                     sync_folder(".", at=handle)
             below = os.open(name or ".", _HANDLE | os.O_NOFOLLOW, dir_fd=handle)
             os.close(handle)
@@ -380,7 +413,9 @@ def _lock(descriptor: int) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() >= deadline:
-                raise BusyError("another process is writing in the same folder", "try again in a moment") from None
+                raise BusyError(
+                    "another process is writing in the same folder", "try again in a moment"
+                ) from None
             time.sleep(_POLL_SECONDS)
         except OSError:
             return

@@ -26,7 +26,17 @@ ACTIONS = ("accept", "edit", "merge", "supersede", "archive", "delete", "keep")
 SORTS = ("created", "time", "updated", "access", "expires", "title", "content")
 
 NO_TEXT = frozenset(
-    ("title", "id", "created", "updated", "expires", "valid_until", "supersedes", "superseded_by", "archived")
+    (
+        "title",
+        "id",
+        "created",
+        "updated",
+        "expires",
+        "valid_until",
+        "supersedes",
+        "superseded_by",
+        "archived",
+    )
 )
 """Frontmatter keys with values that are not part of the text: the title is its heading, and ids and
 times have their own filters.

@@ -62,12 +62,16 @@ class Runtime:
         self._configure(config)
 
     @classmethod
-    def open(cls, home: str | Path | Home | None = None, config: str | Path | None = None) -> Runtime:
+    def open(
+        cls, home: str | Path | Home | None = None, config: str | Path | None = None
+    ) -> Runtime:
         """Open a home.
 
         Raises NotSetUpError without a configuration, ConfigError for an invalid one.
         """
-        places = find_home(home, config) if home is None or isinstance(home, str | os.PathLike) else home
+        places = (
+            find_home(home, config) if home is None or isinstance(home, str | os.PathLike) else home
+        )
         check_folder(places.data_dir)
         for file in (places.index_db, places.cache_db, places.state_db):
             must_be_own(file)
@@ -77,7 +81,10 @@ class Runtime:
         self.config = config
         self.vaults = vaults_of(config)
         """Vaults, which hold notes and memories, by name."""
-        self.sources: tuple[Source, ...] = (*self.vaults.values(), *sessions_of(config, self.vaults))
+        self.sources: tuple[Source, ...] = (
+            *self.vaults.values(),
+            *sessions_of(config, self.vaults),
+        )
         self.by_name = {source.config.name: source for source in self.sources}
         self._close_pools()  # their connections still use the old sources
         self._parts = {}
@@ -103,7 +110,9 @@ class Runtime:
         from vault_index.markdown.memory import project_in
         from vault_index.markdown.normalize import split_lines
 
-        return self.scope.holds(source, path, project_in(read_frontmatter(split_lines(text)).values))
+        return self.scope.holds(
+            source, path, project_in(read_frontmatter(split_lines(text)).values)
+        )
 
     @property
     def write(self) -> WriteSide:
@@ -114,7 +123,9 @@ class Runtime:
             if self._write is None:
                 from vault_index.indexer.index_writer import WriteSide
 
-                self._write = WriteSide(self.home, self.config, self.sources, self.embedders, self.moments)
+                self._write = WriteSide(
+                    self.home, self.config, self.sources, self.embedders, self.moments
+                )
             return self._write
 
     def embed_step(self, renew: bool = False) -> EmbedReport:
@@ -188,7 +199,9 @@ class Runtime:
                 pool = ReadPool(self.home, partial(PartReader, scope=scope))
                 pool.sources = self.pool.sources
             self._parts[scope] = pool
-            gone = self._parts.pop(next(iter(self._parts))) if len(self._parts) > _MOST_PARTS else None
+            gone = (
+                self._parts.pop(next(iter(self._parts))) if len(self._parts) > _MOST_PARTS else None
+            )
         if gone is not None:
             gone.close()
         return pool
@@ -202,7 +215,9 @@ class Runtime:
         if scope.sources:
             return scope.sources
         home, folder = self.config.memory_source(), f"{self.config.memory.dir}/"
-        writes = not scope.folders or any(folder.startswith(one) or one.startswith(folder) for one in scope.below)
+        writes = not scope.folders or any(
+            folder.startswith(one) or one.startswith(folder) for one in scope.below
+        )
         seen: tuple[str, ...] = (home.name,) if home is not None and writes else ()
         with suppress(NotSetUpError), pool.lend() as connections:
             seen += connections.reader.sources
@@ -261,7 +276,13 @@ class Runtime:
             connections.reader,
             connections.state,
             self.by_name,
-            partial(self.embedders.embed_query, connections.state, self.moments, connections.reader, limited),
+            partial(
+                self.embedders.embed_query,
+                connections.state,
+                self.moments,
+                connections.reader,
+                limited,
+            ),
             self.config.ranking,
             partial(self.pending, connections.reader) if self.hides else None,
         )

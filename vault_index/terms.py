@@ -31,7 +31,9 @@ _KANA = "\u3041-\u30ff"
 _SYLLABIC = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f"
 _INFLECTED = "\u0370-\u052f\u0531-\u0587\u10a0-\u10ff\u1c80-\u1cbf\u1f00-\u1fff\ua640-\ua69f"  # Greek to Georgian
 _PREFIXED = "\u0591-\u05ea\u0610-\u0669\u066e-\u06d3\u06d5-\u06dc\u06ee-\u06ff\u0750-\u077f"  # Hebrew and Arabic
-_INDIC = "\u0900-\u0963\u0966-\u0dff"  # Devanagari to Sinhala, without the marks that end a sentence
+_INDIC = (
+    "\u0900-\u0963\u0966-\u0dff"  # Devanagari to Sinhala, without the marks that end a sentence
+)
 _SPACELESS = ("cjk", "syllabic")
 _SYLLABIC_GRAM = 3
 _PREFIXED_GRAM = 4
@@ -41,7 +43,9 @@ _PIECE = "\u02d1"
 transcription alone."""
 _CASED = "ßẞİı\u13f8-\u13fd\u1c80-\u1cbf\ua796-\ua7f6\uab70-\uabbf"  # SQLite's tokenizer knows the case of others
 _CASES = {"İ": "I", "ı": "i", "ẞ": "SS"}
-_ACCENTS = "\u0300-\u036f\u20d0-\u20ff"  # that no letter is composed with; of some SQLite makes spaces
+_ACCENTS = (
+    "\u0300-\u036f\u20d0-\u20ff"  # that no letter is composed with; of some SQLite makes spaces
+)
 _EMOJI = (
     "\u231a\u231b\u2328\u23cf\u23e9-\u23f3\u23f8-\u23fa\u25aa\u25ab\u25b6\u25c0\u25fb-\u25fe\u2600-\u27bf\u2934\u2935"
     "\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\u3030\u303d"
@@ -53,13 +57,23 @@ _UNIT = re.compile(f"{ENTITY}|.", re.DOTALL)
 _ALIKE = {"ى": "ي", "ی": "ي", "ة": "ه", "ک": "ك", "ـ": ""}
 # Bytes as what they are, to see at once that a text has no hump.
 _KINDS = bytes(
-    ord("A" if chr(byte).isupper() else "a" if chr(byte).islower() else "0" if chr(byte).isdigit() else " ")
+    ord(
+        "A"
+        if chr(byte).isupper()
+        else "a"
+        if chr(byte).islower()
+        else "0"
+        if chr(byte).isdigit()
+        else " "
+    )
     if byte < 128
     else ord(" ")
     for byte in range(256)
 )
 _HUMP_KINDS = re.compile(rb"[a0]A|AAa")
-_PARTS = re.compile(r"[A-Z]{2,9}e?s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")  # `VMs` is one part
+_PARTS = re.compile(
+    r"[A-Z]{2,9}e?s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
+)  # `VMs` is one part
 _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"[^\W_]+")
 
@@ -91,7 +105,9 @@ def _rewritten() -> re.Pattern[str]:
 
 
 def _as_it_stands(text: str) -> bool:
-    return text.isascii() or (_any_run().search(text) is None and unicodedata.is_normalized("NFKC", text))
+    return text.isascii() or (
+        _any_run().search(text) is None and unicodedata.is_normalized("NFKC", text)
+    )
 
 
 def analysed(text: str) -> str:
@@ -102,11 +118,15 @@ def analysed(text: str) -> str:
 def _read(text: str) -> str:
     """`text` without entities, and with the commonest characters replaced that patterns take ten times as long for."""
     text = decoded(text)
-    return text if text.isascii() else text.replace("\xa0", " ").replace("…", "...").replace("ß", "ss")
+    return (
+        text if text.isascii() else text.replace("\xa0", " ").replace("…", "...").replace("ß", "ss")
+    )
 
 
 def _normalized(text: str) -> str:
-    if text.isascii() or (_rewritten().search(text) is None and unicodedata.is_normalized("NFKC", text)):
+    if text.isascii() or (
+        _rewritten().search(text) is None and unicodedata.is_normalized("NFKC", text)
+    ):
         return text
     return _rewritten().sub(_rewrite, composed(text))
 
@@ -133,7 +153,9 @@ def _units(text: str) -> list[tuple[int, int]]:
 def _joins(unit: str) -> bool:
     """Whether a character belongs to the one before it, or adds nothing to it."""
     first = unicodedata.normalize("NFKD", decoded(unit))[:1]
-    return not analysed(unit) or unicodedata.category(first)[0] == "M" or "\u1160" <= first <= "\u11ff"
+    return (
+        not analysed(unit) or unicodedata.category(first)[0] == "M" or "\u1160" <= first <= "\u11ff"
+    )
 
 
 def index_text(text: str) -> str:
@@ -183,7 +205,11 @@ def index_text_in_place(text: str) -> str:
 
 def _line_in_place(line: str) -> str:
     pieces: list[str] = []
-    return line if line.isascii() else " ".join((_runs().sub(lambda run: _as_indexed(run, pieces), line), *pieces))
+    return (
+        line
+        if line.isascii()
+        else " ".join((_runs().sub(lambda run: _as_indexed(run, pieces), line), *pieces))
+    )
 
 
 def _as_indexed(run: re.Match[str], pieces: list[str]) -> str:
@@ -224,7 +250,10 @@ def _pieces(word: str, script: str | None) -> tuple[str, ...]:
         return ()
     word = folded(word)
     if script == "prefixed":
-        return tuple(word[end - _PREFIXED_GRAM : end] + _PIECE for end in range(_PREFIXED_GRAM, len(word) + 1))
+        return tuple(
+            word[end - _PREFIXED_GRAM : end] + _PIECE
+            for end in range(_PREFIXED_GRAM, len(word) + 1)
+        )
     return (word[:_BEGINNING] + _PIECE,) if len(word) > _BEGINNING else ()
 
 
@@ -291,7 +320,9 @@ def _in_a_row(run: re.Match[str]) -> str:
 def is_prefix(part: str) -> bool:
     """Whether a part must be looked for as a beginning: it is shorter than the n-grams of its script."""
     run = None if part.isascii() or len(part) >= _SYLLABIC_GRAM else _runs().fullmatch(part)
-    return run is not None and (run.lastgroup == "syllabic" or (run.lastgroup == "cjk" and len(part) == 1))
+    return run is not None and (
+        run.lastgroup == "syllabic" or (run.lastgroup == "cjk" and len(part) == 1)
+    )
 
 
 def is_plain(text: str) -> bool:
@@ -311,8 +342,14 @@ def placed_words(text: str) -> list[tuple[int, int, str]]:
 
 def _words_in(text: str) -> list[tuple[int, int, str]]:
     runs = [] if text.isascii() else list(_runs().finditer(text))
-    apart = _runs().sub(lambda run: " " * len(run[0]) if _is_spaceless(run) else run[0], text) if runs else text
-    words = [(*word.span(), folded(word[0]) if runs else word[0]) for word in _TOKEN.finditer(apart)]
+    apart = (
+        _runs().sub(lambda run: " " * len(run[0]) if _is_spaceless(run) else run[0], text)
+        if runs
+        else text
+    )
+    words = [
+        (*word.span(), folded(word[0]) if runs else word[0]) for word in _TOKEN.finditer(apart)
+    ]
     compounds = set(_compounds(text))
     words += [
         (start + part.start(), start + part.end(), part[0])
@@ -328,7 +365,9 @@ def _words_in(text: str) -> list[tuple[int, int, str]]:
 def _placed(run: re.Match[str]) -> Iterator[tuple[int, int, str]]:
     start, end = run.span()
     if not _is_spaceless(run):
-        yield from ((start, end, word) for word in (folded(run[0]), *_pieces(run[0], run.lastgroup)))
+        yield from (
+            (start, end, word) for word in (folded(run[0]), *_pieces(run[0], run.lastgroup))
+        )
         return
     cjk = run.lastgroup == "cjk"
     places = [start + at for at, letter in enumerate(run[0]) if cjk or letter.isalnum()]
@@ -346,14 +385,18 @@ def index_words(text: str) -> list[str]:
     words += [part for compound in _compounds(text) for part in _PARTS.findall(compound)]
     if not text.isascii():
         words += _lone_han().findall(text)
-        words += [piece for run in _runs().finditer(text) for piece in _pieces(run[0], run.lastgroup)]
+        words += [
+            piece for run in _runs().finditer(text) for piece in _pieces(run[0], run.lastgroup)
+        ]
     return list(dict.fromkeys(map(str.lower, words)))
 
 
 def is_word(word: str) -> bool:
     """Whether it is a word as people write them: no n-gram, no piece of another word."""
     in_part = (*_SPACELESS, "indic")
-    return word.isascii() or not (_PIECE in word or any(run.lastgroup in in_part for run in _runs().finditer(word)))
+    return word.isascii() or not (
+        _PIECE in word or any(run.lastgroup in in_part for run in _runs().finditer(word))
+    )
 
 
 def is_piece(word: str) -> bool:
@@ -423,9 +466,13 @@ aan als bij dat de deze dit een en er geen haar heb hebben heeft het hij ik je m
 ook op te tot uit voor waar waarom wanneer wat welke werd wie wij wordt zich zij zijn zonder
 """
 
-_LETTERS = "s t d m n"  # what an apostrophe leaves, as in `l'eau` and `what's`; `c` and `r` are languages
+_LETTERS = (
+    "s t d m n"  # what an apostrophe leaves, as in `l'eau` and `what's`; `c` and `r` are languages
+)
 
-STOPWORDS = frozenset(f"{_ENGLISH} {_GERMAN} {_FRENCH} {_SPANISH} {_ITALIAN} {_PORTUGUESE} {_DUTCH} {_LETTERS}".split())
+STOPWORDS = frozenset(
+    f"{_ENGLISH} {_GERMAN} {_FRENCH} {_SPANISH} {_ITALIAN} {_PORTUGUESE} {_DUTCH} {_LETTERS}".split()
+)
 
 _CONTRACTED = ("'s", "'re", "'ll", "'d", "'m", "'ve")
 

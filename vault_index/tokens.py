@@ -28,7 +28,9 @@ def _encoding() -> tiktoken.Encoding:
     # Each token is followed by its rank, which equals its position.
     tokens = _RANKS.read_bytes().split()[0::2]
     ranks = dict(zip(map(a2b_base64, tokens), range(len(tokens)), strict=True))
-    return tiktoken.Encoding("cl100k_base", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens=_SPECIAL_TOKENS)
+    return tiktoken.Encoding(
+        "cl100k_base", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens=_SPECIAL_TOKENS
+    )
 
 
 def release() -> None:

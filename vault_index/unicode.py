@@ -47,7 +47,9 @@ def composed(text: str) -> str:
 
 @cache
 def _odd() -> re.Pattern[str]:
-    return re.compile(f"[{SYMBOLS}{IGNORABLE}\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]")
+    return re.compile(
+        f"[{SYMBOLS}{IGNORABLE}\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    )
 
 
 def _set_apart(sign: re.Match[str]) -> str:
@@ -70,7 +72,11 @@ def mended(value: Any) -> Any:
     """Return a JSON value with each lone surrogate replaced by U+FFFD, and each pair joined."""
     if isinstance(value, str):
         whole = not has_surrogates(value)
-        return value if whole else value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return (
+            value
+            if whole
+            else value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        )
     if isinstance(value, dict):
         return {mended(key): mended(item) for key, item in value.items()}
     return [mended(item) for item in value] if isinstance(value, list) else value

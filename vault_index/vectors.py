@@ -43,12 +43,17 @@ def mean(space: VectorSpace, vectors: Sequence[Vector]) -> Vector | None:
     """Return the normalized mean of some vectors; None if there are none or they cancel out."""
     # Without numpy, because importing it takes longer than this loop.
     kind = f"<{space.dimensions}{'b' if is_int8(space) else 'f'}"
-    sums = [sum(column) for column in zip(*(struct.unpack(kind, vector) for vector in vectors), strict=True)]
+    sums = [
+        sum(column)
+        for column in zip(*(struct.unpack(kind, vector) for vector in vectors), strict=True)
+    ]
     length = math.hypot(*sums)
     if not length:
         return None
     if is_int8(space):
-        return struct.pack(kind, *(max(-LARGEST, min(LARGEST, round(value * SCALE / length))) for value in sums))
+        return struct.pack(
+            kind, *(max(-LARGEST, min(LARGEST, round(value * SCALE / length))) for value in sums)
+        )
     return struct.pack(kind, *(value / length for value in sums))
 
 

@@ -21,11 +21,15 @@ from vault_index.errors import ConfigError
 Key = str | int
 """The name of a member of an object, or the index of one of an array (the length of the array to append)."""
 
-_JSON_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"?|(\A\ufeff|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?)', re.DOTALL)
+_JSON_COMMENT = re.compile(
+    r'"(?:[^"\\]|\\.)*"?|(\A\ufeff|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?)', re.DOTALL
+)
 """A string, or a comment (group 1)."""
 _TRAILING_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"?|(,)(?=\s*[]}])', re.DOTALL)
 """A string, or a trailing comma (group 1) of JSON without comments."""
-_JSON_MEMBER = re.compile(r'\s*(?P<comma>,?)\s*(?P<begin>)(?:(?P<name>"(?:[^"\\]|\\.)*")\s*:\s*)?', re.DOTALL)
+_JSON_MEMBER = re.compile(
+    r'\s*(?P<comma>,?)\s*(?P<begin>)(?:(?P<name>"(?:[^"\\]|\\.)*")\s*:\s*)?', re.DOTALL
+)
 """What stands between two values."""
 _TOML_COMMENT = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*(?:""")?|"(?:[^"\\\n]|\\.)*"?'
@@ -106,7 +110,9 @@ def without_json(text: str, path: Sequence[Key]) -> str:
         _spliced(text, (blank, end, ""), *commas)
         if len(parent.members) > 1
         else _spliced(text, (blank, parent.close, "")),
-        _spliced(text, (begin, end, kept), *commas),  # where the first one loses a comment, or makes one longer
+        _spliced(
+            text, (begin, end, kept), *commas
+        ),  # where the first one loses a comment, or makes one longer
     )
     return _checked(text, candidates, wanted, read_json, _JSON_COMMENT, hint)
 
@@ -145,7 +151,9 @@ def without_server(text: str) -> str:
         return text
     kept = _TOML_SERVER.sub(lambda block: _comments_in(_TOML_COMMENT, block[0]), text)
     candidates = (_TOML_SERVER.sub("", text), kept)
-    return _checked(text, candidates, wanted, read_toml, _TOML_COMMENT, "delete mcp_servers.vault-index by hand")
+    return _checked(
+        text, candidates, wanted, read_toml, _TOML_COMMENT, "delete mcp_servers.vault-index by hand"
+    )
 
 
 # --- inside --------------------------------------------------------------------------------------------------------
@@ -174,7 +182,9 @@ def _comments(pattern: re.Pattern[str], text: str) -> list[str]:
 
 def _comments_in(pattern: re.Pattern[str], text: str) -> str:
     """The comments of a text that goes, so that they can stay."""
-    return "".join(each if each.startswith("/*") else f"{each}\n" for each in _comments(pattern, text))
+    return "".join(
+        each if each.startswith("/*") else f"{each}\n" for each in _comments(pattern, text)
+    )
 
 
 def _item(data: Any, key: Key) -> Any:
@@ -204,7 +214,10 @@ def _containers(text: str, path: Sequence[Key], hint: str) -> list[tuple[_Contai
         if plain[start] != ("{" if isinstance(key, str) else "["):
             raise ConfigError(f"{_name(path[:depth])} has an unexpected value", hint)
         container = _container(spaced, plain, start)
-        index = max((index for index, member in enumerate(container.members) if member[0] == key), default=-1)
+        index = max(
+            (index for index, member in enumerate(container.members) if member[0] == key),
+            default=-1,
+        )
         found.append((container, index))
         if index < 0:
             break
@@ -266,7 +279,9 @@ def _line_of(text: str) -> str:
 def _updated(block: str, value: dict[str, Any]) -> str:
     import tomlkit
 
-    with suppress(tomlkit.exceptions.TOMLKitError):  # the block is part of something else, and stays
+    with suppress(
+        tomlkit.exceptions.TOMLKitError
+    ):  # the block is part of something else, and stays
         document: Any = tomlkit.parse(block)
         document["mcp_servers"]["vault-index"].update(value)
         block = tomlkit.dumps(document)

@@ -31,14 +31,20 @@ _TOPIC_MESSAGES = 6
 _TAIL = 4 << 20
 """Bytes at the end of a transcript that are searched for the last messages of the user."""
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,128}")
-_NOT_SAID = re.compile(r"\s*(?:<(?:task-notification|system-reminder|(?:command|local-command|bash)-)|[/!?]\S*\s*$|\Z)")
+_NOT_SAID = re.compile(
+    r"\s*(?:<(?:task-notification|system-reminder|(?:command|local-command|bash)-)|[/!?]\S*\s*$|\Z)"
+)
 """What clients hand on as a prompt though nobody typed it (a task is done), and their commands."""
 
 
-def answer(client: str, told: Mapping[str, Any], folder: Path, ask: Ask, start: Start) -> dict[str, Any] | None:
+def answer(
+    client: str, told: Mapping[str, Any], folder: Path, ask: Ask, start: Start
+) -> dict[str, Any] | None:
     """What the client is told in return, if anything; `told` is what it says of the event. In `folder` it is kept what
     a session has had."""
-    name, session, place = (str(told.get(key) or "") for key in ("hook_event_name", "session_id", "cwd"))
+    name, session, place = (
+        str(told.get(key) or "") for key in ("hook_event_name", "session_id", "cwd")
+    )
     if not _SESSION.fullmatch(session):
         return None
     event, text = WIRED[client].events.get(name), ""
@@ -56,12 +62,16 @@ def answer(client: str, told: Mapping[str, Any], folder: Path, ask: Ask, start: 
         said = str(told.get("last_assistant_message") or told.get("prompt_response") or "")
         if "remember" in said.lower():
             _capture(start, folder, client, said, session, place)
-    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}} if text else None
+    return (
+        {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}} if text else None
+    )
 
 
 def _last_messages(client: str, transcript: str) -> list[str]:
     """Return the last messages of the user, the newest first; none if the transcript cannot be read."""
-    from vault_index.sources.sessions.values import read_object  # late: only a compaction needs a transcript
+    from vault_index.sources.sessions.values import (
+        read_object,
+    )  # late: only a compaction needs a transcript
 
     try:
         with open(transcript, "rb") as file:
@@ -86,13 +96,19 @@ def _typed(client: str, line: dict[str, Any]) -> str:
         texts = [part.text for part in parts if speaker == "user" and isinstance(part, Text)]
     else:
         item = object_of(line, "payload")
-        texts = [text_of(one, "text") for one in objects_of(item, "content") if item.get("role") == "user"]
+        texts = [
+            text_of(one, "text")
+            for one in objects_of(item, "content")
+            if item.get("role") == "user"
+        ]
     return "\n".join(filter(None, (said_in_prompt(client, text) for text in texts)))
 
 
 def _recall(ask: Ask, query: str, session: str, place: str) -> str:
     params = {"query": query[:_LONGEST_QUERY], "session": session}
-    return str(ask("recall", params | ({"project": place, "directory": place} if place else {}))["text"]).strip()
+    return str(
+        ask("recall", params | ({"project": place, "directory": place} if place else {}))["text"]
+    ).strip()
 
 
 def _capture(start: Start, folder: Path, by: str, text: str, session: str, place: str) -> None:
@@ -100,7 +116,9 @@ def _capture(start: Start, folder: Path, by: str, text: str, session: str, place
         return
     words = ["capture", "--auto", f"--by={by}", f"--session={session}"]
     project = [f"--project={place}"] if place else []
-    start([*words, *project, *(["--statements"] if by == "user" else [])], text[:_LONGEST_TEXT], place)
+    start(
+        [*words, *project, *(["--statements"] if by == "user" else [])], text[:_LONGEST_TEXT], place
+    )
 
 
 def _is_first(folder: Path, session: str, what: str) -> bool:

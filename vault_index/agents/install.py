@@ -13,7 +13,14 @@ from typing import Any
 
 from vault_index import disk
 from vault_index.agents.clients import SERVER, WIRED, Wiring, entry
-from vault_index.agents.edit import read_json, read_toml, with_json, with_server, without_json, without_server
+from vault_index.agents.edit import (
+    read_json,
+    read_toml,
+    with_json,
+    with_server,
+    without_json,
+    without_server,
+)
 from vault_index.config.home import private_folder
 from vault_index.errors import ConfigError, ConflictError, UsageError, VaultIndexError
 from vault_index.markdown.recalled import own_run
@@ -73,7 +80,11 @@ class Plan:
         ConflictError where a file changed since it was read."""
         copies = []
         for path in self.changed:
-            before, after, real = self.before[path], self.after[path], Path(disk.real_path(str(path)))
+            before, after, real = (
+                self.before[path],
+                self.after[path],
+                Path(disk.real_path(str(path))),
+            )
             with _naming(path):
                 if before is not None:
                     backups = private_folder(private_folder(data_dir) / "backups")
@@ -83,7 +94,9 @@ class Plan:
                 like = real.stat() if real.exists() else None
                 with disk.draft(folder, (after or "").encode(), like, mode=0o600) as draft:
                     if _read(path) != before:
-                        raise ConflictError(f"{path} was changed meanwhile", "run the same command again")
+                        raise ConflictError(
+                            f"{path} was changed meanwhile", "run the same command again"
+                        )
                     real.unlink() if after is None else os.replace(draft, real)
         return copies
 
@@ -93,9 +106,14 @@ def target_of(client: str, project: Path | None = None) -> Target:
     if project is None:
         folder = folder_of(client)
         # Claude Code keeps this file beside its folder, unless it was told of another folder.
-        beside = client == "claude-code" and not os.path.isabs(os.environ.get("CLAUDE_CONFIG_DIR", ""))
+        beside = client == "claude-code" and not os.path.isabs(
+            os.environ.get("CLAUDE_CONFIG_DIR", "")
+        )
         return Target(
-            client, "global", (folder.parent if beside else folder) / wiring.server[0], folder / wiring.hooks[0]
+            client,
+            "global",
+            (folder.parent if beside else folder) / wiring.server[0],
+            folder / wiring.hooks[0],
         )
     if not project.is_dir():
         raise UsageError(f"{project} is no folder", "name the folder of the project")
@@ -114,7 +132,9 @@ def uninstalling(target: Target) -> Plan:
     plan = Plan()
     if _is_ours(_server(plan, target)):
         toml = target.server.suffix == ".toml"
-        plan.change(target.server, *((without_server,) if toml else (without_json, ("mcpServers", SERVER))))
+        plan.change(
+            target.server, *((without_server,) if toml else (without_json, ("mcpServers", SERVER)))
+        )
     for path, _ in reversed(_our_hooks(plan, target)):
         plan.change(target.hooks, _without_hook, path)
     for path in plan.changed:  # what is left of a file that we began
@@ -143,7 +163,9 @@ def state_of(target: Target, program: Sequence[str]) -> dict[str, object]:
     else:
         state = "incomplete" if len(programs) <= len(target.wiring.events) else "outdated"
     told |= {"state": state, "gone": sorted(gone)}
-    return told | ({"trusted": _is_trusted(target)} if target.client == "codex" and programs else {})
+    return told | (
+        {"trusted": _is_trusted(target)} if target.client == "codex" and programs else {}
+    )
 
 
 # --- inside --------------------------------------------------------------------------------------------------------
@@ -153,14 +175,17 @@ def _put_server(plan: Plan, target: Target, program: Sequence[str]) -> None:
     known = _server(plan, target)
     if known is not None and not _is_ours(known):
         raise ConflictError(
-            f"{target.server}: there is another server {SERVER!r}: nothing was done", "rename it, or take it out"
+            f"{target.server}: there is another server {SERVER!r}: nothing was done",
+            "rename it, or take it out",
         )
     words = _words(known)
     flags = words[words.index("mcp") + 1 :] if "mcp" in words else []  # --read-only stays
     value = {**(known or {}), **entry(target.client, [*program, "mcp", *flags])}
     if value != known:
         toml = target.server.suffix == ".toml"
-        plan.change(target.server, *((with_server,) if toml else (with_json, ("mcpServers", SERVER))), value)
+        plan.change(
+            target.server, *((with_server,) if toml else (with_json, ("mcpServers", SERVER))), value
+        )
 
 
 def _put_hooks(plan: Plan, target: Target, program: Sequence[str]) -> None:
@@ -195,7 +220,10 @@ def _server(plan: Plan, target: Target) -> dict[str, Any] | None:
 
 def _words(server: dict[str, Any] | None) -> list[str]:
     """The command line of a server."""
-    return [str(word) for word in ((server or {}).get("command", ""), *_list((server or {}).get("args")))]
+    return [
+        str(word)
+        for word in ((server or {}).get("command", ""), *_list((server or {}).get("args")))
+    ]
 
 
 def _is_ours(server: dict[str, Any] | None) -> bool:
@@ -265,7 +293,9 @@ def _read(path: Path) -> str | None:
 def _naming(path: Path) -> Iterator[None]:
     """Name the file in an error."""
     try:
-        with disk.os_errors_as(f"{path}: nothing was done", "make it readable and writable, or see --print"):
+        with disk.os_errors_as(
+            f"{path}: nothing was done", "make it readable and writable, or see --print"
+        ):
             yield
     except VaultIndexError as error:
         if str(path) in error.message:

@@ -26,7 +26,15 @@ if TYPE_CHECKING:  # each call makes its own answer
     from vault_index.results.documents import DocumentList, RelatedList, Timeline
     from vault_index.results.search import SearchResult, Why
     from vault_index.results.sessions import Resume, SessionDays, SessionList, SessionSummary
-    from vault_index.results.status import AgentList, DoctorReport, FileStatus, Privacy, Stats, Status, TagList
+    from vault_index.results.status import (
+        AgentList,
+        DoctorReport,
+        FileStatus,
+        Privacy,
+        Stats,
+        Status,
+        TagList,
+    )
     from vault_index.results.texts import Recall, Texts
 
 
@@ -124,10 +132,22 @@ class VaultIndex(Memories):
                 if not_indexed is None:
                     raise
                 return not_indexed
-            return why(self._runtime.searcher(connections), connections.reader, question(query), place, wanted)
+            return why(
+                self._runtime.searcher(connections),
+                connections.reader,
+                question(query),
+                place,
+                wanted,
+            )
 
     def get(
-        self, ref: Names, *, full: bool = False, max_tokens: int | None = None, neighbors: int = 0, source: Names = None
+        self,
+        ref: Names,
+        *,
+        full: bool = False,
+        max_tokens: int | None = None,
+        neighbors: int = 0,
+        source: Names = None,
     ) -> Texts:
         """The text of each reference: an id or its beginning, a path, `path:10-42`, `[[Note#Heading]]`.
 
@@ -137,7 +157,10 @@ class VaultIndex(Memories):
         from vault_index.query.texts import get_texts
 
         most = max_tokens if max_tokens is None else at_least(1, "max_tokens", max_tokens, 1)
-        known, find = self._runtime.by_name, partial(self._runtime.resolve, sources=self._sources(source))
+        known, find = (
+            self._runtime.by_name,
+            partial(self._runtime.resolve, sources=self._sources(source)),
+        )
         with self._runtime.pool.lend() as connections:
             return get_texts(
                 connections, known, ref, find,
@@ -188,7 +211,9 @@ class VaultIndex(Memories):
         default. No model is asked. Raises as `sessions`."""
         from vault_index.query.sessions import summarize
 
-        wanted = options.sessions_wanted(self._runtime, {**locals(), "since": since or "1 week ago"})
+        wanted = options.sessions_wanted(
+            self._runtime, {**locals(), "since": since or "1 week ago"}
+        )
         limit, offset = at_least(1, "limit", limit, 20), at_least(0, "offset", offset, 0)
         with self._runtime.pool.lend() as connections:
             return summarize(connections.reader, wanted, file or None, limit, offset)
@@ -251,7 +276,10 @@ class VaultIndex(Memories):
         from vault_index.query.related import timeline_around
 
         if (ref is None) == (query is None):
-            raise UsageError("a timeline is around one document", "name it, or choose it (--query TEXT), but not both")
+            raise UsageError(
+                "a timeline is around one document",
+                "name it, or choose it (--query TEXT), but not both",
+            )
         hints: tuple[str, ...] = ()
         if query is not None:
             where = partial(self.search, project=project, source=source, directory=directory)
@@ -259,9 +287,16 @@ class VaultIndex(Memories):
             if not found.results:
                 hint = "; ".join(found.hints) or "try fewer or other words, or name the document"
                 raise NotFoundError(f"nothing answers {query!r}", hint)
-            hints = ("the document may not answer the query: it is a weak hit",) if found.results[0].weak else ()
+            hints = (
+                ("the document may not answer the query: it is a weak hit",)
+                if found.results[0].weak
+                else ()
+            )
             ref, source = found.results[0].path, found.results[0].source
-        before, after = at_least(0, "depth_before", depth_before, 5), at_least(0, "depth_after", depth_after, 5)
+        before, after = (
+            at_least(0, "depth_before", depth_before, 5),
+            at_least(0, "depth_after", depth_after, 5),
+        )
         with self._runtime.pool.lend() as connections:
             return timeline_around(
                 connections.reader, self._runtime.records(connections),
@@ -306,17 +341,29 @@ class VaultIndex(Memories):
         not `finished`, and the next call goes on from there. Raises UsageError for a path in no source, and BusyError.
         """
         places = options.places_in(self._runtime, paths, source)
-        return self._runtime.write.sync(places, dry_run=dry_run, embed=embed, progress=progress, cancel=cancel)
+        return self._runtime.write.sync(
+            places, dry_run=dry_run, embed=embed, progress=progress, cancel=cancel
+        )
 
     def rebuild(
-        self, *, embed: bool = True, progress: Progress = no_progress, cancel: CancelToken | None = None
+        self,
+        *,
+        embed: bool = True,
+        progress: Progress = no_progress,
+        cancel: CancelToken | None = None,
     ) -> SyncReport:
         """Read every file again, in place: old rows stay searchable until their new ones are there."""
         write = self._runtime.write
-        return write.sync(None, dry_run=False, embed=embed, progress=progress, cancel=cancel, everything=True)
+        return write.sync(
+            None, dry_run=False, embed=embed, progress=progress, cancel=cancel, everything=True
+        )
 
     def embed(
-        self, *, rebuild: bool = False, progress: Progress = no_progress, cancel: CancelToken | None = None
+        self,
+        *,
+        rebuild: bool = False,
+        progress: Progress = no_progress,
+        cancel: CancelToken | None = None,
     ) -> EmbedReport:
         """Fill the missing vectors; with `rebuild` compute all of them again, beside the serving ones."""
         return self._runtime.write.embed(rebuild=rebuild, progress=progress, cancel=cancel)
@@ -353,7 +400,11 @@ class VaultIndex(Memories):
         return health.run_doctor(self._runtime, recall=recall, deep=deep)
 
     def repair(
-        self, *, deep: bool = False, progress: Progress = no_progress, cancel: CancelToken | None = None
+        self,
+        *,
+        deep: bool = False,
+        progress: Progress = no_progress,
+        cancel: CancelToken | None = None,
     ) -> DoctorReport:
         """Rebuild what is derived from files and cache, and tighten the permissions of our own files. The report says
         what is left, and what was mended (`fixed`). While a source is missing nothing is built anew: its rows stay."""

@@ -57,7 +57,9 @@ def call(
 def bind(method: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The method of VaultIndex, and what it is to be called with. Raises UsageError as `call`."""
     if method not in METHODS:
-        raise UsageError(f"there is no method {method!r}", f"methods are {', '.join(sorted(METHODS))}")
+        raise UsageError(
+            f"there is no method {method!r}", f"methods are {', '.join(sorted(METHODS))}"
+        )
     entry = METHODS[method]
     rest = dict(params)
     options = {option: rest.pop(option, None) for option, _ in entry.instead}
@@ -72,7 +74,10 @@ def bind(method: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
             raise UsageError(f"{method} has no parameter {parameter!r}", f"it has {names}")
         if value is not None:
             _check(
-                parameter, value, known[parameter].annotation, names_files=entry.names_files or parameter == "directory"
+                parameter,
+                value,
+                known[parameter].annotation,
+                names_files=entry.names_files or parameter == "directory",
             )
     rest = {parameter: value for parameter, value in rest.items() if value is not None}
     missing = [name for name, one in known.items() if one.default is one.empty and name not in rest]
@@ -88,13 +93,17 @@ def _check(name: str, value: Any, annotation: str, *, names_files: bool) -> None
     texts = value if isinstance(value, list | tuple) else [value] if isinstance(value, str) else []
     fits = isinstance(value, kinds) and isinstance(value, bool) == (bool in kinds)
     if not fits or not all(isinstance(text, str | Path) for text in texts):
-        raise UsageError(f"{name} must be {expected}, not {value!r:.60}", "correct it, and ask again")
+        raise UsageError(
+            f"{name} must be {expected}, not {value!r:.60}", "correct it, and ask again"
+        )
     try:
         raw = [os.fsencode(text) if names_files else str(text).encode() for text in texts]
     except UnicodeEncodeError as error:
         raise UsageError(f"{name} is not valid UTF-8", "give it in UTF-8") from error
     if names_files and any(b"\0" in name for name in raw):
-        raise UsageError(f"{name} holds a NUL, and no file is called so", "correct it, and ask again")
+        raise UsageError(
+            f"{name} holds a NUL, and no file is called so", "correct it, and ask again"
+        )
 
 
 @cache

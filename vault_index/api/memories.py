@@ -82,7 +82,11 @@ class Memories:
         Of several each is reported; the error of a single one is raised: NotFoundError, UsageError, BusyError.
         """
         return memories.delete_memories(
-            self._runtime, whole(ref), permanent=permanent, sources=self._sources(source), client=client
+            self._runtime,
+            whole(ref),
+            permanent=permanent,
+            sources=self._sources(source),
+            client=client,
         )
 
     def forget(
@@ -95,23 +99,41 @@ class Memories:
         What their client still has is not read again. There is no undo. Raises UsageError, NotFoundError, BusyError.
         """
         return memories.forget_sessions(
-            self._runtime, whole(ref), project=project or "", client=client or "", before=before or "", dry_run=dry_run
+            self._runtime,
+            whole(ref),
+            project=project or "",
+            client=client or "",
+            before=before or "",
+            dry_run=dry_run,
         )
 
-    def history(self, ref: str, *, limit: int = 20, offset: int = 0, source: Names = None) -> History:
+    def history(
+        self, ref: str, *, limit: int = 20, offset: int = 0, source: Names = None
+    ) -> History:
         """The versions of a memory that were seen, the newest first: the last 50, hand edits included, and the commits
         where its vault is a git repository. `ref` may be the id or the path of one that was deleted."""
         limit, offset = at_least(1, "limit", limit, 20), at_least(0, "offset", offset, 0)
-        return memories.memory_history(self._runtime, ref, limit=limit, offset=offset, sources=self._sources(source))
+        return memories.memory_history(
+            self._runtime, ref, limit=limit, offset=offset, sources=self._sources(source)
+        )
 
     def diff(
-        self, ref: str, *, before: int | str | None = None, after: int | str | None = None, source: Names = None
+        self,
+        ref: str,
+        *,
+        before: int | str | None = None,
+        after: int | str | None = None,
+        source: Names = None,
     ) -> Diff:
         """What one version of a memory says otherwise than another: numbers of `history`, or (short) hashes of commits;
         without them the last version and the one before. Raises NotFoundError."""
-        return memories.memory_diff(self._runtime, ref, before=before, after=after, sources=self._sources(source))
+        return memories.memory_diff(
+            self._runtime, ref, before=before, after=after, sources=self._sources(source)
+        )
 
-    def revert(self, ref: str, *, to: int | str | None = None, source: Names = None) -> StoredMemory:
+    def revert(
+        self, ref: str, *, to: int | str | None = None, source: Names = None
+    ) -> StoredMemory:
         """Have the file of a memory say again, byte for byte, what it said in a version, by default in the last that
         differs from it; one that was deleted comes back. Raises NotFoundError, ConflictError and BusyError."""
         return memories.revert_memory(self._runtime, ref, to=to, sources=self._sources(source))
@@ -125,12 +147,16 @@ class Memories:
         """
         return memories.undo_change(self._runtime, only=change, sources=self._sources(source))
 
-    def prune(self, *, before: str | None = None, dry_run: bool = False, source: Names = None) -> MemoryOutcomes:
+    def prune(
+        self, *, before: str | None = None, dry_run: bool = False, source: Names = None
+    ) -> MemoryOutcomes:
         """Move memories that have expired (`before`: before that day) to the `.trash/` of their vault.
 
         The file decides: one whose date was put off since it was indexed stays. Raises UsageError, BusyError.
         """
-        return memories.prune_memories(self._runtime, before=before, dry_run=dry_run, sources=self._sources(source))
+        return memories.prune_memories(
+            self._runtime, before=before, dry_run=dry_run, sources=self._sources(source)
+        )
 
     def review(
         self, *, reason: Names = None, project: Names = None, limit: int | None = None, offset: int = 0,
@@ -142,7 +168,9 @@ class Memories:
         reasons = tuple(options.one_of("reason", one, "", REASONS) for one in names(reason))
         filters = Filters(sources=self._sources(source), projects=whole(project))
         limit, offset = at_least(1, "limit", limit, 20), at_least(0, "offset", offset, 0)
-        return memories.review_memories(self._runtime, reasons=reasons, filters=filters, limit=limit, offset=offset)
+        return memories.review_memories(
+            self._runtime, reasons=reasons, filters=filters, limit=limit, offset=offset
+        )
 
     def decide(
         self, action: str, ref: Names, *, text: str | None = None, seen: Names = None, force: bool = False,
@@ -163,7 +191,9 @@ class Memories:
     def archive(self, ref: Names, *, restore: bool = False, source: Names = None) -> MemoryOutcomes:
         """Leave memories out of search and recall from today on, or with `restore` no longer; their files stay where
         they are, and links to them hold. Of several each is reported, as in `delete`."""
-        return memories.archive_memories(self._runtime, whole(ref), restore=restore, sources=self._sources(source))
+        return memories.archive_memories(
+            self._runtime, whole(ref), restore=restore, sources=self._sources(source)
+        )
 
     def capture(
         self, text: str, *, entered_by: str = "auto-extract", by: str | None = None, project: str | None = None,
@@ -190,7 +220,12 @@ class Memories:
         """Write every memory of one vault (`source`, or that of new ones) to a JSON or `markdown` file, or a `folder`
         of markdown. Raises UsageError for a file that exists and a folder that is not empty, unless `force`."""
         return memories.export_memories(
-            self._runtime, path, folder=folder, markdown=markdown, force=force, sources=self._sources(source)
+            self._runtime,
+            path,
+            folder=folder,
+            markdown=markdown,
+            force=force,
+            sources=self._sources(source),
         )
 
     def export_json(self, *, markdown: bool = False, source: Names = None) -> str:

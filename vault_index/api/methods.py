@@ -30,7 +30,13 @@ class Method:
         served: str = "",
         local: tuple[str, ...] = (),
     ) -> None:
-        self.name, self.writes, self.remote, self.long, self.names_files = name, writes, remote, long, names_files
+        self.name, self.writes, self.remote, self.long, self.names_files = (
+            name,
+            writes,
+            remote,
+            long,
+            names_files,
+        )
         self.call, self.instead, self.served, self.local = call, instead, served, local
 
 
@@ -43,7 +49,11 @@ METHODS = {
         Method("why", served="scoped", local=_ASKED_FROM),
         Method("get", served="scoped"),
         Method("list", served="scoped"),
-        Method("sessions", instead=(("summary", "session_summary"), ("days", "session_days")), served="scoped"),
+        Method(
+            "sessions",
+            instead=(("summary", "session_summary"), ("days", "session_days")),
+            served="scoped",
+        ),
         Method("resume", served="whole"),
         Method("related", served="scoped"),
         Method("timeline", served="scoped", local=_ASKED_FROM),
@@ -70,7 +80,12 @@ METHODS = {
         Method("import", writes=True, long=True, names_files=True, call="import_"),
         Method("sync", writes=True, long=True, names_files=True),
         Method("rebuild", writes=True, long=True),
-        Method("embed", writes=True, long=True, instead=(("plan", "embed_plan"), ("status", "embed_status"))),
+        Method(
+            "embed",
+            writes=True,
+            long=True,
+            instead=(("plan", "embed_plan"), ("status", "embed_status")),
+        ),
         Method("repair", writes=True, long=True),
     )
 }

@@ -44,7 +44,9 @@ def at_least(low: int, name: str, value: int | None, default: int) -> int:
     """A number from `low` on; one beyond what a database counts to means all there is."""
     number = default if value is None else min(value, _ALL)
     if number < low:
-        raise UsageError(f"{name} must be at least {low}, not {number}", f"leave {name} out for the default")
+        raise UsageError(
+            f"{name} must be at least {low}, not {number}", f"leave {name} out for the default"
+        )
     return number
 
 
@@ -52,7 +54,8 @@ def between(low: float, high: float, name: str, value: float | None, default: fl
     number = default if value is None else value
     if not low <= number <= high:
         raise UsageError(
-            f"{name} must be from {low:g} to {high:g}, not {number:g}", f"leave {name} out for the default"
+            f"{name} must be from {low:g} to {high:g}, not {number:g}",
+            f"leave {name} out for the default",
         )
     return number
 
@@ -83,7 +86,9 @@ def public(query: str) -> str:
     return drop_private(query)
 
 
-def places_in(runtime: Runtime, paths: Sequence[str | Path] | None, source: Names) -> dict[str, list[str]] | None:
+def places_in(
+    runtime: Runtime, paths: Sequence[str | Path] | None, source: Names
+) -> dict[str, list[str]] | None:
     """Where to sync: `paths` by the names of the sources they are in, else the whole of `source`, else everything
     (None). Raises UsageError for a path in no source."""
     if paths is None:
@@ -93,7 +98,9 @@ def places_in(runtime: Runtime, paths: Sequence[str | Path] | None, source: Name
     places: dict[str, list[str]] = {}
     for path in paths:
         given = _names_of(os.path.abspath(path))
-        inside = [(one.config.name, one.relative(place)) for one in runtime.sources for place in given]
+        inside = [
+            (one.config.name, one.relative(place)) for one in runtime.sources for place in given
+        ]
         owners = [(name, relative) for name, relative in inside if relative is not None]
         if not owners:
             roots = ", ".join(str(one.config.path) for one in runtime.sources) or "none yet"
@@ -132,7 +139,12 @@ def sessions_wanted(runtime: Runtime, given: Mapping[str, Any]) -> Wanted:
     from vault_index.query.projects import is_folder, project_of
     from vault_index.store.sessions import Wanted
 
-    projects, since, until, before = whole(given["project"]), given["since"], given["until"], given["before"]
+    projects, since, until, before = (
+        whole(given["project"]),
+        given["since"],
+        given["until"],
+        given["before"],
+    )
     end = parse_time(until or before) if until or before else None
     if until and end == parse_day(until):
         end += _DAY
@@ -143,7 +155,9 @@ def sessions_wanted(runtime: Runtime, given: Mapping[str, Any]) -> Wanted:
             sessions=whole(given.get("session")),
         ),
         clients=names(given["client"]),
-        folders=tuple(folder for one in projects if is_folder(one) for folder in project_of(one).folders),
+        folders=tuple(
+            folder for one in projects if is_folder(one) for folder in project_of(one).folders
+        ),
         since=parse_time(since) if since else None,
         until=end,
     )
@@ -168,7 +182,9 @@ def search_options(runtime: Runtime, given: Mapping[str, Any]) -> SearchOptions:
         as_of=parse_day(day) if day else None,
         explain=given.get("explain", False),
         all=given.get("all", False),
-        origins=partial(query_origins, runtime.scope, given["directory"], names(given.get("exclude_session"))),
+        origins=partial(
+            query_origins, runtime.scope, given["directory"], names(given.get("exclude_session"))
+        ),
         **_asking(names(given.get("exclude_session")), given["directory"]),
     )
 
@@ -183,7 +199,9 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
 
     token, project, sessions = given["token"], given["project"], names(given["session"])
     if token is not None and not is_token(token):
-        raise UsageError(f"{token!r} cannot mark what is recalled", "give 4 to 64 digits of 0-9 and a-f")
+        raise UsageError(
+            f"{token!r} cannot mark what is recalled", "give 4 to 64 digits of 0-9 and a-f"
+        )
     return RecallOptions(
         query=public(given["query"] or ""),
         project=project_of(project) if project else None,
@@ -204,11 +222,18 @@ def _asking(sessions: tuple[str, ...], directory: Names) -> dict[str, Any]:
         return {"asking": sessions}
     from vault_index.query.projects import project_of
 
-    places = {folder for one in whole(directory) for folder in project_of(os.path.join(one, "")).folders}
-    return {"asking": sessions, "folders": tuple(places - {"/"})}  # where a client was started that works nowhere
+    places = {
+        folder for one in whole(directory) for folder in project_of(os.path.join(one, "")).folders
+    }
+    return {
+        "asking": sessions,
+        "folders": tuple(places - {"/"}),
+    }  # where a client was started that works nowhere
 
 
-def typed_in(directory: Names, sessions: Sequence[str], project: str | None = None) -> tuple[Origin, ...]:
+def typed_in(
+    directory: Names, sessions: Sequence[str], project: str | None = None
+) -> tuple[Origin, ...]:
     """The origins of a typed text: its folders, each of its sessions, and the project it is for."""
     from vault_index.query.projects import is_folder
     from vault_index.query.search import CURRENT
@@ -231,7 +256,12 @@ def query_origins(
 
 def memory_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     """What the arguments of `add` and `update` say of a memory beside its text. The project of a folder is its name."""
-    fields = {name: given[name] for declared in FIELDS.values() for name in _names(declared) if name in given}
+    fields = {
+        name: given[name]
+        for declared in FIELDS.values()
+        for name in _names(declared)
+        if name in given
+    }
     if folder := folder_given(given):
         from vault_index.query.projects import project_of
 

@@ -24,8 +24,13 @@ def read_scope(
     """Of what is `said` of `sources`, `folders` and `projects`, and the folders that are not there. `dashes` stand
     before the names of options. Raises UsageError, and NotFoundError for a source that is none."""
     for key in ("sources", "folders", "projects"):
-        if not all(map(str.strip, said.get(key, ["-"]) or [""])):  # a variable of a script that was not set, say
-            raise UsageError(f"{dashes}{key[:-1]} is empty, which would open everything", "name what the token may see")
+        if not all(
+            map(str.strip, said.get(key, ["-"]) or [""])
+        ):  # a variable of a script that was not set, say
+            raise UsageError(
+                f"{dashes}{key[:-1]} is empty, which would open everything",
+                "name what the token may see",
+            )
     known = [source.name for source in all_sources(config)]
     sources = list(dict.fromkeys(said.get("sources", ())))
     if unknown := next((name for name in sources if name not in known), ""):
@@ -35,14 +40,23 @@ def read_scope(
     for folder in said.get("folders", ()):
         vault, path = _inside(folder, config.sources, dashes)
         if vault and sources not in ([], [vault]):
-            raise UsageError(f"{folder} lies in {vault}, and the token is for {', '.join(sources)}", "make two tokens")
+            raise UsageError(
+                f"{folder} lies in {vault}, and the token is for {', '.join(sources)}",
+                "make two tokens",
+            )
         sources = [vault] if vault else sources
         folders.append(path)
     projects = tuple(dict.fromkeys(name.strip() for name in said.get("projects", ())))
     if isolated and (projects or not (sources or folders)):
-        why = "a project is no place of its own" if projects else "it would be the whole index once more"
+        why = (
+            "a project is no place of its own"
+            if projects
+            else "it would be the whole index once more"
+        )
         hint = f"give {dashes}source or {dashes}folder"
-        raise UsageError(f"{dashes}isolated needs a source or a folder, and no project: {why}", hint)
+        raise UsageError(
+            f"{dashes}isolated needs a source or a folder, and no project: {why}", hint
+        )
     roots = [vault.path for vault in config.sources if not sources or vault.name in sources]
     spelled, absent = _spelled(folders, roots)
     return Scope(tuple(sources), spelled, projects, isolated), absent
@@ -51,7 +65,9 @@ def read_scope(
 def end_of(day: str, now: datetime, *, option: str) -> float:
     """The last moment of a day, or the moment itself where a time is said. Raises UsageError for one that is over."""
     said = read_date(day, now, option=option)
-    end = datetime.fromisoformat(said if len(said) > len("2027-03-01") else f"{said}T23:59:59").timestamp()
+    end = datetime.fromisoformat(
+        said if len(said) > len("2027-03-01") else f"{said}T23:59:59"
+    ).timestamp()
     if end <= now.timestamp():
         raise UsageError(f"{option}: {said} is over already", "give a day to come")
     return end
@@ -59,9 +75,14 @@ def end_of(day: str, now: datetime, *, option: str) -> float:
 
 def doubts(config: "Config", caller: Caller, absent: Iterable[str]) -> list[str]:
     """What whoever makes a token may not have meant, in sentences; `absent` are its folders that are not there."""
-    told = [f"There is no folder {one} yet: the token shows what will be there, and nothing else." for one in absent]
+    told = [
+        f"There is no folder {one} yet: the token shows what will be there, and nothing else."
+        for one in absent
+    ]
     memories = f"{config.memory.dir}/"
-    apart = not any(memories.startswith(one) or one.startswith(memories) for one in caller.scope.below)
+    apart = not any(
+        memories.startswith(one) or one.startswith(memories) for one in caller.scope.below
+    )
     if caller.writes and caller.scope.folders and apart:
         told.append(f"It can store nothing: memories lie in {memories}, which it does not see.")
     return told
@@ -87,7 +108,9 @@ def all_sources(config: "Config") -> tuple["SourceConfig", ...]:
 def session_sources(config: "Config") -> tuple["SourceConfig", ...]:
     from vault_index.sources.sessions.source import SessionSource  # late: most ask for no session
 
-    sources = (SessionSource(config, name) for name, client in config.clients.items() if client.enabled)
+    sources = (
+        SessionSource(config, name) for name, client in config.clients.items() if client.enabled
+    )
     return tuple(source.config for source in sources if source.told or not source.missing())
 
 
@@ -98,19 +121,29 @@ def _inside(said: str, vaults: Iterable["SourceConfig"], dashes: str) -> tuple[s
         here = os.path.abspath(os.path.expanduser(path))
         ways = [(here, str(one.path), one.name) for one in vaults]
         ways += [(real_path(way), real_path(root), name) for way, root, name in ways]
-        found = next(((way[len(root) :], name) for way, root, name in ways if is_under(root, way)), None)
+        found = next(
+            ((way[len(root) :], name) for way, root, name in ways if is_under(root, way)), None
+        )
         if found is None:
-            raise UsageError(f"{said} lies in no vault", "give a folder of a vault: vault-index source list")
+            raise UsageError(
+                f"{said} lies in no vault", "give a folder of a vault: vault-index source list"
+            )
         path, vault = found
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if not parts or ".." in parts:
-        hint = f"give {dashes}source {vault or 'NAME'}" if not parts else "give it as it lies in the vault"
+        hint = (
+            f"give {dashes}source {vault or 'NAME'}"
+            if not parts
+            else "give it as it lies in the vault"
+        )
         what = "no folder of a vault" if parts else "the whole of a vault"
         raise UsageError(f"{dashes}folder {said} is {what}", hint)
     return vault, "/".join(parts)
 
 
-def _spelled(folders: Iterable[str], roots: Iterable[Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _spelled(
+    folders: Iterable[str], roots: Iterable[Path]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The folders as they are spelled on the disk, for paths are compared letter by letter; and those that are not
     there: they may come, or be misspelled."""
     found: dict[str, None] = {}

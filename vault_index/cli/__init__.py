@@ -17,7 +17,9 @@ def process() -> NoReturn:
     code = main()
     with suppress(OSError):
         sys.stderr.flush()
-    os._exit(code)  # what was open is closed; to take every module and the model apart takes longer than many an answer
+    os._exit(
+        code
+    )  # what was open is closed; to take every module and the model apart takes longer than many an answer
 
 
 def _open_closed_streams() -> None:

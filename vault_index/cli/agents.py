@@ -23,7 +23,10 @@ _CLIENTS = tuple(PLACES)
 
 @takes(
     flag("--read-only", "leave out the tools that write"),
-    flag("--call", 'answer one call on stdin, {"name": "memory_search", "arguments": {…}}, as text, and end'),
+    flag(
+        "--call",
+        'answer one call on stdin, {"name": "memory_search", "arguments": {…}}, as text, and end',
+    ),
     argument(
         "--print-config",
         metavar="CLIENT",
@@ -40,7 +43,10 @@ def run_mcp(options: Options, args: dict[str, Any]) -> int:
     if "call" in args:
         return _call_tool(options)
     if sys.stdin.isatty():
-        remark(options, "vault-index: this speaks MCP on stdin; set it up in a client: vault-index mcp --print-config")
+        remark(
+            options,
+            "vault-index: this speaks MCP on stdin; set it up in a client: vault-index mcp --print-config",
+        )
     from vault_index.mcp_server import server_alone
 
     stdio = server_alone()
@@ -57,10 +63,16 @@ def _call_tool(options: Options) -> int:
     try:
         params = json.load(sys.stdin)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"the call is no JSON: {error}", "pipe in an object with name and arguments") from error
+        raise UsageError(
+            f"the call is no JSON: {error}", "pipe in an object with name and arguments"
+        ) from error
     given = params if isinstance(params, dict) else {}
     asked = {"directory": working_directory(), **given}
-    write(answer_tool(lambda method, one: call(options, method, with_source(options, dict(one))), asked))
+    write(
+        answer_tool(
+            lambda method, one: call(options, method, with_source(options, dict(one))), asked
+        )
+    )
     return 0
 
 
@@ -105,7 +117,11 @@ def run_opencode_wake(options: Options, args: dict[str, Any]) -> None:
     else:
         call_here(options, "sync", {})
         answer = {"daemon": "off", "synced": True}
-    told = {"running": "a daemon runs", "started": "a daemon was started", "off": "no daemon: the index was synced"}
+    told = {
+        "running": "a daemon runs",
+        "started": "a daemon was started",
+        "off": "no daemon: the index was synced",
+    }
     show_value(options, "opencode_wake", answer, told[answer["daemon"]])
 
 

@@ -60,7 +60,9 @@ def flag(name: str, help: str) -> Argument:
     return argument(name, action="store_true", help=help)
 
 
-def add_arguments(parser: argparse._ActionsContainer, arguments: Sequence[Argument | Group]) -> list[argparse.Action]:
+def add_arguments(
+    parser: argparse._ActionsContainer, arguments: Sequence[Argument | Group]
+) -> list[argparse.Action]:
     """Add the arguments, those of groups as well, and return them in this order."""
     added = []
     for one in arguments:
@@ -140,7 +142,11 @@ def _of_filter(declared: Filter) -> Argument:
 
 
 def _of_field(declared: Field) -> Argument:
-    settings: dict[str, Any] = {"dest": declared.name, "metavar": declared.metavar, "help": declared.help}
+    settings: dict[str, Any] = {
+        "dest": declared.name,
+        "metavar": declared.metavar,
+        "help": declared.help,
+    }
     if declared.kind == "names":
         settings |= {"type": names, "action": "extend"}
     elif declared.kind == "lines":
@@ -155,7 +161,8 @@ FILTER_OPTIONS = Group("filters", *FILTER.values())
 """Options that restrict the documents, named as in the query language."""
 
 FIELD_OPTIONS = Group(
-    "what is said of it", *(_of_field(declared) for name, declared in FIELDS.items() if name != "tags")
+    "what is said of it",
+    *(_of_field(declared) for name, declared in FIELDS.items() if name != "tags"),
 )
 """The fields of a memory beside its text and its tags."""
 
@@ -164,13 +171,17 @@ LIMIT_AND_OFFSET = (
     argument("--offset", metavar="N", type=natural, help="leave out the first N"),
 )
 
-NO_EMBED = argument("--no-embed", dest="embed", action="store_false", help="stop when the text is searchable")
+NO_EMBED = argument(
+    "--no-embed", dest="embed", action="store_false", help="stop when the text is searchable"
+)
 
 SOURCE = argument("--source", metavar="NAME", help="only this source")
 
 GLOBAL_OPTIONS = Group(
     "global options, before or after the command",
-    argument("--home", metavar="DIR", help="keep configuration, databases and socket in this folder"),
+    argument(
+        "--home", metavar="DIR", help="keep configuration, databases and socket in this folder"
+    ),
     argument("--config", metavar="PATH", help="use this configuration file"),
     argument(
         "--format",
@@ -178,7 +189,13 @@ GLOBAL_OPTIONS = Group(
         help="how to print the answer; auto is human on a terminal and TOON in a pipe",
     ),
     *(
-        argument(f"--{name}", dest="format", action="store_const", const=name, help=f"short for --format {name}")
+        argument(
+            f"--{name}",
+            dest="format",
+            action="store_const",
+            const=name,
+            help=f"short for --format {name}",
+        )
         for name in ("toon", "json", "markdown", "human")
     ),
     SOURCE,

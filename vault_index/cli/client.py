@@ -71,7 +71,9 @@ def _call(
 ) -> dict[str, Any] | str:
     """The same; with a `format`, perhaps as a text in it."""
     socket = home_of(options).socket_path
-    hung = method in READING and method != "status" and _hung(socket)  # status tells whether it still does
+    hung = (
+        method in READING and method != "status" and _hung(socket)
+    )  # status tells whether it still does
     here = hung or not METHODS[method].remote or (method in READING and options.config)
     # The plugin says so when it found out that the daemon hangs.
     if here or os.environ.get("VAULT_INDEX_DAEMON") == "off" or not os.path.exists(socket):
@@ -87,7 +89,9 @@ def _call(
         client = connect(socket)
         if client is not None:
             with client:
-                return client.call(method, params, format=format, on_progress=progress, reading=method in READING)
+                return client.call(
+                    method, params, format=format, on_progress=progress, reading=method in READING
+                )
     except (BusyError, OtherProtocol) as error:
         begun = not isinstance(error, Unreachable)
         if begun and method not in READING:

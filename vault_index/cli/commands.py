@@ -22,11 +22,19 @@ SECTIONS = {
         Command("config list", "settings", "print every setting"),
         Command("config delete", "settings", "put one setting back to its default"),
         Command("config path", "settings", "print where the configuration file is"),
-        Command("agent install", "connect", "connect a client: memory tools, recall and capture in its configuration"),
+        Command(
+            "agent install",
+            "connect",
+            "connect a client: memory tools, recall and capture in its configuration",
+        ),
         Command("agent uninstall", "connect", "take that out of its configuration again"),
         Command("agent status", "connect", "say which clients are connected, and how"),
         Command("agent hook", "connect", "answer a hook of a client: what it calls"),
-        Command("opencode wake", "agents", "start the daemon or update the index, as the plugin and the hooks do"),
+        Command(
+            "opencode wake",
+            "agents",
+            "start the daemon or update the index, as the plugin and the hooks do",
+        ),
         Command("mcp", "agents", "offer the memory tools to MCP clients"),
         Command("agent-context", "agents", "print the guide that agents read"),
         Command("token add", "serve", "make a token for a caller of serve, and print it once"),
@@ -37,11 +45,17 @@ SECTIONS = {
     "Ask": (
         Command("search", "search", "find passages"),
         Command("get", "search", "print documents or parts of them"),
-        Command("recall", "search", "print what matters for a task and a project, as one block for an agent"),
+        Command(
+            "recall",
+            "search",
+            "print what matters for a task and a project, as one block for an agent",
+        ),
         Command("list", "listing", "list documents"),
         Command("sessions", "sessions", "list sessions with agents, or say what was worked on"),
         Command("resume", "sessions", "print how a session is gone on with, or do it"),
-        Command("related", "search", "find documents that are linked with one or near it in meaning"),
+        Command(
+            "related", "search", "find documents that are linked with one or near it in meaning"
+        ),
         Command("timeline", "search", "list what was created before and after a document"),
         Command("tags", "listing", "list tags and how often they occur"),
         Command("stats", "listing", "count documents, chunks and tags"),
@@ -57,7 +71,9 @@ SECTIONS = {
         Command("history", "memories", "list the versions of a memory"),
         Command("diff", "memories", "say what changed between two versions of a memory"),
         Command("revert", "memories", "have a memory say again what it said in a version"),
-        Command("review", "review", "look at what agents left, duplicates and what is over, and decide"),
+        Command(
+            "review", "review", "look at what agents left, duplicates and what is over, and decide"
+        ),
         Command("undo", "memories", "put back what the last of these commands changed"),
         Command("capture", "memories", "store what is marked *Remember*: in a text"),
         Command("export", "memories", "write the memories to a JSON file or a folder"),
@@ -69,7 +85,9 @@ SECTIONS = {
         Command("logs", "service", "print the daemon's log"),
         Command("service install", "service", "have systemd or launchd run the daemon from now on"),
         Command("service uninstall", "service", "stop it and remove the service"),
-        Command("service status", "service", "say whether the service runs, and what the daemon says"),
+        Command(
+            "service status", "service", "say whether the service runs, and what the daemon says"
+        ),
         Command("service restart", "service", "restart the daemon, as after an upgrade"),
         Command("service logs", "service", "print the daemon's log"),
         Command("watch", "indexing", "keep the index up to date and answer queries (the daemon)"),
@@ -96,8 +114,12 @@ OTHER_NAMES = {
 
 _AS_WORDS = "give it as a word, without an option"
 OTHER_OPTIONS = {
-    **dict.fromkeys(("--id", "--ids", "--ref", "--anchor", "--anchor-id", "--query", "--text"), _AS_WORDS),
-    **dict.fromkeys(("--content", "--narrative", "--body"), "give the text as words, in quotes, or pipe it in"),
+    **dict.fromkeys(
+        ("--id", "--ids", "--ref", "--anchor", "--anchor-id", "--query", "--text"), _AS_WORDS
+    ),
+    **dict.fromkeys(
+        ("--content", "--narrative", "--body"), "give the text as words, in quotes, or pipe it in"
+    ),
     **dict.fromkeys(("--top-k", "--max-results", "--count"), "did you mean --limit?"),
     "--db": "an index lies in a home: --home DIR",
     "--agent-context": "it is a command: vault-index agent-context",

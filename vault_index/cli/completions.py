@@ -12,7 +12,10 @@ from vault_index.cli.present import write
 
 _FILES = ("DIR", "FILE", "FILE|DIR", "PATH", "PATH[:LINE]", "REF", "VAULT")
 """Placeholders of arguments that are completed with the names of files."""
-_FOR_VX = {"bash": "complete -o bashdefault -F _shtab_vault_index vx", "fish": f"complete -c vx -w {PROGRAM}"}
+_FOR_VX = {
+    "bash": "complete -o bashdefault -F _shtab_vault_index vx",
+    "fish": f"complete -c vx -w {PROGRAM}",
+}
 """The line that completes `vx` like `vault-index`."""
 
 
@@ -40,12 +43,16 @@ def _whole_parser() -> argparse.ArgumentParser:
     for command in COMMANDS:
         first, _, second = command.name.partition(" ")
         if second and first not in groups:
-            groups[first] = commands.add_parser(first, help=GROUPS[first], add_help=False).add_subparsers()
+            groups[first] = commands.add_parser(
+                first, help=GROUPS[first], add_help=False
+            ).add_subparsers()
         aliases = [alias for alias, name in ALIASES.items() if name == command.name]
         parser, _ = build_parser(command)
         for action in parser.declared:
             if action.metavar in _FILES:
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
         place = groups.get(first, commands)
-        place.add_parser(second or first, help=command.summary, aliases=aliases, parents=[parser], add_help=False)
+        place.add_parser(
+            second or first, help=command.summary, aliases=aliases, parents=[parser], add_help=False
+        )
     return whole

@@ -42,11 +42,18 @@ def run_agent_install(options: Options, args: dict[str, Any]) -> None:
 
     if args["client"] == "opencode":
         link = agents.link_of(options)
-        _change_plugin(options, "agent_install", args, partial(plugin.install, link=link, force="force" in args))
+        _change_plugin(
+            options,
+            "agent_install",
+            args,
+            partial(plugin.install, link=link, force="force" in args),
+        )
         todo = "Start OpenCode anew to use it"
     else:
         target = _target(args)
-        _carry_out(options, "agent_install", target, installing(target, agents.program_of(options)), args)
+        _carry_out(
+            options, "agent_install", target, installing(target, agents.program_of(options)), args
+        )
         todo = target.wiring.todo
     if "print" not in args:
         remark(options, todo)
@@ -65,7 +72,9 @@ def run_agent_uninstall(options: Options, args: dict[str, Any]) -> None:
     from vault_index.opencode_plugin import install as plugin
 
     if args["client"] == "opencode":
-        _change_plugin(options, "agent_uninstall", args, partial(plugin.uninstall, force="force" in args))
+        _change_plugin(
+            options, "agent_uninstall", args, partial(plugin.uninstall, force="force" in args)
+        )
     else:
         target = _target(args)
         _carry_out(options, "agent_uninstall", target, uninstalling(target), args)
@@ -80,7 +89,12 @@ def run_agent_uninstall(options: Options, args: dict[str, Any]) -> None:
         choices=CONNECTED,
         help=f"{', '.join(CONNECTED)} (default: all)",
     ),
-    argument("--project", metavar="DIR", default=".", help="look into this project, too (default: this folder)"),
+    argument(
+        "--project",
+        metavar="DIR",
+        default=".",
+        help="look into this project, too (default: this folder)",
+    ),
 )
 def run_agent_status(options: Options, args: dict[str, Any]) -> None:
     from vault_index.agents.install import state_of, target_of
@@ -90,17 +104,27 @@ def run_agent_status(options: Options, args: dict[str, Any]) -> None:
     states: list[dict[str, Any]] = []
     for client in [args["client"]] if args.get("client") else CONNECTED:
         if client == "opencode":
-            link, targets = agents.link_of(options), (plugin.user_target(), plugin.project_target(project))
+            link, targets = (
+                agents.link_of(options),
+                (plugin.user_target(), plugin.project_target(project)),
+            )
             states += [{"client": client, **plugin.state_of(target, link)} for target in targets]
         else:
-            states += [state_of(target, program) for target in (target_of(client), target_of(client, project))]
+            states += [
+                state_of(target, program)
+                for target in (target_of(client), target_of(client, project))
+            ]
     lines = []
     for state in states:
         paths = ", ".join(state.get("paths") or [state["path"]])
         lines.append(f"{state['client']:<12} {state['scope']:<8} {state['state']}: {paths}")
         notes = [state.get("problem", ""), *(f"{path} is gone" for path in state.get("gone", ()))]
         notes += [f"{path} is not as it was installed" for path in state.get("changed", ())]
-        notes.append("the hooks wait to be trusted: start codex once" if state.get("trusted") is False else "")
+        notes.append(
+            "the hooks wait to be trusted: start codex once"
+            if state.get("trusted") is False
+            else ""
+        )
         lines += [f"{'':<13}{note}" for note in notes if note]
     fault = _fault_file(options)
     answer: dict[str, Any] = {"results": states, "total": len(states), "command": list(program)}
@@ -109,7 +133,9 @@ def run_agent_status(options: Options, args: dict[str, Any]) -> None:
         lines.append(f"the last fault of a hook: {answer['fault']}")
     show_value(options, "agent_status", answer, "\n".join(lines))
     if any(state["state"] in ("outdated", "incomplete") for state in states):
-        remark(options, "Renew it with: vault-index agent install CLIENT (with --project in a project)")
+        remark(
+            options, "Renew it with: vault-index agent install CLIENT (with --project in a project)"
+        )
 
 
 @takes(
@@ -127,7 +153,9 @@ def run_agent_hook(options: Options, args: dict[str, Any]) -> None:
     worker.join(_SECONDS)
     if fault:
         with suppress(OSError):
-            _fault_file(options).write_text(f"{args['client']}: {fault[0]}\n", encoding="utf-8", errors="replace")
+            _fault_file(options).write_text(
+                f"{args['client']}: {fault[0]}\n", encoding="utf-8", errors="replace"
+            )
     if said:
         write(said[0])
     if worker.is_alive():  # what hangs would be waited for
@@ -144,7 +172,14 @@ def _hook(options: Options, client: str, said: list[str], fault: list[str]) -> N
 
         def start(words: Sequence[str], text: str, folder: str) -> None:
             process = subprocess.Popen(
-                [sys.executable, "-m", "vault_index", *agents.home_options(options), "--quiet", *words],
+                [
+                    sys.executable,
+                    "-m",
+                    "vault_index",
+                    *agents.home_options(options),
+                    "--quiet",
+                    *words,
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -158,7 +193,9 @@ def _hook(options: Options, client: str, said: list[str], fault: list[str]) -> N
 
         told = json.loads(sys.stdin.buffer.read())
         folder = home_of(options).data_dir / "agents"
-        given = answer(client, told, folder, lambda method, params: call(options, method, params), start)
+        given = answer(
+            client, told, folder, lambda method, params: call(options, method, params), start
+        )
         if given:
             said.append(json.dumps(given))
         fault.clear()
@@ -171,7 +208,10 @@ def _fault_file(options: Options) -> Path:
 
 
 def _change_plugin(
-    options: Options, method: str, args: dict[str, Any], change: "Callable[[PluginTarget], list[Path]]"
+    options: Options,
+    method: str,
+    args: dict[str, Any],
+    change: "Callable[[PluginTarget], list[Path]]",
 ) -> None:
     from vault_index.opencode_plugin.install import project_target, user_target
 
@@ -189,7 +229,9 @@ def _target(args: dict[str, Any]) -> "Target":
     return target_of(args["client"], Path(absolute(args["project"])) if "project" in args else None)
 
 
-def _carry_out(options: Options, method: str, target: "Target", plan: "Plan", args: dict[str, Any]) -> None:
+def _carry_out(
+    options: Options, method: str, target: "Target", plan: "Plan", args: dict[str, Any]
+) -> None:
     if "print" in args:
         write(_shown(plan))
         return
@@ -198,8 +240,12 @@ def _carry_out(options: Options, method: str, target: "Target", plan: "Plan", ar
     _show_changes(options, method, target.client, target.scope, changed)
 
 
-def _show_changes(options: Options, method: str, client: str, scope: str, changes: dict[str, list[str]]) -> None:
-    told = "\n".join(f"{what.removesuffix('s')}: {path}" for what, paths in changes.items() for path in paths)
+def _show_changes(
+    options: Options, method: str, client: str, scope: str, changes: dict[str, list[str]]
+) -> None:
+    told = "\n".join(
+        f"{what.removesuffix('s')}: {path}" for what, paths in changes.items() for path in paths
+    )
     answer = {"client": client, "scope": scope, **changes}
     show_value(options, method, answer, told or f"nothing to change for {client}")
 
@@ -210,6 +256,8 @@ def _shown(plan: "Plan") -> str:
 
     lines: list[str] = []
     for path in plan.changed:
-        before, after = ((text or "").splitlines() for text in (plan.before[path], plan.after[path]))
+        before, after = (
+            (text or "").splitlines() for text in (plan.before[path], plan.after[path])
+        )
         lines += unified_diff(before, after, str(path), str(path), n=0, lineterm="")
     return "\n".join(lines)

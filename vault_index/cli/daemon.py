@@ -19,7 +19,10 @@ def reload_daemon(options: Options) -> bool:
         with client:
             client.call("reload", on_progress=_give_up)
     except VaultIndexError as error:
-        remark(options, f"vault-index: the daemon has not read the new settings yet: {error.in_one_line}")
+        remark(
+            options,
+            f"vault-index: the daemon has not read the new settings yet: {error.in_one_line}",
+        )
         return not isinstance(error, Unreachable)
     return True
 

@@ -57,12 +57,18 @@ def run_doctor(options: Options, args: dict[str, Any]) -> int:
     return VaultIndexError.exit_code if problems else 0
 
 
-def _report(options: Options, args: dict[str, Any], ask: Callable[..., dict[str, Any]]) -> dict[str, Any]:
+def _report(
+    options: Options, args: dict[str, Any], ask: Callable[..., dict[str, Any]]
+) -> dict[str, Any]:
     params = {name: value for name, value in args.items() if name != "fix"}
     if "fix" in args:
         deep = {name: value for name, value in params.items() if name == "deep"}
         mended = call_with_progress(options, "repair", deep)
-        return mended if "recall" not in args else mended | {"recall": call_here(options, "doctor", params)["recall"]}
+        return (
+            mended
+            if "recall" not in args
+            else mended | {"recall": call_here(options, "doctor", params)["recall"]}
+        )
     if not params:
         return ask(options, "doctor", {})
     # Hundreds of queries, or a full build: the daemon would take longer than a client waits.
@@ -78,7 +84,9 @@ def _report(options: Options, args: dict[str, Any], ask: Callable[..., dict[str,
 def _daemon(daemon: dict[str, object]) -> Iterator[Problem]:
     if daemon["running"] and daemon.get("version") != __version__:
         version = daemon.get("version") or "another version"
-        yield Problem("daemon_outdated", f"the daemon is {version}, this program {__version__}", _RESTART)
+        yield Problem(
+            "daemon_outdated", f"the daemon is {version}, this program {__version__}", _RESTART
+        )
 
 
 def _service(options: Options, home: Home, daemon_pid: object) -> Iterator[Problem]:
@@ -95,7 +103,9 @@ def _service(options: Options, home: Home, daemon_pid: object) -> Iterator[Probl
             f"the service cannot run: a daemon that was started otherwise (pid {daemon_pid}) serves this home",
             f"kill {daemon_pid}, then: vault-index service restart",
         )
-    elif state.active == "failed" or (state.active == "inactive" and state.result not in ("", "success")):
+    elif state.active == "failed" or (
+        state.active == "inactive" and state.result not in ("", "success")
+    ):
         yield Problem(
             "service_failed",
             f"the service ended and stays down ({state.result or 'no reason given'})",
@@ -113,11 +123,17 @@ def _as_installed(options: Options, text: str) -> bool:
     """Whether a unit is what this version would write; a unit that we did not write counts as it is."""
     if MARK not in text or text.startswith("<?xml"):  # the file for launchd names no version
         return True
-    return any(text == user_unit(definition_of(options, sandbox=sandbox)) for sandbox in (False, True))
+    return any(
+        text == user_unit(definition_of(options, sandbox=sandbox)) for sandbox in (False, True)
+    )
 
 
 def _is_of(text: str, home: Home) -> bool:
-    usual = find_home(environ={key: value for key, value in os.environ.items() if not key.startswith("VAULT_INDEX_")})
+    usual = find_home(
+        environ={
+            key: value for key, value in os.environ.items() if not key.startswith("VAULT_INDEX_")
+        }
+    )
     named = any(word in text for word in ("VAULT_INDEX_HOME", "--home"))
     return str(home.data_dir) in text if named else bool(text) and home == usual
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:  # spares the import of the configuration
 
 
 @takes(
-    argument("vault", nargs="?", metavar="VAULT", help="the folder of the notes; another one is added"),
+    argument(
+        "vault", nargs="?", metavar="VAULT", help="the folder of the notes; another one is added"
+    ),
     argument(
         "--provider",
         choices=("local", "openai", "none"),
@@ -37,24 +39,40 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
 
     home = home_of(options)
     if args.get("vault") == "":
-        raise UsageError("the name of the vault's folder is empty", "name it: vault-index init ~/Vault")
+        raise UsageError(
+            "the name of the vault's folder is empty", "name it: vault-index init ~/Vault"
+        )
     vault = args.get("vault") or _vault(home.config_file.exists())
     answer: dict[str, Any] = {"config": str(home.config_file), "source": None, "vault": None}
     if vault:
         done = create_config(home, absolute(vault), args.get("provider"), args.get("memory_dir"))
-        answer |= {"source": done.source, "vault": absolute(vault), "created": done.created, "added": done.added}
+        answer |= {
+            "source": done.source,
+            "vault": absolute(vault),
+            "created": done.created,
+            "added": done.added,
+        }
     else:
         for key, option in (("embedding.provider", "provider"), ("memory.dir", "memory_dir")):
             if option in args:
                 set_value(home, key, args[option])
     left_out = CLIENTS if "no_sessions" in args else ("opencode",) if "no_opencode" in args else ()
     answer["sessions"] = _sessions(options, left_out)
-    answer["opencode"] = next((row["path"] for row in answer["sessions"] if row["client"] == "opencode"), None)
+    answer["opencode"] = next(
+        (row["path"] for row in answer["sessions"] if row["client"] == "opencode"), None
+    )
     human = answer_format(options, "init") == "human"
     if human and answer.get("created"):
         remark(options, f"Wrote {home.config_file}")
-    if answer["sessions"] and (config := load_config(home)).sessions.keep and not config.sessions.mirror:
-        remark(options, f"What clients delete of their sessions is kept in {home.sessions_dir} (sessions.keep)")
+    if (
+        answer["sessions"]
+        and (config := load_config(home)).sessions.keep
+        and not config.sessions.mirror
+    ):
+        remark(
+            options,
+            f"What clients delete of their sessions is kept in {home.sessions_dir} (sessions.keep)",
+        )
     daemon = reload_daemon(options)
     report: dict[str, Any] = {}
     if "no_sync" not in args:
@@ -77,19 +95,34 @@ def _sessions(options: Options, left_out: Collection[str]) -> list[dict[str, Any
 
     try:
         _find_sessions(home_of(options), left_out)
-    except VaultIndexError as error:  # a file that another program manages: the rest of `init` works all the same
+    except (
+        VaultIndexError
+    ) as error:  # a file that another program manages: the rest of `init` works all the same
         remark(options, f"Sessions are left as they were: {error.message}")
     config = load_config(home_of(options))
-    wanted = [SessionSource(config, name) for name, client in config.clients.items() if client.enabled]
+    wanted = [
+        SessionSource(config, name) for name, client in config.clients.items() if client.enabled
+    ]
     found = [source for source in wanted if not source.missing()]
     if wanted and not found:
         named = ", ".join(source.title for source in wanted)
-        remark(options, f"There are no sessions of agents yet ({named}): they are indexed as soon as there are some")
+        remark(
+            options,
+            f"There are no sessions of agents yet ({named}): they are indexed as soon as there are some",
+        )
     rows = []
     for source in found:
         name, (number, since) = source.config.name, source.found()
         data = ", ".join(config.clients[name].data) or str(source.config.path)
-        rows.append({"client": name, "title": source.title, "path": data, "sessions": number, "since": since})
+        rows.append(
+            {
+                "client": name,
+                "title": source.title,
+                "path": data,
+                "sessions": number,
+                "since": since,
+            }
+        )
     return rows
 
 
@@ -118,15 +151,24 @@ def _vault(set_up: bool) -> str:
         return ""
     here = os.getcwd() if os.path.isdir(".obsidian") else ""
     if sys.stdin.isatty() and sys.stderr.isatty():
-        print(f"Folder of your notes{f' [{here}]' if here else ''}: ", end="", file=sys.stderr, flush=True)
+        print(
+            f"Folder of your notes{f' [{here}]' if here else ''}: ",
+            end="",
+            file=sys.stderr,
+            flush=True,
+        )
         answer = sys.stdin.readline().strip() or here
         if answer:
             return answer
-    raise UsageError("which folder holds the notes?", f"name it: vault-index init {here or '~/Vault'}")
+    raise UsageError(
+        "which folder holds the notes?", f"name it: vault-index init {here or '~/Vault'}"
+    )
 
 
 @takes(
-    argument("paths", nargs="*", metavar="PATH", help="only these files and folders of the sources"),
+    argument(
+        "paths", nargs="*", metavar="PATH", help="only these files and folders of the sources"
+    ),
     flag("--dry-run", "say what would change, and change nothing"),
     NO_EMBED,
 )
@@ -161,7 +203,9 @@ def run_embed(options: Options, args: dict[str, Any]) -> int:
 
 @takes(
     argument(
-        "--log-format", choices=("text", "json"), help="how a line of the log looks: key=value pairs, or a JSON object"
+        "--log-format",
+        choices=("text", "json"),
+        help="how a line of the log looks: key=value pairs, or a JSON object",
     )
 )
 def run_watch(options: Options, args: dict[str, Any]) -> int:
@@ -170,7 +214,12 @@ def run_watch(options: Options, args: dict[str, Any]) -> int:
 
     gc.enable()
     level = "debug" if options.verbose else "warning" if options.quiet else "info"
-    return run(home_of(options), log_level=level, log_format=args.get("log_format", "text"), tools=answer_tool)
+    return run(
+        home_of(options),
+        log_level=level,
+        log_format=args.get("log_format", "text"),
+        tools=answer_tool,
+    )
 
 
 def _bring_up_to_date(options: Options, method: str, params: dict[str, Any]) -> int:
@@ -182,7 +231,9 @@ def _bring_up_to_date(options: Options, method: str, params: dict[str, Any]) -> 
 
 def _work(options: Options, method: str, params: dict[str, Any]) -> dict[str, Any]:
     """The report of a writing method, which may take minutes."""
-    return call_with_progress(options, method, with_source(options, params) if method == "sync" else params)
+    return call_with_progress(
+        options, method, with_source(options, params) if method == "sync" else params
+    )
 
 
 def _exit_code(options: Options, method: str, report: dict[str, Any]) -> int:
@@ -193,5 +244,7 @@ def _exit_code(options: Options, method: str, report: dict[str, Any]) -> int:
         return 0
     form = answer_format(options, method)
     if form != "human":  # the report for people shows the problem
-        print_error(EmbedderError(failed["message"], failed["hint"]), as_json=form in ("json", "jsonl"))
+        print_error(
+            EmbedderError(failed["message"], failed["hint"]), as_json=form in ("json", "jsonl")
+        )
     return EmbedderError.exit_code

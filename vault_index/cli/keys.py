@@ -39,7 +39,12 @@ class Keys:
             self._take()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         if self.terminal:
             self._give_back()
             signal.set_wakeup_fd(-1)

@@ -3,7 +3,16 @@
 import os
 from typing import Any
 
-from vault_index.cli.arguments import FILTER_OPTIONS, Options, absolute, argument, flag, natural, positive, takes
+from vault_index.cli.arguments import (
+    FILTER_OPTIONS,
+    Options,
+    absolute,
+    argument,
+    flag,
+    natural,
+    positive,
+    takes,
+)
 from vault_index.cli.client import ask, call, with_source
 from vault_index.cli.present import show
 from vault_index.fields import KINDS, SORTS
@@ -43,12 +52,17 @@ def run_stats(options: Options, args: dict[str, Any]) -> None:
         ask(options, "tags", {})
     else:
         source = with_source(options, {})
-        tags, agents = call(options, "tags", source), call(options, "stats", {**source, "agents": True})
+        tags, agents = (
+            call(options, "tags", source),
+            call(options, "stats", {**source, "agents": True}),
+        )
         show(options, "stats", {"tags": tags["results"], "agents": agents["results"]})
 
 
 @takes(
-    argument("file", nargs="?", metavar="FILE", help="say how this file or document is doing instead"),
+    argument(
+        "file", nargs="?", metavar="FILE", help="say how this file or document is doing instead"
+    ),
     flag("--privacy", "list what was sent to which server, and when: paths and counts"),
 )
 def run_status(options: Options, args: dict[str, Any]) -> None:
@@ -56,4 +70,8 @@ def run_status(options: Options, args: dict[str, Any]) -> None:
     if file is None:
         ask(options, "status", args)
     else:
-        ask(options, "file_status", {"ref": absolute(file) if os.path.exists(os.path.expanduser(file)) else file})
+        ask(
+            options,
+            "file_status",
+            {"ref": absolute(file) if os.path.exists(os.path.expanduser(file)) else file},
+        )

@@ -18,7 +18,14 @@ from vault_index.cli.arguments import (
     positive,
     takes,
 )
-from vault_index.cli.client import ask, ask_of_several, call, call_with_progress, home_of, with_source
+from vault_index.cli.client import (
+    ask,
+    ask_of_several,
+    call,
+    call_with_progress,
+    home_of,
+    with_source,
+)
 from vault_index.cli.present import remark, show, write
 from vault_index.config.home import working_directory
 from vault_index.errors import NotFoundError, UsageError
@@ -33,9 +40,16 @@ _FORCE = flag("--force", "store it even where it looks like a credential")
 
 
 @takes(
-    argument("text", nargs="*", metavar="TEXT", help="the memory; without it (or as -) what is piped in, or --file"),
+    argument(
+        "text",
+        nargs="*",
+        metavar="TEXT",
+        help="the memory; without it (or as -) what is piped in, or --file",
+    ),
     argument("--file", metavar="PATH", help="the file that holds the text"),
-    argument("--path", metavar="NAME", help="its name in the memory folder, as handoffs/2026-01-01"),
+    argument(
+        "--path", metavar="NAME", help="its name in the memory folder, as handoffs/2026-01-01"
+    ),
     argument("--tags", help="its tags", **SEVERAL),
     FIELD_OPTIONS,
     _FORCE,
@@ -46,7 +60,9 @@ _FORCE = flag("--force", "store it even where it looks like a credential")
 def run_add(options: Options, args: dict[str, Any]) -> None:
     places, text = _typed_in(args), given_text(args)
     if text is None and "title" not in args:
-        raise UsageError("what shall be remembered?", 'give it as words: vault-index add "…", or pipe it in')
+        raise UsageError(
+            "what shall be remembered?", 'give it as words: vault-index add "…", or pipe it in'
+        )
     ask(options, "add", {**places, **args, **_project(args), "text": text or ""})
 
 
@@ -78,12 +94,24 @@ def run_update(options: Options, args: dict[str, Any]) -> None:
         content = _stdin_text()
     elif file is not None:
         content = _read_text(file)
-    ask(options, "update", {**places, **args, **_project(args), **({} if content is None else {"content": content})})
+    ask(
+        options,
+        "update",
+        {**places, **args, **_project(args), **({} if content is None else {"content": content})},
+    )
 
 
 @takes(
-    argument("file", nargs="?", metavar="FILE", help="what the agent wrote; without it what is piped in"),
-    argument("--by", "--entered-by", dest="by", metavar="NAME", help="who says so (default: auto-extract)"),
+    argument(
+        "file", nargs="?", metavar="FILE", help="what the agent wrote; without it what is piped in"
+    ),
+    argument(
+        "--by",
+        "--entered-by",
+        dest="by",
+        metavar="NAME",
+        help="who says so (default: auto-extract)",
+    ),
     argument("--project", metavar="NAME", help="the project they are for, or its folder"),
     argument("--session", metavar="ID", help="the session it was said in"),
     flag("--statements", "plain decisions and preferences of a user, too: we decided, never …"),
@@ -104,7 +132,12 @@ def run_capture(options: Options, args: dict[str, Any]) -> int:
 
 
 @takes(
-    argument("ref", nargs="+", metavar="REF", help="a memory: its id or the beginning, or its path or name"),
+    argument(
+        "ref",
+        nargs="+",
+        metavar="REF",
+        help="a memory: its id or the beginning, or its path or name",
+    ),
     flag("--permanent", "delete them for good"),
     description="Move memories to the .trash/ of their vault, where Obsidian finds them, too.",
 )
@@ -112,7 +145,9 @@ def run_delete(options: Options, args: dict[str, Any]) -> int:
     return ask_of_several(options, "delete", args)
 
 
-_MEMORY = argument("ref", metavar="REF", help="its id or the beginning, or its path; also of one that was deleted")
+_MEMORY = argument(
+    "ref", metavar="REF", help="its id or the beginning, or its path; also of one that was deleted"
+)
 
 
 @takes(
@@ -128,7 +163,11 @@ def run_history(options: Options, args: dict[str, Any]) -> None:
 
 @takes(
     _MEMORY,
-    argument("--before", metavar="VERSION", help="the older one: a number, or a commit (default: the one before)"),
+    argument(
+        "--before",
+        metavar="VERSION",
+        help="the older one: a number, or a commit (default: the one before)",
+    ),
     argument("--after", metavar="VERSION", help="the newer one (default: the last one)"),
     description="Print what changed between two versions of a memory, as a unified diff.",
 )
@@ -138,7 +177,11 @@ def run_diff(options: Options, args: dict[str, Any]) -> None:
 
 @takes(
     _MEMORY,
-    argument("--to", metavar="VERSION", help="a number, or a commit (default: the last one that says something else)"),
+    argument(
+        "--to",
+        metavar="VERSION",
+        help="a number, or a commit (default: the last one that says something else)",
+    ),
     description="Have the file of a memory say again, byte for byte, what it said in a version. One that was deleted "
     "comes back. That is a version, too, and undo takes it back.",
 )
@@ -156,7 +199,12 @@ def run_undo(options: Options, args: dict[str, Any]) -> int:
 
 
 @takes(
-    argument("ref", nargs="+", metavar="REF", help="a memory: its id or the beginning, or its path or name"),
+    argument(
+        "ref",
+        nargs="+",
+        metavar="REF",
+        help="a memory: its id or the beginning, or its path or name",
+    ),
     flag("--restore", "have them found again"),
     description="Leave memories out of search and recall, unless is:archived asks for them. Their files stay in "
     "place, and links to them hold.",
@@ -166,7 +214,11 @@ def run_archive(options: Options, args: dict[str, Any]) -> int:
 
 
 @takes(
-    argument("--before", metavar="DATE", help="those older than this day instead, expired or not, as '90 days ago'"),
+    argument(
+        "--before",
+        metavar="DATE",
+        help="those older than this day instead, expired or not, as '90 days ago'",
+    ),
     flag("--dry-run", "show them, and move none"),
     argument("--force", "--yes", action="store_true", help="do not ask"),
     description="Move memories that have expired to the .trash/ of their vault. On a terminal it shows them and asks "
@@ -185,7 +237,9 @@ def run_prune(options: Options, args: dict[str, Any]) -> int:
     argument("ref", nargs="*", metavar="SESSION", help="its id, or its path"),
     argument("--project", metavar="NAME", help="those of this project that there are now"),
     argument("--client", metavar="NAME", help="those of this client, as codex"),
-    argument("--before", metavar="DATE", help="those that went on last before this day, as '90 days ago'"),
+    argument(
+        "--before", metavar="DATE", help="those that went on last before this day, as '90 days ago'"
+    ),
     flag("--dry-run", "show them, and delete none"),
     argument("--force", "--yes", action="store_true", help="do not ask"),
     description="Delete sessions, with those of their subagents, from the index, the vectors, what was kept of them, "
@@ -232,7 +286,9 @@ def _confirmed(options: Options, method: str, args: dict[str, Any], question: st
 )
 def run_export(options: Options, args: dict[str, Any]) -> None:
     source, name = with_source(options, {}), args["file"]
-    markdown = options.format == "markdown" or (options.format == "auto" and name.lower().endswith(".md"))
+    markdown = options.format == "markdown" or (
+        options.format == "auto" and name.lower().endswith(".md")
+    )
     if name == _STDIO:
         from vault_index.api import VaultIndex
 
@@ -241,8 +297,16 @@ def run_export(options: Options, args: dict[str, Any]) -> None:
         return
     place = absolute(name)
     # `--markdown notes` is a folder, `--markdown notes.md` a file.
-    folder = name.endswith("/") or os.path.isdir(place) or (markdown and not os.path.splitext(name)[1])
-    params = {**source, "path": place, "folder": folder, "markdown": markdown, "force": "force" in args}
+    folder = (
+        name.endswith("/") or os.path.isdir(place) or (markdown and not os.path.splitext(name)[1])
+    )
+    params = {
+        **source,
+        "path": place,
+        "folder": folder,
+        "markdown": markdown,
+        "force": "force" in args,
+    }
     show(options, "export", call(options, "export", params))
 
 
@@ -268,7 +332,11 @@ def run_import(options: Options, args: dict[str, Any]) -> int:
 def _typed_in(args: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments that say where a text was typed: the folder a command runs in, that of the file with its text, and
     the session. Each may be private."""
-    file, here, session = args.get("file"), working_directory(), os.environ.get("VAULT_INDEX_SESSION")
+    file, here, session = (
+        args.get("file"),
+        working_directory(),
+        os.environ.get("VAULT_INDEX_SESSION"),
+    )
     more = [os.path.dirname(os.path.join(here, file))] if file and file != _STDIO else []
     return {"directory": [here, *more], **({"session": session} if session else {})}
 
@@ -312,7 +380,9 @@ def _read_text(path: str) -> str:
     except FileNotFoundError as error:
         raise NotFoundError(f"there is no file {path}", "check the path") from error
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}", "name a file, or pipe the text in") from error
+        raise UsageError(
+            f"{path} cannot be read: {error.strerror}", "name a file, or pipe the text in"
+        ) from error
 
 
 def _decoded(data: bytes, what: str) -> str:

@@ -38,19 +38,27 @@ def run_open(options: Options, args: dict[str, Any]) -> None:
     where = where_it_serves(home.serve_file) or ("" if words else _service(settings))
     where = where or _started(home, words, settings.listen)
     now = time.time()
-    caller = Caller(f"page-{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(2).hex()}", writes=True, owner=True)
+    caller = Caller(
+        f"page-{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(2).hex()}", writes=True, owner=True
+    )
     code = Tokens(home.tokens_file).add(caller, created=now, expires=now + _CODE_SECONDS, once=True)
     address = f"{where}/#token={code}"
     show_value(options, "open", {"address": address}, address)
     if "print" in args:
         return
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        remark(options, "There is no display here: open this address in a browser. It signs in once.")
+    if sys.platform.startswith("linux") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    ):
+        remark(
+            options, "There is no display here: open this address in a browser. It signs in once."
+        )
         return
     import webbrowser
 
     if not webbrowser.open(address):
-        remark(options, "No browser could be started: open this address yourself. It signs in once.")
+        remark(
+            options, "No browser could be started: open this address yourself. It signs in once."
+        )
 
 
 def _service(settings: "ServeConfig") -> str:
@@ -62,7 +70,11 @@ def _service(settings: "ServeConfig") -> str:
     except VaultIndexError:
         return ""
     where = state.said.removeprefix("serving on ")
-    return address_for_browsers(where, settings) if state.active == "active" and where != state.said else ""
+    return (
+        address_for_browsers(where, settings)
+        if state.active == "active" and where != state.said
+        else ""
+    )
 
 
 def _started(home: "Home", options: tuple[str, ...], listen: str) -> str:

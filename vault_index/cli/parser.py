@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
-from vault_index.cli.arguments import GLOBAL_OPTIONS, SOURCE, WITH_VALUE, Group, Options, Run, Runner, add_arguments
+from vault_index.cli.arguments import (
+    GLOBAL_OPTIONS,
+    SOURCE,
+    WITH_VALUE,
+    Group,
+    Options,
+    Run,
+    Runner,
+    add_arguments,
+)
 from vault_index.cli.commands import (
     ALIASES,
     COMMANDS,
@@ -24,7 +33,12 @@ from vault_index.cli.commands import (
 from vault_index.errors import UsageError, nearest
 
 PROGRAM = "vault-index"
-_USAGES: dict[int | str | None, str] = {None: "{0}", "?": "[{0}]", "*": "[{0} ...]", "+": "{0} [{0} ...]"}
+_USAGES: dict[int | str | None, str] = {
+    None: "{0}",
+    "?": "[{0}]",
+    "*": "[{0} ...]",
+    "+": "{0} [{0} ...]",
+}
 """How the usage line shows a positional argument, by its `nargs`."""
 
 
@@ -61,7 +75,9 @@ class Parser(argparse.ArgumentParser):
         left_out = SOURCE if command.name in WITHOUT_SOURCE else None
         shared = [one for one in GLOBAL_OPTIONS.arguments if one != left_out]
         self.declared = [*self.own, *add_arguments(self, [Group(GLOBAL_OPTIONS.title, *shared)])]
-        self._takes_value = {name: one.nargs != 0 for one in self.declared for name in one.option_strings}
+        self._takes_value = {
+            name: one.nargs != 0 for one in self.declared for name in one.option_strings
+        }
         positional = [one for one in self.own if not one.option_strings]
         words = [_USAGES[one.nargs].format(one.metavar or one.dest) for one in positional]
         self.usage = " ".join([self.prog, "[OPTION…]", *words])
@@ -98,7 +114,9 @@ class Parser(argparse.ArgumentParser):
             return False
         if not text[1:2].isalpha():  # a number, or a dash alone
             return True
-        return self._command.name == "search" and len(text) > 2 and f"-{text}" not in self._takes_value
+        return (
+            self._command.name == "search" and len(text) > 2 and f"-{text}" not in self._takes_value
+        )
 
     def error(self, message: str) -> NoReturn:
         message = message.replace(" -- ", " ", 1)  # that of `arranged`
@@ -129,7 +147,9 @@ def _grouped(runner: Runner) -> list[Group]:
     """
     titled = [one for one in runner.arguments if isinstance(one, Group) and one.title]
     others = [one for one in runner.arguments if one not in titled]
-    positional = [one for one in others if not isinstance(one, Group) and not one[0][0].startswith("-")]
+    positional = [
+        one for one in others if not isinstance(one, Group) and not one[0][0].startswith("-")
+    ]
     options = [one for one in others if one not in positional]
     return [Group("positional arguments", *positional), Group("options", *options), *titled]
 
@@ -176,14 +196,23 @@ def unknown_command(word: str) -> UsageError:
     """The error for a command that does not exist; its hint names the nearest one."""
     group = word.split()[0]
     if group in GROUPS:
-        names = [command.name.split()[1] for command in COMMANDS if command.name.startswith(f"{group} ")]
+        names = [
+            command.name.split()[1] for command in COMMANDS if command.name.startswith(f"{group} ")
+        ]
         choices = f"{group} has the commands {', '.join(names)}"
         if word == group:
             return UsageError(f"{group} needs a command", choices)
         near = nearest(word.split(maxsplit=1)[1], names)
-        return UsageError(f"no command {word!r}", f"did you mean {group} {near}?" if near else choices)
-    near = nearest(word, [*(command.name for command in COMMANDS if " " not in command.name), *ALIASES, *GROUPS])
-    return UsageError(f"no command {word!r}", f"did you mean {near}?" if near else f"see: {PROGRAM} --help")
+        return UsageError(
+            f"no command {word!r}", f"did you mean {group} {near}?" if near else choices
+        )
+    near = nearest(
+        word,
+        [*(command.name for command in COMMANDS if " " not in command.name), *ALIASES, *GROUPS],
+    )
+    return UsageError(
+        f"no command {word!r}", f"did you mean {near}?" if near else f"see: {PROGRAM} --help"
+    )
 
 
 def overview() -> str:
@@ -204,7 +233,10 @@ def overview() -> str:
 def _rows(commands: Sequence[Command]) -> str:
     """A line for each command; the commands of a group share one."""
     firsts = {command.name.split()[0]: command.summary for command in commands}
-    shown = {f"{name} …" if name in GROUPS else name: GROUPS.get(name, text) for name, text in firsts.items()}
+    shown = {
+        f"{name} …" if name in GROUPS else name: GROUPS.get(name, text)
+        for name, text in firsts.items()
+    }
     return "\n".join(f"  {name:<13}  {summary}" for name, summary in shown.items())
 
 

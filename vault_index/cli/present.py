@@ -52,7 +52,9 @@ def write(text: str) -> None:
         raise
     except OSError as error:
         message = f"the answer cannot be written: {error.strerror}"
-        raise VaultIndexError(message, "the command was carried out; look at the disk, and ask again") from error
+        raise VaultIndexError(
+            message, "the command was carried out; look at the disk, and ask again"
+        ) from error
 
 
 def remark(options: Options, text: str) -> None:

@@ -25,15 +25,27 @@ _DONE = {
 
 
 @takes(
-    argument("action", nargs="?", metavar="ACTION", help=f"what to do with REF: {', '.join(ACTIONS)}"),
+    argument(
+        "action", nargs="?", metavar="ACTION", help=f"what to do with REF: {', '.join(ACTIONS)}"
+    ),
     argument("ref", nargs="*", metavar="REF", help="memories: the one that stays first"),
     argument("--reason", help=f"only for these reasons: {', '.join(REASONS)}", **SEVERAL),
     argument("--project", metavar="NAME", help="only memories of this project"),
-    argument("--limit", metavar="N", type=positive, help="how many (default: 20; on a terminal all)"),
+    argument(
+        "--limit", metavar="N", type=positive, help="how many (default: 20; on a terminal all)"
+    ),
     argument("--offset", metavar="N", type=natural, help="leave out the first N"),
-    argument("--text", metavar="TEXT", help="with edit: the whole text of the file; - for what is piped in"),
+    argument(
+        "--text",
+        metavar="TEXT",
+        help="with edit: the whole text of the file; - for what is piped in",
+    ),
     argument("--file", metavar="PATH", help="with edit: the file that holds it"),
-    argument("--seen", help="`seen` of each REF in the list: nothing is done where it says another thing", **SEVERAL),
+    argument(
+        "--seen",
+        help="`seen` of each REF in the list: nothing is done where it says another thing",
+        **SEVERAL,
+    ),
     flag("--force", "with edit: store it even where it looks like a credential"),
     description="Look at what agents left in the inbox, near duplicates, likely contradictions, what has expired or is "
     "outdated, and what nobody opened in a year, and decide. On a terminal an item fills the screen, and each decision "
@@ -44,7 +56,9 @@ def run_review(options: Options, args: dict[str, Any]) -> int:
     if "action" in args:
         return _decide(options, args)
     if stray := {"text", "file", "seen", "force"} & args.keys():
-        raise UsageError(f"--{min(stray)} is for an action", "say which: vault-index review edit REF --file PATH")
+        raise UsageError(
+            f"--{min(stray)} is for an action", "say which: vault-index review edit REF --file PATH"
+        )
     args.pop("ref", None)
     if options.format != "auto" or not sys.stdout.isatty() or sys.stdin is None:
         ask(options, "review", args)
@@ -106,8 +120,14 @@ class _Session:
     def _again(self, ids: set[str]) -> None:
         """Fetch the list anew, and stay at the item that has these memories, where it still is one."""
         self._fetch(anew=True)
-        places = [number for number, item in enumerate(self._items) if ids & {one["id"] for one in item["memories"]}]
-        self._at = min(places, key=lambda place: abs(place - self._at), default=min(self._at, len(self._items)))
+        places = [
+            number
+            for number, item in enumerate(self._items)
+            if ids & {one["id"] for one in item["memories"]}
+        ]
+        self._at = min(
+            places, key=lambda place: abs(place - self._at), default=min(self._at, len(self._items))
+        )
 
     # --- one item ----------------------------------------------------------------------------------------------
 
@@ -159,7 +179,10 @@ class _Session:
         if action in ("archive", "delete"):
             named = memories[-1:]
         shared = len({one["id"] for one in named}) < len(named)
-        params: dict[str, Any] = {"action": action, "ref": [one["path" if shared else "id"] for one in named]}
+        params: dict[str, Any] = {
+            "action": action,
+            "ref": [one["path" if shared else "id"] for one in named],
+        }
         if action == "edit":
             self._edit(keys, item, params)
             return
@@ -172,9 +195,9 @@ class _Session:
 
     def _edit(self, keys: Keys, item: dict[str, Any], params: dict[str, Any]) -> None:
         [ref] = params["ref"]
-        text = call(self._options, "get", with_source(self._options, {"ref": ref, "full": True}))["results"][0][
-            "content"
-        ]
+        text = call(self._options, "get", with_source(self._options, {"ref": ref, "full": True}))[
+            "results"
+        ][0]["content"]
         with keys.lent():
             path, edited = _edited(text)
         if edited.rstrip("\n") == text.rstrip("\n"):
@@ -182,7 +205,9 @@ class _Session:
             self._said = "nothing was changed"
             return
         try:
-            answer = self._call("decide", {**params, "text": edited, "seen": item["memories"][0]["seen"]})
+            answer = self._call(
+                "decide", {**params, "text": edited, "seen": item["memories"][0]["seen"]}
+            )
         except VaultIndexError as error:
             raise type(error)(f"{error.message}; your text is in {path}", error.hint) from error
         os.unlink(path)
@@ -208,11 +233,15 @@ class _Session:
 
         width, height, color = _size()
         if item is None:
-            place = f"That is all. {self._total:,} left as they are." if self._total else "That is all."
+            place = (
+                f"That is all. {self._total:,} left as they are." if self._total else "That is all."
+            )
             text = end_screen(fitting, place, self._said, width=width, color=color)
         else:
             place = f"{self._at + 1:,} of {self._total:,}"
-            text = item_screen(item, fitting, place, self._said, width=width, height=height, color=color)
+            text = item_screen(
+                item, fitting, place, self._said, width=width, height=height, color=color
+            )
         _print(keys, text)
 
     def _help(self, keys: Keys, fitting: str) -> None:
@@ -280,5 +309,7 @@ def _edited(text: str) -> tuple[str, str]:
             f"what the editor left in {path} cannot be read; nothing was changed", str(error)
         ) from error
     if code:
-        raise VaultIndexError(f"the editor ended with {code}; nothing was changed", f"what it left is in {path}")
+        raise VaultIndexError(
+            f"the editor ended with {code}; nothing was changed", f"what it left is in {path}"
+        )
     return path, edited

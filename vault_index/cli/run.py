@@ -28,7 +28,10 @@ def run(argv: Sequence[str] | None = None) -> int:
         code = _command(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        print(f"\n{PROGRAM}: interrupted; nothing is lost, the same command goes on from here", file=sys.stderr)
+        print(
+            f"\n{PROGRAM}: interrupted; nothing is lost, the same command goes on from here",
+            file=sys.stderr,
+        )
         return INTERRUPTED
     except BrokenPipeError:
         # The reader (such as `head`) closed the pipe. Python would print an error when it flushes at exit.
@@ -46,8 +49,12 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def _unforeseen(error: Exception) -> VaultIndexError:
-    if isinstance(error, OSError) and error.filename:  # an error of the file system, not a defect of this program
-        return VaultIndexError(f"{error.filename}: {error.strerror}", "check whose it is, its permissions and the disk")
+    if (
+        isinstance(error, OSError) and error.filename
+    ):  # an error of the file system, not a defect of this program
+        return VaultIndexError(
+            f"{error.filename}: {error.strerror}", "check whose it is, its permissions and the disk"
+        )
     hint = "this is a defect of vault-index: run it again with --verbose, and report what it shows"
     return VaultIndexError(f"{type(error).__name__}: {error}", hint)
 
@@ -86,12 +93,16 @@ def _versions() -> str:
     from vault_index.version import __version__
 
     parts = {"Python": platform.python_version(), **versions(), "model": ENGLISH.model}
-    return "\n".join([f"vault-index {__version__}", *(f"{name} {version}" for name, version in parts.items())])
+    return "\n".join(
+        [f"vault-index {__version__}", *(f"{name} {version}" for name, version in parts.items())]
+    )
 
 
 def _no_command(rest: Sequence[str]) -> UsageError:
     known = {*WITH_VALUE, "--quiet", "-q", "--verbose", *(f"--{name}" for name in FORMATS)}
-    stray = next((word for word in rest if word.startswith("-") and word.split("=")[0] not in known), "")
+    stray = next(
+        (word for word in rest if word.startswith("-") and word.split("=")[0] not in known), ""
+    )
     if stray:
         return UsageError(f"no option {stray} before a command", f"see: {PROGRAM} --help")
     return UsageError("which command?", f"see: {PROGRAM} --help")
@@ -102,6 +113,8 @@ def _wants_json(arguments: Sequence[str]) -> bool:
     named = [
         word.removeprefix("--format=").removeprefix("--")
         for before, word in pairwise(["", *_flags(arguments)])
-        if before == "--format" or word.startswith("--format=") or word in ("--json", "--toon", "--markdown", "--human")
+        if before == "--format"
+        or word.startswith("--format=")
+        or word in ("--json", "--toon", "--markdown", "--human")
     ]
     return named[-1:] in (["json"], ["jsonl"])

@@ -28,9 +28,16 @@ _RANKING = (
         help="by keywords and meaning (the default), by keywords only, by meaning only",
     ),
     argument(
-        "--match", choices=("any", "all"), help="any: one word may be enough (the default); all: every word is needed"
+        "--match",
+        choices=("any", "all"),
+        help="any: one word may be enough (the default); all: every word is needed",
     ),
-    argument("--per-document", metavar="N", type=positive, help="the most hits of one document (default: 3)"),
+    argument(
+        "--per-document",
+        metavar="N",
+        type=positive,
+        help="the most hits of one document (default: 3)",
+    ),
     argument(
         "--fuzzy",
         action=argparse.BooleanOptionalAction,
@@ -42,7 +49,11 @@ _RANKING = (
         type=likeness,
         help="how alike a word must be to be meant, from 0.5 to 1 (default: 0.7)",
     ),
-    argument("--as-of", metavar="DATE", help="ask as on that day: without what was created later, with what held then"),
+    argument(
+        "--as-of",
+        metavar="DATE",
+        help="ask as on that day: without what was created later, with what held then",
+    ),
     flag("--include-expired", "show memories past `expires`, too"),
     flag("--include-superseded", "show memories that were replaced, too"),
 )
@@ -74,7 +85,10 @@ def run_search(options: Options, args: dict[str, Any]) -> None:
     query = " ".join(args["query"])
     ask(options, "search", {**_asked(args, "exclude_session"), "query": query})
     if query.strip() and all(word.startswith("-") for word in query.split()):
-        remark(options, "vault-index: that only leaves out; say what to look for as well: search compose -docker")
+        remark(
+            options,
+            "vault-index: that only leaves out; say what to look for as well: search compose -docker",
+        )
 
 
 def _asked(args: dict[str, Any], name: str) -> dict[str, Any]:
@@ -84,9 +98,17 @@ def _asked(args: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 @takes(
-    argument("query", metavar="QUERY", help="as search takes it, in quotes if it has several words"),
-    argument("ref", metavar="PATH[:LINE]", help="a path, with a line or lines (10-42); or an id, or [[Note#Heading]]"),
-    argument("--limit", metavar="N", type=positive, help="how many hits the answer has (default: 10)"),
+    argument(
+        "query", metavar="QUERY", help="as search takes it, in quotes if it has several words"
+    ),
+    argument(
+        "ref",
+        metavar="PATH[:LINE]",
+        help="a path, with a line or lines (10-42); or an id, or [[Note#Heading]]",
+    ),
+    argument(
+        "--limit", metavar="N", type=positive, help="how many hits the answer has (default: 10)"
+    ),
     *_RANKING,
     FILTER_OPTIONS,
     description="Say why a search finds the passage at a place, or why not: its number and what its score is made of, "
@@ -104,7 +126,9 @@ def run_why(options: Options, args: dict[str, Any]) -> None:
         help="an id or its beginning, id:10-42, a path, path:10-42, or [[Note#Heading]]",
     ),
     flag("--full", "the file as it stands, with its frontmatter, and all metadata"),
-    argument("--max-tokens", metavar="N", type=positive, help="cut the text, and say where it goes on"),
+    argument(
+        "--max-tokens", metavar="N", type=positive, help="cut the text, and say where it goes on"
+    ),
     argument("--neighbors", metavar="N", type=natural, help="add N passages before and after"),
     description="Print documents, without their frontmatter, or parts of them. In a pipe each text stands as it is "
     "between two comment lines, "
@@ -147,7 +171,11 @@ def run_related(options: Options, args: dict[str, Any]) -> None:
     "and --project also the hit of --query.",
 )
 def run_timeline(options: Options, args: dict[str, Any]) -> None:
-    ask(options, "timeline", _asked(_one_ref(args), "exclude_session") if "query" in args else _one_ref(args))
+    ask(
+        options,
+        "timeline",
+        _asked(_one_ref(args), "exclude_session") if "query" in args else _one_ref(args),
+    )
 
 
 def _one_ref(args: dict[str, Any]) -> dict[str, Any]:
@@ -156,12 +184,25 @@ def _one_ref(args: dict[str, Any]) -> dict[str, Any]:
 
 
 @takes(
-    argument("query", nargs="*", metavar="QUERY", help="a question, or the first message of a session"),
-    argument("--project", metavar="DIR", help="the folder the session works in, or the name of its project"),
-    argument("--budget", metavar="TOKENS", type=positive, help="the most tokens (default: recall.budget, 1200)"),
+    argument(
+        "query", nargs="*", metavar="QUERY", help="a question, or the first message of a session"
+    ),
+    argument(
+        "--project",
+        metavar="DIR",
+        help="the folder the session works in, or the name of its project",
+    ),
+    argument(
+        "--budget",
+        metavar="TOKENS",
+        type=positive,
+        help="the most tokens (default: recall.budget, 1200)",
+    ),
     argument("--session", metavar="ID", help="the session that asks: it is not told of itself"),
     argument(
-        "--token", metavar="HEX", help="the token of the marks, to get the same text again (default: a random one)"
+        "--token",
+        metavar="HEX",
+        help="the token of the marks, to get the same text again (default: a random one)",
     ),
     description="Print one block of context for an agent: the decisions, warnings, patterns and preferences that hold "
     "for a project, what answers the query, and recent sessions, quoted as data with the places they stand at. "

@@ -19,8 +19,14 @@ from vault_index.times import iso_time, local_day
 
 
 @takes(
-    argument("--listen", metavar="HOST:PORT", help="where to listen (default: serve.listen, 127.0.0.1:7341)"),
-    argument("--log-format", choices=("text", "json"), help="how a line of the log looks, as in watch"),
+    argument(
+        "--listen",
+        metavar="HOST:PORT",
+        help="where to listen (default: serve.listen, 127.0.0.1:7341)",
+    ),
+    argument(
+        "--log-format", choices=("text", "json"), help="how a line of the log looks, as in watch"
+    ),
     description="Answer callers with a token over HTTP until it is stopped: the API at /api (see /openapi.json), MCP "
     "at /mcp, and what changes at /events. The daemon does the work; one is started where none runs.",
 )
@@ -40,13 +46,35 @@ def run_serve(options: Options, args: dict[str, Any]) -> int:
 
 
 @takes(
-    argument("name", metavar="NAME", help="how to call it, as laptop or ci; what is written with it is signed so"),
+    argument(
+        "name",
+        metavar="NAME",
+        help="how to call it, as laptop or ci; what is written with it is signed so",
+    ),
     Group("", flag("--read", "it may ask"), flag("--write", "it may ask, and write memories")),
     argument("--source", dest="sources", help="it sees these sources only", **SEVERAL),
-    argument("--folder", dest="folders", metavar="DIR", action="append", help="only what lies below this folder"),
-    argument("--project", dest="projects", metavar="NAME", action="append", help="only what is of this project"),
-    flag("--isolated", "give it an index of its own, so that not even scores tell of anything else"),
-    argument("--expires", metavar="DATE", help="the last day it is good for, as 2027-03-01 or 'in 3 months'"),
+    argument(
+        "--folder",
+        dest="folders",
+        metavar="DIR",
+        action="append",
+        help="only what lies below this folder",
+    ),
+    argument(
+        "--project",
+        dest="projects",
+        metavar="NAME",
+        action="append",
+        help="only what is of this project",
+    ),
+    flag(
+        "--isolated", "give it an index of its own, so that not even scores tell of anything else"
+    ),
+    argument(
+        "--expires",
+        metavar="DATE",
+        help="the last day it is good for, as 2027-03-01 or 'in 3 months'",
+    ),
     description="Make a token for a caller of `serve`, and print it: only its hash is kept, so it is not shown again. "
     "--folder and --project may be repeated; without them and --source it sees everything.",
 )
@@ -89,7 +117,9 @@ def run_token_revoke(options: Options, args: dict[str, Any]) -> None:
     if revoked.caller.scope.isolated:
         reload_daemon(options)
     answer = {"name": args["name"], "revoked": True}
-    show_value(options, "token_revoke", answer, f"revoked {args['name']}: it is refused from now on")
+    show_value(
+        options, "token_revoke", answer, f"revoked {args['name']}: it is refused from now on"
+    )
 
 
 # --- what is shown -------------------------------------------------------------------------------------------------
@@ -107,4 +137,6 @@ def _in_words(token: Token, now: float) -> str:
     expired = "EXPIRED: " if token.expired(now) else ""
     until = f", until {iso_time(token.expires)}" if token.expires is not None else ""
     does = "reads and writes" if token.caller.writes else "reads"
-    return f"{expired}{does} {', '.join(filter(None, seen))} (made {local_day(token.created)}{until})"
+    return (
+        f"{expired}{does} {', '.join(filter(None, seen))} (made {local_day(token.created)}{until})"
+    )

@@ -26,19 +26,26 @@ _LOGS = (
     argument("--lines", "-n", metavar="N", type=positive, help="the last N lines (default: 50)"),
     argument("--follow", "-f", action="store_true", help="go on with what is written from now on"),
 )
-_SERVE = flag("--serve", "what answers callers with a token (vault-index serve) instead of the daemon")
+_SERVE = flag(
+    "--serve", "what answers callers with a token (vault-index serve) instead of the daemon"
+)
 
 
 _PAIR = re.compile(r'(?<!\S)(\w{1,60})=("(?:[^"\\]|\\.)*"|[^\s"]*)')
 
 
-@takes(*_LOGS, description="Print the daemon's log: the journal where it is a service, else its own file.")
+@takes(
+    *_LOGS,
+    description="Print the daemon's log: the journal where it is a service, else its own file.",
+)
 def run_logs(options: Options, args: dict[str, Any]) -> int:
     home = home_of(options)
     lines, follow = args.get("lines", 50), "follow" in args
     command = _service_log(home, lines, follow=follow)
     if command is None and not home.daemon_log.exists():
-        raise NotFoundError("no daemon of this home has written a log yet", "start one: vault-index watch")
+        raise NotFoundError(
+            "no daemon of this home has written a log yet", "start one: vault-index watch"
+        )
     tail = ["tail", "-n", str(lines), *(["-F"] if follow else []), str(home.daemon_log)]
     return _print_log(options, command or tail)
 
@@ -89,8 +96,14 @@ def _service_log(home: Home, lines: int, *, follow: bool) -> list[str] | None:
 
 
 @takes(
-    flag("--sandbox", "let it write to the index and the vaults only (systemd; needs user namespaces)"),
-    flag("--serve", "install vault-index serve, which asks the daemon, in a sandbox of its own (systemd)"),
+    flag(
+        "--sandbox",
+        "let it write to the index and the vaults only (systemd; needs user namespaces)",
+    ),
+    flag(
+        "--serve",
+        "install vault-index serve, which asks the daemon, in a sandbox of its own (systemd)",
+    ),
 )
 def run_service_install(options: Options, args: dict[str, Any]) -> None:
     service = service_here(serve="serve" in args)
@@ -98,7 +111,8 @@ def run_service_install(options: Options, args: dict[str, Any]) -> None:
     if "serve" in args:
         if not service_here().state().installed:
             raise NotFoundError(
-                "the daemon is no service yet, which serve asks", "run first: vault-index service install"
+                "the daemon is no service yet, which serve asks",
+                "run first: vault-index service install",
             )
         definition = _definition_of_serve(options)
     else:
@@ -107,7 +121,13 @@ def run_service_install(options: Options, args: dict[str, Any]) -> None:
     private_folder(home.data_dir)  # a sandboxed daemon could not create it
     changed = service.install(definition)
     state = service.state()
-    answer = {"installed": True, "changed": changed, "file": state.file, "active": state.active, "pid": state.pid}
+    answer = {
+        "installed": True,
+        "changed": changed,
+        "file": state.file,
+        "active": state.active,
+        "pid": state.pid,
+    }
     done = "installed" if changed else "already installed"
     show_value(options, "service_install", answer, f"{done} and {state.active}: {state.file}")
     if note := service.lifetime_note():
@@ -118,7 +138,11 @@ def run_service_install(options: Options, args: dict[str, Any]) -> None:
 @takes(_SERVE)
 def run_service_uninstall(options: Options, args: dict[str, Any]) -> None:
     removed = service_here(serve="serve" in args).uninstall()
-    text = "removed; the index and the configuration stay" if removed else "there is no service to remove"
+    text = (
+        "removed; the index and the configuration stay"
+        if removed
+        else "there is no service to remove"
+    )
     show_value(options, "service_uninstall", {"removed": removed}, text)
 
 
@@ -133,7 +157,9 @@ def run_service_restart(options: Options, args: dict[str, Any]) -> None:
 
 @takes(_SERVE)
 def run_service_status(options: Options, args: dict[str, Any]) -> None:
-    answer = asdict(service_here(serve="serve" in args).state()) | {"daemon": daemon_at(home_of(options))}
+    answer = asdict(service_here(serve="serve" in args).state()) | {
+        "daemon": daemon_at(home_of(options))
+    }
     people = answer_format(options, "service_status") == "human"
     show(options, "service_status", _for_people(answer) if people else answer)
 
@@ -154,7 +180,9 @@ def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
 
 @takes(*_LOGS, _SERVE)
 def run_service_logs(options: Options, args: dict[str, Any]) -> int:
-    command = service_here(serve="serve" in args).logs_command(args.get("lines", 50), follow="follow" in args)
+    command = service_here(serve="serve" in args).logs_command(
+        args.get("lines", 50), follow="follow" in args
+    )
     return _print_log(options, command)
 
 
@@ -177,10 +205,21 @@ def _definition_of_serve(options: Options) -> Definition:
     home = home_of(options)
     config = load_config(home)
     command = daemon_command(_home_words(options), command="serve")
-    files = (home.data_dir, home.runtime_dir, home.config_file, command[0], config.serve.certificate, config.serve.key)
-    needed = [way(file) for file in map(str, files) if file for way in (os.path.realpath, os.path.abspath)]
+    files = (
+        home.data_dir,
+        home.runtime_dir,
+        home.config_file,
+        command[0],
+        config.serve.certificate,
+        config.serve.key,
+    )
+    needed = [
+        way(file) for file in map(str, files) if file for way in (os.path.realpath, os.path.abspath)
+    ]
     folders = [os.path.realpath(source.path) for source in all_sources(config)]
-    hidden = [Path(folder) for folder in folders if not any(is_under(folder, one) for one in needed)]
+    hidden = [
+        Path(folder) for folder in folders if not any(is_under(folder, one) for one in needed)
+    ]
     return Definition(command, environment(os.environ), hidden=tuple(hidden))
 
 

@@ -3,7 +3,17 @@
 import os
 from typing import Any
 
-from vault_index.cli.arguments import FILTER, Options, absolute, argument, flag, natural, positive, project_named, takes
+from vault_index.cli.arguments import (
+    FILTER,
+    Options,
+    absolute,
+    argument,
+    flag,
+    natural,
+    positive,
+    project_named,
+    takes,
+)
 from vault_index.cli.client import ask, call, with_source
 from vault_index.cli.present import remark, show_value
 from vault_index.errors import NotFoundError
@@ -13,12 +23,21 @@ _HERE = (".", "..", f".{os.sep}", f"..{os.sep}", "~")
 
 
 @takes(
-    argument("--project", metavar="NAME", help="of this project, or held in this folder: --project ."),
+    argument(
+        "--project", metavar="NAME", help="of this project, or held in this folder: --project ."
+    ),
     FILTER["client"],
     argument("--file", metavar="PATH", help="that wrote or read this file or folder: src/app.py"),
-    argument("--since", metavar="DATE", help="on this day or later: 2026-11-21, yesterday, 3 days ago, 2 hours ago"),
+    argument(
+        "--since",
+        metavar="DATE",
+        help="on this day or later: 2026-11-21, yesterday, 3 days ago, 2 hours ago",
+    ),
     argument("--until", metavar="DATE", help="on this day or earlier"),
-    flag("--summary", "say what was worked on instead, by project (without --since: of the last week)"),
+    flag(
+        "--summary",
+        "say what was worked on instead, by project (without --since: of the last week)",
+    ),
     flag("--subagents", "list those, too, that another session began for a part of its work"),
     argument("--limit", metavar="N", type=positive, help="how many (default: 20)"),
     argument("--offset", metavar="N", type=natural, help="leave out the first N"),
@@ -49,7 +68,10 @@ def run_sessions(options: Options, args: dict[str, Any]) -> None:
 def run_resume(options: Options, args: dict[str, Any]) -> None:
     answer = call(options, "resume", with_source(options, {"ref": " ".join(args["ref"])}))
     if answer.get("instead_of"):
-        remark(options, f"vault-index: “{answer['instead_of']}” is a subagent's; this is the session that asked for it")
+        remark(
+            options,
+            f"vault-index: “{answer['instead_of']}” is a subagent's; this is the session that asked for it",
+        )
     if args.get("exec"):
         _run(answer)
     if not answer["there"]:
@@ -65,7 +87,9 @@ def _run(answer: dict[str, Any]) -> None:
     program, *_ = answer["command"]
     found = which(program)
     if found is None:
-        raise NotFoundError(f"there is no program {program!r}", "install it, or see that PATH names its folder")
+        raise NotFoundError(
+            f"there is no program {program!r}", "install it, or see that PATH names its folder"
+        )
     if not answer["there"]:
         told = answer["directory"] or "not known"
         hint = f"make the folder again, or run in another one: {answer['shell']}"

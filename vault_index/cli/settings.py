@@ -13,7 +13,9 @@ if TYPE_CHECKING:  # spares the import of the configuration
     from vault_index.config import Config, Home
 
 _KEY = argument(
-    "key", metavar="KEY", help="section.key, as search.limit; with --source NAME a key of that source, as exclude"
+    "key",
+    metavar="KEY",
+    help="section.key, as search.limit; with --source NAME a key of that source, as exclude",
 )
 
 
@@ -26,7 +28,10 @@ def run_config_get(options: Options, args: dict[str, Any]) -> None:
     show_value(options, "config_get", {"key": args["key"], "value": value}, text)
 
 
-@takes(_KEY, argument("value", metavar="VALUE", help='a text, a number, true or false, or a list as "a, b"'))
+@takes(
+    _KEY,
+    argument("value", metavar="VALUE", help='a text, a number, true or false, or a list as "a, b"'),
+)
 def run_config_set(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config.edit import get_value, set_value
 
@@ -36,7 +41,9 @@ def run_config_set(options: Options, args: dict[str, Any]) -> None:
     reload_daemon(options)
     value = get_value(home, args["key"], options.source or "", {})
     shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    show_value(options, "config_set", {"key": args["key"], "value": value}, f"{args['key']} = {shown}")
+    show_value(
+        options, "config_set", {"key": args["key"], "value": value}, f"{args['key']} = {shown}"
+    )
     if args["key"].startswith("embedding."):
         remark(options, _next_step(home))
 
@@ -70,8 +77,15 @@ def run_config_list(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config.edit import list_values
 
     prefix = f"sources.{options.source}.".casefold() if options.source else ""
-    settings = [setting for setting in list_values(home_of(options)) if setting.key.casefold().startswith(prefix)]
-    rows = [{"key": setting.key, "value": setting.value, "origin": setting.origin} for setting in settings]
+    settings = [
+        setting
+        for setting in list_values(home_of(options))
+        if setting.key.casefold().startswith(prefix)
+    ]
+    rows = [
+        {"key": setting.key, "value": setting.value, "origin": setting.origin}
+        for setting in settings
+    ]
     show(options, "config_list", {"results": rows, "total": len(rows)})
 
 
@@ -107,7 +121,9 @@ def run_source_list(options: Options, args: dict[str, Any]) -> None:
             "path": str(source.path),
             "include": list(source.include),
             "exclude": list(source.exclude),
-            "local_only": source.local_only if isinstance(source.local_only, bool) else list(source.local_only),
+            "local_only": source.local_only
+            if isinstance(source.local_only, bool)
+            else list(source.local_only),
         }
         for source in all_sources(config)
         if options.source is None or options.source.casefold() == source.name.casefold()
@@ -125,7 +141,9 @@ def run_source_list(options: Options, args: dict[str, Any]) -> None:
 def run_source_add(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config.edit import add_source, same_source
 
-    settings: dict[str, Any] = {key: args[key] for key in ("include", "exclude", "local_only") if key in args}
+    settings: dict[str, Any] = {
+        key: args[key] for key in ("include", "exclude", "local_only") if key in args
+    }
     name = args.get("name") or options.source or ""
     known = same_source(home_of(options), name, absolute(args["path"]), settings)
     source = known or add_source(home_of(options), name, absolute(args["path"]), settings)
@@ -142,7 +160,9 @@ def run_source_remove(options: Options, args: dict[str, Any]) -> None:
     from vault_index.config import load_config
     from vault_index.config.edit import remove_source
 
-    if any(source.name == args["name"] for source in session_sources(load_config(home_of(options)))):
+    if any(
+        source.name == args["name"] for source in session_sources(load_config(home_of(options)))
+    ):
         raise UsageError(
             f"the sessions of a client are no section that could be removed, as {args['name']!r} are",
             f"vault-index config set sessions.{args['name']}.enabled false",
@@ -150,7 +170,10 @@ def run_source_remove(options: Options, args: dict[str, Any]) -> None:
     remove_source(home_of(options), args["name"])
     daemon = reload_daemon(options)
     show_value(
-        options, "source_remove", {"name": args["name"], "removed": True}, f"removed {args['name']}; its files stay"
+        options,
+        "source_remove",
+        {"name": args["name"], "removed": True},
+        f"removed {args['name']}; its files stay",
     )
     if not daemon:
         remark(options, "The next sync takes its notes out of the index: vault-index sync")

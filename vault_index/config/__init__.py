@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING
 from vault_index.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from vault_index.config.home import Home as Home, find_home as find_home, private_folder as private_folder
+    from vault_index.config.home import (
+        Home as Home,
+        find_home as find_home,
+        private_folder as private_folder,
+    )
     from vault_index.config.load import load_config as load_config
     from vault_index.config.schema import (
         AgentsConfig as AgentsConfig,

@@ -51,23 +51,34 @@ def list_values(home: Home, environ: Mapping[str, str] = os.environ) -> list[Set
     found = []
     for source in config.sources:
         table = document["sources"][source.name]
-        found += [_setting(source, field, f"sources.{source.name}", table, {}) for field in keys(SourceConfig).values()]
+        found += [
+            _setting(source, field, f"sources.{source.name}", table, {})
+            for field in keys(SourceConfig).values()
+        ]
     for name, kind in SECTIONS:
         values = config.section(name)
         table = _table(document, name.split("."))
-        found += [_setting(values, field, name, table, outside[name]) for field in keys(kind).values()]
+        found += [
+            _setting(values, field, name, table, outside[name]) for field in keys(kind).values()
+        ]
     return found
 
 
-def get_value(home: Home, key: str, source: str = "", environ: Mapping[str, str] = os.environ) -> Value:
+def get_value(
+    home: Home, key: str, source: str = "", environ: Mapping[str, str] = os.environ
+) -> Value:
     """Return the value in effect of a dotted key; with `source`, of a key in its section."""
     config = load_config(home, environ)
     section, field = _address(key, source, config)
-    values: Any = config.source(section[1]) if section[0] == "sources" else config.section(".".join(section))
+    values: Any = (
+        config.source(section[1]) if section[0] == "sources" else config.section(".".join(section))
+    )
     return _shown(field, getattr(values, field.name))
 
 
-def set_value(home: Home, key: str, text: str, source: str = "", possible: Judge | None = None) -> None:
+def set_value(
+    home: Home, key: str, text: str, source: str = "", possible: Judge | None = None
+) -> None:
     """Write one setting, parsed by its type: `5`, `true`, `text`, `["a", "b"]` or `a, b`.
 
     `possible` raises if the resulting configuration is valid but cannot work.
@@ -79,7 +90,9 @@ def set_value(home: Home, key: str, text: str, source: str = "", possible: Judge
         check(field, value, home.config_file.parent)
     except BadValueError as error:
         reason = "is not valid" if field.metadata["secret"] else str(error)
-        raise UsageError(f"{'.'.join((*section, field.name))} {reason}", field.metadata["doc"]) from error
+        raise UsageError(
+            f"{'.'.join((*section, field.name))} {reason}", field.metadata["doc"]
+        ) from error
     table: Any = document
     for name in section:
         table = table.setdefault(name, tomlkit.table())
@@ -99,7 +112,9 @@ def delete_value(home: Home, key: str, source: str = "") -> bool:
         _address(key, source, _names_only(document))  # raises for an unknown key
         return False
     if isinstance(table[parts[-1]], dict) and parts[0] == "sources":
-        raise UsageError(f"{key} is a source, not a setting", f"use: vault-index source remove {parts[-1]}")
+        raise UsageError(
+            f"{key} is a source, not a setting", f"use: vault-index source remove {parts[-1]}"
+        )
     del table[parts[-1]]
     if len(parts) == 2 and isinstance(table, Table) and not table.as_string().strip():
         del document[parts[0]]
@@ -107,7 +122,9 @@ def delete_value(home: Home, key: str, source: str = "") -> bool:
     return True
 
 
-def add_source(home: Home, name: str, path: str | Path, settings: Mapping[str, Any] | None = None) -> SourceConfig:
+def add_source(
+    home: Home, name: str, path: str | Path, settings: Mapping[str, Any] | None = None
+) -> SourceConfig:
     """Add a source; `settings` are more keys of its section.
 
     An empty name derives from the folder's.
@@ -136,12 +153,19 @@ def _put_source(
     return name
 
 
-def same_source(home: Home, name: str, path: str | Path, settings: Mapping[str, Any]) -> SourceConfig | None:
+def same_source(
+    home: Home, name: str, path: str | Path, settings: Mapping[str, Any]
+) -> SourceConfig | None:
     """Return the existing source that `add_source` would duplicate, or None."""
     root = os.path.realpath(_existing_folder(path))
     for source in parse_config(read_text(home), home, {}).sources:
-        as_asked = name.casefold() in ("", source.name.casefold()) and os.path.realpath(source.path) == root
-        if as_asked and all(plain(getattr(source, key)) == plain(value) for key, value in settings.items()):
+        as_asked = (
+            name.casefold() in ("", source.name.casefold())
+            and os.path.realpath(source.path) == root
+        )
+        if as_asked and all(
+            plain(getattr(source, key)) == plain(value) for key, value in settings.items()
+        ):
             return source
     return None
 
@@ -156,7 +180,9 @@ def remove_source(home: Home, name: str) -> None:
     _write(home, document)
 
 
-def create_config(home: Home, vault: str | Path, provider: str | None = None, memory_dir: str | None = None) -> SetUp:
+def create_config(
+    home: Home, vault: str | Path, provider: str | None = None, memory_dir: str | None = None
+) -> SetUp:
     """Write the first configuration, or add the vault to the existing one.
 
     Existing settings stay unless given.
@@ -197,8 +223,12 @@ def masked(secret: str) -> str:
     return f"{'sk-' if secret.startswith('sk-') else ''}…{secret[-4:]}"
 
 
-def _setting(values: Any, field: Field[Any], section: str, table: Any, outside: Mapping[str, Any]) -> Setting:
-    origin: Origin = "environment" if field.name in outside else "file" if field.name in table else "default"
+def _setting(
+    values: Any, field: Field[Any], section: str, table: Any, outside: Mapping[str, Any]
+) -> Setting:
+    origin: Origin = (
+        "environment" if field.name in outside else "file" if field.name in table else "default"
+    )
     return Setting(f"{section}.{field.name}", _shown(field, getattr(values, field.name)), origin)
 
 
@@ -230,7 +260,9 @@ def _address(key: str, source: str, config: Config) -> tuple[tuple[str, ...], Fi
     if parts[-1] in fields:
         return tuple(parts[:-1]), fields[parts[-1]]
     known = [f"{name}.{field}" for name, kind in SECTIONS for field in keys(kind)]
-    known += [f"sources.{one.name}.{field}" for one in config.sources for field in keys(SourceConfig)]
+    known += [
+        f"sources.{one.name}.{field}" for one in config.sources for field in keys(SourceConfig)
+    ]
     hint = did_you_mean(".".join(parts), known, "list them: vault-index config list")
     raise ConfigError(f"there is no setting {key!r}", hint)
 
@@ -245,7 +277,11 @@ def _table(document: Any, place: Sequence[str]) -> Any:
 def _names_only(document: tomlkit.TOMLDocument) -> Config:
     """Return the source names of a file whose other values may be invalid."""
     sources = document.get("sources", {})
-    names = [name for name in sources if isinstance(sources[name], Table)] if isinstance(sources, dict) else []
+    names = (
+        [name for name in sources if isinstance(sources[name], Table)]
+        if isinstance(sources, dict)
+        else []
+    )
     return Config(sources=tuple(SourceConfig(name=name, path=Path()) for name in names))
 
 
@@ -255,7 +291,9 @@ def _document(home: Home) -> tomlkit.TOMLDocument:
         return tomlkit.parse(text)
     except tomlkit.exceptions.ParseError as error:
         parse_config(text, home, {})  # raises an error with the line
-        raise ConfigError(f"{home.config_file}: not valid TOML: {error}", "correct the file by hand") from error
+        raise ConfigError(
+            f"{home.config_file}: not valid TOML: {error}", "correct the file by hand"
+        ) from error
 
 
 def _write(home: Home, document: tomlkit.TOMLDocument, possible: Judge | None = None) -> Config:
@@ -282,7 +320,9 @@ def write_text(file: Path, text: str) -> None:
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
-        raise UsageError("a name or value is not valid UTF-8", "TOML can hold UTF-8 only: rename it") from error
+        raise UsageError(
+            "a name or value is not valid UTF-8", "TOML can hold UTF-8 only: rename it"
+        ) from error
     disk.must_be_own(file)
     target = os.path.realpath(file)
     private_folder(Path(target).parent, close=False)  # others may share it on purpose

@@ -136,8 +136,14 @@ def find_home(
     usual = Path(user, ".local/share/vault-index")
     runtime_dir = Path(runtime, "vault-index") if os.path.isabs(runtime) else data_dir / "run"
     # The runtime folder is per user, so an index in an unusual place needs its own socket name.
-    name = "daemon.sock" if data_dir == usual or not os.path.isabs(runtime) else f"{_digest(data_dir)}.sock"
-    config_path = _absolute(config_file, user) if config_file else config_home / "vault-index" / "config.toml"
+    name = (
+        "daemon.sock"
+        if data_dir == usual or not os.path.isabs(runtime)
+        else f"{_digest(data_dir)}.sock"
+    )
+    config_path = (
+        _absolute(config_file, user) if config_file else config_home / "vault-index" / "config.toml"
+    )
     return _reachable(Home(config_path, data_dir, runtime_dir, name), environ)
 
 
@@ -146,7 +152,9 @@ def private_folder(path: Path, *, close: bool = True) -> Path:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except FileExistsError as error:
-        raise UsageError(f"{path} is a file, not a folder", "move it away, or choose another --home") from error
+        raise UsageError(
+            f"{path} is a file, not a folder", "move it away, or choose another --home"
+        ) from error
     except OSError as error:
         raise VaultIndexError(
             f"cannot create the folder {path}: {error.strerror}",
@@ -168,14 +176,19 @@ def check_folder(path: Path, *, close: bool = True) -> None:
         return
     user = os.geteuid()
     if not stat.S_ISDIR(found.st_mode):  # changing the mode of /dev/null would affect everyone
-        raise UsageError(f"{path} is a file, not a folder", "move it away, or choose another --home")
+        raise UsageError(
+            f"{path} is a file, not a folder", "move it away, or choose another --home"
+        )
     if found.st_uid != user or link.st_uid not in (0, user):
         raise VaultIndexError(
-            f"{path} belongs to another user", "choose another place with --home DIR, or change its owner"
+            f"{path} belongs to another user",
+            "choose another place with --home DIR, or change its owner",
         )
     if close and found.st_mode & _OTHERS_WRITE:
         if found.st_mode & stat.S_ISVTX:
-            raise VaultIndexError(f"{path} is a folder for all users", "choose another place with --home DIR")
+            raise VaultIndexError(
+                f"{path} is a folder for all users", "choose another place with --home DIR"
+            )
         import contextlib
         import logging  # 5 ms, and only a folder that others may write to needs it
 

@@ -40,11 +40,14 @@ def read_text(home: Home) -> str:
         return home.config_file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:
         raise NotSetUpError(
-            f"vault-index is not set up: there is no {home.config_file}", "start with: vault-index init ~/Vault"
+            f"vault-index is not set up: there is no {home.config_file}",
+            "start with: vault-index init ~/Vault",
         ) from error
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise ConfigError(f"{home.config_file}:{line}: not valid UTF-8", "save the file as UTF-8") from error
+        raise ConfigError(
+            f"{home.config_file}:{line}: not valid UTF-8", "save the file as UTF-8"
+        ) from error
     except OSError as error:
         raise ConfigError(
             f"cannot read {home.config_file}: {error.strerror}", "make it readable for this user"
@@ -58,7 +61,9 @@ def parse_config(text: str, home: Home, environ: Mapping[str, str]) -> Config:
     known = ["sources", *(name for name, _ in SECTIONS)]
     for name in tables:
         if name not in known or "." in name:
-            raise file.error(f"unknown section [{name}]", (name,), did_you_mean(name, known, _REFERENCE))
+            raise file.error(
+                f"unknown section [{name}]", (name,), did_you_mean(name, known, _REFERENCE)
+            )
     sources = tuple(_sources(file, tables.get("sources", {})))
     sections = _clients(file, tables)
     told = {name for name in CLIENTS if f"sessions.{name}" in sections}
@@ -107,7 +112,9 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
             found[word][key] = check(field, from_text(field, environ[variable]), Path())
         except BadValueError as error:
             shown = str(error) if not field.metadata["secret"] else "is not valid"
-            raise ConfigError(f"the environment variable {variable} {shown}", "correct it or unset it") from error
+            raise ConfigError(
+                f"the environment variable {variable} {shown}", "correct it or unset it"
+            ) from error
     return found
 
 
@@ -140,7 +147,9 @@ class _File:
                 header = match[1].strip().replace('"', "")
                 if header == ".".join(where):
                     return number
-            elif header == ".".join(where[:-1]) and re.match(rf'\s*"?{re.escape(where[-1])}"?\s*[=.]', line):
+            elif header == ".".join(where[:-1]) and re.match(
+                rf'\s*"?{re.escape(where[-1])}"?\s*[=.]', line
+            ):
                 return number
         return None
 
@@ -152,27 +161,42 @@ def _tables(text: str, path: Path) -> dict[str, Any]:
         reason, _, place = str(error).partition(" (at ")
         match = re.match(r"line (\d+)", place)
         line = int(match[1]) if match else text.count("\n") + 1
-        raise ConfigError(f"{path}:{line}: not valid TOML: {reason}", "correct that line of the file") from error
+        raise ConfigError(
+            f"{path}:{line}: not valid TOML: {reason}", "correct that line of the file"
+        ) from error
 
 
 def _clients(file: _File, tables: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the section `[sessions]`, and the sections of clients in the file."""
     general, own = keys(SessionsConfig), keys(ClientConfig)
     given = tables.get("sessions", {})
-    inside = {name: given[name] for name in CLIENTS if name in given} if isinstance(given, dict) else {}
-    rest = {key: given[key] for key in given.keys() - inside.keys()} if isinstance(given, dict) else given
-    clients = {f"sessions.{name}": _section(file, own, table, ("sessions", name)) for name, table in inside.items()}
+    inside = (
+        {name: given[name] for name in CLIENTS if name in given} if isinstance(given, dict) else {}
+    )
+    rest = (
+        {key: given[key] for key in given.keys() - inside.keys()}
+        if isinstance(given, dict)
+        else given
+    )
+    clients = {
+        f"sessions.{name}": _section(file, own, table, ("sessions", name))
+        for name, table in inside.items()
+    }
     return {"sessions": _section(file, general, rest, ("sessions",)), **clients}
 
 
-def _section(file: _File, fields: Mapping[str, Any], table: object, where: tuple[str, ...]) -> dict[str, Any]:
+def _section(
+    file: _File, fields: Mapping[str, Any], table: object, where: tuple[str, ...]
+) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise file.error(f"{'.'.join(where)} must be a section, not a value", where)
     values = {}
     for key, value in table.items():
         if key not in fields:
             raise file.error(
-                f"unknown key {key!r} in [{'.'.join(where)}]", (*where, key), did_you_mean(key, fields, _REFERENCE)
+                f"unknown key {key!r} in [{'.'.join(where)}]",
+                (*where, key),
+                did_you_mean(key, fields, _REFERENCE),
             )
         try:
             values[key] = check(fields[key], value, file.path.parent)
@@ -190,10 +214,14 @@ def _sources(file: _File, tables: object) -> Iterator[SourceConfig]:
         where = ("sources", name)
         if not _SOURCE_NAME.fullmatch(name):
             hint = f"rename the section to [sources.{re.sub(r'[^A-Za-z0-9_-]+', '-', name).strip('-') or 'vault'}]"
-            raise file.error(f"the source name {name!r} may contain only letters, digits, - and _", where, hint)
+            raise file.error(
+                f"the source name {name!r} may contain only letters, digits, - and _", where, hint
+            )
         values = _section(file, keys(SourceConfig), table, where)
         if "path" not in values:
-            raise file.error(f"[sources.{name}] has no path", where, 'add: path = "/folder/of/the/vault"')
+            raise file.error(
+                f"[sources.{name}] has no path", where, 'add: path = "/folder/of/the/vault"'
+            )
         yield SourceConfig(name=name, **values)
 
 
@@ -202,7 +230,9 @@ def _refuse_misspelt(variable: str, word: str, key: str) -> None:
     near = key and nearest(word, [name for name, _ in SECTIONS])
     if near and key in keys(dict(SECTIONS)[near]):
         meant = re.sub(r"\W", "_", f"{PREFIX}{near}_{key}".upper())
-        raise ConfigError(f"the environment variable {variable} is not a setting", f"did you mean {meant}?")
+        raise ConfigError(
+            f"the environment variable {variable} is not a setting", f"did you mean {meant}?"
+        )
     if word == "sources":
         raise ConfigError(
             f"the environment variable {variable} is not a setting: sources are set only in the file",

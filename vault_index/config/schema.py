@@ -21,7 +21,14 @@ def setting(
 ) -> Any:
     """Return a field whose metadata feeds validation and reference."""
     # A secret is not in `repr`, so not in logs and tracebacks.
-    about = {"doc": doc, "low": low, "high": high, "choices": choices, "secret": secret, "place": place}
+    about = {
+        "doc": doc,
+        "low": low,
+        "high": high,
+        "choices": choices,
+        "secret": secret,
+        "place": place,
+    }
     return field(default=default, metadata=about, repr=not secret)
 
 
@@ -30,21 +37,30 @@ class SourceConfig:
     """One source of markdown: `[sources.<name>]`."""
 
     name: str = setting(
-        MISSING, "Letters, digits, `-` and `_`: the name of the section, and `--source NAME` on the command line."
+        MISSING,
+        "Letters, digits, `-` and `_`: the name of the section, and `--source NAME` on the command line.",
     )
     path: Path = setting(  # noqa: RUF009
-        MISSING, "The folder of the vault. Relative to the folder of the configuration file; `~` is your home."
+        MISSING,
+        "The folder of the vault. Relative to the folder of the configuration file; `~` is your home.",
     )
     kind: str = setting("vault", "The kind of the source.", choices=("vault",))
-    include: tuple[str, ...] = setting((), "Globs as in `.gitignore`; if set, only matching files are indexed.")
-    exclude: tuple[str, ...] = setting((), "Globs as in `.gitignore`; matching files are not indexed.")
+    include: tuple[str, ...] = setting(
+        (), "Globs as in `.gitignore`; if set, only matching files are indexed."
+    )
+    exclude: tuple[str, ...] = setting(
+        (), "Globs as in `.gitignore`; matching files are not indexed."
+    )
     local_only: bool | tuple[str, ...] = setting(
-        (), "Folders and globs whose text is never sent to a remote embedder; `true` for the whole source."
+        (),
+        "Folders and globs whose text is never sent to a remote embedder; `true` for the whole source.",
     )
     max_file_bytes: int = setting(
         10_485_760, "Larger files are not indexed; `status` lists them.", low=1, high=1_073_741_824
     )
-    follow_outside_links: bool = setting(False, "Whether to follow symbolic links that lead out of the folder.")
+    follow_outside_links: bool = setting(
+        False, "Whether to follow symbolic links that lead out of the folder."
+    )
     below: tuple[str, ...] = ()
     """Not a setting: restricts the source to these folders, each ending in `/`; empty for all."""
 
@@ -54,7 +70,9 @@ class ChunkConfig:
     """How documents are split: `[chunk]`."""
 
     tokens: int = setting(400, "Maximum tokens (cl100k_base) per chunk.", low=50, high=8000)
-    overlap: int = setting(80, "Tokens repeated when a section is split; less than half of `tokens`.", low=0)
+    overlap: int = setting(
+        80, "Tokens repeated when a section is split; less than half of `tokens`.", low=0
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +90,20 @@ class EmbeddingConfig:
         "The name of the model; empty for the provider's default. With `local`, `multilingual-e5-small` is for "
         "notes in other languages than English; install it separately (docs/getting-started.md).",
     )
-    base_url: str = setting("", "URL of the server, such as `http://localhost:11434/v1`; empty for OpenAI.")
+    base_url: str = setting(
+        "", "URL of the server, such as `http://localhost:11434/v1`; empty for OpenAI."
+    )
     api_key: str = setting("", "The key; safer in the environment or a command.", secret=True)
     api_key_env: str = setting("OPENAI_API_KEY", "The environment variable that holds the key.")
     api_key_command: str = setting("", "A command that prints the key, such as `pass show openai`.")
-    dimensions: int = setting(0, "Length of the vectors; 0 for the model's default.", low=0, high=8192)
+    dimensions: int = setting(
+        0, "Length of the vectors; 0 for the model's default.", low=0, high=8192
+    )
     batch_tokens: int = setting(50_000, "Maximum tokens per request.", low=1, high=300_000)
     batch_texts: int = setting(256, "Maximum texts per request.", low=1, high=2048)
-    daily_token_limit: int = setting(0, "Maximum tokens per day for a remote embedder; 0 for no limit.", low=0)
+    daily_token_limit: int = setting(
+        0, "Maximum tokens per day for a remote embedder; 0 for no limit.", low=0
+    )
     timeout: float = setting(30.0, "Seconds to wait for a response.", low=0.1, high=3600)
     max_retries: int = setting(6, "Maximum retries of a failed request.", low=0, high=100)
     idle_minutes: float = setting(
@@ -89,7 +113,9 @@ class EmbeddingConfig:
         high=10_080,
     )
     price_per_million: float = setting(
-        0.0, "US dollars per million tokens, for estimates; 0 for the known price of the model.", low=0
+        0.0,
+        "US dollars per million tokens, for estimates; 0 for the known price of the model.",
+        low=0,
     )
 
 
@@ -106,7 +132,10 @@ class SearchConfig:
     per_document: int = setting(3, "Maximum hits per document.", low=1, high=1000)
     fuzzy: bool = setting(True, "Whether to correct words that are in no text to similar words.")
     threshold: float = setting(
-        0.7, "Minimum similarity of a corrected word: 1 - edit distance / length.", low=0.5, high=1.0
+        0.7,
+        "Minimum similarity of a corrected word: 1 - edit distance / length.",
+        low=0.5,
+        high=1.0,
     )
 
 
@@ -120,7 +149,9 @@ class RankingConfig:
     recency_notes: float = setting(0.0, "For notes without recent changes.", low=0, high=0.5)
     recency_memories: float = setting(0.05, "For memories without recent changes.", low=0, high=0.5)
     recency_sessions: float = setting(0.05, "For old sessions.", low=0, high=0.5)
-    half_life_days: float = setting(90.0, "Days after which half of a recency weight applies.", low=0.1, high=36_500)
+    half_life_days: float = setting(
+        90.0, "Days after which half of a recency weight applies.", low=0.1, high=36_500
+    )
     outdated: float = setting(0.1, "For memories with a past `valid_until`.", low=0, high=0.5)
     usage: float = setting(0.0, "For documents never opened with `get`.", low=0, high=0.5)
     backlinks: float = setting(0.0, "For notes without links from other notes.", low=0, high=0.5)
@@ -130,8 +161,12 @@ class RankingConfig:
 class WatchConfig:
     """How the daemon watches files: `[watch]`."""
 
-    quiet: float = setting(0.15, "Seconds without a further change before a file is read.", low=0, high=3600)
-    longest: float = setting(2.0, "Seconds after which a file that keeps changing is read anyway.", low=0, high=3600)
+    quiet: float = setting(
+        0.15, "Seconds without a further change before a file is read.", low=0, high=3600
+    )
+    longest: float = setting(
+        2.0, "Seconds after which a file that keeps changing is read anyway.", low=0, high=3600
+    )
     reconcile: float = setting(
         15.0,
         "Minutes between full comparisons with the index; 0 for only at the start.",
@@ -172,7 +207,12 @@ class MemoryConfig:
     )
 
 
-CLIENTS = {"opencode": "OpenCode", "claude-code": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
+CLIENTS = {
+    "opencode": "OpenCode",
+    "claude-code": "Claude Code",
+    "codex": "Codex",
+    "gemini": "Gemini CLI",
+}
 """Clients by source name; each has its own section."""
 
 
@@ -181,9 +221,12 @@ class SessionsConfig:
     """Sessions of agents' clients: `[sessions]`."""
 
     keep: bool = setting(
-        True, "Whether to keep redacted copies, in the data folder, of sessions that a client deletes."
+        True,
+        "Whether to keep redacted copies, in the data folder, of sessions that a client deletes.",
     )
-    keep_days: int = setting(0, "Days after which these copies are deleted; 0 for never.", low=0, high=36_500)
+    keep_days: int = setting(
+        0, "Days after which these copies are deleted; 0 for never.", low=0, high=36_500
+    )
     mirror: str = setting(
         "",
         "A folder in the vault of the memories: sessions are written there as notes, which are indexed "
@@ -195,7 +238,9 @@ class SessionsConfig:
 class ClientConfig:
     """The sessions of one client, as a source: `[sessions.opencode]` and so on."""
 
-    enabled: bool = setting(True, "Whether to index the client's sessions, also when it is installed later.")
+    enabled: bool = setting(
+        True, "Whether to index the client's sessions, also when it is installed later."
+    )
     data: tuple[str, ...] = setting(
         (),
         "The folder of the client's data, or one database of OpenCode; a list for several. Empty for the client's "
@@ -203,7 +248,8 @@ class ClientConfig:
         place=True,
     )
     include: tuple[str, ...] = setting(
-        (), "What to index besides the messages: `reasoning`, `output` of tools, `diffs` of edited files."
+        (),
+        "What to index besides the messages: `reasoning`, `output` of tools, `diffs` of edited files.",
     )
     exclude: tuple[str, ...] = setting(
         (), "Projects to leave out, by name (`client-*`) or folder (`~/clients/secret`)."
@@ -226,7 +272,9 @@ class AgentsConfig:
         "store them with the other memories. `off`: ignore them.",
         choices=("inbox", "direct", "off"),
     )
-    start_daemon: bool = setting(True, "Whether to start a daemon if none runs; otherwise the index is synced once.")
+    start_daemon: bool = setting(
+        True, "Whether to start a daemon if none runs; otherwise the index is synced once."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,18 +296,25 @@ class ServeConfig:
         (), "Other host names of the server, such as `notes.example.org`, including a proxy's name."
     )
     origins: tuple[str, ...] = setting(
-        (), "Origins of other web pages that may send requests, such as `https://notes.example.org`."
+        (),
+        "Origins of other web pages that may send requests, such as `https://notes.example.org`.",
     )
     certificate: str = setting("", "The file of a TLS certificate with its chain.", place=True)
     key: str = setting("", "The file of its private key.", place=True)
     behind_proxy: bool = setting(
-        False, "Whether a proxy terminates TLS and sets `X-Forwarded-For`; only the proxy may reach the server."
+        False,
+        "Whether a proxy terminates TLS and sets `X-Forwarded-For`; only the proxy may reach the server.",
     )
-    rate: int = setting(100, "Requests per second for each token; twice as many in a burst.", low=1, high=100_000)
+    rate: int = setting(
+        100, "Requests per second for each token; twice as many in a burst.", low=1, high=100_000
+    )
     editor: str = setting(
-        "vscode://file{path}:{line}", "Link from the page to your editor, with `{path}` and `{line}`."
+        "vscode://file{path}:{line}",
+        "Link from the page to your editor, with `{path}` and `{line}`.",
     )
-    max_body_bytes: int = setting(1_048_576, "Maximum request size, in bytes.", low=1, high=4_194_304)
+    max_body_bytes: int = setting(
+        1_048_576, "Maximum request size, in bytes.", low=1, high=4_194_304
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +330,9 @@ class Config:
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     recall: RecallConfig = field(default_factory=RecallConfig)
     sessions: SessionsConfig = field(default_factory=SessionsConfig)
-    clients: Mapping[str, ClientConfig] = field(default_factory=lambda: dict.fromkeys(CLIENTS, ClientConfig()))
+    clients: Mapping[str, ClientConfig] = field(
+        default_factory=lambda: dict.fromkeys(CLIENTS, ClientConfig())
+    )
     agents: AgentsConfig = field(default_factory=AgentsConfig)
     serve: ServeConfig = field(default_factory=ServeConfig)
     told: frozenset[str] = frozenset()
@@ -287,11 +344,17 @@ class Config:
 
     def section(self, name: str) -> Any:
         """Return the values of one of SECTIONS."""
-        return self.clients[name.removeprefix(_CLIENT)] if name.startswith(_CLIENT) else getattr(self, name)
+        return (
+            self.clients[name.removeprefix(_CLIENT)]
+            if name.startswith(_CLIENT)
+            else getattr(self, name)
+        )
 
     def memory_source(self) -> SourceConfig | None:
         """Return the vault for new memories; None without vaults."""
-        return self.source(self.memory.vault) if self.memory.vault else next(iter(self.sources), None)
+        return (
+            self.source(self.memory.vault) if self.memory.vault else next(iter(self.sources), None)
+        )
 
     def source(self, name: str) -> SourceConfig:
         """Return the source with a name, ignoring case. NotFoundError lists the sources."""
@@ -308,6 +371,10 @@ _PLAIN = tuple(
     for section in fields(Config)
     if section.name not in ("sources", "clients", "told", "sessions_dir")
 )
-_CLIENTS: tuple[tuple[str, type[Any]], ...] = tuple((f"{_CLIENT}{name}", ClientConfig) for name in CLIENTS)
-SECTIONS = tuple(chain.from_iterable((one, *_CLIENTS) if one[0] == "sessions" else (one,) for one in _PLAIN))
+_CLIENTS: tuple[tuple[str, type[Any]], ...] = tuple(
+    (f"{_CLIENT}{name}", ClientConfig) for name in CLIENTS
+)
+SECTIONS = tuple(
+    chain.from_iterable((one, *_CLIENTS) if one[0] == "sessions" else (one,) for one in _PLAIN)
+)
 """The fixed sections, in the order of the reference; `[sources.<name>]` comes before them."""

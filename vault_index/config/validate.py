@@ -30,7 +30,10 @@ def address_of(listen: str) -> tuple[str, int]:
     """Return host and port of `serve.listen`. Raises ConfigError."""
     match = _ADDRESS.fullmatch(listen)
     if match is None or int(match[3]) > 65_535:
-        raise ConfigError(f"serve.listen is not an address with a port: {listen!r}", 'write it as "127.0.0.1:7341"')
+        raise ConfigError(
+            f"serve.listen is not an address with a port: {listen!r}",
+            'write it as "127.0.0.1:7341"',
+        )
     return match[1] or match[2], int(match[3])
 
 
@@ -40,7 +43,12 @@ def _refuse(wrong: bool, problem: str, hint: str) -> None:
 
 
 def _check_values(config: Config) -> None:
-    chunk, watch, url, folder = config.chunk, config.watch, config.embedding.base_url, config.memory.dir
+    chunk, watch, url, folder = (
+        config.chunk,
+        config.watch,
+        config.embedding.base_url,
+        config.memory.dir,
+    )
     _refuse(
         chunk.overlap * 2 >= chunk.tokens,
         f"chunk.overlap ({chunk.overlap}) must be less than half of chunk.tokens ({chunk.tokens})",
@@ -127,7 +135,8 @@ def _check_folders(config: Config, home: Home) -> None:
             "move one of them: --home DIR chooses another data folder",
         )
         _refuse(
-            is_under(root, data) and not any(part[0] == "." for part in Path(data).relative_to(root).parts),
+            is_under(root, data)
+            and not any(part[0] == "." for part in Path(data).relative_to(root).parts),
             f"the data folder {home.data_dir} lies inside the vault {source.path}",
             "choose a data folder outside the vault, or a hidden one in it, with --home DIR",
         )

@@ -20,7 +20,10 @@ _NAMES: dict[Any, str] = {
     TEXTS: "a list of texts",
     TEXTS_OR_ALL: "a list of texts, or true for everything",
 }
-_TRUTH = {**dict.fromkeys(("true", "yes", "on", "1"), True), **dict.fromkeys(("false", "no", "off", "0"), False)}
+_TRUTH = {
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
+}
 
 
 class BadValueError(ValueError):
@@ -29,7 +32,11 @@ class BadValueError(ValueError):
 
 def keys(section: type[Any]) -> dict[str, dataclasses.Field[Any]]:
     """Return the settings of a section by name, without the name of a source."""
-    return {field.name: field for field in dataclasses.fields(section) if field.name != "name" and field.metadata}
+    return {
+        field.name: field
+        for field in dataclasses.fields(section)
+        if field.name != "name" and field.metadata
+    }
 
 
 def check(field: dataclasses.Field[Any], value: object, folder: Path) -> Any:
@@ -47,7 +54,9 @@ def from_text(field: dataclasses.Field[Any], text: str) -> object:
     """Convert a text from the environment or the command line to the type of the field."""
     if field.type in (str, Path):
         return text
-    if field.type is bool or (field.type == TEXTS_OR_ALL and text.strip().lower() in ("true", "false")):
+    if field.type is bool or (
+        field.type == TEXTS_OR_ALL and text.strip().lower() in ("true", "false")
+    ):
         word = text.strip().lower()
         if word not in _TRUTH:
             raise BadValueError(f"must be true or false, not {text!r}")
@@ -97,11 +106,15 @@ def _in_bounds(field: dataclasses.Field[Any], value: Any) -> Any:
     low, high, choices = (field.metadata[name] for name in ("low", "high", "choices"))
     if choices and value not in choices:
         meant = did_you_mean(value, choices, "")
-        raise BadValueError("; ".join(filter(None, (f"must be one of {', '.join(choices)}, not {value!r}", meant))))
+        raise BadValueError(
+            "; ".join(filter(None, (f"must be one of {', '.join(choices)}, not {value!r}", meant)))
+        )
     # NaN fails both comparisons.
     if low is None or (low <= value and (high is None or value <= high)):
         return value
-    raise BadValueError(f"must be {f'{low} or more' if high is None else f'between {low} and {high}'}, not {value}")
+    raise BadValueError(
+        f"must be {f'{low} or more' if high is None else f'between {low} and {high}'}, not {value}"
+    )
 
 
 def _list(text: str) -> object:

@@ -45,15 +45,26 @@ class Feeds:
         self._stopping = threading.Event()
 
     def ask(
-        self, scope: Hashable, runtime: Callable[[], Runtime], since: str, wait: float, progress: Progress | None
+        self,
+        scope: Hashable,
+        runtime: Callable[[], Runtime],
+        since: str,
+        wait: float,
+        progress: Progress | None,
     ) -> dict[str, Any]:
         """Return the changes after the serial `since`, or none after `wait` seconds.
 
         Raises BusyError if too many requests wait, UsageError for an invalid serial or wait.
         """
-        if not isinstance(since, str) or isinstance(wait, bool) or not isinstance(wait, int | float) or not wait >= 0:
+        if (
+            not isinstance(since, str)
+            or isinstance(wait, bool)
+            or not isinstance(wait, int | float)
+            or not wait >= 0
+        ):
             raise UsageError(
-                "since must be the serial of an earlier answer, and wait a number of seconds", "see docs/protocol.md"
+                "since must be the serial of an earlier answer, and wait a number of seconds",
+                "see docs/protocol.md",
             )
         feed = self._feed(scope, runtime, progress)
         deadline = time.monotonic() + min(wait, _LONGEST_SECONDS)
@@ -64,7 +75,11 @@ class Feeds:
         try:
             while True:
                 answer = feed.after(since)
-                if answer["serial"] != since or time.monotonic() >= deadline or self._stopping.is_set():
+                if (
+                    answer["serial"] != since
+                    or time.monotonic() >= deadline
+                    or self._stopping.is_set()
+                ):
                     return answer
                 self._stopping.wait(_POLL_SECONDS)
         finally:
@@ -75,13 +90,17 @@ class Feeds:
         """Delete feeds without recent requests."""
         with self._lock:
             now = time.monotonic()
-            self._feeds = {key: feed for key, feed in self._feeds.items() if now - feed.asked < _IDLE_SECONDS}
+            self._feeds = {
+                key: feed for key, feed in self._feeds.items() if now - feed.asked < _IDLE_SECONDS
+            }
 
     def stop(self) -> None:
         """Answer all waiting requests."""
         self._stopping.set()
 
-    def _feed(self, scope: Hashable, runtime: Callable[[], Runtime], progress: Progress | None) -> "Feed":
+    def _feed(
+        self, scope: Hashable, runtime: Callable[[], Runtime], progress: Progress | None
+    ) -> "Feed":
         with self._lock:
             feed = self._feeds.pop(scope, None) or Feed(runtime, progress)
             while len(self._feeds) >= _MOST_FEEDS:
@@ -116,10 +135,14 @@ class Feed:
             self._poll()
             self._poll_progress()
             name, _, number = serial.partition("-")
-            known = name == self._name and number.isascii() and number.isdigit() and len(number) < 19
+            known = (
+                name == self._name and number.isascii() and number.isdigit() and len(number) < 19
+            )
             since = int(number) if known else -1
             reset = bool(serial) and not self._complete <= since <= self._number
-            changes = [] if reset or not serial else [change for at, change in self._kept if at > since]
+            changes = (
+                [] if reset or not serial else [change for at, change in self._kept if at > since]
+            )
             return {
                 "serial": f"{self._name}-{self._number}",
                 "reset": reset,
@@ -145,7 +168,9 @@ class Feed:
         gone = [("removed", place, before[place]) for place in before.keys() - now.keys()]
         new = [("added", place, now[place]) for place in now.keys() - before.keys()]
         changed = [
-            ("changed", place, now[place]) for place in now.keys() & before.keys() if now[place] != before[place]
+            ("changed", place, now[place])
+            for place in now.keys() & before.keys()
+            if now[place] != before[place]
         ]
         changes = [*sorted(gone), *sorted(new + changed, key=lambda one: one[1])]
         self._number += 1

@@ -59,7 +59,10 @@ class Client:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -99,7 +102,9 @@ class Client:
                 self._connection.sendall(line)
             else:
                 self.greet(line)
-            self._connection.settimeout(min(self._silence, LOOK_SECONDS) if reading else self._silence)
+            self._connection.settimeout(
+                min(self._silence, LOOK_SECONDS) if reading else self._silence
+            )
             return self._answer(on_progress, looking=reading)
         except TimeoutError as fault:
             raise BusyError("the daemon stopped answering", _RESTART) from fault
@@ -124,13 +129,21 @@ class Client:
 
     def _line(self, method: str, params: dict[str, Any], format: str | None) -> bytes:
         self._last_id += 1
-        request = {"v": protocol.VERSION, "id": self._last_id, "method": method, "params": params, "format": format}
+        request = {
+            "v": protocol.VERSION,
+            "id": self._last_id,
+            "method": method,
+            "params": params,
+            "format": format,
+        }
         line = protocol.encode(request)
         if len(line) > protocol.MAX_REQUEST_BYTES:
             raise protocol.too_long()
         return line
 
-    def _answer(self, on_progress: OnProgress | None, *, looking: bool = False) -> dict[str, Any] | str:
+    def _answer(
+        self, on_progress: OnProgress | None, *, looking: bool = False
+    ) -> dict[str, Any] | str:
         while True:
             reply = self._read(looking)
             if "progress" in reply:
@@ -150,7 +163,11 @@ class Client:
             try:
                 data = self._connection.recv(65536)
             except TimeoutError:
-                if not looking or time.monotonic() > until or not ping(self._connection.getpeername(), LOOK_SECONDS):
+                if (
+                    not looking
+                    or time.monotonic() > until
+                    or not ping(self._connection.getpeername(), LOOK_SECONDS)
+                ):
                     raise
                 continue
             if not data:
@@ -162,13 +179,19 @@ class Client:
             reply = json.loads(line)
         except ValueError:
             reply = None
-        if not isinstance(reply, dict) or not {"progress", "error", "text", "result"} & reply.keys():
+        if (
+            not isinstance(reply, dict)
+            or not {"progress", "error", "text", "result"} & reply.keys()
+        ):
             raise VaultIndexError("the daemon's answer cannot be read", _RESTART)
         return reply
 
 
 def connect(
-    socket_path: str | os.PathLike[str], *, greeting: float | None = None, silence: float = SILENCE_SECONDS
+    socket_path: str | os.PathLike[str],
+    *,
+    greeting: float | None = None,
+    silence: float = SILENCE_SECONDS,
 ) -> Client | None:
     """Connect to the daemon at this socket; None if none listens (no socket, or a stale one).
 
@@ -188,7 +211,8 @@ def connect(
     if not (is_own_process(connection) and is_own_socket(socket_path)):
         connection.close()
         raise Untrusted(
-            f"another user could answer at {socket_path}", "check the owner and the permissions of that folder"
+            f"another user could answer at {socket_path}",
+            "check the owner and the permissions of that folder",
         )
     return Client(connection, greeting, silence)
 
@@ -204,7 +228,9 @@ def _greeting_seconds() -> float:
     return min(float(given), 3600.0)
 
 
-def ping(socket_path: str | os.PathLike[str], greeting: float | None = None) -> dict[str, Any] | None:
+def ping(
+    socket_path: str | os.PathLike[str], greeting: float | None = None
+) -> dict[str, Any] | None:
     """Return the daemon's description of itself; None if none answers. Raises OtherProtocol."""
     try:
         client = connect(socket_path, greeting=greeting)
@@ -218,4 +244,6 @@ def ping(socket_path: str | os.PathLike[str], greeting: float | None = None) -> 
 
 
 def _gone() -> BusyError:
-    return BusyError("the daemon stopped before it answered", "run the command again; it works without a daemon")
+    return BusyError(
+        "the daemon stopped before it answered", "run the command again; it works without a daemon"
+    )

@@ -55,7 +55,9 @@ class Debounce:
         """Remove and return the due paths: unique, not below another due folder, gone ones last."""
         self._wake_later(now)
         soon = now + self.quiet / 4
-        along = [(path, at) for path, mark in self._marks.items() if (at := self._due_at(mark)) <= soon]
+        along = [
+            (path, at) for path, mark in self._marks.items() if (at := self._due_at(mark)) <= soon
+        ]
         return self._take([path for path, _ in along] if any(at <= now for _, at in along) else [])
 
     def take_all(self) -> tuple[str, ...]:

@@ -59,7 +59,9 @@ class Stepper:
         except Exception as error:  # noqa: BLE001 - one step must not end the daemon
             log_event(log, logging.ERROR, "step failed", error=error_location(error))
             problem = Problem(
-                "failed", f"embedding failed: {type(error).__name__}", "see the daemon's log: vault-index logs"
+                "failed",
+                f"embedding failed: {type(error).__name__}",
+                "see the daemon's log: vault-index logs",
             )
         return EmbedReport(0, 0, 0, 0.0, (problem,))
 
@@ -98,14 +100,20 @@ class _Waiting:
         self.job.report("embed", done, done + pending)
 
     def finish(self, now: float) -> None:
-        self.job.answer.set_result(replace(self.report, seconds=round(self.report.seconds + now - self.started, 3)))
+        self.job.answer.set_result(
+            replace(self.report, seconds=round(self.report.seconds + now - self.started, 3))
+        )
 
 
 class EmbeddingQueue:
     """For the writer's thread only, except `pending` and `problems`, which any thread may read."""
 
     def __init__(
-        self, stepper: Stepper, post: Callable[[Work], object], rate: ProgressRate, clock: Callable[[], float]
+        self,
+        stepper: Stepper,
+        post: Callable[[Work], object],
+        rate: ProgressRate,
+        clock: Callable[[], float],
     ) -> None:
         self.pending = 0
         self.problems: tuple[Problem, ...] = ()
@@ -187,7 +195,13 @@ class EmbeddingQueue:
     def _after(self, report: EmbedReport) -> None:
         for problem in report.problems:
             if problem not in self.problems:
-                log_event(log, logging.WARNING, "embedder failed", code=problem.code, message=problem.message)
+                log_event(
+                    log,
+                    logging.WARNING,
+                    "embedder failed",
+                    code=problem.code,
+                    message=problem.message,
+                )
         self.problems = report.problems
         self._resumes = not report.finished
         if report.problems:

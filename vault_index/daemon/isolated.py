@@ -142,7 +142,9 @@ class Part:
             raise busy
         try:
             if method in WRITING:
-                return self.writer.submit("served", {"who": who, "method": method, "params": params}).follow(progress)
+                return self.writer.submit(
+                    "served", {"who": who, "method": method, "params": params}
+                ).follow(progress)
             return call(self._seen(who), method, dict(params))
         except NotSetUpError as error:  # its files were deleted just now
             raise busy from error
@@ -168,7 +170,9 @@ class Part:
 
     # --- the writer's thread ----------------------------------------------------------------------
 
-    def _call(self, method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken) -> Any:
+    def _call(
+        self, method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken
+    ) -> Any:
         """Run a method for a caller."""
         return call(self._seen(params["who"]), params["method"], params["params"], progress, cancel)
 
@@ -201,7 +205,9 @@ class Parts:
             try:
                 wanted = self._wanted()
             except VaultIndexError as error:  # no token is valid now; keep the existing indexes
-                log_event(log, logging.ERROR, "tokens not read", code=error.code, message=error.message)
+                log_event(
+                    log, logging.ERROR, "tokens not read", code=error.code, message=error.message
+                )
                 return
             self._remove(wanted)
             for scope, names in wanted.items():
@@ -231,7 +237,8 @@ class Parts:
             )
         if part is None:
             raise UsageError(
-                "there is no token with this isolated scope", "create one: vault-index token add NAME --isolated"
+                "there is no token with this isolated scope",
+                "create one: vault-index token add NAME --isolated",
             )
         return part
 
@@ -282,11 +289,15 @@ def cut(config: Config, scope: Scope) -> Config:
         return not scope.sources or name in scope.sources
 
     below = tuple(f"{folder.strip('/')}/" for folder in scope.folders)
-    sources = tuple(replace(source, below=below) for source in config.sources if inside(source.name))
+    sources = tuple(
+        replace(source, below=below) for source in config.sources if inside(source.name)
+    )
     # Mirrored sessions are notes of the vault.
     mirrored = config.told if config.sessions.mirror else frozenset()
     clients = {
-        name: replace(client, enabled=client.enabled and not below and inside(name) and name not in mirrored)
+        name: replace(
+            client, enabled=client.enabled and not below and inside(name) and name not in mirrored
+        )
         for name, client in config.clients.items()
     }
     written = config.memory_source()
@@ -303,7 +314,9 @@ def cut(config: Config, scope: Scope) -> Config:
 
 def _plain(scope: Scope) -> Scope:
     """Return the canonical form of a scope."""
-    sources, folders, projects = (tuple(sorted(set(part))) for part in (scope.sources, scope.folders, scope.projects))
+    sources, folders, projects = (
+        tuple(sorted(set(part))) for part in (scope.sources, scope.folders, scope.projects)
+    )
     return Scope(sources, folders, projects, scope.isolated)
 
 

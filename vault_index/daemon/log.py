@@ -26,7 +26,10 @@ def log_event(logger: logging.Logger, level: int, event: str, **fields: Any) -> 
 
 def error_location(error: BaseException) -> str:
     """Return type and location of an error, without its message, which may quote a note."""
-    frames = [f"{os.path.basename(frame.f_code.co_filename)}:{line}" for frame, line in walk_tb(error.__traceback__)]
+    frames = [
+        f"{os.path.basename(frame.f_code.co_filename)}:{line}"
+        for frame, line in walk_tb(error.__traceback__)
+    ]
     return f"{type(error).__name__} at {' > '.join(frames[-4:])}"
 
 
@@ -38,7 +41,9 @@ class KeyValueFormatter(logging.Formatter):
         self._timed = timed
 
     def format(self, record: logging.LogRecord) -> str:
-        return self._line(({"time": _time(record.created)} if self._timed else {}) | _fields(record))
+        return self._line(
+            ({"time": _time(record.created)} if self._timed else {}) | _fields(record)
+        )
 
     def _line(self, fields: Mapping[str, Any]) -> str:
         return " ".join(f"{key}={_value(value)}" for key, value in fields.items())
@@ -73,7 +78,10 @@ def logging_to(file: Path, level: str, form: str = "text") -> Iterator[None]:
     """Send the log to stderr, and also to a rotating file unless journald reads stderr."""
     journal = _is_journal(os.environ.get("JOURNAL_STREAM", ""))
     formatter = (JsonFormatter if form == "json" else KeyValueFormatter)(timed=not journal)
-    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr), *([] if journal else [RotatingFile(file)])]
+    handlers: list[logging.Handler] = [
+        logging.StreamHandler(sys.stderr),
+        *([] if journal else [RotatingFile(file)]),
+    ]
     root, own = logging.getLogger(), logging.getLogger("vault_index")
     levels = root.level, own.level
     for handler in handlers:
@@ -110,7 +118,10 @@ def _is_journal(stream: str) -> bool:
 
 
 def _time(seconds: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds)) + f".{int(seconds % 1 * 1000):03d}"
+    return (
+        time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds))
+        + f".{int(seconds % 1 * 1000):03d}"
+    )
 
 
 def _value(value: Any) -> str:

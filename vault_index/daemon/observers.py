@@ -106,7 +106,9 @@ class _Poller(PollingEmitter):
         self._pause = (time.thread_time() - started) / _POLL_SHARE
 
 
-def started(observer: BaseObserver, handler: FileSystemEventHandler, *folders: str, **options: Any) -> BaseObserver:
+def started(
+    observer: BaseObserver, handler: FileSystemEventHandler, *folders: str, **options: Any
+) -> BaseObserver:
     """Start an observer and return it. On OSError nothing is left running."""
     try:
         for folder in folders:
@@ -147,14 +149,22 @@ def stop(observer: BaseObserver) -> None:
 
 def _choosy(wanted: Wanted) -> BaseObserver:
     from watchdog.observers.inotify import InotifyEmitter, InotifyObserver
-    from watchdog.observers.inotify_c import CallbackId, InotifyFD, Mask, WatchCallback, WatchDescriptor
+    from watchdog.observers.inotify_c import (
+        CallbackId,
+        InotifyFD,
+        Mask,
+        WatchCallback,
+        WatchDescriptor,
+    )
 
     # A folder made while watchdog walks its parent is reported twice, with the same watch; that is
     # harmless.
     warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
 
     class Reader(InotifyFD):
-        def add_callback(self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId) -> WatchDescriptor:
+        def add_callback(
+            self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId
+        ) -> WatchDescriptor:
             # watchdog skips a subfolder on PermissionError.
             if not wanted(os.fsdecode(path)):
                 raise PermissionError(errno.EACCES, "not wanted")
@@ -180,7 +190,20 @@ def _visible(folder: str | None) -> Iterator[os.DirEntry[str]]:
 # Changes by another machine reach no watch: network shares, folders of the host, most FUSE file
 # systems.
 _SILENT = frozenset(
-    {"9p", "drvfs", "nfs", "nfs4", "cifs", "smb3", "smbfs", "virtiofs", "vboxsf", "fuse", "ceph", "afs"}
+    {
+        "9p",
+        "drvfs",
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb3",
+        "smbfs",
+        "virtiofs",
+        "vboxsf",
+        "fuse",
+        "ceph",
+        "afs",
+    }
 )
 
 

@@ -24,7 +24,8 @@ def encode(message: dict[str, Any]) -> bytes:
 def too_long() -> errors.UsageError:
     """Return the error for a request over MAX_REQUEST_BYTES."""
     return errors.UsageError(
-        f"the request is longer than {MAX_REQUEST_BYTES // 2**20} MiB", "pass the name of a file instead"
+        f"the request is longer than {MAX_REQUEST_BYTES // 2**20} MiB",
+        "pass the name of a file instead",
     )
 
 
@@ -46,7 +47,9 @@ def error_from(reply: Any) -> errors.VaultIndexError:
     return kind(str(reply.get("message", "the daemon failed")), str(reply.get("hint", "")))
 
 
-def _class_of(code: str, among: type[errors.VaultIndexError]) -> type[errors.VaultIndexError] | None:
+def _class_of(
+    code: str, among: type[errors.VaultIndexError]
+) -> type[errors.VaultIndexError] | None:
     if among.code == code:
         return among
     return next((found for sub in among.__subclasses__() if (found := _class_of(code, sub))), None)

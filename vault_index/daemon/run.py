@@ -25,7 +25,14 @@ from vault_index.daemon.embedding_queue import Stepper
 from vault_index.daemon.log import log_event, logging_to
 from vault_index.daemon.server import Request, Server
 from vault_index.daemon.signals import EventQueue
-from vault_index.daemon.system import DaemonLock, notify, share_heap, take_turns, trim_memory, watchdog_interval
+from vault_index.daemon.system import (
+    DaemonLock,
+    notify,
+    share_heap,
+    take_turns,
+    trim_memory,
+    watchdog_interval,
+)
 from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import UsageError, VaultIndexError
@@ -58,7 +65,9 @@ _WATCHES_SECONDS = 0.3
 """Seconds for a running poll to end."""
 
 
-def run(home: Home, *, log_level: str = "info", log_format: str = "text", tools: Tools | None = None) -> int:
+def run(
+    home: Home, *, log_level: str = "info", log_format: str = "text", tools: Tools | None = None
+) -> int:
     """Serve until SIGTERM or SIGINT and return the exit code. Call it from the main thread.
 
     Raises BusyError if a daemon already runs for this home, and the errors of opening the index.
@@ -73,7 +82,14 @@ def run(home: Home, *, log_level: str = "info", log_format: str = "text", tools:
             try:
                 runtime = Runtime.open(home)
             except VaultIndexError as error:  # the user may not see stderr
-                log_event(log, logging.CRITICAL, "not started", code=error.code, message=error.message, hint=error.hint)
+                log_event(
+                    log,
+                    logging.CRITICAL,
+                    "not started",
+                    code=error.code,
+                    message=error.message,
+                    hint=error.hint,
+                )
                 raise
             with closing(runtime):
                 return Daemon(runtime, inbox, tools).serve()
@@ -100,7 +116,9 @@ class Daemon:
         self._parts: Parts | None = None
         self._opening = threading.Lock()
         self._feeds: Feeds | None = None
-        self._writer = Writer(index, self._call, self._settings(), on_missed=lambda: inbox.put("renew"))
+        self._writer = Writer(
+            index, self._call, self._settings(), on_missed=lambda: inbox.put("renew")
+        )
         self._watcher = self._new_watcher()
         self._server = Server(runtime.home.socket_path, self.answer)
 
@@ -109,7 +127,9 @@ class Daemon:
         self._watcher.start()
         self._writer.start()
         self._follow_tokens()
-        log_event(log, logging.INFO, "ready", pid=os.getpid(), socket=self._runtime.home.socket_path)
+        log_event(
+            log, logging.INFO, "ready", pid=os.getpid(), socket=self._runtime.home.socket_path
+        )
         notify(f"READY=1\nSTATUS={self._state()}")
         code = self._wait()
         notify("STOPPING=1")
@@ -167,14 +187,26 @@ class Daemon:
         state = self._writer.state()
         told = f"{state.waiting} waiting, {state.pending} without a vector, {state.watch.missed} missed"
         work = state.work
-        return told if work is None else f"{work.stage}: {work.done} of {work.total}, {work.rate}/s; {told}"
+        return (
+            told
+            if work is None
+            else f"{work.stage}: {work.done} of {work.total}, {work.rate}/s; {told}"
+        )
 
-    def _call(self, method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken) -> Any:
+    def _call(
+        self, method: str, params: dict[str, Any], progress: Progress, cancel: CancelToken
+    ) -> Any:
         """Run a method in the writer's thread."""
         if method == "reload":
             return self._reload()
         if method == "served":
-            answer = call(self._index_for(params["caller"]), params["method"], params["params"], progress, cancel)
+            answer = call(
+                self._index_for(params["caller"]),
+                params["method"],
+                params["params"],
+                progress,
+                cancel,
+            )
         else:
             answer = call(self._index, method, params, progress, cancel)
         if self._parts is not None and not self._runtime.home.isolated_dir.exists():
@@ -225,20 +257,27 @@ class Daemon:
         memory = self._runtime.config.memory
         keep_house = self._keep_house if memory.auto_prune or memory.archive_after else None
         return replace(
-            self._settings_of(self._runtime, lambda: Runtime.open(self._runtime.home)), reconciled=keep_house
+            self._settings_of(self._runtime, lambda: Runtime.open(self._runtime.home)),
+            reconciled=keep_house,
         )
 
     def _settings_of(self, runtime: Runtime, again: Callable[[], Runtime]) -> Settings:
         watch, provider = runtime.config.watch, runtime.config.embedding.provider
         # A server may be slow and must not delay saved files, so use another thread and index.
         apart = provider not in ("local", "none")
-        stepper = Stepper(again, apart=True, turn=self._turn) if apart else Stepper(lambda: runtime, turn=self._turn)
+        stepper = (
+            Stepper(again, apart=True, turn=self._turn)
+            if apart
+            else Stepper(lambda: runtime, turn=self._turn)
+        )
 
         def shrink() -> None:
             runtime.shrink()
             trim_memory()
 
-        return Settings(Debounce(watch.quiet, watch.longest), stepper, watch.reconcile * 60, rested=shrink)
+        return Settings(
+            Debounce(watch.quiet, watch.longest), stepper, watch.reconcile * 60, rested=shrink
+        )
 
     def _mark(self, path: str, *, folder: bool = False, gone: bool = False) -> None:
         self._writer.mark(path, folder=folder, gone=gone)
@@ -249,7 +288,13 @@ class Daemon:
         """Archive and prune memories, in the writer's thread."""
         for done, outcomes in memories.keep_house(self._runtime).items():
             if outcomes.results or outcomes.failed:
-                log_event(log, logging.INFO, done, memories=len(outcomes.results), failed=len(outcomes.failed))
+                log_event(
+                    log,
+                    logging.INFO,
+                    done,
+                    memories=len(outcomes.results),
+                    failed=len(outcomes.failed),
+                )
 
     def _new_watcher(self) -> Watcher:
         return Watcher(self._runtime.sources, self._mark, self._runtime.config.watch.backend)
@@ -304,9 +349,15 @@ class Daemon:
         index.
         """
         try:
-            caller, method, params = caller_from_json(asked["caller"]), str(asked["method"]), dict(asked["params"])
+            caller, method, params = (
+                caller_from_json(asked["caller"]),
+                str(asked["method"]),
+                dict(asked["params"]),
+            )
         except (KeyError, TypeError, ValueError) as error:
-            raise UsageError("a served request needs caller, method and params", "see docs/protocol.md") from error
+            raise UsageError(
+                "a served request needs caller, method and params", "see docs/protocol.md"
+            ) from error
         if method == "changes":
             return self._changes(caller, params)
         if method.startswith("page/"):
@@ -317,20 +368,26 @@ class Daemon:
                 with suppress(VaultIndexError), self._runtime.pool.lend() as connections:
                     self._runtime.embedders.prepare(serving_space(connections.reader), "")
             reload = partial(self._answer, Request("reload", {}, None), progress)
-            return answer_page(self._runtime.home, caller, method.removeprefix("page/"), params, reload)
+            return answer_page(
+                self._runtime.home, caller, method.removeprefix("page/"), params, reload
+            )
         params = served_params(caller, method, params)
         try:
             answer = self._answer_caller(caller, method, params, progress)
         except VaultIndexError as error:
             if not caller.scope.whole:
                 told = error.message, error.hint
-                error.message, error.hint = (without_place(one, self._runtime, str(params)) for one in told)
+                error.message, error.hint = (
+                    without_place(one, self._runtime, str(params)) for one in told
+                )
             raise
         if method in WRITING:
             log_event(log, logging.INFO, "written by token", method=method, token=caller.name)
         return answer if caller.scope.whole else without_places(answer, self._runtime, str(params))
 
-    def _answer_caller(self, caller: Caller, method: str, params: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    def _answer_caller(
+        self, caller: Caller, method: str, params: dict[str, Any], progress: Progress
+    ) -> dict[str, Any]:
         if caller.scope.isolated:
             answer = to_json(self._part_of(caller).answer(caller.name, method, params, progress))
         elif method in WRITING:
@@ -350,7 +407,9 @@ class Daemon:
             feeds = self._feeds = self._feeds or Feeds()
         scope, known = caller.scope, {"since": "", "wait": 0.0, **params}
         if len(known) > 2:
-            raise UsageError("changes takes only the parameters since and wait", "see docs/protocol.md")
+            raise UsageError(
+                "changes takes only the parameters since and wait", "see docs/protocol.md"
+            )
 
         def runtime() -> Runtime:
             return self._part_of(caller).runtime if scope.isolated else self._runtime.within(scope)
@@ -359,14 +418,17 @@ class Daemon:
             state = self._writer.state()
             return {"work": to_json(state.work), "waiting": state.waiting, "pending": state.pending}
 
-        return feeds.ask(scope, runtime, known["since"], known["wait"], work if scope.whole else None)
+        return feeds.ask(
+            scope, runtime, known["since"], known["wait"], work if scope.whole else None
+        )
 
     def _part_of(self, caller: Caller) -> Part:
         if self._parts is None:
             self._follow_tokens()
         if self._parts is None:
             raise UsageError(
-                "there is no token with this isolated scope", "create one: vault-index token add NAME --isolated"
+                "there is no token with this isolated scope",
+                "create one: vault-index token add NAME --isolated",
             )
         return self._parts.of(caller.scope)
 
@@ -392,4 +454,6 @@ class Daemon:
     def _with_own_problems(self, answer: Any) -> Any:
         known = {problem.code for problem in answer.problems}
         own = (*self._watcher.problems, *self._writer.state().problems)
-        return replace(answer, problems=(*answer.problems, *(one for one in own if one.code not in known)))
+        return replace(
+            answer, problems=(*answer.problems, *(one for one in own if one.code not in known))
+        )

@@ -40,7 +40,9 @@ class Server:
     The caller holds the daemon's lock, so an existing socket is stale.
     """
 
-    def __init__(self, path: Path, answer: Answer, *, max_clients: int = 64, idle_seconds: float = 300.0) -> None:
+    def __init__(
+        self, path: Path, answer: Answer, *, max_clients: int = 64, idle_seconds: float = 300.0
+    ) -> None:
         self._path = path
         self._answer = answer
         self._max_clients = max_clients
@@ -65,7 +67,10 @@ class Server:
     def stop(self, timeout: float = 0.5) -> None:
         """Stop listening, give running requests `timeout` seconds to answer, then hang up."""
         self._stopping.set()
-        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as last:
+        with (
+            contextlib.suppress(OSError),
+            socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as last,
+        ):
             last.settimeout(timeout)
             last.connect(str(self._path))  # no other way wakes an accepting thread on every system
         self._thread.join(timeout)
@@ -85,7 +90,13 @@ class Server:
             except OSError as error:
                 # The client left before it was accepted, or file descriptors ran out: keep serving
                 # others.
-                log_event(log, logging.WARNING, "not accepted", error=type(error).__name__, errno=error.errno)
+                log_event(
+                    log,
+                    logging.WARNING,
+                    "not accepted",
+                    error=type(error).__name__,
+                    errno=error.errno,
+                )
                 self._stopping.wait(0.1)
             else:
                 self._welcome(client)
@@ -134,10 +145,16 @@ class Server:
         ident: Any = None
         try:
             if not line.endswith(b"\n"):
-                raise protocol.too_long() if len(line) > protocol.MAX_REQUEST_BYTES else ConnectionAbortedError
+                raise (
+                    protocol.too_long()
+                    if len(line) > protocol.MAX_REQUEST_BYTES
+                    else ConnectionAbortedError
+                )
             message = _read(line)
             if not isinstance(message.get("id"), str | int | None):
-                raise UsageError("the id of the request must be a string or an integer", "see docs/protocol.md")
+                raise UsageError(
+                    "the id of the request must be a string or an integer", "see docs/protocol.md"
+                )
             ident = message.get("id")
             request = _request(message)
         except VaultIndexError as error:
@@ -165,7 +182,13 @@ class Server:
         except VaultIndexError as error:
             return _error_line(ident, error)
         except Exception as error:  # noqa: BLE001 - one request must not end the connection
-            log_event(log, logging.ERROR, "request failed", method=request.method, error=error_location(error))
+            log_event(
+                log,
+                logging.ERROR,
+                "request failed",
+                method=request.method,
+                error=error_location(error),
+            )
             told = f"{request.method} failed in the daemon: {type(error).__name__}"
             return _error_line(ident, DefectError(told, "see the daemon's log: vault-index logs"))
 
@@ -180,7 +203,9 @@ def _read(line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
-        raise UsageError("the request is not a JSON object", "send one JSON object per line (docs/protocol.md)")
+        raise UsageError(
+            "the request is not a JSON object", "send one JSON object per line (docs/protocol.md)"
+        )
     return message
 
 
@@ -193,7 +218,9 @@ def _request(message: dict[str, Any]) -> Request:
         )
     method, params, form = message.get("method"), message.get("params"), message.get("format")
     if not isinstance(method, str) or not isinstance(params or {}, dict):
-        raise UsageError("the request has no method, or its params are not an object", "see docs/protocol.md")
+        raise UsageError(
+            "the request has no method, or its params are not an object", "see docs/protocol.md"
+        )
     if form is not None and form not in FORMATS:
         raise UsageError(f"unknown format {str(form)[:20]!r}", f"formats: {', '.join(FORMATS)}")
     return Request(method, params or {}, form)

@@ -54,7 +54,9 @@ class SessionWatch(Watch):
 
     def tend(self) -> None:
         """Poll databases, unwatched files and missing folders, for changes without an event."""
-        if self._present() != self._folders or not (self._observer is None or self._observer.is_alive()):
+        if self._present() != self._folders or not (
+            self._observer is None or self._observer.is_alive()
+        ):
             self.renew()
         if self.backend == "native" and self._source.client.deep:
             return

@@ -36,7 +36,10 @@ class EventQueue:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         threading.excepthook = self._old_hook
         for number, old in self._old_signals.items():
@@ -59,5 +62,7 @@ class EventQueue:
     def _on_death(self, args: threading.ExceptHookArgs) -> None:
         if args.exc_value is not None:
             name = args.thread.name if args.thread else ""
-            log_event(log, logging.ERROR, "thread died", thread=name, error=error_location(args.exc_value))
+            log_event(
+                log, logging.ERROR, "thread died", thread=name, error=error_location(args.exc_value)
+            )
         self.put("renew")

@@ -33,7 +33,9 @@ def give_way() -> None:
     if sys.platform == "linux":
         thread = threading.get_native_id()
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, thread, max(_NICE, os.getpriority(os.PRIO_PROCESS, thread)))
+            os.setpriority(
+                os.PRIO_PROCESS, thread, max(_NICE, os.getpriority(os.PRIO_PROCESS, thread))
+            )
 
 
 def share_heap() -> None:

@@ -112,7 +112,10 @@ class TextSync:
     def watch(self) -> WatchStatus:
         with self._lock:
             return WatchStatus(
-                None, iso_time_or_none(self._last_event), iso_time_or_none(self._last_reconcile), self._missed
+                None,
+                iso_time_or_none(self._last_event),
+                iso_time_or_none(self._last_reconcile),
+                self._missed,
             )
 
     @property
@@ -126,7 +129,11 @@ class TextSync:
         with self._lock:
             # Leave out what `status` checks itself; a rebuilt index stays reported until the daemon
             # ends.
-            passing = (p for p in self._problems if p.code not in ("index_rebuilt", "source_vanished", "state_damaged"))
+            passing = (
+                p
+                for p in self._problems
+                if p.code not in ("index_rebuilt", "source_vanished", "state_damaged")
+            )
             return (*self._failing, *self._rebuilt, *passing)
 
     # --- the writer's thread ----------------------------------------------------------------------
@@ -177,9 +184,18 @@ class TextSync:
         try:
             report = self._sync(None, started)
         except VaultIndexError as error:
-            log_event(log, logging.ERROR, "not reconciled", code=error.code, message=error.message, hint=error.hint)
+            log_event(
+                log,
+                logging.ERROR,
+                "not reconciled",
+                code=error.code,
+                message=error.message,
+                hint=error.hint,
+            )
             self._set_failing(error)
-            self.reconcile_at = self._clock() + (_BUSY_RETRY if isinstance(error, BusyError) else _ERROR_RETRY)
+            self.reconcile_at = self._clock() + (
+                _BUSY_RETRY if isinstance(error, BusyError) else _ERROR_RETRY
+            )
             return False
         if not report.finished:
             self._found_so_far += self._without_event(report, events)
@@ -192,7 +208,9 @@ class TextSync:
             self._reconciled, self._found_so_far = True, 0
             self._last_reconcile = time.time()
             self._missed += found
-        self.reconcile_at = self._clock() + self._reconcile_seconds if self._reconcile_seconds > 0 else None
+        self.reconcile_at = (
+            self._clock() + self._reconcile_seconds if self._reconcile_seconds > 0 else None
+        )
         _log_sync("reconciled", report, missed=found, seconds=self._clock() - started)
         if found:
             self._on_missed()
@@ -207,7 +225,8 @@ class TextSync:
         except Exception as error:  # every failure is retried and reported
             log_event(log, logging.ERROR, "job failed", error=error_location(error))
             raise VaultIndexError(
-                f"a defect of vault-index: {type(error).__name__}", "see the daemon's log: vault-index logs"
+                f"a defect of vault-index: {type(error).__name__}",
+                "see the daemon's log: vault-index logs",
             ) from error
 
     def _save_waiting(self) -> bool:
@@ -232,10 +251,20 @@ class TextSync:
 
     def _try_again(self, paths: tuple[str, ...], error: VaultIndexError) -> None:
         """Retry failed paths at growing intervals, without limit."""
-        waits = {path: min(max(self._waits.get(path, 0.0) * 2, _BUSY_RETRY), _LONGEST_RETRY) for path in paths}
+        waits = {
+            path: min(max(self._waits.get(path, 0.0) * 2, _BUSY_RETRY), _LONGEST_RETRY)
+            for path in paths
+        }
         self._waits |= waits
         level = logging.INFO if isinstance(error, BusyError) else logging.ERROR
-        log_event(log, level, "not saved", code=error.code, message=error.message, again_in=max(waits.values()))
+        log_event(
+            log,
+            level,
+            "not saved",
+            code=error.code,
+            message=error.message,
+            again_in=max(waits.values()),
+        )
         self._set_failing(error)
         with self._lock:
             for path, seconds in waits.items():
@@ -243,20 +272,28 @@ class TextSync:
 
     def _clear_waits(self, places: Sequence[str]) -> None:
         waits = self._waits.items()
-        self._waits = {path: wait for path, wait in waits if not any(is_under(place, path) for place in places)}
+        self._waits = {
+            path: wait for path, wait in waits if not any(is_under(place, path) for place in places)
+        }
 
     def _set_failing(self, error: VaultIndexError) -> None:
         """Report in `status` what keeps files out of the index, until they are indexed."""
         if not isinstance(error, BusyError):
             with self._lock:
-                self._failing = (Problem("not_saved", f"changes wait to be indexed: {error.message}", error.hint),)
+                self._failing = (
+                    Problem(
+                        "not_saved", f"changes wait to be indexed: {error.message}", error.hint
+                    ),
+                )
 
     def _note(self, report: SyncReport, *, everything: bool) -> None:
         # Broken frontmatter is stored in the index for `status`, and its text must not be logged.
         problems = tuple(problem for problem in report.problems if problem.code != "frontmatter")
         for problem in problems:
             if problem not in self._problems:
-                log_event(log, logging.WARNING, problem.message, code=problem.code, hint=problem.hint)
+                log_event(
+                    log, logging.WARNING, problem.message, code=problem.code, hint=problem.hint
+                )
         rebuilt = tuple(problem for problem in problems if problem.code == "index_rebuilt")
         with self._lock:
             self._failing = self._failing if self._waits else ()

@@ -52,8 +52,16 @@ class Watcher:
     """
 
     def __init__(self, sources: Sequence[Source], mark: Mark, backend: str = "auto") -> None:
-        vaults = [VaultWatch(source, mark, backend) for source in sources if isinstance(source, VaultSource)]
-        sessions = [SessionWatch(source, mark, backend) for source in sources if isinstance(source, SessionSource)]
+        vaults = [
+            VaultWatch(source, mark, backend)
+            for source in sources
+            if isinstance(source, VaultSource)
+        ]
+        sessions = [
+            SessionWatch(source, mark, backend)
+            for source in sources
+            if isinstance(source, SessionSource)
+        ]
         self._watches: list[Watch] = [*vaults, *sessions]
         self._overflow = _OverflowAlarm(self._on_overflow)
 
@@ -121,7 +129,9 @@ class VaultWatch(Watch):
             return
         self._real_root = os.path.realpath(self._root)
         self._may_watch_more = self._has_new_folders = False
-        self._links = _links_out(self._real_root) if self._source.config.follow_outside_links else {}
+        self._links = (
+            _links_out(self._real_root) if self._source.config.follow_outside_links else {}
+        )
         self._denied.clear()
         silent = observers.silent_filesystem(self._root) if self._wanted == "auto" else ""
         if silent or self._wanted == "polling":
@@ -134,7 +144,12 @@ class VaultWatch(Watch):
     def tend(self) -> None:
         identity = _identity(self._root)
         if identity != self._identity:
-            log_event(log, logging.INFO, "source went" if identity is None else "source came", source=self._name)
+            log_event(
+                log,
+                logging.INFO,
+                "source went" if identity is None else "source came",
+                source=self._name,
+            )
             if identity is not None:
                 self.renew()
             else:
@@ -142,7 +157,13 @@ class VaultWatch(Watch):
                 self._identity = None
                 self.mark_all()
         elif identity is not None and not (self._observer and observers.works(self._observer)):
-            log_event(log, logging.WARNING, "watch died, begun again", source=self._name, backend=self.backend)
+            log_event(
+                log,
+                logging.WARNING,
+                "watch died, begun again",
+                source=self._name,
+                backend=self.backend,
+            )
             self.renew()
         elif self.backend == "native":
             self._tend_native()
@@ -162,7 +183,9 @@ class VaultWatch(Watch):
         try:
             observer = observers.native_observer(self._needs_watch)
             places = (self._real_root, *self._links)
-            self._observer = observers.started(observer, self, *places, recursive=True, event_filter=_EVENTS)
+            self._observer = observers.started(
+                observer, self, *places, recursive=True, event_filter=_EVENTS
+            )
         except OSError as error:
             return error
         self.backend = "native"
@@ -178,7 +201,9 @@ class VaultWatch(Watch):
         # polls only shows as a modified folder.
         with contextlib.suppress(OSError):  # `tend` starts it again
             places = (self._real_root, *self._links)
-            self._observer = observers.started(observers.polling_observer(), self, *places, recursive=True)
+            self._observer = observers.started(
+                observers.polling_observer(), self, *places, recursive=True
+            )
         self.backend = "polling"
 
     def _needs_watch(self, real_path: str) -> bool:
@@ -210,7 +235,9 @@ class VaultWatch(Watch):
         if self._events % _STORM_EVENTS == 0:
             self._mark(self._root, folder=True)
         source, target = os.fsdecode(event.src_path), os.fsdecode(event.dest_path or "")
-        self._mark_event_path(source, folder=event.is_directory, gone=event.event_type in ("deleted", "moved"))
+        self._mark_event_path(
+            source, folder=event.is_directory, gone=event.event_type in ("deleted", "moved")
+        )
         if event.is_directory and os.access(source, os.R_OK):
             self._may_watch_more |= any(is_under(source, folder) for folder in tuple(self._denied))
         if target:
@@ -255,7 +282,9 @@ def is_noise(relative: str, *, folder: bool) -> bool:
 
 def _may_lead_to_folder(path: str, *, gone: bool) -> bool:
     """Return whether a file event may be for a link to a folder; a deleted one by its name."""
-    return "." not in os.path.basename(path) if gone else os.path.islink(path) and os.path.isdir(path)
+    return (
+        "." not in os.path.basename(path) if gone else os.path.islink(path) and os.path.isdir(path)
+    )
 
 
 class _OverflowAlarm(logging.Handler):

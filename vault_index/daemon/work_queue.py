@@ -93,13 +93,17 @@ class WorkQueue:
             while not (self.closed or self._waiting or self._due_timers()):
                 times = [at for timer in self._timers.values() if (at := timer.at()) is not None]
                 self._wakes_at = min(times, default=float("inf"))
-                self._changed.wait(min(max(self._wakes_at - self._clock(), 0.0), threading.TIMEOUT_MAX))
+                self._changed.wait(
+                    min(max(self._wakes_at - self._clock(), 0.0), threading.TIMEOUT_MAX)
+                )
             self._wakes_at = 0.0
 
     def is_due(self, *priorities: Priority) -> bool:
         """Return whether work of one of these priorities is due."""
         with self._changed:
-            return any(priority in priorities for priority, _, _ in self._waiting) or bool(self._due_timers(priorities))
+            return any(priority in priorities for priority, _, _ in self._waiting) or bool(
+                self._due_timers(priorities)
+            )
 
     def count(self, *priorities: Priority) -> int:
         """Count the queued work of these priorities."""
@@ -108,8 +112,12 @@ class WorkQueue:
 
     def _due_timers(self, among: Iterable[Priority] = Priority) -> list[Priority]:
         now = self._clock()
-        timers = [(priority, self._timers[priority]) for priority in among if priority in self._timers]
-        return [priority for priority, timer in timers if (at := timer.at()) is not None and at <= now]
+        timers = [
+            (priority, self._timers[priority]) for priority in among if priority in self._timers
+        ]
+        return [
+            priority for priority, timer in timers if (at := timer.at()) is not None and at <= now
+        ]
 
 
 class Job:

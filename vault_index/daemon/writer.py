@@ -79,7 +79,9 @@ class Writer:
         self._clock = clock
         self._rate = ProgressRate(clock)
         self._vectors = EmbeddingQueue(settings.stepper, self.call, self._rate, clock)
-        self._texts = TextSync(index, self._vectors, self._others_wait, on_missed, self._rate, clock)
+        self._texts = TextSync(
+            index, self._vectors, self._others_wait, on_missed, self._rate, clock
+        )
         self._texts.configure(settings.debounce, settings.reconcile_seconds)
         self._settings = settings
         self._rest_at: float | None = None
@@ -165,7 +167,14 @@ class Writer:
             try:
                 work()
             except VaultIndexError as error:
-                log_event(log, logging.ERROR, "failed", code=error.code, message=error.message, hint=error.hint)
+                log_event(
+                    log,
+                    logging.ERROR,
+                    "failed",
+                    code=error.code,
+                    message=error.message,
+                    hint=error.hint,
+                )
             except Exception as error:  # noqa: BLE001 - one piece of work must not end the daemon
                 log_event(log, logging.ERROR, "job failed", error=error_location(error))
         with self._lock:
@@ -189,7 +198,9 @@ class Writer:
             job.report(stage, done, total)
 
         def leave() -> bool:
-            return self._queue.closed or (job.method in _INTERRUPTIBLE and self._queue.is_due(Priority.MEMORY))
+            return self._queue.closed or (
+                job.method in _INTERRUPTIBLE and self._queue.is_due(Priority.MEMORY)
+            )
 
         text, fill = _split(job.method, job.params)
         try:
@@ -199,9 +210,14 @@ class Writer:
         except VaultIndexError as error:
             job.answer.set_exception(error)
         except Exception as error:  # noqa: BLE001 - one request must not end the daemon
-            log_event(log, logging.ERROR, "request failed", method=job.method, error=error_location(error))
+            log_event(
+                log, logging.ERROR, "request failed", method=job.method, error=error_location(error)
+            )
             job.answer.set_exception(
-                DefectError(f"{job.method} failed: {type(error).__name__}", "see the daemon's log: vault-index logs")
+                DefectError(
+                    f"{job.method} failed: {type(error).__name__}",
+                    "see the daemon's log: vault-index logs",
+                )
             )
         else:
             self._after(job, answer, fill=fill)
@@ -212,7 +228,9 @@ class Writer:
                 job.interrupted(answer)
                 self._queue.put(Priority.REQUEST, lambda: self._carry_out(job), first=True)
         elif fill:
-            self._vectors.answer_when_full(job, job.whole(answer), renew=bool(job.params.get("rebuild")))
+            self._vectors.answer_when_full(
+                job, job.whole(answer), renew=bool(job.params.get("rebuild"))
+            )
         else:
             job.answer.set_result(job.whole(answer))
             self._vectors.more()

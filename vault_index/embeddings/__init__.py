@@ -31,7 +31,9 @@ class Embedder(Protocol):
     @property
     def batch_texts(self) -> int: ...
 
-    def embed(self, texts: Sequence[str], before: Callable[[], object] | None = None) -> list[Vector]:
+    def embed(
+        self, texts: Sequence[str], before: Callable[[], object] | None = None
+    ) -> list[Vector]:
         """Return one vector per text, in order.
 
         Calls `before` right before each request, also before retries; an exception from it stops
@@ -65,7 +67,9 @@ def open_embedder(config: "EmbeddingConfig", space: VectorSpace | None = None) -
     if config.provider == "none":
         return None
     # A local model also answers queries while the vectors of its replacement are built.
-    if config.provider == "local" or (config.provider == "openai" and space is not None and space.provider == "local"):
+    if config.provider == "local" or (
+        config.provider == "openai" and space is not None and space.provider == "local"
+    ):
         from vault_index.embeddings.local import LocalEmbedder
         from vault_index.embeddings.spaces import ENGLISH, MULTILINGUAL
 

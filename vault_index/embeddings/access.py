@@ -119,7 +119,11 @@ def _is_loopback(host: str) -> bool:
     try:
         address = ip_address(host)
     except ValueError:
-        return host == "localhost" or host.endswith(".localhost") or re.fullmatch(r"127(\.\d+)*", host) is not None
+        return (
+            host == "localhost"
+            or host.endswith(".localhost")
+            or re.fullmatch(r"127(\.\d+)*", host) is not None
+        )
     return (getattr(address, "ipv4_mapped", None) or address).is_loopback or address.is_unspecified
 
 

@@ -18,12 +18,16 @@ class EnglishModel:
 
     def __init__(self) -> None:
         lines = (MODEL / "SHA256SUMS").read_text("utf-8").splitlines()
-        with checked(MODEL, {name: digest for digest, name in map(str.split, lines) if name == _FILE}):
+        with checked(
+            MODEL, {name: digest for digest, name in map(str.split, lines) if name == _FILE}
+        ):
             self._session = open_session(MODEL / _FILE)
             self._pieces = vocabulary()
 
     def embed(self, text: str) -> "Vector":
-        return as_int8(unit_mean([self._run(ids) for ids in windows(text, self._pieces.ids, WINDOW)]))
+        return as_int8(
+            unit_mean([self._run(ids) for ids in windows(text, self._pieces.ids, WINDOW)])
+        )
 
     embed_query = embed
 

@@ -12,7 +12,9 @@ from vault_index.errors import EmbedderError, EmbedderRefused, RequestRefused
 _LONGEST_QUOTE = 200
 _SHARED = 20
 """Number of common characters from which a server's message counts as a quote of a text."""
-_NO_QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "quota_exceeded"})
+_NO_QUOTA = frozenset(
+    {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "quota_exceeded"}
+)
 _MESSAGES = ("error", "message", "detail", "msg")
 """Keys of the error message in responses."""
 _OUTAGES = frozenset({408, 409, 425, 429, 502, 503, 504})
@@ -63,10 +65,14 @@ def of_status(status: int, said: object, asked: Asked, wait: float | None = None
     later = "try again later; finished vectors are kept"
     if status in _OUTAGES or (status >= 500 and wait is not None):
         does = "asks to slow down" if status == 429 else "failed"
-        return Unavailable(f"{asked.endpoint} {does} (status {status}){quote}", later, retry_after=wait)
+        return Unavailable(
+            f"{asked.endpoint} {does} (status {status}){quote}", later, retry_after=wait
+        )
     if status >= 500:
         retries = 1 if len(asked.texts) > 1 else None
-        return Broken(f"{asked.endpoint} failed (status {status}){quote}", later, most_retries=retries)
+        return Broken(
+            f"{asked.endpoint} failed (status {status}){quote}", later, most_retries=retries
+        )
     return _refusal(status, asked, quote)
 
 

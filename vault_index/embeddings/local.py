@@ -47,7 +47,9 @@ class LocalEmbedder:
         self._used_at = 0.0
         self._lock = threading.Lock()
 
-    def embed(self, texts: Sequence[str], before: Callable[[], object] | None = None) -> list[Vector]:
+    def embed(
+        self, texts: Sequence[str], before: Callable[[], object] | None = None
+    ) -> list[Vector]:
         from concurrent.futures import ThreadPoolExecutor  # late: queries do not need it
 
         model = self._loaded()

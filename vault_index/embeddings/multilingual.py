@@ -4,7 +4,14 @@ from importlib.resources import as_file, files
 
 import numpy as np
 
-from vault_index.embeddings.inference import Array, checked, open_session, packed, unit_mean, windows
+from vault_index.embeddings.inference import (
+    Array,
+    checked,
+    open_session,
+    packed,
+    unit_mean,
+    windows,
+)
 from vault_index.embeddings.spaces import MULTILINGUAL, MULTILINGUAL_PACKAGE
 from vault_index.embeddings.unigram import Unigram
 from vault_index.models import Vector
@@ -40,7 +47,9 @@ class MultilingualModel:
             self._session = open_session(folder / "encoder.onnx")
             self._pieces = Unigram(folder / "vocabulary.bin")
             width = MULTILINGUAL.dimensions
-            self._words = np.memmap(folder / "words.q4", _BLOCK, "r").reshape(-1, width // _BLOCK_SIZE)
+            self._words = np.memmap(folder / "words.q4", _BLOCK, "r").reshape(
+                -1, width // _BLOCK_SIZE
+            )
             mean, *directions = np.fromfile(folder / "centre.f32", "<f4").reshape(-1, width)
             self._mean, self._directions = _MEAN_SHARE * mean, np.array(directions)
 

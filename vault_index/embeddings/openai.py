@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import openai
 
 from vault_index.config.values import without_password
-from vault_index.embeddings.access import KNOWN_DIMENSIONS, PROBE, base_url, endpoint, find_key, is_openai, proxy_for
+from vault_index.embeddings.access import (
+    KNOWN_DIMENSIONS,
+    PROBE,
+    base_url,
+    endpoint,
+    find_key,
+    is_openai,
+    proxy_for,
+)
 from vault_index.embeddings.answer import parse_answer, parse_vectors
 from vault_index.embeddings.faults import Asked, of_error_object, translate
 from vault_index.embeddings.retry import Patience
@@ -48,7 +56,9 @@ class OpenAIEmbedder:
         self._sleep = sleep or self._closed.wait
         self._timeout = config.timeout
         self._patience = Patience(config.max_retries, _LONGEST_WAIT)
-        self._query_patience = Patience(min(config.max_retries, 1), _QUERY_LONGEST_WAIT, or_give_up=True)
+        self._query_patience = Patience(
+            min(config.max_retries, 1), _QUERY_LONGEST_WAIT, or_give_up=True
+        )
         proxy = proxy_for(config)
         self.via = without_password(proxy)
         self._client = _client(base_url(config), self._key, proxy)
@@ -56,9 +66,13 @@ class OpenAIEmbedder:
         self.space = space or VectorSpace("openai", model, config.dimensions, endpoint(config))
         self._parameters = _parameters(config, self.space)
         if not self.space.dimensions:
-            self.space = VectorSpace("openai", model, self._natural_dimensions(model), self.space.endpoint)
+            self.space = VectorSpace(
+                "openai", model, self._natural_dimensions(model), self.space.endpoint
+            )
 
-    def embed(self, texts: Sequence[str], before: Callable[[], object] | None = None) -> list[Vector]:
+    def embed(
+        self, texts: Sequence[str], before: Callable[[], object] | None = None
+    ) -> list[Vector]:
         return self._ask(texts, self._patience, self._timeout, self.space.dimensions, before)
 
     def embed_query(self, text: str, before: Callable[[], object] | None = None) -> Vector:
@@ -114,7 +128,9 @@ class OpenAIEmbedder:
             raise _closed()
         body = {"input": asked.texts, **self._parameters}
         try:
-            return self._client.post("/embeddings", cast_to=bytes, body=body, options={"timeout": asked.timeout})
+            return self._client.post(
+                "/embeddings", cast_to=bytes, body=body, options={"timeout": asked.timeout}
+            )
         except openai.APIError as error:
             # Drop the cause, whose text may contain the key or the note.
             raise translate(error, asked) from None
@@ -130,7 +146,9 @@ def _client(url: str, key: str, proxy: str) -> openai.OpenAI:
         logging.getLogger(name).setLevel(logging.WARNING)
     # Send texts only to the configured server: no redirects, and no proxy that the library finds.
     direct = dict.fromkeys(("http://", "https://", "all://"))
-    http = openai.DefaultHttpxClient(follow_redirects=False, proxy=proxy or None, mounts={} if proxy else direct)
+    http = openai.DefaultHttpxClient(
+        follow_redirects=False, proxy=proxy or None, mounts={} if proxy else direct
+    )
     return openai.OpenAI(api_key=key, base_url=url, max_retries=0, http_client=http)
 
 

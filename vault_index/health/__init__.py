@@ -11,7 +11,11 @@ if TYPE_CHECKING:
         embed_status as embed_status,
         privacy_ledger as privacy_ledger,
     )
-    from vault_index.health.stats import index_stats as index_stats, list_agents as list_agents, list_tags as list_tags
+    from vault_index.health.stats import (
+        index_stats as index_stats,
+        list_agents as list_agents,
+        list_tags as list_tags,
+    )
     from vault_index.health.status import file_status as file_status, index_status as index_status
 
 # `stats` does not import what only `doctor` needs.

@@ -11,7 +11,13 @@ from typing import Literal
 
 from vault_index.cancel import CancelToken
 from vault_index.config import Home
-from vault_index.errors import BusyError, CacheDamagedError, IndexCorruptError, StateDamagedError, VaultIndexError
+from vault_index.errors import (
+    BusyError,
+    CacheDamagedError,
+    IndexCorruptError,
+    StateDamagedError,
+    VaultIndexError,
+)
 from vault_index.health.environment import (
     clock_problems,
     leftover_problems,
@@ -76,7 +82,9 @@ def run_doctor(runtime: Runtime, *, recall: bool, deep: bool) -> DoctorReport:
     return DoctorReport(not problems, tuple(problems), found, advice=status.embedder.advice)
 
 
-def repair_index(runtime: Runtime, *, deep: bool, progress: Progress, cancel: CancelToken | None) -> DoctorReport:
+def repair_index(
+    runtime: Runtime, *, deep: bool, progress: Progress, cancel: CancelToken | None
+) -> DoctorReport:
     """Rebuild derived data, and tighten permissions.
 
     If a source is missing, no index is rebuilt, because its rows would be lost.
@@ -89,7 +97,9 @@ def repair_index(runtime: Runtime, *, deep: bool, progress: Progress, cancel: Ca
         with WriteLock(runtime.home.write_lock).held("doctor", _LOCK_SECONDS):
             done["state_damaged"] = mend(runtime.home.state_db)
     if codes & TO_BEGIN_ANEW and "source_vanished" not in codes:
-        runtime.write.sync(None, dry_run=False, embed=True, progress=progress, cancel=cancel, anew=True)
+        runtime.write.sync(
+            None, dry_run=False, embed=True, progress=progress, cancel=cancel, anew=True
+        )
     elif codes & TO_SYNC:
         runtime.write.sync(None, dry_run=False, embed=True, progress=progress, cancel=cancel)
     elif codes & TO_REFILL:
@@ -99,7 +109,11 @@ def repair_index(runtime: Runtime, *, deep: bool, progress: Progress, cancel: Ca
         with runtime.write.held("doctor"):
             done["cache_damaged"] = runtime.write.renew_cache(CacheDamagedError(damage)).message
     after = run_doctor(runtime, recall=False, deep=deep)
-    fixed = [replace(one, message=done.get(one.code, one.message)) for one in before if one not in after.problems]
+    fixed = [
+        replace(one, message=done.get(one.code, one.message))
+        for one in before
+        if one not in after.problems
+    ]
     return replace(after, fixed=tuple(fixed))
 
 
@@ -121,7 +135,10 @@ def _recall(runtime: Runtime) -> RecallReport:
         leaving = runtime.moments().leaving(lacking_documents(reader, None)) if remote else None
         documents = document_names(reader, time.time(), leaving)
         return self_test(
-            documents, lambda query: [(hit.path, *hit.also) for hit in searcher.search(query, options).results]
+            documents,
+            lambda query: [
+                (hit.path, *hit.also) for hit in searcher.search(query, options).results
+            ],
         )
 
 
@@ -167,7 +184,11 @@ def _outside(runtime: Runtime, synced_at: str | None) -> Iterator[Problem]:
 
 def _inside(home: Home) -> Iterator[Problem]:
     """Yield problems in the databases, if they can be opened; otherwise `status` reports it."""
-    if os.access(home.data_dir, os.W_OK) and home.cache_db.exists() and (damage := _cache_damage(home)):
+    if (
+        os.access(home.data_dir, os.W_OK)
+        and home.cache_db.exists()
+        and (damage := _cache_damage(home))
+    ):
         yield Problem(
             "cache_damaged",
             f"{home.cache_db} is damaged: {damage}",
@@ -186,7 +207,9 @@ def _inside(home: Home) -> Iterator[Problem]:
     except IndexCorruptError as error:
         yield Problem("index_damaged", error.message, f"{_FIX} rebuilds it from your files")
     except BusyError as error:
-        yield Problem("busy", f"{error.message}: the databases were not checked", "run doctor again later")
+        yield Problem(
+            "busy", f"{error.message}: the databases were not checked", "run doctor again later"
+        )
     except VaultIndexError:
         pass
 
@@ -207,7 +230,9 @@ def _deep(runtime: Runtime) -> Iterator[Problem]:
                 yield from _rows(home, fresh, here, whole=indexed <= {*here})
                 yield from _vectors(home, checkup)
     except BusyError as error:
-        yield Problem("busy", f"{error.message}: the index was not compared", "run doctor again later")
+        yield Problem(
+            "busy", f"{error.message}: the index was not compared", "run doctor again later"
+        )
     except IndexCorruptError as error:
         yield Problem("index_damaged", error.message, f"{_FIX} rebuilds it from your files")
 
@@ -248,12 +273,19 @@ def _vectors(home: Home, checkup: Checkup) -> Iterator[Problem]:
             known = cache.embeddings(space, [key for key, _ in batch])
             wrong += sum(known.get(key, vector) != vector for key, vector in batch)
     if wrong:
-        yield Problem("vectors", f"{wrong} vectors do not match their texts", f"{_FIX} restores them from the cache")
+        yield Problem(
+            "vectors",
+            f"{wrong} vectors do not match their texts",
+            f"{_FIX} restores them from the cache",
+        )
 
 
 @contextmanager
 def _examined(home: Home) -> Iterator[Checkup]:
-    with WriteLock(home.write_lock).held("doctor", _LOCK_SECONDS), closing(Checkup(home.index_db)) as checkup:
+    with (
+        WriteLock(home.write_lock).held("doctor", _LOCK_SECONDS),
+        closing(Checkup(home.index_db)) as checkup,
+    ):
         yield checkup
 
 

@@ -44,10 +44,17 @@ def embed_plan(runtime: Runtime) -> EmbedPlan:
     free = pending = lacking
     if embedder.remote:
         moment, documents = runtime.moments(), {chunk.document for chunk in lacking}
-        leaving, kept = moment.leaving(documents), moment.staying(lambda: dict.fromkeys(documents, 1))
+        leaving, kept = (
+            moment.leaving(documents),
+            moment.staying(lambda: dict.fromkeys(documents, 1)),
+        )
         free = [chunk for chunk in lacking if chunk.document.id not in kept]
-        pending = [chunk for chunk in free if chunk.document.id in leaving or chunk.embed_key in cached]
-    missing = {chunk.embed_key: chunk.embed_text for chunk in pending if chunk.embed_key not in cached}
+        pending = [
+            chunk for chunk in free if chunk.document.id in leaving or chunk.embed_key in cached
+        ]
+    missing = {
+        chunk.embed_key: chunk.embed_text for chunk in pending if chunk.embed_key not in cached
+    }
     count = sum(tokens.count(text) for text in missing.values())
     return EmbedPlan(
         provider=space.provider,
@@ -109,7 +116,11 @@ def _private_now(runtime: Runtime, records: Sequence[SentRecord]) -> tuple[SentD
     states = {place: DocumentState(0, "", *place, 0, 0, 0, 0, "") for place in sent}
     with suppress(VaultIndexError), runtime.pool.lend() as connections:
         known = document_states(connections.reader)
-        states |= {(state.source, state.path): state for state in known if (state.source, state.path) in sent}
+        states |= {
+            (state.source, state.path): state
+            for state in known
+            if (state.source, state.path) in sent
+        }
     found = runtime.moments().private(states.values()) if states else {}
     return tuple(
         SentDocument(state.source, state.path, reason, tuple(sent[state.source, state.path]))

@@ -24,7 +24,13 @@ _START = "vault-index service restart, or vault-index watch"
 
 def surrounding_problems(home: Home, config: Config, daemon: DaemonStatus) -> Iterator[Problem]:
     """Yield problems of settings, daemon and disk."""
-    pid = daemon.pid if daemon.running else os.getpid() if _number(home.daemon_lock) == os.getpid() else None
+    pid = (
+        daemon.pid
+        if daemon.running
+        else os.getpid()
+        if _number(home.daemon_lock) == os.getpid()
+        else None
+    )
     yield from _left_behind(home) if pid is None else _settings(home, config, pid)
     yield from space_problems(home.data_dir, _free(home.data_dir))
     if config.embedding.provider == "openai":
@@ -50,11 +56,17 @@ def _settings(home: Home, config: Config, pid: int) -> Iterator[Problem]:
         changed = load_config(home) != config
     except VaultIndexError as error:
         yield Problem(
-            "config", f"{error.message}; the daemon keeps the previous configuration", f"{error.hint}; then: {again}"
+            "config",
+            f"{error.message}; the daemon keeps the previous configuration",
+            f"{error.hint}; then: {again}",
         )
         return
     if changed:
-        yield Problem("config_changed", "the configuration changed after the daemon read it", f"reload it: {again}")
+        yield Problem(
+            "config_changed",
+            "the configuration changed after the daemon read it",
+            f"reload it: {again}",
+        )
 
 
 def space_problems(folder: Path, free: int | None) -> Iterator[Problem]:
@@ -164,7 +176,10 @@ def watch_problems(config: Config, limits: Path = _INOTIFY) -> Iterator[Problem]
     if config.watch.backend == "polling":
         return
     folders = sum(1 for source in config.sources for _ in _walk(source.path))
-    for name, count in (("max_user_watches", folders), ("max_user_instances", len(config.sources) + 2)):
+    for name, count in (
+        ("max_user_watches", folders),
+        ("max_user_instances", len(config.sources) + 2),
+    ):
         limit = _number(limits / name)
         if limit is not None and count > limit:
             yield Problem(
@@ -178,7 +193,9 @@ def clock_problems(synced_at: str | None, now: float) -> Iterator[Problem]:
     """Yield a problem if the clock was set back, because file times are then unreliable."""
     last = float(synced_at or 0)
     if last > now + _CLOCK_SECONDS:
-        told, then = (time.strftime("%Y-%m-%d %H:%M", time.localtime(moment)) for moment in (now, last))
+        told, then = (
+            time.strftime("%Y-%m-%d %H:%M", time.localtime(moment)) for moment in (now, last)
+        )
         yield Problem(
             "clock",
             f"the clock says {told}, but the last sync was at {then}",
@@ -187,8 +204,20 @@ def clock_problems(synced_at: str | None, now: float) -> Iterator[Problem]:
 
 
 def _open_to_others(home: Home) -> Iterator[tuple[Path, int]]:
-    named = ("index.db*", "cache.db*", "state.db*", "*.lock", "daemon.log*", "serve.log*", "tokens.json")
-    files = [home.config_file, home.socket_path, *(path for name in named for path in home.data_dir.glob(name))]
+    named = (
+        "index.db*",
+        "cache.db*",
+        "state.db*",
+        "*.lock",
+        "daemon.log*",
+        "serve.log*",
+        "tokens.json",
+    )
+    files = [
+        home.config_file,
+        home.socket_path,
+        *(path for name in named for path in home.data_dir.glob(name)),
+    ]
     for path in (home.data_dir, home.runtime_dir, *sorted(files)):
         try:
             found = path.lstat()
@@ -196,7 +225,11 @@ def _open_to_others(home: Home) -> Iterator[tuple[Path, int]]:
             continue
         # The target of a link has another owner: home-manager keeps the configuration in a public
         # store.
-        if not stat.S_ISLNK(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & 0o077:
+        if (
+            not stat.S_ISLNK(found.st_mode)
+            and found.st_uid == os.getuid()
+            and found.st_mode & 0o077
+        ):
             yield path, stat.S_IMODE(found.st_mode)
 
 

@@ -33,7 +33,11 @@ def index_stats(runtime: Runtime, filters: Filters) -> Stats:
             memories=kinds.get("memory", 0),
             sessions=kinds.get("session", 0),
             notes=kinds.get("note", 0),
-            chunks=sum(chunks for name, (_, chunks) in source_counts(reader).items() if not wanted or name in wanted),
+            chunks=sum(
+                chunks
+                for name, (_, chunks) in source_counts(reader).items()
+                if not wanted or name in wanted
+            ),
             tags=len(tag_counts(reader, filters)),
             agents=len(value_counts(reader, "entered_by", filters)),
             indexed=iso_time(float(synced)) if synced else None,
@@ -48,7 +52,9 @@ def list_tags(runtime: Runtime, filters: Filters) -> TagList:
         counts = tag_counts(connections.reader, filters)
         hints: tuple[str, ...] = ()
         if not counts:
-            from vault_index.query.documents import unmet_filters  # late: a list of tags needs no other results
+            from vault_index.query.documents import (
+                unmet_filters,
+            )  # late: a list of tags needs no other results
 
             hints = tuple(unmet_filters(connections.reader, filters))
     return TagList(tuple(TagCount(tag, count) for tag, count in counts), len(counts), hints)
@@ -63,7 +69,9 @@ def list_agents(runtime: Runtime, filters: Filters) -> AgentList:
 def bytes_of(home: Home) -> int:
     """Return the bytes on disk of the databases with their logs, without a shared cache."""
     total = 0
-    for database in (one for one in (home.index_db, home.cache_db, home.state_db) if one.parent == home.data_dir):
+    for database in (
+        one for one in (home.index_db, home.cache_db, home.state_db) if one.parent == home.data_dir
+    ):
         for suffix in ("", "-wal"):
             try:
                 total += database.with_name(database.name + suffix).stat().st_size

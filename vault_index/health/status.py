@@ -36,13 +36,27 @@ from vault_index.sources.sessions.projects import session_in
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import EMPTY, YET, Source
 from vault_index.store.cache import Cache
-from vault_index.store.counts import EMBED_PROBLEM, count_rows, faults, faults_of, read_meta, source_counts, stamps
+from vault_index.store.counts import (
+    EMBED_PROBLEM,
+    count_rows,
+    faults,
+    faults_of,
+    read_meta,
+    source_counts,
+    stamps,
+)
 from vault_index.store.documents import chunks_of, count_unreviewed, spread_texts
 from vault_index.store.forgotten import forgotten
 from vault_index.store.pool import Connections
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
-from vault_index.store.spaces import count_pending, read_spaces, refused_chunks, serving_space, tokens_ahead
+from vault_index.store.spaces import (
+    count_pending,
+    read_spaces,
+    refused_chunks,
+    serving_space,
+    tokens_ahead,
+)
 from vault_index.store.state import State
 from vault_index.version import __version__
 
@@ -78,7 +92,9 @@ _HINTS = {
 }
 
 
-def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: WatchStatus = _NO_WATCH) -> Status:
+def index_status(
+    runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: WatchStatus = _NO_WATCH
+) -> Status:
     """Return the status; an index that cannot be opened is a problem, not an error.
 
     A daemon passes its own state.
@@ -100,11 +116,27 @@ def index_status(runtime: Runtime, daemon: DaemonStatus = _NO_DAEMON, watch: Wat
     except VaultIndexError as error:
         none = 0 if isinstance(error, NotSetUpError) else None
         index = IndexStatus(none, none, none, none, bytes_of(home))
-        sources = [_source(source, 0, 0, 0, *_coverage({}, source)) for source in _shown(runtime.sources, ())]
-        problems = [Problem(error.code, error.message, error.hint), *problems, *_gone(runtime.by_name, sources)]
+        sources = [
+            _source(source, 0, 0, 0, *_coverage({}, source))
+            for source in _shown(runtime.sources, ())
+        ]
+        problems = [
+            Problem(error.code, error.message, error.hint),
+            *problems,
+            *_gone(runtime.by_name, sources),
+        ]
     problems += _impossible(config.embedding)
     # An embedding problem is both stored and detected: show it once.
-    return Status(__version__, daemon, tuple(sources), index, embedder, watch, spent, tuple(dict.fromkeys(problems)))
+    return Status(
+        __version__,
+        daemon,
+        tuple(sources),
+        index,
+        embedder,
+        watch,
+        spent,
+        tuple(dict.fromkeys(problems)),
+    )
 
 
 def _by_tokens(reader: IndexReader, daemon: DaemonStatus) -> DaemonStatus:
@@ -130,7 +162,9 @@ def file_status(runtime: Runtime, ref: str) -> FileStatus:
         chunks = len(chunks_of(reader, document.id))
         lacking = count_pending(reader, space.id, document.id) if space else chunks
         place = document.source, document.path
-        refused = [fault for name, fault in _refused(runtime, reader) if (name, fault.path) == place]
+        refused = [
+            fault for name, fault in _refused(runtime, reader) if (name, fault.path) == place
+        ]
         faults = map(_fault_problem, [*faults_of(reader, *place), *refused])
         return FileStatus(
             state=state,
@@ -155,9 +189,13 @@ def _not_indexed(runtime: Runtime, ref: str, error: NotFoundError) -> FileStatus
     why = why_not_indexed(runtime.vaults.values(), "", ref, SearchOptions())
     if why is None:
         if os.path.isabs(ref) and os.path.exists(ref):
-            raise NotFoundError(f"{ref} is not in a source", "add its vault: vault-index source add DIR") from error
+            raise NotFoundError(
+                f"{ref} is not in a source", "add its vault: vault-index source add DIR"
+            ) from error
         raise error
-    return FileStatus("not_indexed", why.source or "", why.path, None, None, None, 0, 0, 0, 0, why.reasons)
+    return FileStatus(
+        "not_indexed", why.source or "", why.path, None, None, None, 0, 0, 0, 0, why.reasons
+    )
 
 
 def _file_state(
@@ -168,10 +206,14 @@ def _file_state(
         reason, remedy = ("it is no longer configured", "run `vault-index sync`")
         if source is not None:
             reason, remedy = source.missing(), source.remedy
-        return "gone", (Problem("source_vanished", f"source {document.source!r}: {reason}", remedy),)
+        return "gone", (
+            Problem("source_vanished", f"source {document.source!r}: {reason}", remedy),
+        )
     now = source.stamp(document.path)
     if now is None:
-        return "gone", (Problem("file_gone", f"{document.path} was deleted, but is still indexed", _AGAIN),)
+        return "gone", (
+            Problem("file_gone", f"{document.path} was deleted, but is still indexed", _AGAIN),
+        )
     if as_indexed(stamps(reader, document.source).get(document.path), now):
         return "indexed", ()
     return "behind", (Problem("behind", f"{document.path} changed since it was indexed", _AGAIN),)
@@ -184,7 +226,9 @@ def _index(runtime: Runtime, reader: IndexReader) -> IndexStatus:
     chunks, space = count_rows(reader, "chunk"), serving_space(reader)
     vectors = chunks - count_pending(reader, space.id) if space else 0
     documents, waiting = count_rows(reader, "document"), count_unreviewed(reader, time.time())
-    return IndexStatus(documents, chunks, vectors, runtime.pending(reader), bytes_of(runtime.home), waiting)
+    return IndexStatus(
+        documents, chunks, vectors, runtime.pending(reader), bytes_of(runtime.home), waiting
+    )
 
 
 def _embedder(config: Config, reader: IndexReader | None) -> EmbedderStatus:
@@ -218,7 +262,9 @@ def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
     return f"about {share} % of the text is not English, which this model does not support; run `{chosen}`"
 
 
-def _source(source: Source, documents: int, chunks: int, failed: int, found: int | None, current: int) -> SourceStatus:
+def _source(
+    source: Source, documents: int, chunks: int, failed: int, found: int | None, current: int
+) -> SourceStatus:
     config = source.config
     since, kept = None, (0, 0)
     if isinstance(source, SessionSource):
@@ -234,22 +280,36 @@ def _shown(sources: Sequence[Source], known: Collection[str]) -> list[Source]:
     return [
         source
         for source in sources
-        if not isinstance(source, SessionSource) or source.told or source.config.name in known or not source.missing()
+        if not isinstance(source, SessionSource)
+        or source.told
+        or source.config.name in known
+        or not source.missing()
     ]
 
 
 def _source_rows(connections: Connections, sources: Sequence[Source]) -> list[SourceStatus]:
     reader, state = connections.reader, connections.state
     counts = source_counts(reader)
-    failed = Counter(source for source, fault in faults(reader) if fault.code not in ("frontmatter", *_ON_PURPOSE))
+    failed = Counter(
+        source
+        for source, fault in faults(reader)
+        if fault.code not in ("frontmatter", *_ON_PURPOSE)
+    )
     return [
-        _source(source, *counts.get(name, (0, 0)), failed[name], *_coverage(stamps(reader, name), source, state))
+        _source(
+            source,
+            *counts.get(name, (0, 0)),
+            failed[name],
+            *_coverage(stamps(reader, name), source, state),
+        )
         for source in _shown(sources, counts)
         for name in (source.config.name,)
     ]
 
 
-def _coverage(known: Mapping[str, FileStamp], source: Source, state: State | None = None) -> tuple[int | None, int]:
+def _coverage(
+    known: Mapping[str, FileStamp], source: Source, state: State | None = None
+) -> tuple[int | None, int]:
     """Return the number of documents at the source, and how many are indexed up to date.
 
     None if the source is missing.
@@ -274,7 +334,9 @@ def _gone(sources: Mapping[str, Source], known: Sequence[SourceStatus]) -> Itera
         reason = source.missing()
         if reason and (rows.documents or not reason.endswith((EMPTY, YET))):
             message = f"source {source.config.name!r}: {reason}"
-            yield Problem("source_vanished", message, f"its documents stay in the index; {source.remedy}")
+            yield Problem(
+                "source_vanished", message, f"its documents stay in the index; {source.remedy}"
+            )
 
 
 def _impossible(settings: EmbeddingConfig) -> Iterator[Problem]:
@@ -291,7 +353,9 @@ def _embedding_problems(reader: IndexReader, config: Config) -> Iterator[Problem
     if remembered and config.embedding.provider != "none":
         yield Problem(*json.loads(remembered))
     if serving_space(reader) is not None and not reader.vectors_work():
-        yield Problem("vec0", "sqlite-vec cannot be loaded: search works by keywords only", "reinstall it")
+        yield Problem(
+            "vec0", "sqlite-vec cannot be loaded: search works by keywords only", "reinstall it"
+        )
 
 
 def _refused(runtime: Runtime, reader: IndexReader) -> list[tuple[str, Fault]]:
@@ -299,7 +363,10 @@ def _refused(runtime: Runtime, reader: IndexReader) -> list[tuple[str, Fault]]:
     row = min(read_spaces(reader), key=lambda row: row.serving, default=None)
     if row is not None and row.space.provider == "openai":
         with suppress(VaultIndexError), closing(Cache(runtime.home.cache_db)) as cache:
-            return [(source, fault) for _, source, fault in refused_chunks(reader, row.id, cache.refused(row.space))]
+            return [
+                (source, fault)
+                for _, source, fault in refused_chunks(reader, row.id, cache.refused(row.space))
+            ]
     return []
 
 
@@ -309,12 +376,22 @@ def _fault_problems(found: Sequence[tuple[str, Fault]]) -> Iterator[Problem]:
     for code, what in _ON_PURPOSE.items():
         left = [fault for _, fault in found if fault.code == code]
         if left:
-            shown = ", ".join(f"{fault.path}: {fault.message}" for fault in left[:_SHOWN_ON_PURPOSE])
-            more = f", and {len(left) - _SHOWN_ON_PURPOSE} more" if len(left) > _SHOWN_ON_PURPOSE else ""
+            shown = ", ".join(
+                f"{fault.path}: {fault.message}" for fault in left[:_SHOWN_ON_PURPOSE]
+            )
+            more = (
+                f", and {len(left) - _SHOWN_ON_PURPOSE} more"
+                if len(left) > _SHOWN_ON_PURPOSE
+                else ""
+            )
             sessions = "1 session holds" if len(left) == 1 else f"{len(left)} sessions hold"
             yield Problem(code, f"{sessions} {what}: {shown}{more}", _HINTS[code])
 
 
 def _fault_problem(fault: Fault) -> Problem:
-    place = f"{fault.path}:{fault.line}: " if fault.line else f"{fault.path}: " if fault.path else ""
-    return Problem(fault.code, f"{place}{fault.message}", _HINTS.get(fault.code, "correct the file"))
+    place = (
+        f"{fault.path}:{fault.line}: " if fault.line else f"{fault.path}: " if fault.path else ""
+    )
+    return Problem(
+        fault.code, f"{place}{fault.message}", _HINTS.get(fault.code, "correct the file")
+    )

@@ -36,7 +36,8 @@ def sessions_of(config: Config, vaults: Mapping[str, VaultSource]) -> tuple[Sour
 
     into = vaults[vault.name]
     return tuple(
-        MirroredSessions(config, name, into) if name in config.told else SessionSource(config, name) for name in enabled
+        MirroredSessions(config, name, into) if name in config.told else SessionSource(config, name)
+        for name in enabled
     )
 
 
@@ -75,7 +76,10 @@ class Moments:
             if self._known is None or self._known[0] != text:
                 config = parse_config(text, self._home, os.environ)
                 vaults = vaults_of(config)
-                self._known = text, Moment(config, [*vaults.values(), *sessions_of(config, vaults)], self._origins)
+                self._known = (
+                    text,
+                    Moment(config, [*vaults.values(), *sessions_of(config, vaults)], self._origins),
+                )
             return self._known[1]
 
     def _origins(self) -> Origins:

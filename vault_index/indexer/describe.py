@@ -7,7 +7,13 @@ from typing import Any
 
 from vault_index.fields import FIELDS, FILTERS, NOT_SEARCHED, scalars
 from vault_index.markdown.frontmatter import plain_text, string_list
-from vault_index.markdown.memory import document_uid, first_time, last_moment, memory_identity, project_in
+from vault_index.markdown.memory import (
+    document_uid,
+    first_time,
+    last_moment,
+    memory_identity,
+    project_in,
+)
 from vault_index.markdown.parse import SENTENCE
 from vault_index.models import Chunk, Kind, ParsedDocument, RawDocument
 from vault_index.store.spaces import without_key
@@ -15,7 +21,9 @@ from vault_index.store.writer import ChunkRow, DocumentRow
 from vault_index.terms import index_text, index_words
 from vault_index.unicode import same_form
 
-_DATE_IN_NAME = re.compile(r"(?<!\d)(?:(\d{4})([-_.])(\d\d)\2(\d\d)|((?:19|20)\d\d)(\d\d)(\d\d)(?:\d{4}|\d{6})?)(?!\d)")
+_DATE_IN_NAME = re.compile(
+    r"(?<!\d)(?:(\d{4})([-_.])(\d\d)\2(\d\d)|((?:19|20)\d\d)(\d\d)(\d\d)(?:\d{4}|\d{6})?)(?!\d)"
+)
 """Matches `2018-11-20`, `2018_11_20`, `20181120`, and with a time `201811201633`."""
 _DAY = len("2027-02-01")
 _DIGEST_CHARACTERS = 200
@@ -82,8 +90,12 @@ def describe(
         tags=parsed.tags,
         aliases=parsed.aliases,
         links=parsed.links,
-        chunks=tuple(_chunk_rows(path if named else _still_said(path, parsed.title), said, chunks, fields)),
-        identity=memory_identity(raw.text, front, said.title if given and said.title_in_text else "")
+        chunks=tuple(
+            _chunk_rows(path if named else _still_said(path, parsed.title), said, chunks, fields)
+        ),
+        identity=memory_identity(
+            raw.text, front, said.title if given and said.title_in_text else ""
+        )
         if memory
         else None,
         title_given=given,
@@ -91,7 +103,9 @@ def describe(
         omitted=omitted,
         # The columns for filters, filled from the frontmatter.
         **{
-            one.column: plain_text(front.get(one.frontmatter[0])) if memory or not one.of_memories else None
+            one.column: plain_text(front.get(one.frontmatter[0]))
+            if memory or not one.of_memories
+            else None
             for one in FILTERS.values()
             if one.column and one.frontmatter
         }
@@ -111,7 +125,11 @@ def _is_made(path: str, front: Mapping[str, Any]) -> bool:
     """
     folder, name = path.split("/")[-2:]
     day = str(front.get("created"))[:_DAY]
-    return "id" in front and folder in (*FIELDS["type"].choices, "inbox", "waiting") and name.startswith(f"{day}-")
+    return (
+        "id" in front
+        and folder in (*FIELDS["type"].choices, "inbox", "waiting")
+        and name.startswith(f"{day}-")
+    )
 
 
 def _still_said(path: str, title: str) -> str:
@@ -138,9 +156,18 @@ def _chunk_rows(
     the first, which contains it.
     """
     both = *texts, *chunks
-    room = min(_REPEATED, (_REPEATED_AT_LEAST + sum(len(one.text) for one in both)) // max(len(both), 1))
-    given, title, place = parsed.title_given, index_text(parsed.title[:room]), index_text(path[:room])
-    aliases, tags = index_text("\n".join(parsed.aliases)[:room]), index_text(" ".join(parsed.tags)[:room])
+    room = min(
+        _REPEATED, (_REPEATED_AT_LEAST + sum(len(one.text) for one in both)) // max(len(both), 1)
+    )
+    given, title, place = (
+        parsed.title_given,
+        index_text(parsed.title[:room]),
+        index_text(path[:room]),
+    )
+    aliases, tags = (
+        index_text("\n".join(parsed.aliases)[:room]),
+        index_text(" ".join(parsed.tags)[:room]),
+    )
     front = parsed.frontmatter
     searched = [value for key, value in front.items() if key not in NOT_SEARCHED]
     fields = index_text("\n".join(scalars(searched))[:room])
@@ -164,7 +191,9 @@ def _chunk_rows(
                 fields if given or number == len(texts) else f"{title}\n{fields}",
                 place,
                 index_text(
-                    _KEY.sub(lambda key: "" if key[1] in front else key[0], chunk.text) if of_fields else chunk.text
+                    _KEY.sub(lambda key: "" if key[1] in front else key[0], chunk.text)
+                    if of_fields
+                    else chunk.text
                 ),
             ),
             of_fields=of_fields,
@@ -173,7 +202,11 @@ def _chunk_rows(
 
 def _within(headings: tuple[str, ...], room: int) -> tuple[str, ...]:
     """Return the headings, truncated evenly if they exceed `room` characters."""
-    return headings if sum(map(len, headings)) <= room else tuple(one[: room // len(headings)] for one in headings)
+    return (
+        headings
+        if sum(map(len, headings)) <= room
+        else tuple(one[: room // len(headings)] for one in headings)
+    )
 
 
 def embedding_context(parsed: ParsedDocument, headings: Sequence[str], room: int) -> str:

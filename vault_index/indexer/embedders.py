@@ -102,7 +102,8 @@ class Embedders:
                 embedder = open_embedder(self._config, space)
                 if embedder is None:
                     raise EmbedderRefused(
-                        "no embedder is configured", "set embedding.provider, or search with --mode text"
+                        "no embedder is configured",
+                        "set embedding.provider, or search with --mode text",
                     )
                 self._by_space[space] = embedder
             return self._by_space[space]

@@ -31,7 +31,14 @@ from vault_index.sources.sessions.privacy import PrivateScope
 from vault_index.sources.source import Source
 from vault_index.store.cache import Cache
 from vault_index.store.connection import set_aside
-from vault_index.store.counts import EMBED_PROBLEM, KEPT_HOME, ROWS_MADE_WITH, SYNCED_AT, read_meta, write_meta
+from vault_index.store.counts import (
+    EMBED_PROBLEM,
+    KEPT_HOME,
+    ROWS_MADE_WITH,
+    SYNCED_AT,
+    read_meta,
+    write_meta,
+)
 from vault_index.store.documents import embed_keys
 from vault_index.store.integrity import damage_told, index_damage, refill
 from vault_index.store.lock import WriteLock
@@ -61,7 +68,14 @@ _NO_VEC0 = Problem(
 class WriteSide:
     """Owns the writing connections. One call at a time; processes take turns by the write lock."""
 
-    def __init__(self, home: Home, config: Config, sources: Sequence[Source], embedders: Embedders, now: "Now") -> None:
+    def __init__(
+        self,
+        home: Home,
+        config: Config,
+        sources: Sequence[Source],
+        embedders: Embedders,
+        now: "Now",
+    ) -> None:
         self._home = home
         self._config = config
         self._sources = sources
@@ -112,7 +126,9 @@ class WriteSide:
             if anew:
                 self._cursors.clear()
                 self._open_writer().remove_everything()
-            if not dry_run and (everything or read_meta(self._open_writer(), ROWS_MADE_WITH) != str(ROWS_VERSION)):
+            if not dry_run and (
+                everything or read_meta(self._open_writer(), ROWS_MADE_WITH) != str(ROWS_VERSION)
+            ):
                 self._open_writer().mark_stale()
                 write_meta(self._open_writer(), ROWS_MADE_WITH, str(ROWS_VERSION))
             wanted, unread = places, self._unread()
@@ -123,7 +139,9 @@ class WriteSide:
                 wanted = self._with_mirror(places, progress, cancel)
                 if cancel.cancelled:
                     return SyncReport(finished=False)
-            report = self._synchroniser(progress, cancel).sync(self._sources, wanted, dry_run=dry_run)
+            report = self._synchroniser(progress, cancel).sync(
+                self._sources, wanted, dry_run=dry_run
+            )
             if report.finished and not dry_run:
                 write_meta(self._open_writer(), SYNCED_AT, str(time.time()))
                 if places is None:
@@ -131,11 +149,15 @@ class WriteSide:
             return report
 
         with self._held("sync"):
-            report, repaired = (text(), ()) if dry_run else self._repairing(text, whole=places is None)
+            report, repaired = (
+                (text(), ()) if dry_run else self._repairing(text, whole=places is None)
+            )
         if dry_run:
             return report
         filled = (
-            self._fill(progress, cancel) if embed and report.finished else EmbedReport(0, 0, self._count_pending(), 0.0)
+            self._fill(progress, cancel)
+            if embed and report.finished
+            else EmbedReport(0, 0, self._count_pending(), 0.0)
         )
         if report.chunks or filled.embedded:
             self._open_writer().checkpoint()
@@ -149,7 +171,9 @@ class WriteSide:
             finished=report.finished and filled.finished,
         )
 
-    def embed(self, *, rebuild: bool, progress: Progress, cancel: CancelToken | None = None) -> EmbedReport:
+    def embed(
+        self, *, rebuild: bool, progress: Progress, cancel: CancelToken | None = None
+    ) -> EmbedReport:
         """Embed every missing vector; with `rebuild`, compute all again beside the serving ones."""
         return self._fill(progress, cancel or CancelToken(), renew=rebuild)
 
@@ -204,9 +228,13 @@ class WriteSide:
             resolved.append((path, uid, origin))
         self._state.put_origins(source, resolved)
 
-    def refresh(self, places: Mapping[str, Sequence[str]], progress: Progress = no_progress) -> SyncReport:
+    def refresh(
+        self, places: Mapping[str, Sequence[str]], progress: Progress = no_progress
+    ) -> SyncReport:
         """Index the text of these places; the caller holds the lock."""
-        return self._repairing(lambda: self._synchroniser(progress, CancelToken()).sync(self._sources, places))[0]
+        return self._repairing(
+            lambda: self._synchroniser(progress, CancelToken()).sync(self._sources, places)
+        )[0]
 
     def purge(self, keys: set[bytes]) -> None:
         """Remove deleted data from all files, and the cached vectors of these unused keys.
@@ -243,7 +271,9 @@ class WriteSide:
                 return
             outbound = Outbound(embedder, self._state, self._now)
             for start in range(0, len(chunks), embedder.batch_texts):
-                vectors = outbound.embed([[chunk] for chunk in chunks[start : start + embedder.batch_texts]])
+                vectors = outbound.embed(
+                    [[chunk] for chunk in chunks[start : start + embedder.batch_texts]]
+                )
                 self._open_cache().put_embeddings(space.space, vectors)
                 with self._held("embed"):
                     put_vectors(writer, space.id, vectors, chunks)
@@ -258,9 +288,14 @@ class WriteSide:
 
         wanted = dict(places or {})
         for source in self._sources:
-            if isinstance(source, MirroredSessions) and (places is None or source.config.name in places):
+            if isinstance(source, MirroredSessions) and (
+                places is None or source.config.name in places
+            ):
                 vault = source.vault.config.name
-                wanted[vault] = [*wanted.get(vault, ()), *source.follow(self._state, progress, cancel)]
+                wanted[vault] = [
+                    *wanted.get(vault, ()),
+                    *source.follow(self._state, progress, cancel),
+                ]
         return None if places is None else wanted
 
     # --- vectors ----------------------------------------------------------------------------------
@@ -276,7 +311,9 @@ class WriteSide:
         report = self._fill_spaces(progress, cancel, renew=renew, resume=resume)
         return replace(report, problems=(problem, *report.problems))
 
-    def _fill_spaces(self, progress: Progress, cancel: CancelToken, *, renew: bool, resume: bool) -> EmbedReport:
+    def _fill_spaces(
+        self, progress: Progress, cancel: CancelToken, *, renew: bool, resume: bool
+    ) -> EmbedReport:
         """Embed batches until nothing is pending; with `resume`, after the last chunk tried."""
         # Imported here because the tokenizer is only needed for embedding.
         from vault_index.indexer.vectors import VectorBuilder, open_space
@@ -321,7 +358,14 @@ class WriteSide:
             problems.append(Problem(error.code, error.message, error.hint))
         pending = self._count_pending()
         self._remember_problem(problems)
-        return EmbedReport(embedded, cached, pending, round(time.monotonic() - started, 3), tuple(problems), finished)
+        return EmbedReport(
+            embedded,
+            cached,
+            pending,
+            round(time.monotonic() - started, 3),
+            tuple(problems),
+            finished,
+        )
 
     def _count_pending(self) -> int:
         from vault_index.indexer.current_sources import waiting
@@ -335,7 +379,11 @@ class WriteSide:
 
     def _remember_problem(self, problems: Sequence[Problem]) -> None:
         """Store the problem for `status` of any process."""
-        text = json.dumps([problems[0].code, problems[0].message, problems[0].hint]) if problems else ""
+        text = (
+            json.dumps([problems[0].code, problems[0].message, problems[0].hint])
+            if problems
+            else ""
+        )
         self._remember(EMBED_PROBLEM, text)
 
     def _remember(self, key: str, text: str) -> None:
@@ -360,9 +408,18 @@ class WriteSide:
         return self._cache
 
     def _synchroniser(self, progress: Progress, cancel: CancelToken) -> Synchroniser:
-        settings = RowSettings(self._config.chunk.tokens, self._config.chunk.overlap, self._config.memory.dir)
+        settings = RowSettings(
+            self._config.chunk.tokens, self._config.chunk.overlap, self._config.memory.dir
+        )
         return Synchroniser(
-            self._open_writer(), self._open_cache(), settings, progress, cancel, self._unread, self._forget, self._state
+            self._open_writer(),
+            self._open_cache(),
+            settings,
+            progress,
+            cancel,
+            self._unread,
+            self._forget,
+            self._state,
         )
 
     def _forget(self, paths: set[str]) -> None:
@@ -419,7 +476,9 @@ class WriteSide:
         log.warning("building the index again: %s", error.message)
         if isinstance(error, IndexTooOldError):
             kept.unlink()
-            message = f"{error.message}; it was rebuilt from your files, with the vectors of cache.db"
+            message = (
+                f"{error.message}; it was rebuilt from your files, with the vectors of cache.db"
+            )
             return Problem("index_rebuilt", message, "nothing is lost, and no action is needed")
         return Problem(
             "index_rebuilt",

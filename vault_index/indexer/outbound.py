@@ -24,7 +24,15 @@ from vault_index.embeddings.access import PROBE, endpoint
 from vault_index.errors import EmbedderRefused, VaultIndexError
 from vault_index.markdown.memory import as_uuid, projects_in, said_in
 from vault_index.markdown.normalize import project_form
-from vault_index.models import FileStamp, Filters, Origin, QueryOrigins, Vector, VectorSpace, as_indexed
+from vault_index.models import (
+    FileStamp,
+    Filters,
+    Origin,
+    QueryOrigins,
+    Vector,
+    VectorSpace,
+    as_indexed,
+)
 from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.sessions.privacy import PrivateScope
 from vault_index.sources.source import Source
@@ -39,7 +47,9 @@ _JUDGED = 200
 _MOST_PATHS = 20_000
 """Maximum number of documents that a `path:` filter may match; a broader query is not sent."""
 _QUERIES = "(queries)"
-_SESSION = re.compile(r"ses_\w+|agent-[0-9a-f]+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_SESSION = re.compile(
+    r"ses_\w+|agent-[0-9a-f]+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+)
 """Matches the session ids of all clients."""
 
 Origins = Mapping[str | tuple[str, str], Sequence[Origin]]
@@ -61,7 +71,9 @@ class Question(NamedTuple):
 class Moment:
     """The current settings and sources. The state of files is read again at each check."""
 
-    def __init__(self, config: Config, sources: Iterable[Source], origins: Callable[[], Origins]) -> None:
+    def __init__(
+        self, config: Config, sources: Iterable[Source], origins: Callable[[], Origins]
+    ) -> None:
         self.daily_token_limit = config.embedding.daily_token_limit
         self._config = config
         self._origins = origins
@@ -84,7 +96,9 @@ class Moment:
         leaving: set[int] = set()
         for name, group in free.items():
             now = _stamps(self._sources[name], [document.path for document in group])
-            leaving |= {one.id for one in group if one.path in now and as_indexed(one.stamp, now[one.path])}
+            leaving |= {
+                one.id for one in group if one.path in now and as_indexed(one.stamp, now[one.path])
+            }
         return leaving
 
     def is_there(self, document: DocumentState) -> bool:
@@ -111,7 +125,9 @@ class Moment:
                 found[document.id] = chunks
         return found
 
-    def private(self, documents: Iterable[DocumentState]) -> dict[DocumentState, Literal["local_only", "excluded"]]:
+    def private(
+        self, documents: Iterable[DocumentState]
+    ) -> dict[DocumentState, Literal["local_only", "excluded"]]:
         """Return the documents that the settings keep local, or exclude although they exist."""
         found: dict[DocumentState, Literal["local_only", "excluded"]] = {}
         keeps = self._judge()
@@ -132,8 +148,12 @@ class Moment:
     def _asks_for_private(self, question: Question) -> bool:
         """Return whether a query names private data, or could only find private documents."""
         filters, scope, keeps = question.filters, self._scope, self._judge()
-        sources = map(scope.is_private_source, filters.sources or self._sources.keys() - scope.untold)
-        at_paths = question.found(Filters(paths=filters.paths), _MOST_PATHS) if filters.paths else ()
+        sources = map(
+            scope.is_private_source, filters.sources or self._sources.keys() - scope.untold
+        )
+        at_paths = (
+            question.found(Filters(paths=filters.paths), _MOST_PATHS) if filters.paths else ()
+        )
         named = (normpath(path).strip("/.") for path in filters.paths)
         if (
             (any if filters.sources else all)(sources)
@@ -157,7 +177,11 @@ class Moment:
         from vault_index.embeddings.openai import DEFAULT_MODEL
 
         now = self._config.embedding
-        named = (now.provider, endpoint(now), space.model if of_query else now.model or DEFAULT_MODEL)
+        named = (
+            now.provider,
+            endpoint(now),
+            space.model if of_query else now.model or DEFAULT_MODEL,
+        )
         if named != (space.provider, space.endpoint, space.model):
             raise EmbedderRefused(
                 f"nothing was sent to {space.endpoint}: the settings now name another embedder",
@@ -183,7 +207,11 @@ class Moment:
 
         def placed(origin: Origin) -> Sequence[Origin]:
             """Add the recorded origin of its session, which may be deleted by now."""
-            known = recorded().get(("", origin.session), ()) if origin.session and not origin.client else ()
+            known = (
+                recorded().get(("", origin.session), ())
+                if origin.session and not origin.client
+                else ()
+            )
             return [origin._replace(client=known[0].client), *known] if known else [origin]
 
         return judge
@@ -199,11 +227,19 @@ class Moment:
         vault, folder = self._mirror
         if document.source == vault and is_under(folder, document.path):
             said = said._replace(session=said.session or "-")  # an unknown session is private
-        elif not is_under(self._config.memory.dir, document.path) and not _SESSION.fullmatch(said.session):
+        elif not is_under(self._config.memory.dir, document.path) and not _SESSION.fullmatch(
+            said.session
+        ):
             said = said._replace(session="")  # a note may use this key for anything
         # If the folder of a project was recorded, its name adds nothing.
-        placed = {form for one in recorded if one.folders for form in map(project_form, one.projects)}
-        told = bool(placed) and placed.issuperset(map(project_form, said.projects)) and not said.folders
+        placed = {
+            form for one in recorded if one.folders for form in map(project_form, one.projects)
+        }
+        told = (
+            bool(placed)
+            and placed.issuperset(map(project_form, said.projects))
+            and not said.folders
+        )
         return recorded if told else (said, *recorded)
 
     def _left_out(self, document: DocumentState) -> bool:
@@ -260,7 +296,9 @@ class Outbound:
 
     def awaits(self, documents: Iterable[DocumentState]) -> bool:
         """Return whether any of these documents may be sent soon, because its file is readable."""
-        return any(not self._embedder.remote or self._moment().is_there(document) for document in documents)
+        return any(
+            not self._embedder.remote or self._moment().is_there(document) for document in documents
+        )
 
     def embed(self, texts: Sequence[Sequence[PendingChunk]]) -> dict[bytes, Vector]:
         """Return the vectors, by key, of the texts that may be sent now.
@@ -268,7 +306,11 @@ class Outbound:
         Each text is given as its chunks, and is sent for one whose document may be sent. Raises
         EmbedderError.
         """
-        while chunks := self._leaving(texts) if self._embedder.remote else [twins[0] for twins in texts]:
+        while (
+            chunks := self._leaving(texts)
+            if self._embedder.remote
+            else [twins[0] for twins in texts]
+        ):
             try:
                 vectors = self._embedder.embed(self._texts(chunks), partial(self._check, chunks))
             except _NoLonger:  # while waiting for a server, much may change
@@ -283,7 +325,9 @@ class Outbound:
         """
         text = redact(drop_private(text))[0].strip()[:longest]
         if not text:
-            raise EmbedderRefused("the query is private", "text in <private> is never searched; add other words")
+            raise EmbedderRefused(
+                "the query is private", "text in <private> is never searched; add other words"
+            )
 
         def check() -> Moment:
             moment = self._moment()
@@ -291,7 +335,9 @@ class Outbound:
             try:
                 stays = moment.keeps_query(question)
             except VaultIndexError as error:
-                raise EmbedderRefused(f"the query was not sent: {error.message}", error.hint) from error
+                raise EmbedderRefused(
+                    f"the query was not sent: {error.message}", error.hint
+                ) from error
             if stays:
                 raise EmbedderRefused(
                     "the query was not sent: local_only keeps it on this machine",
@@ -311,11 +357,16 @@ class Outbound:
         moment = self._moment()
         moment.check_receiver(self._embedder.space)
         leaving = moment.leaving({chunk.document for twins in texts for chunk in twins})
-        found = (next((chunk for chunk in twins if chunk.document.id in leaving), None) for twins in texts)
+        found = (
+            next((chunk for chunk in twins if chunk.document.id in leaving), None)
+            for twins in texts
+        )
         chunks = [chunk for chunk in found if chunk is not None]
         if chunks:
             places = [(chunk.document.source, chunk.document.path) for chunk in chunks]
-            named = [(*place, text) for place, text in zip(places, self._texts(chunks), strict=True)]
+            named = [
+                (*place, text) for place, text in zip(places, self._texts(chunks), strict=True)
+            ]
             self._declare(named, moment.daily_token_limit)
         return chunks
 

@@ -33,7 +33,9 @@ counted.
 """
 
 
-def read_ahead(source: Source, work: Work, settings: RowSettings) -> Generator[Read | FileStamp | None]:
+def read_ahead(
+    source: Source, work: Work, settings: RowSettings
+) -> Generator[Read | FileStamp | None]:
     """Yield the result for each document; None for those to be read here."""
     with reading(source, work[_FIRST:], settings) as found:
         yield from repeat(None, min(_FIRST, len(work)))
@@ -41,7 +43,9 @@ def read_ahead(source: Source, work: Work, settings: RowSettings) -> Generator[R
 
 
 @contextmanager
-def reading(source: Source, work: Iterable[Job], settings: RowSettings) -> Iterator[Iterator[Read | FileStamp | None]]:
+def reading(
+    source: Source, work: Iterable[Job], settings: RowSettings
+) -> Iterator[Iterator[Read | FileStamp | None]]:
     """Run the second process and yield its results; endless, with None after the last document."""
     try:
         process = _started(source, work, settings)

@@ -103,20 +103,37 @@ def read_document(
         return stamp
     path = ref.path
     memory = path.startswith(f"{settings.memory_dir}/") and path.endswith(".md")
-    raw = raw._replace(ref=raw.ref._replace(stamp=stamp), kind=raw.kind or ("memory" if memory else "note"))
+    raw = raw._replace(
+        ref=raw.ref._replace(stamp=stamp), kind=raw.kind or ("memory" if memory else "note")
+    )
     quotable = raw.kind == "session" and settings.deleted[1]
     text, omitted = without_quotes(raw.text, *settings.deleted) if quotable else (raw.text, None)
     ordinary = partial(parse, memory=raw.kind == "memory")
-    read = parse_canvas if path.endswith(".canvas") else parse_transcript if raw.kind == "session" else ordinary
+    read = (
+        parse_canvas
+        if path.endswith(".canvas")
+        else parse_transcript
+        if raw.kind == "session"
+        else ordinary
+    )
     parsed = read(text, path.rpartition("/")[2].rpartition(".")[0])
     chunks = chunk(parsed, settings.chunk_tokens, settings.chunk_overlap)
     fields = chunk_fields(parsed, settings.chunk_tokens)
     unreviewed = unreviewed_in(path, settings.memory_dir) if raw.kind == "memory" else 0
     row = describe(
-        raw, parsed, chunks, fields, made_with=made_with, born=source.born, omitted=omitted, unreviewed=unreviewed
+        raw,
+        parsed,
+        chunks,
+        fields,
+        made_with=made_with,
+        born=source.born,
+        omitted=omitted,
+        unreviewed=unreviewed,
     )
     kept = source.keep(raw, text, row.updated) if isinstance(source, SessionSource) else ()
-    return Read(row, (*raw.faults, *parsed.faults, *kept), packed(raw.data) if row.kind == "memory" else b"")
+    return Read(
+        row, (*raw.faults, *parsed.faults, *kept), packed(raw.data) if row.kind == "memory" else b""
+    )
 
 
 def _believed(stamp: FileStamp, read_at: int) -> FileStamp:

@@ -22,7 +22,9 @@ _FEW = 3
 Known = dict[str, KnownDocument]
 
 
-def settled(source: SessionSource, scan: Scan, known: Known, state: State, *, same: bool) -> tuple[Scan, Known]:
+def settled(
+    source: SessionSource, scan: Scan, known: Known, state: State, *, same: bool
+) -> tuple[Scan, Known]:
     """Return the scan without these sessions, and the known rows, some marked to be read again.
 
     If a session is gone, ask whether its client recorded a deletion. Clients do so by omitting it
@@ -46,7 +48,9 @@ def settled(source: SessionSource, scan: Scan, known: Known, state: State, *, sa
         may_be = same and there and len(gone) <= max(there, _FEW)
         hidden = _expire(source, scan.kept) | (_follow(source, gone) if may_be else set())
         # Do not index their other traces (prompts) instead.
-        put_forgotten(state, [session_in(path) for path in hidden if source.knows(session_in(path))])
+        put_forgotten(
+            state, [session_in(path) for path in hidden if source.knows(session_in(path))]
+        )
         refs = [ref for ref in refs if ref.path not in hidden]
     anew = {path: row._replace(made_with="") for path, row in known.items() if path in scan.unkept}
     return scan._replace(refs=tuple(refs)), {**known, **anew}
@@ -80,10 +84,16 @@ def _expire(source: SessionSource, paths: Collection[str]) -> set[str]:
     over = set[str]()
     until = time.time_ns() - source.keep_days * 86_400 * 10**9
     with suppress(OSError):
-        for path, stamp in source.kept.all().items() if source.keep_days and paths and source.kept else ():
+        for path, stamp in (
+            source.kept.all().items() if source.keep_days and paths and source.kept else ()
+        ):
             if path in paths and stamp.mtime_ns < until and source.kept is not None:
                 source.kept.remove(path)
                 over.add(path)
     if over:
-        log.info("kept for longer than sessions.keep_days, and deleted: %d sessions of %s", len(over), source.title)
+        log.info(
+            "kept for longer than sessions.keep_days, and deleted: %d sessions of %s",
+            len(over),
+            source.title,
+        )
     return over

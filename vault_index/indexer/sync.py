@@ -110,7 +110,10 @@ class Synchroniser:
             others = self._writer.other_names(self._looked_at)
             self._cancel = CancelToken()  # few documents, and unknown to a later sync
             for source in sources:
-                if more := [*others.get(source.config.name, ()), *self._again.pop(source.config.name, ())]:
+                if more := [
+                    *others.get(source.config.name, ()),
+                    *self._again.pop(source.config.name, ()),
+                ]:
                     self._sync_source(source, more, dry_run=dry_run)
         if places is None and self._report.finished:
             self._forget_other_sources({source.config.name for source in sources}, dry_run=dry_run)
@@ -124,7 +127,8 @@ class Synchroniser:
     def _add(self, **more: Any) -> None:
         """Add counts and lists to the report."""
         self._report = replace(
-            self._report, **{name: getattr(self._report, name) + value for name, value in more.items()}
+            self._report,
+            **{name: getattr(self._report, name) + value for name, value in more.items()},
         )
 
     def _sync_source(self, source: Source, places: Sequence[str], *, dry_run: bool) -> None:
@@ -150,12 +154,16 @@ class Synchroniser:
             for place in set(places) - answered:
                 if stamp := source.stamp(place):
                     self._looked_at.append(DocumentRef(name, place, stamp))
-        comparable = {path: row for path, row in known.items() if path in answered or scan.knows(path)}
+        comparable = {
+            path: row for path, row in known.items() if path in answered or scan.knows(path)
+        }
         plan = diff(scan.refs, comparable, self._settings.made_with(source))
         # It may have been edited under this name before the name was removed or reused.
         if "" not in places:
             rows = [*plan.removed, *(row for _, row in plan.changed)]
-            self._looked_at += [DocumentRef(name, row.path, row.stamp._replace(size=-1)) for row in rows]
+            self._looked_at += [
+                DocumentRef(name, row.path, row.stamp._replace(size=-1)) for row in rows
+            ]
         self._add(problems=scan.problems, scanned=len(scan.refs), unchanged=plan.unchanged)
         if dry_run:
             self._add(added=len(plan.added), changed=len(plan.changed), removed=len(plan.removed))
@@ -168,7 +176,11 @@ class Synchroniser:
             return
         self._note_faults(name, scan.faults, [shown_name(place) for place in places])
         asked = {shown_name(place) for place in places if not is_readable_name(place)}
-        self._add(failed=tuple(Failure(fault.path, fault.message) for fault in scan.faults if fault.path in asked))
+        self._add(
+            failed=tuple(
+                Failure(fault.path, fault.message) for fault in scan.faults if fault.path in asked
+            )
+        )
 
     def _scan(
         self, source: Source, places: Sequence[str], *, dry_run: bool
@@ -190,7 +202,9 @@ class Synchroniser:
         It had no documents, or is the same folder, from which the last one was removed.
         """
         known = len(self._writer.known(source.config.name))
-        return not known or (known == 1 and read_meta(self._writer, f"root {source.config.name}") == _root(source))
+        return not known or (
+            known == 1 and read_meta(self._writer, f"root {source.config.name}") == _root(source)
+        )
 
     def _apply(self, source: Source, plan: Plan) -> None:
         """Write files first, then removals: a new file with a removed one's content is a move."""
@@ -241,7 +255,11 @@ class Synchroniser:
                 elif read is not None and old is not None:
                     self._writer.put_stamp(old.id, read)
                     self._add(unchanged=1)
-            together = len(read_now) < _REMEMBERED_TOGETHER and read_now and read_now[-1][1].row.kind == "memory"
+            together = (
+                len(read_now) < _REMEMBERED_TOGETHER
+                and read_now
+                and read_now[-1][1].row.kind == "memory"
+            )
             yield done, [] if together else read_now
         yield done, read_now
 
@@ -254,11 +272,20 @@ class Synchroniser:
             return set()
         runs = {run: uid for uid, text in lost for run in runs_in(text)}
         held = self._writer.with_phrases([*runs])
-        still = {run for _, kind, text in held if kind != "session" for run in runs.keys() & runs_in(text)}
+        still = {
+            run
+            for _, kind, text in held
+            if kind != "session"
+            for run in runs.keys() & runs_in(text)
+        }
         with suppress(StateDamagedError):
             salt, _ = self._state.deleted()
-            self._state.put_deleted({fingerprint(run, salt): uid for run, uid in runs.items() if run not in still})
-        return self._read_again({key for key, kind, _ in held if kind == "session" and still != runs.keys()})
+            self._state.put_deleted(
+                {fingerprint(run, salt): uid for run, uid in runs.items() if run not in still}
+            )
+        return self._read_again(
+            {key for key, kind, _ in held if kind == "session" and still != runs.keys()}
+        )
 
     def _restored(self, row: DocumentRow) -> None:
         """Treat the contents of a memory as not deleted: read sessions that quote it again."""
@@ -291,7 +318,10 @@ class Synchroniser:
             return written
         replaced = [row.id for _, _, old, moved in read_now if (row := old or moved)]
         before = self._writer.memories_alone(replaced) if replaced else {}
-        seen = [_seen(read, before.get(row.id) if (row := old or moved) else None) for _, read, old, moved in read_now]
+        seen = [
+            _seen(read, before.get(row.id) if (row := old or moved) else None)
+            for _, read, old, moved in read_now
+        ]
         if memories := [one for one in seen if one is not None]:
             self._versions.record(memories, gone)
         for ref, read, old, moved in read_now:
@@ -301,10 +331,18 @@ class Synchroniser:
                 # chunks cost nothing.
                 self._put(read, row.id if row else None)
                 written |= {row.id} if row else set()
-                if old and (old.content_hash, old.made_with) == (read.row.content_hash, read.row.made_with):
+                if old and (old.content_hash, old.made_with) == (
+                    read.row.content_hash,
+                    read.row.made_with,
+                ):
                     self._add(unchanged=1)
                 else:
-                    self._add(changed=bool(old), moved=bool(moved), added=not row, chunks=len(read.row.chunks))
+                    self._add(
+                        changed=bool(old),
+                        moved=bool(moved),
+                        added=not row,
+                        chunks=len(read.row.chunks),
+                    )
         read_now.clear()
         return written
 
@@ -314,7 +352,9 @@ class Synchroniser:
         if read.row.kind == "memory" and self._settings.deleted[1]:
             self._restored(read.row)
         broken = [fault for fault in read.faults if fault.code == "frontmatter"]
-        self._broken += [f"{shown_name(read.row.path)}:{fault.line}: {fault.message}" for fault in broken]
+        self._broken += [
+            f"{shown_name(read.row.path)}:{fault.line}: {fault.message}" for fault in broken
+        ]
 
     @contextmanager
     def _guarded(self, ref: DocumentRef) -> Iterator[None]:
@@ -330,7 +370,9 @@ class Synchroniser:
             log.exception("a defect of vault-index path=%s", ref.path)
             self._fail(ref, f"a defect of vault-index: {type(error).__name__}")
 
-    def _read(self, source: Source, ref: DocumentRef, old: KnownDocument | None) -> Read | FileStamp | None:
+    def _read(
+        self, source: Source, ref: DocumentRef, old: KnownDocument | None
+    ) -> Read | FileStamp | None:
         """Read one file; None if it is unreadable or was removed after the scan."""
         try:
             return read_document(source, ref, self._settings, old)
@@ -347,7 +389,8 @@ class Synchroniser:
 
     def _known_vectors(self, keys: Sequence[bytes]) -> dict[int, dict[bytes, Vector]]:
         return {
-            row.id: {} if row.renewed else self._cache.embeddings(row.space, keys) for row in read_spaces(self._writer)
+            row.id: {} if row.renewed else self._cache.embeddings(row.space, keys)
+            for row in read_spaces(self._writer)
         }
 
     def _note_faults(self, name: str, faults: Iterable[Fault], places: Sequence[str]) -> None:
@@ -355,11 +398,15 @@ class Synchroniser:
         now: dict[str, list[Fault]] = {}
         for fault in faults:  # names and system messages may hold any bytes
             path = shown_name(fault.path)
-            now.setdefault(path, []).append(fault._replace(path=path, message=shown_name(fault.message)))
+            now.setdefault(path, []).append(
+                fault._replace(path=path, message=shown_name(fault.message))
+            )
         failed = {failure.path for failure in self._report.failed}
         before = self._writer.lone_faults(name)
         for path in {*now, *before} - failed:
-            if any(is_under(at, path) for at in places) and now.get(path, []) != before.get(path, []):
+            if any(is_under(at, path) for at in places) and now.get(path, []) != before.get(
+                path, []
+            ):
                 self._writer.put_faults(name, path, now.get(path, []))
 
     def _forget_other_sources(self, names: set[str], *, dry_run: bool) -> None:
@@ -382,16 +429,26 @@ def _seen(read: Read, before: tuple[str, str] | None) -> Seen | None:
         return None
     was, path = before or ("", "")
     of_place = was and (
-        document_uid(None, row.source, path) == was or document_uid(None, row.source, row.path) == row.uid
+        document_uid(None, row.source, path) == was
+        or document_uid(None, row.source, row.path) == row.uid
     )
     return Seen(
-        row.uid, row.source, row.path, row.content_hash, read.version, row.size, row.entered_by, was if of_place else ""
+        row.uid,
+        row.source,
+        row.path,
+        row.content_hash,
+        read.version,
+        row.size,
+        row.entered_by,
+        was if of_place else "",
     )
 
 
 def _broken_frontmatter(places: Sequence[str]) -> Problem:
     more = f"; `vault-index status` lists {len(places) - 1} more like it" if len(places) > 1 else ""
-    hint = "the note is indexed without the invalid part; put a value in quotes to make it plain text"
+    hint = (
+        "the note is indexed without the invalid part; put a value in quotes to make it plain text"
+    )
     return Problem("frontmatter", places[0] + more, hint)
 
 

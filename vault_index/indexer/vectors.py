@@ -42,7 +42,9 @@ class Step:
     finished: bool
 
 
-def open_space(writer: IndexWriter, embedder: Embedder | None, *, renew: bool = False) -> SpaceRow | None:
+def open_space(
+    writer: IndexWriter, embedder: Embedder | None, *, renew: bool = False
+) -> SpaceRow | None:
     """Return the space for `embedder`: the serving one if it has the same model, else a new one.
 
     Without an embedder there is no space (the cache keeps the vectors). `renew` starts a new space
@@ -86,7 +88,9 @@ class VectorBuilder:
         self._lock = lock
         self._outbound = Outbound(embedder, state, now)
         self._refused = cache.refused(embedder.space)
-        self._most_texts = min(cache.most_texts(embedder.space) or embedder.batch_texts, embedder.batch_texts)
+        self._most_texts = min(
+            cache.most_texts(embedder.space) or embedder.batch_texts, embedder.batch_texts
+        )
         self.cursor = after
         """The last chunk that was tried: texts that may not be sent now are skipped."""
 
@@ -107,9 +111,17 @@ class VectorBuilder:
             by_key: dict[bytes, list[PendingChunk]] = {}
             for chunk in chunks:
                 by_key.setdefault(chunk.embed_key, []).append(chunk)
-            known = {} if self._space.renewed else self._cache.embeddings(self._embedder.space, list(by_key))
+            known = (
+                {}
+                if self._space.renewed
+                else self._cache.embeddings(self._embedder.space, list(by_key))
+            )
             from_cache = self._store(known, chunks)
-            missing = [twins for key, twins in by_key.items() if key not in known and key not in self._refused]
+            missing = [
+                twins
+                for key, twins in by_key.items()
+                if key not in known and key not in self._refused
+            ]
             embedded = [self._embed(part, chunks) for part in self._parts(missing)]
             self.cursor = chunks[-1].chunk_id
             if known or any(done is not None for done in embedded):
@@ -129,8 +141,14 @@ class VectorBuilder:
         """
         staying = self._staying()
         lacking = lacking_documents(self._writer, self._space.id)
-        refused = Counter(id_ for id_, *_ in refused_chunks(self._writer, self._space.id, self._refused))
-        waiting = [one for one, chunks in lacking.items() if one.id not in staying and chunks > refused[one.id]]
+        refused = Counter(
+            id_ for id_, *_ in refused_chunks(self._writer, self._space.id, self._refused)
+        )
+        waiting = [
+            one
+            for one, chunks in lacking.items()
+            if one.id not in staying and chunks > refused[one.id]
+        ]
         has_some = sum(lacking.values()) < count_rows(self._writer, "chunk")
         return not waiting or (has_some and not self._outbound.awaits(waiting))
 
@@ -139,7 +157,10 @@ class VectorBuilder:
 
     def _parts(self, texts: Sequence[Twins]) -> list[Sequence[Twins]]:
         # Count tokens as a remote server does; a local model does not need that.
-        counts = [tokens.count(one.embed_text) if self._embedder.remote else one.tokens for one, *_ in texts]
+        counts = [
+            tokens.count(one.embed_text) if self._embedder.remote else one.tokens
+            for one, *_ in texts
+        ]
         spans = batches(counts, self._embedder.batch_tokens, self._most_texts)
         return [[texts[i] for i in span] for span in spans]
 

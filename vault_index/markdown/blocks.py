@@ -121,7 +121,10 @@ def math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _structure(
-    spans: Sequence[BlockSpan], lines: Sequence[str], code_lines: frozenset[int], faults: tuple[Fault, ...] = ()
+    spans: Sequence[BlockSpan],
+    lines: Sequence[str],
+    code_lines: frozenset[int],
+    faults: tuple[Fault, ...] = (),
 ) -> Structure:
     blocks: list[Block] = []
     path: list[tuple[int, str]] = []
@@ -163,7 +166,9 @@ def _spans(tokens: Iterable[Token], lines: Sequence[str], before: int = 0) -> It
             yield from _trimmed(token, lines, before)
 
 
-def _trimmed(token: Token, lines: Sequence[str], before: int, level: int = 0, title: str = "") -> Iterator[BlockSpan]:
+def _trimmed(
+    token: Token, lines: Sequence[str], before: int, level: int = 0, title: str = ""
+) -> Iterator[BlockSpan]:
     """Yield the span of a token without blank lines, which markdown-it includes in list items."""
     start, end = token.map or (0, 0)
     start, end = before + start, min(before + end, len(lines))
@@ -219,7 +224,9 @@ def plain_spans(lines: Sequence[str]) -> tuple[list[BlockSpan], frozenset[int]]:
             close(number - 1)
         elif "#" in line[:4] and len(line) < 10_000 and (heading := _HEADING.match(line)):
             close(number - 1)
-            spans.append(BlockSpan(number, number, len(heading[1]), heading_title(line[heading.end() :])))
+            spans.append(
+                BlockSpan(number, number, len(heading[1]), heading_title(line[heading.end() :]))
+            )
         elif start is None:
             start = number
     close(len(lines))

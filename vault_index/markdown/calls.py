@@ -26,7 +26,23 @@ _WORD = re.compile(r"[^\s\"'`;|&()<>,=:]+")
 _NO_MATCH = frozenset({"grep", "rg", "egrep", "diff", "cmp", "test", "[", "which", "pgrep"})
 """Programs for which exit code 1 is no failure."""
 _WITH_VERB = frozenset(
-    {"git", "gh", "npm", "npx", "pnpm", "yarn", "bun", "cargo", "go", "make", "just", "docker", "kubectl", "uv", "pip"}
+    {
+        "git",
+        "gh",
+        "npm",
+        "npx",
+        "pnpm",
+        "yarn",
+        "bun",
+        "cargo",
+        "go",
+        "make",
+        "just",
+        "docker",
+        "kubectl",
+        "uv",
+        "pip",
+    }
 )
 """Programs with a subcommand."""
 _BEFORE_PROGRAM = re.compile(r"(?:\w+=\S*|sudo|env|time|nohup|exec|command|-\S+)\Z")
@@ -88,7 +104,11 @@ def program_of(command: str) -> str:
     program = os.path.basename(words[0].strip("'\"();")) if words else ""
     if words[1:2] == ["-m"]:
         return " ".join([program, *words[1:3]])
-    return f"{program} {words[1]}" if program in _WITH_VERB and words[1:] and words[1].isalpha() else program
+    return (
+        f"{program} {words[1]}"
+        if program in _WITH_VERB and words[1:] and words[1].isalpha()
+        else program
+    )
 
 
 def _read(line: str, number: int) -> Call | None:
@@ -104,7 +124,11 @@ def _read(line: str, number: int) -> Call | None:
     outcome = rest.lstrip(" ")
     if outcome.startswith("→ [[") and "]] (" in outcome:
         outcome = outcome.partition("]] ")[2]
-    return Call(number, tool, target, outcome[1:-1].replace("`", "")) if outcome.startswith("(") else None
+    return (
+        Call(number, tool, target, outcome[1:-1].replace("`", ""))
+        if outcome.startswith("(")
+        else None
+    )
 
 
 @lru_cache(maxsize=256)

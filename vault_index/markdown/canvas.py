@@ -75,7 +75,10 @@ def _nodes(text: str, line_ends: list[int]) -> Iterator[_Node]:
             for _, place, node in _values(text, start):
                 if isinstance(node, dict):
                     fields = _values(text, place)
-                    yield {name: (bisect(line_ends, at) + 1, mended(value)) for name, at, value in fields}
+                    yield {
+                        name: (bisect(line_ends, at) + 1, mended(value))
+                        for name, at, value in fields
+                    }
 
 
 def _values(text: str, start: int) -> Iterator[tuple[str, int, Any]]:

@@ -26,7 +26,9 @@ from vault_index.models import Block, Chunk, ParsedDocument
 LONGEST_TOKEN = 128
 """Characters of the longest cl100k_base token (a run of spaces), an upper bound per token."""
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?=\s)|(?<=[。！？])(?![。！？」』”’）])|(?<=[。！？][」』”’）])")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?=\s)|(?<=[。！？])(?![。！？」』”’）])|(?<=[。！？][」』”’）])"
+)
 _JOINER = "\u200d"
 _VARIANTS = "\ufe0e\ufe0f"
 _LONGEST_CHARACTER = 32  # a family emoji, or a letter with accents
@@ -59,7 +61,10 @@ def chunk(document: ParsedDocument, budget: int, overlap: int) -> tuple[Chunk, .
     counts are sums over blocks, each with its line end.
     """
     overlap = max(0, min(overlap, budget // 2))
-    sections = [(headings, list(blocks)) for headings, blocks in groupby(document.blocks, key=lambda b: b.headings)]
+    sections = [
+        (headings, list(blocks))
+        for headings, blocks in groupby(document.blocks, key=lambda b: b.headings)
+    ]
     chunks: list[Chunk] = []
     for number, (headings, blocks) in enumerate(sections):
         deeper = number + 1 < len(sections) and sections[number + 1][0][: len(headings)] == headings
@@ -80,9 +85,13 @@ def _has_words(text: str) -> bool:
     return bool(text.strip(_MARKS))
 
 
-def _section_chunks(headings: tuple[str, ...], units: Sequence[_Unit], budget: int, overlap: int) -> Iterator[Chunk]:
+def _section_chunks(
+    headings: tuple[str, ...], units: Sequence[_Unit], budget: int, overlap: int
+) -> Iterator[Chunk]:
     runs = [run for segment in _segments(units) for run in _packed(segment, budget, overlap)]
-    if all(unit.is_heading for unit in runs[0]) and any(_has_words(unit.text) for run in runs[1:] for unit in run):
+    if all(unit.is_heading for unit in runs[0]) and any(
+        _has_words(unit.text) for run in runs[1:] for unit in run
+    ):
         runs = runs[1:]  # drop a heading without text, which is in the path
     yield from (_as_chunk(headings, run) for run in runs)
 
@@ -139,7 +148,9 @@ def _units(blocks: Sequence[Block], budget: int) -> Iterator[_Unit]:
         # Canvas cards may share a line; separate them with a blank line.
         glue = "\n" * (block.start_line - before) or "\n\n"
         before = block.end_line
-        size = _counted(block.text + "\n") if len(block.text) <= budget * LONGEST_TOKEN else budget + 1
+        size = (
+            _counted(block.text + "\n") if len(block.text) <= budget * LONGEST_TOKEN else budget + 1
+        )
         if size <= budget:
             yield _Unit(block.start_line, block.end_line, block.text, size, glue, block.is_heading)
         else:

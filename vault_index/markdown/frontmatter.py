@@ -42,13 +42,25 @@ for _tag, _form, _first in (
     ("bool", r"(?:true|True|TRUE|false|False|FALSE)", list("tTfF")),
     ("int", r"(?:0|-?[1-9][0-9]{0,300})", list("-0123456789")),
     # Few digits, so that the number converts back to the same text.
-    ("float", r"(?=[-.0-9]{3,16}\Z)(?!-?0\.0000)-?(?:0|[1-9][0-9]*)\.(?:[0-9]*[1-9]|0)", list("-0123456789")),
+    (
+        "float",
+        r"(?=[-.0-9]{3,16}\Z)(?!-?0\.0000)-?(?:0|[1-9][0-9]*)\.(?:[0-9]*[1-9]|0)",
+        list("-0123456789"),
+    ),
 ):
     _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"\A{_form}\Z"), _first)
 
 _NOTHING = frozenset({"tag:yaml.org,2002:null", "tag:yaml.org,2002:bool"})
 # Errors of yaml on real notes: invalid dates, numbers out of range, odd keys.
-_ERRORS = (yaml.YAMLError, ValueError, OverflowError, TypeError, AttributeError, KeyError, RecursionError)
+_ERRORS = (
+    yaml.YAMLError,
+    ValueError,
+    OverflowError,
+    TypeError,
+    AttributeError,
+    KeyError,
+    RecursionError,
+)
 
 
 class FieldText(NamedTuple):
@@ -96,14 +108,20 @@ def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
     except _ERRORS as error:
         values, texts, faults = _salvage(inside)
         mark = getattr(error, "problem_mark", None)
-        return Frontmatter(values, count, faults or (_fault(error, mark.line + 2 if mark else 1),), texts)
+        return Frontmatter(
+            values, count, faults or (_fault(error, mark.line + 2 if mark else 1),), texts
+        )
 
 
 def string_list(value: Any, *, split_spaces: bool = False) -> list[str]:
     """Return texts of a list, of a string with commas (or spaces), or of a single value."""
     if isinstance(value, list):
         # YAML reads an unquoted [[link]] as a nested list.
-        return [text for item in value for text in (string_list(item) if isinstance(item, list) else _single(item))]
+        return [
+            text
+            for item in value
+            for text in (string_list(item) if isinstance(item, list) else _single(item))
+        ]
     if isinstance(value, str):
         parts = value.replace(",", " ").split() if split_spaces else value.split(",")
         return [text for part in parts if (text := part.strip())]
@@ -112,7 +130,11 @@ def string_list(value: Any, *, split_spaces: bool = False) -> list[str]:
 
 def plain_text(value: Any) -> str | None:
     """Return a string or number as text; None for other or empty values."""
-    return str(value).strip() or None if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+    return (
+        str(value).strip() or None
+        if isinstance(value, str | int | float) and not isinstance(value, bool)
+        else None
+    )
 
 
 def _single(item: Any) -> list[str]:
@@ -138,7 +160,11 @@ def _load(lines: Sequence[str], first: int) -> tuple[dict[str, Any], tuple[Field
         loader.dispose()
     if not isinstance(values, Mapping):
         raise _NotAMapping("not a list of keys and values")
-    texts = tuple(text for key, value in node.value for text in _texts(known_key(str(key.value)), value, lines, first))
+    texts = tuple(
+        text
+        for key, value in node.value
+        for text in _texts(known_key(str(key.value)), value, lines, first)
+    )
     return {mended(known_key(str(key))): _json_value(value) for key, value in values.items()}, texts
 
 
@@ -169,7 +195,11 @@ def _refuse_bombs(text: str) -> None:
     Checks only suspicious texts, because reading events takes as long as loading. Raises YAMLError.
     """
     aliases = "*" in text and "&" in text
-    if not aliases and text.count("[") + text.count("{") < _MANY_BRACKETS and not _DEEP_INDENT.search(text):
+    if (
+        not aliases
+        and text.count("[") + text.count("{") < _MANY_BRACKETS
+        and not _DEEP_INDENT.search(text)
+    ):
         return
     depth = 0
     for event in yaml.parse(text, _Loader):
@@ -183,7 +213,9 @@ def _refuse_bombs(text: str) -> None:
             raise yaml.YAMLError("nested too deeply")
 
 
-def _salvage(lines: Sequence[str]) -> tuple[dict[str, Any], tuple[FieldText, ...], tuple[Fault, ...]]:
+def _salvage(
+    lines: Sequence[str],
+) -> tuple[dict[str, Any], tuple[FieldText, ...], tuple[Fault, ...]]:
     """Read the valid entries of invalid YAML, and return a fault for each invalid one."""
     values: dict[str, Any] = {}
     texts: list[FieldText] = []
@@ -201,14 +233,18 @@ def _salvage(lines: Sequence[str]) -> tuple[dict[str, Any], tuple[FieldText, ...
             ]
         for found, said, failed in parts:
             for key, value in found.items():
-                goes_on = len(parts) > 1 and isinstance(value, list) and isinstance(values.get(key), list)
+                goes_on = (
+                    len(parts) > 1 and isinstance(value, list) and isinstance(values.get(key), list)
+                )
                 values[key] = [*values[key], *value] if goes_on else value
             texts += said
             faults += failed
     return values, tuple(texts), tuple(faults)
 
 
-def _try(entry: list[str], first: int, line: int) -> tuple[dict[str, Any], tuple[FieldText, ...], list[Fault]]:
+def _try(
+    entry: list[str], first: int, line: int
+) -> tuple[dict[str, Any], tuple[FieldText, ...], list[Fault]]:
     """Parse an entry that begins at line `first`; if invalid, take its raw text, with a fault."""
     try:
         return *_load(entry, first), []
@@ -259,5 +295,12 @@ def _json_value(value: Any) -> Any:
 
 
 def _fault(error: BaseException, line: int) -> Fault:
-    reason = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error) or type(error).__name__
-    return Fault("frontmatter", f"frontmatter cannot be read: {str(reason).splitlines()[0]}", line=line)
+    reason = (
+        getattr(error, "problem", None)
+        or getattr(error, "reason", None)
+        or str(error)
+        or type(error).__name__
+    )
+    return Fault(
+        "frontmatter", f"frontmatter cannot be read: {str(reason).splitlines()[0]}", line=line
+    )

@@ -91,7 +91,9 @@ def _block_parser() -> MarkdownIt:
     rules.disable("html_block")
     rules.at("table", _table, {"alt": ["paragraph", "reference"]})
     rules.before("table", TOO_DEEP, _too_deep)
-    rules.before("fence", MATH, math_block, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    rules.before(
+        "fence", MATH, math_block, {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    )
     rules.before("reference", FOOTNOTE, _footnote, {"alt": ["paragraph", "reference"]})
     return parser
 
@@ -148,11 +150,17 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse a footnote definition, which is one paragraph."""
-    match = _DEFINITION.match(state.src, state.bMarks[start] + state.tShift[start], state.eMarks[start])
+    match = _DEFINITION.match(
+        state.src, state.bMarks[start] + state.tShift[start], state.eMarks[start]
+    )
     if match is None or silent or state.is_code_block(start):
         return match is not None and not state.is_code_block(start)
     last, endings = start + 1, state.md.block.ruler.getRules("paragraph")
-    while last < end and not state.isEmpty(last) and not any(rule(state, last, end, True) for rule in endings):
+    while (
+        last < end
+        and not state.isEmpty(last)
+        and not any(rule(state, last, end, True) for rule in endings)
+    ):
         last += 1
     return _push_block(state, FOOTNOTE, start, last, match[1])
 
@@ -160,7 +168,9 @@ def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 def _push_block(state: StateBlock, kind: str, start: int, last: int, info: str = "") -> bool:
     token = state.push(kind, "p", 0)
     token.map, token.info = [start, last], info
-    token.content = state.getLines(start, last, state.blkIndent, False).strip().removeprefix(f"[^{info}]:")
+    token.content = (
+        state.getLines(start, last, state.blkIndent, False).strip().removeprefix(f"[^{info}]:")
+    )
     state.line = last
     return True
 
@@ -200,7 +210,11 @@ def _address(state: StateInline, silent: bool) -> bool:
     if silent or state.linkLevel or not state.src.startswith("://", at):
         return False
     scheme = _SCHEME.search(state.src, max(at - 6, 0), at)
-    match = _ADDRESS.match(state.src, at, state.posMax) if scheme and state.pending.endswith(scheme[0]) else None
+    match = (
+        _ADDRESS.match(state.src, at, state.posMax)
+        if scheme and state.pending.endswith(scheme[0])
+        else None
+    )
     if not scheme or not match:
         return False
     rest = match[0].rstrip(_AFTER_ADDRESS)
@@ -222,13 +236,18 @@ def _highlight(state: StateInline, silent: bool) -> bool:
     can_open, can_close, length = state.scanDelims(at, not around.isascii())
     state.push("text", "", 0).content = "=" * length
     if length == 2:
-        state.delimiters.append(Delimiter(_EQUALS, 0, len(state.tokens) - 1, -1, can_open, can_close))
+        state.delimiters.append(
+            Delimiter(_EQUALS, 0, len(state.tokens) - 1, -1, can_open, can_close)
+        )
     state.pos += length
     return True
 
 
 def _highlighted(state: StateInline) -> None:
-    for delimiters in (state.delimiters, *(meta["delimiters"] for meta in state.tokens_meta if meta)):
+    for delimiters in (
+        state.delimiters,
+        *(meta["delimiters"] for meta in state.tokens_meta if meta),
+    ):
         for one in delimiters:
             if one.marker == _EQUALS and one.end >= 0:
                 for at, nesting in ((one.token, 1), (delimiters[one.end].token, -1)):

@@ -27,7 +27,12 @@ def memory_identity(text: str, frontmatter: Mapping[str, Any], title: str) -> by
     # A known frontmatter saves a parse of 0.5 ms.
     head = fenced_lines(lines) if frontmatter else read_frontmatter(lines).lines
     body = "\n".join(lines[head:])
-    return identity(title, plain_text(frontmatter.get("subtitle")) or "", string_list(frontmatter.get("facts")), body)
+    return identity(
+        title,
+        plain_text(frontmatter.get("subtitle")) or "",
+        string_list(frontmatter.get("facts")),
+        body,
+    )
 
 
 def unreviewed_in(path: str, memory_dir: str) -> int:
@@ -39,10 +44,17 @@ def said_in(front: Mapping[str, Any], tags: Iterable[str] = ()) -> Origin:
     """Return the projects, folders and session in frontmatter, text fields and normal tags."""
     said = _texts_by_key(front)
     listed, tagged = said.get("project", []), [*said.get("tags", ()), *said.get("tag", ())]
-    split = (part for one in tagged for spaces in (False, True) for part in string_list(one, split_spaces=spaces))
+    split = (
+        part
+        for one in tagged
+        for spaces in (False, True)
+        for part in string_list(one, split_spaces=spaces)
+    )
     named = projects_in((*tags, *map(normalize_tag, split)))
     projects = [*listed, *(part for one in listed for part in string_list(one)), *named]
-    return Origin(tuple(projects), tuple(said.get("directory", ())), next(iter(said.get("session", ())), ""))
+    return Origin(
+        tuple(projects), tuple(said.get("directory", ())), next(iter(said.get("session", ())), "")
+    )
 
 
 def project_in(front: Mapping[str, Any]) -> str | None:
@@ -66,7 +78,11 @@ def projects_in(tags: Iterable[str]) -> list[str]:
 def last_moment(value: Any) -> float | None:
     """Return an end time in seconds since the epoch; a date means the end of that day."""
     found = _parse_date(value, first=False)
-    return None if found is None else seconds_of(found if isinstance(found, datetime) else _at(found, time(23, 59, 59)))
+    return (
+        None
+        if found is None
+        else seconds_of(found if isinstance(found, datetime) else _at(found, time(23, 59, 59)))
+    )
 
 
 def document_uid(own: Any, source: str, path: str) -> str:
@@ -97,7 +113,11 @@ def _parse_date(value: Any, *, first: bool) -> date | None:
         case _:
             text = plain_text(value) or ""
     try:
-        return datetime.fromisoformat(text) if len(text) > len("2027-02-01") else date.fromisoformat(text)
+        return (
+            datetime.fromisoformat(text)
+            if len(text) > len("2027-02-01")
+            else date.fromisoformat(text)
+        )
     except ValueError:
         from vault_index.dates import written_date  # its patterns take 2 ms; most dates are ISO
 

@@ -16,11 +16,14 @@ _RULE = re.compile(r"( {0,3})-{3,}[ \t]*$")
 _UNDERLINE = re.compile(r"^( {0,3})(?==+[ \t]*$|-{1,2}[ \t]*$)")
 _FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`]*$)|~{3,})")
 _FENCE_IN_CONTAINER = re.compile(r"^(?: |\t|>|[-*+] |\d{1,9}[.)] )+(?:```|~~~)", re.MULTILINE)
-_ENDLESS_HTML = re.compile(r"^( {0,3})(?=<(?:!|\?|(?:script|pre|style|textarea)(?:[\s>]|$)))", re.IGNORECASE)
+_ENDLESS_HTML = re.compile(
+    r"^( {0,3})(?=<(?:!|\?|(?:script|pre|style|textarea)(?:[\s>]|$)))", re.IGNORECASE
+)
 _MATH = re.compile(r"^( {0,3})(?=\$\$)")
 _COMMENT = "%%"
 _NEEDS_CARE = re.compile(
-    r"^[ \t]*(?:#|```|~~~|=+[ \t]*$|-+[ \t]*$|<[!?A-Za-z]|\$\$|[-*+>\d][^\n]*(?:```|~~~))|%%|\r", re.MULTILINE
+    r"^[ \t]*(?:#|```|~~~|=+[ \t]*$|-+[ \t]*$|<[!?A-Za-z]|\$\$|[-*+>\d][^\n]*(?:```|~~~))|%%|\r",
+    re.MULTILINE,
 )
 _DEEPEST = 6
 
@@ -41,7 +44,9 @@ class _Nested:
 
     def __init__(self, lines: Sequence[str], level: int) -> None:
         self._lines = lines
-        highest = min((len(found[2]) for line in lines if (found := _HEADING.match(line))), default=1)
+        highest = min(
+            (len(found[2]) for line in lines if (found := _HEADING.match(line))), default=1
+        )
         self._down = max(level + 1 - highest, 0)
         self._done: list[str] = []
         self._math_closes = True
@@ -82,14 +87,20 @@ class _Nested:
         if len(first) > len("$$") and first.endswith("$$"):
             return start
         below = range(start + 1, len(self._lines)) if self._math_closes else ()
-        closing = next((number for number in below if self._lines[number].rstrip().endswith("$$")), None)
+        closing = next(
+            (number for number in below if self._lines[number].rstrip().endswith("$$")), None
+        )
         self._math_closes = closing is not None
         return closing
 
 
 def _closes(line: str, fence: str) -> bool:
     bare = line.strip()
-    return bare.startswith(fence) and not bare.strip(fence[0]) and len(line) - len(line.lstrip(" ")) <= 3
+    return (
+        bare.startswith(fence)
+        and not bare.strip(fence[0])
+        and len(line) - len(line.lstrip(" ")) <= 3
+    )
 
 
 def _escaped_comments(line: str) -> str:

@@ -18,8 +18,12 @@ _LINKED = re.compile(r"\[\[([^\[\]|#]*)")
 _LONG_WORD = 60
 """Shortest word, in characters, that may be encoded data."""
 _DATA_URI = re.compile(r"(data:[\w.+/-]{0,200}(?:;[\w.=+-]{1,200}){0,5},)[A-Za-z0-9+/=%_-]{64,}")
-_ARMOUR = re.compile(r"^([ \t>]*-----BEGIN [^\n-]{1,80}-----[ \t]*\n)((?:(?![^\n]*-----)[^\n]*\n)+)", re.MULTILINE)
-_BASE64 = re.compile(r"^([ \t>]*)([A-Za-z0-9+/]{60,}={0,2})[ \t]*$|([A-Za-z0-9+/]{400,}={0,2})", re.MULTILINE)
+_ARMOUR = re.compile(
+    r"^([ \t>]*-----BEGIN [^\n-]{1,80}-----[ \t]*\n)((?:(?![^\n]*-----)[^\n]*\n)+)", re.MULTILINE
+)
+_BASE64 = re.compile(
+    r"^([ \t>]*)([A-Za-z0-9+/]{60,}={0,2})[ \t]*$|([A-Za-z0-9+/]{400,}={0,2})", re.MULTILINE
+)
 _LINE_TEXT = re.compile(r"[^\n]+")
 
 
@@ -43,7 +47,9 @@ def fenced_lines(lines: Sequence[str]) -> int:
     """
     if not lines or lines[0].rstrip() != _FENCE:
         return 0
-    return next((number for number, line in enumerate(lines[1:], start=2) if line.rstrip() == _FENCE), 0)
+    return next(
+        (number for number, line in enumerate(lines[1:], start=2) if line.rstrip() == _FENCE), 0
+    )
 
 
 def normalize_tag(text: str) -> str:
@@ -81,7 +87,12 @@ def identity(title: str, subtitle: str, facts: Sequence[str], body: str) -> byte
 
     The order of facts matters.
     """
-    said = (normal_text(title), normal_text(subtitle), [normal_text(fact) for fact in facts], normal_text(body))
+    said = (
+        normal_text(title),
+        normal_text(subtitle),
+        [normal_text(fact) for fact in facts],
+        normal_text(body),
+    )
     import hashlib  # takes 3 ms, and no search needs it
 
     # JSON keeps the boundaries between fields unambiguous.
@@ -103,7 +114,9 @@ def without_data(text: str) -> str:
     text = _DATA_URI.sub(r"\1…", text)
     if "-----BEGIN " in text:
         text = _ARMOUR.sub(lambda match: match[1] + _LINE_TEXT.sub("…", match[2]), text)
-    return _BASE64.sub(lambda match: f"{match[1] or ''}…" if _is_mixed(match[2] or match[3]) else match[0], text)
+    return _BASE64.sub(
+        lambda match: f"{match[1] or ''}…" if _is_mixed(match[2] or match[3]) else match[0], text
+    )
 
 
 def _is_mixed(run: str) -> bool:

@@ -82,7 +82,11 @@ def read_inline(lines: Sequence[str], *, tags: bool = True) -> Inline:
             spans.append(span)
             if link:
                 links.append(link._replace(line=bisect(ends, span[0]) + 1))
-    return Inline(tuple(_tags(plain, spans)) if hashes else (), tuple(links), _fields(plain, text) if colons else {})
+    return Inline(
+        tuple(_tags(plain, spans)) if hashes else (),
+        tuple(links),
+        _fields(plain, text) if colons else {},
+    )
 
 
 def _fields(plain: str, text: str) -> dict[str, list[str]]:
@@ -92,7 +96,11 @@ def _fields(plain: str, text: str) -> dict[str, list[str]]:
         value = text[slice(*match.span("value"))].strip()
         if value and len(value) <= _LONGEST_VALUE:
             said = fields.setdefault(match["key"].strip(), [])
-            said += [one for one in dict.fromkeys((value, *map(str.strip, value.split(",")))) if one not in said]
+            said += [
+                one
+                for one in dict.fromkeys((value, *map(str.strip, value.split(","))))
+                if one not in said
+            ]
     return fields
 
 
@@ -195,7 +203,9 @@ def without_comments(lines: Sequence[str], code_lines: Container[int]) -> list[s
 
     `code_lines` are the numbers (from 1) of code lines, which hold no comments.
     """
-    prose = "\n".join("" if number in code_lines else line for number, line in enumerate(lines, start=1))
+    prose = "\n".join(
+        "" if number in code_lines else line for number, line in enumerate(lines, start=1)
+    )
     prose_lines = masked(prose, code_spans(prose)).split("\n")
     result = list(lines)
     kept: dict[int, list[str]] = {}  # by line with `%%`: the parts outside comments

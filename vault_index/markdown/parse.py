@@ -35,7 +35,9 @@ _TITLE_CHARACTERS = 80
 _DATES_OF_NOTES = ("created", "updated", "date", "modified")
 _DATES = (*_DATES_OF_NOTES, "expires", "valid_until", "archived")
 _USER = "## User · "
-_MARKS = re.compile(r"^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+)*(?:\[.\][ \t]+|\[![^\]\n]*\][+-]?[ \t]*)?")
+_MARKS = re.compile(
+    r"^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]+)*(?:\[.\][ \t]+|\[![^\]\n]*\][+-]?[ \t]*)?"
+)
 
 
 def parse(text: str, name: str, *, memory: bool = False) -> ParsedDocument:
@@ -48,7 +50,9 @@ def parse(text: str, name: str, *, memory: bool = False) -> ParsedDocument:
     front = read_frontmatter(lines)
     structure, inline = read_body([""] * front.lines + lines[front.lines :])
     derived = _first_words(structure, lines[front.lines :]) if memory else ""
-    return _document(lines, front, structure, inline, structure.first_h1, name, derived, memory=memory)
+    return _document(
+        lines, front, structure, inline, structure.first_h1, name, derived, memory=memory
+    )
 
 
 def parse_transcript(text: str, name: str) -> ParsedDocument:
@@ -56,7 +60,9 @@ def parse_transcript(text: str, name: str) -> ParsedDocument:
     lines = split_lines(without_data(text))
     front = replace(read_frontmatter(lines), texts=())  # metadata, not text
     structure = read_lines([""] * front.lines + lines[front.lines :])
-    return _document(lines, front, structure, read_inline(_prose(lines, structure), tags=False), "", name)
+    return _document(
+        lines, front, structure, read_inline(_prose(lines, structure), tags=False), "", name
+    )
 
 
 def without_quotes(text: str, salt: bytes, deleted: Set[int]) -> tuple[str, str | None]:
@@ -70,11 +76,21 @@ def without_quotes(text: str, salt: bytes, deleted: Set[int]) -> tuple[str, str 
     others = [
         (at, line)
         for at, line in enumerate(lines)
-        if not (user := line.startswith(_USER) if line.startswith("## ") and at + 1 not in code else user)
+        if not (
+            user := line.startswith(_USER)
+            if line.startswith("## ") and at + 1 not in code
+            else user
+        )
     ]
-    quotes = [(key, *at) for run, *at in runs_of_words(others) if (key := fingerprint(run, salt)) in deleted]
+    quotes = [
+        (key, *at)
+        for run, *at in runs_of_words(others)
+        if (key := fingerprint(run, salt)) in deleted
+    ]
     for _, first, last in quotes:
-        lines[first : last + 1] = ["title: …" if one.startswith("title:") else "" for one in lines[first : last + 1]]
+        lines[first : last + 1] = [
+            "title: …" if one.startswith("title:") else "" for one in lines[first : last + 1]
+        ]
     return "\n".join(lines), json.dumps(sorted({key for key, _, _ in quotes})) if quotes else None
 
 
@@ -171,7 +187,11 @@ def read_body(lines: list[str]) -> tuple[Structure, Inline]:
 
 def _prose(lines: list[str], structure: Structure) -> list[str]:
     code = structure.code_lines
-    return ["" if number in code else line for number, line in enumerate(lines, start=1)] if code else lines
+    return (
+        ["" if number in code else line for number, line in enumerate(lines, start=1)]
+        if code
+        else lines
+    )
 
 
 def normal_tags(tags: Iterable[str]) -> tuple[str, ...]:
@@ -180,7 +200,9 @@ def normal_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def _either(values: Mapping[str, Any], *keys: str, split_spaces: bool = False) -> list[str]:
-    return [text for key in keys for text in string_list(values.get(key), split_spaces=split_spaces)]
+    return [
+        text for key in keys for text in string_list(values.get(key), split_spaces=split_spaces)
+    ]
 
 
 def _fields(texts: Iterable[FieldText], *, every: bool) -> Iterator[tuple[Block, ...]]:
@@ -191,14 +213,25 @@ def _fields(texts: Iterable[FieldText], *, every: bool) -> Iterator[tuple[Block,
     """
     said = [one for one in texts if _is_passage(one, every)]
     size = sum(map(_is_sentence, said)) // _SENTENCES_ALONE + 1
-    lines = groupby(said, key=lambda one: (one.first, one.text if size == 1 and _is_sentence(one) else ""))
+    lines = groupby(
+        said, key=lambda one: (one.first, one.text if size == 1 and _is_sentence(one) else "")
+    )
     places = enumerate(list(same) for _, same in lines)
-    for _, group in groupby(places, key=lambda place: place[0] // size if any(map(_is_sentence, place[1])) else -1):
+    for _, group in groupby(
+        places, key=lambda place: place[0] // size if any(map(_is_sentence, place[1])) else -1
+    ):
         before, blocks = "", []
         for _, here in group:
             key = f"{here[0].key}: " if here[0].key != before else ""
             before = here[-1].key
-            blocks.append(Block(here[0].first, here[-1].last, f"- {key}{'; '.join(one.text for one in here)}", ()))
+            blocks.append(
+                Block(
+                    here[0].first,
+                    here[-1].last,
+                    f"- {key}{'; '.join(one.text for one in here)}",
+                    (),
+                )
+            )
         yield tuple(blocks)
 
 
@@ -214,15 +247,24 @@ def _is_passage(one: FieldText, every: bool) -> bool:
 
 
 def _is_sentence(one: FieldText) -> bool:
-    return len(one.text.split()) >= _SENTENCE_WORDS or (len(one.text) >= _SENTENCE_CJK and not is_word(one.text))
+    return len(one.text.split()) >= _SENTENCE_WORDS or (
+        len(one.text) >= _SENTENCE_CJK and not is_word(one.text)
+    )
 
 
-def _without_body(lines: Sequence[str], front: Frontmatter, title: str, name: str) -> Iterator[Block]:
+def _without_body(
+    lines: Sequence[str], front: Frontmatter, title: str, name: str
+) -> Iterator[Block]:
     """Return the text of a note without a body: frontmatter values except ids and times.
 
     The file name is the last resort, because renaming the note would then embed it again.
     """
     if any(line.strip() for line in lines):
-        values = [text for key, value in front.values.items() if key not in NO_TEXT for text in scalars(value)]
+        values = [
+            text
+            for key, value in front.values.items()
+            if key not in NO_TEXT
+            for text in scalars(value)
+        ]
         texts = dict.fromkeys(text for text in (title, *values) if text) or [name]
         yield Block(1, max(front.lines, 1), "\n".join(texts), ())

@@ -27,10 +27,16 @@ _NOT_IN_WORDS = re.compile(r"[^\w .:@+-]")  # for our own words
 _REVIEW = "vault-index review"
 _TOKEN = re.compile(r"[0-9a-f]{4,64}")
 
-_BEGIN = re.compile(r'^[ \t>]*<vault-index-recall token="([0-9a-f]{4,64})">[ \t]*\r?$', re.MULTILINE)
-_END = re.compile(r'^[ \t>]*</vault-index-recall token="([0-9a-f]{4,64})">[ \t]*\r?(?:\n|\Z)', re.MULTILINE)
+_BEGIN = re.compile(
+    r'^[ \t>]*<vault-index-recall token="([0-9a-f]{4,64})">[ \t]*\r?$', re.MULTILINE
+)
+_END = re.compile(
+    r'^[ \t>]*</vault-index-recall token="([0-9a-f]{4,64})">[ \t]*\r?(?:\n|\Z)', re.MULTILINE
+)
 _WAITING = rf"[\d,]+ memor(?:y waits|ies wait) for the user's review: {_REVIEW}"
-_QUOTED = re.compile(rf"(?:[ \t]*(?:>.*|`[^`\n]+`(?: · .*)?|{re.escape(PREFACE)}|{_WAITING})?\r?(?:\n|\Z))*")
+_QUOTED = re.compile(
+    rf"(?:[ \t]*(?:>.*|`[^`\n]+`(?: · .*)?|{re.escape(PREFACE)}|{_WAITING})?\r?(?:\n|\Z))*"
+)
 """Lines of a block as written by `as_recalled`, `quotation` and `waiting_told`."""
 _TOOL = re.compile(r"(?:[\w.-]+_)?memory_(?:delete|get|list|recall|search|store|timeline|update)")
 _HEAD = re.compile(r"^`([^`\n]+)`", re.MULTILINE)
@@ -51,7 +57,9 @@ def is_token(text: str) -> bool:
 def as_recalled(quotations: Sequence[str], token: str, last: str = "") -> str:
     """Return a block of quotations for an agent, with our own `last` line (see `drop_recalled`)."""
     begin, end = f'<vault-index-recall token="{token}">', f'</vault-index-recall token="{token}">'
-    return "\n".join(filter(None, [begin, PREFACE if quotations or not last else "", *quotations, last, end]))
+    return "\n".join(
+        filter(None, [begin, PREFACE if quotations or not last else "", *quotations, last, end])
+    )
 
 
 def waiting_told(count: int) -> str:
@@ -123,7 +131,11 @@ def drop_recalled(text: str) -> str:
     for match in _BEGIN.finditer(text):
         closing = ends.get(match[1], [])
         following = bisect(closing, (match.end(), 0))
-        end = closing[following][1] if following < len(closing) else _end_of_quoted(text, match.end() + 1)
+        end = (
+            closing[following][1]
+            if following < len(closing)
+            else _end_of_quoted(text, match.end() + 1)
+        )
         if match.start() >= position and end:
             parts.append(text[position : match.start()])
             position = end
@@ -148,7 +160,10 @@ def runs_of_words(texts: Iterable[tuple[int, str]]) -> Iterator[tuple[str, int, 
                 words.append(found[1])
                 numbers.append(number)
                 continue
-            if len(words) - begin >= _SENTENCE_WORDS and len(sentence := " ".join(words[begin:])) >= _SENTENCE_LENGTH:
+            if (
+                len(words) - begin >= _SENTENCE_WORDS
+                and len(sentence := " ".join(words[begin:])) >= _SENTENCE_LENGTH
+            ):
                 yield sentence, number, number
             begin = len(words)
     for start in range(len(words) - _RUN_WORDS + 1):

@@ -91,7 +91,10 @@ def scan(lines: Sequence[str], parse: Parse) -> Spans:
         elif kind == "heading":
             spans.append(BlockSpan(end, end, len(mark[0]), heading_title(line[len(mark[0]) :])))  # type: ignore[index]
         elif kind:
-            spans += [BlockSpan(one + 1, _last(lines, one, following)) for one, following in pairwise((*items, end))]
+            spans += [
+                BlockSpan(one + 1, _last(lines, one, following))
+                for one, following in pairwise((*items, end))
+            ]
         at = end
     return spans, code
 
@@ -164,7 +167,11 @@ def _text_end(lines: Sequence[str], start: int) -> int:
         if not _TEXT_GOES_ON.match(line):
             if _TEXT_ENDS.match(line):
                 break
-            table = end == start + 1 and lines[start][0] == line[0] == "|" and _DELIMITER_LINE.match(line)
+            table = (
+                end == start + 1
+                and lines[start][0] == line[0] == "|"
+                and _DELIMITER_LINE.match(line)
+            )
             return _table_end(lines, start) if table else ~end
         end += 1
     if lines[start][0] == "[" and any(_DEFINITION in line for line in lines[start:end]):
@@ -176,7 +183,11 @@ def _table_end(lines: Sequence[str], start: int) -> int:
     """Return the end of a table whose rows begin with a bar; as a paragraph it ends there too."""
     end = start + 2
     while end < len(lines) and (line := lines[end]).strip(" \t"):
-        if line[0] != "|" or _DELIMITER_LINE.match(line) or len(lines[start]) * (end - start) > _MOST_CELLS:
+        if (
+            line[0] != "|"
+            or _DELIMITER_LINE.match(line)
+            or len(lines[start]) * (end - start) > _MOST_CELLS
+        ):
             return ~end
         end += 1
     return end
@@ -212,7 +223,9 @@ def _list_end(lines: Sequence[str], start: int) -> tuple[list[int], int]:
         elif indent < width:
             over = not indent and (_is_new(lines, at) or _LIST_ENDS.match(line))
             return items, at if over else ~at
-        elif indent >= (width + _CODE_INDENT if below_blank else _DEEPEST) or not _IN_ITEM.match(bare):
+        elif indent >= (width + _CODE_INDENT if below_blank else _DEEPEST) or not _IN_ITEM.match(
+            bare
+        ):
             return items, ~at
         if _DEFINITION in line:
             return items, ~at

@@ -72,7 +72,10 @@ def plain_tree(text: str) -> Rendered:
         "end": 1,
     }
     paragraphs = ((one.start, one.end) for one in plain_spans(lines)[0])
-    shown = (["p", {"line": start, "end": end}, "\n".join(lines[start - 1 : end])] for start, end in paragraphs)
+    shown = (
+        ["p", {"line": start, "end": end}, "\n".join(lines[start - 1 : end])]
+        for start, end in paragraphs
+    )
     return Rendered([["callout", warning], *shown], [])
 
 
@@ -124,7 +127,9 @@ class _Drawing:
         # Footnotes go to the end.
         self._tokens = sorted(tokens, key=lambda token: token.type == FOOTNOTE)
         self._window = window
-        self._last_said = list(accumulate((n if line.strip() else 0 for n, line in enumerate(lines, start=1)), max))
+        self._last_said = list(
+            accumulate((n if line.strip() else 0 for n, line in enumerate(lines, start=1)), max)
+        )
         self._room = sum(map(len, lines)) + _ROOM
         self._out = _Nodes()
         self.outline: list[Attributes] = []
@@ -170,7 +175,11 @@ class _Drawing:
         token, tag = self._tokens[at], self._tokens[at].tag
         attributes = self._place(token) if tag not in ("thead", "tbody") else {}
         if tag in ("th", "td"):
-            attributes = {"align": align} if (align := str(token.attrs.get("style", "")).partition(":")[2]) else {}
+            attributes = (
+                {"align": align}
+                if (align := str(token.attrs.get("style", "")).partition(":")[2])
+                else {}
+            )
         elif tag == "blockquote":
             tag = self._callout(at, attributes)
         elif tag == "li":
@@ -227,13 +236,18 @@ class _Drawing:
                 used[key], ids[at] = 1, key
                 if token.level == 0 and words:
                     line = self._place(token)["line"]
-                    self.outline.append({"level": int(token.tag[1:]), "text": words, "id": key, "line": line})
+                    self.outline.append(
+                        {"level": int(token.tag[1:]), "text": words, "id": key, "line": line}
+                    )
         return ids
 
     def _place(self, token: Token) -> Attributes:
         """Return the lines of a token, without the trailing blank lines of markdown-it."""
         first, end = token.map or (0, 1)
-        return {"line": first + 1, "end": max(self._last_said[min(end, len(self._last_said)) - 1], first + 1)}
+        return {
+            "line": first + 1,
+            "end": max(self._last_said[min(end, len(self._last_said)) - 1], first + 1),
+        }
 
     def _is_left_out(self, at: int) -> bool:
         token = self._tokens[at]
@@ -248,7 +262,9 @@ class _Drawing:
     def _end(self, at: int) -> int:
         """Return the index of the last token of a block."""
         level, last = self._tokens[at].level, at
-        while self._tokens[at].nesting > 0 and (self._tokens[last].nesting >= 0 or self._tokens[last].level != level):
+        while self._tokens[at].nesting > 0 and (
+            self._tokens[last].nesting >= 0 or self._tokens[last].level != level
+        ):
             last += 1
         return last
 
@@ -340,7 +356,11 @@ def destination(address: str) -> Attributes | None:
         return {"href": web[0].lower() + _SPACE.sub("%20", bare[web.end() :])}
     path, mark, heading = bare.partition("#")
     ref = _CONTROL.sub("", unquote(path.partition("?")[0] + mark + heading)).strip()
-    return {"ref": ref} if ref.strip("#") and not SCHEME.match(bare) and not SCHEME.match(ref) else None
+    return (
+        {"ref": ref}
+        if ref.strip("#") and not SCHEME.match(bare) and not SCHEME.match(ref)
+        else None
+    )
 
 
 def _sized(words: str) -> tuple[str, int]:

@@ -15,14 +15,18 @@ _MARKS = re.compile(r"[\[\]*_`=~^\\<&]")
 _BLOCK_ID = re.compile(r"(?:^| )\^[A-Za-z0-9-]+$")
 ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
-_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:\s[^()]*)?\)|\[[^\[\]]*\])")
+_LINK = re.compile(
+    r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:\s[^()]*)?\)|\[[^\[\]]*\])"
+)
 _FOOTNOTE = re.compile(r"\[\^[^\[\]]*\]")
 _HTML = re.compile(
     r"</?(?:a|b|br|center|code|del|div|em|font|i|img|ins|kbd|mark|p|s|small|span|strong|sub|sup|u)(?:\s[^<>]*)?/?>"
     r"|<!--(?:[^<]|<(?!!))*?-->",
     re.IGNORECASE,
 )
-_EMPHASIS = re.compile(r"(\*{1,3}|==|~~)(?=[^\s*=~])(.+?)(?<=\S)\1|(?<!\w)(_{1,3})(?=[^\s_])(.+?)(?<=\S)\3(?!\w|\.\w)")
+_EMPHASIS = re.compile(
+    r"(\*{1,3}|==|~~)(?=[^\s*=~])(.+?)(?<=\S)\1|(?<!\w)(_{1,3})(?=[^\s_])(.+?)(?<=\S)\3(?!\w|\.\w)"
+)
 _KEPT = re.compile("\0([0-9]+)\0")
 
 

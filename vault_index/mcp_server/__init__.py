@@ -32,7 +32,11 @@ def server_alone() -> ModuleType:
     try:
         return importlib.import_module(module)
     except (ImportError, AttributeError):  # a later SDK version needs its complete packages
-        for name in [name for name in sys.modules if name.startswith((f"{__name__}.", "mcp.")) or name == "mcp"]:
+        for name in [
+            name
+            for name in sys.modules
+            if name.startswith((f"{__name__}.", "mcp.")) or name == "mcp"
+        ]:
             del sys.modules[name]
         return importlib.import_module(module)
     finally:

@@ -52,7 +52,9 @@ class Backend:
             if client is not None:
                 client.close()
 
-    def call(self, method: str, params: Mapping[str, Any], caller: Caller | None = None) -> dict[str, Any]:
+    def call(
+        self, method: str, params: Mapping[str, Any], caller: Caller | None = None
+    ) -> dict[str, Any]:
         """Return the result of a method, as with `--json`.
 
         With a `caller` (a token), only a daemon answers. Raises the VaultIndexError of the method.

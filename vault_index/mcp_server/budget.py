@@ -62,7 +62,10 @@ def fits(shown: Page, budget: int) -> bool:
     A token has at least one byte, so a short answer needs no tokenizer, which is slower to load
     than a search.
     """
-    longest = max(len(one.encode("utf-8", "surrogatepass")) for one in (shown.text, render_json(shown.structured)))
+    longest = max(
+        len(one.encode("utf-8", "surrogatepass"))
+        for one in (shown.text, render_json(shown.structured))
+    )
     return longest <= budget or cost(shown) <= budget
 
 
@@ -77,7 +80,8 @@ def most(count: int, build: Callable[[int], Page], budget: int, what: str) -> Pa
     least = build(min(count, 1))
     if not fits(least, budget):
         raise UsageError(
-            f"max_tokens {budget} is too small for {what}", f"give at least {cost(least)}, or request less"
+            f"max_tokens {budget} is too small for {what}",
+            f"give at least {cost(least)}, or request less",
         )
     low, high = 1, count
     while high - low > 1:
@@ -86,7 +90,9 @@ def most(count: int, build: Callable[[int], Page], budget: int, what: str) -> Pa
     return build(low)
 
 
-def cut_records(method: str, answer: Mapping[str, Any], *, offset: int, limit: int, budget: int) -> Page:
+def cut_records(
+    method: str, answer: Mapping[str, Any], *, offset: int, limit: int, budget: int
+) -> Page:
     """Return the first `limit` records, or as many as fit.
 
     The cursor is the offset of the next record; none if only weak hits follow.
@@ -119,7 +125,9 @@ def cut_timeline(answer: Mapping[str, Any], *, shown: tuple[int, int], budget: i
     return most(len(before) + len(after), build, budget, "the document and a neighbour")
 
 
-def cut_text(text: Mapping[str, Any], *, skip: int, build: Callable[[Answer, str | None], Page], budget: int) -> Page:
+def cut_text(
+    text: Mapping[str, Any], *, skip: int, build: Callable[[Answer, str | None], Page], budget: int
+) -> Page:
     """Return the text if it fits, else as many whole lines as fit, else a part of the first line.
 
     `skip` characters of its first line were shown before. `build` makes the page from a text and
@@ -137,7 +145,9 @@ def cut_text(text: Mapping[str, Any], *, skip: int, build: Callable[[Answer, str
 
     def of_lines(count: int) -> Page:
         part = _part(whole, "\n".join(lines[:count]), (first, first + count - 1))
-        return build(part, f"{text['id']}:{first + count}-{last}" if first + count <= last else None)
+        return build(
+            part, f"{text['id']}:{first + count}-{last}" if first + count <= last else None
+        )
 
     def of_first_line(count: int) -> Page:
         part = _part(whole, lines[0][:count], (first, first))
@@ -162,6 +172,10 @@ def place_of(cursor: str) -> tuple[str, int]:
 
 def _filled(value: Any, omitted: Collection[str]) -> Any:
     if isinstance(value, Mapping):
-        kept = {key: item for key, item in value.items() if item not in (None, "", [], (), {}) or key == "results"}
+        kept = {
+            key: item
+            for key, item in value.items()
+            if item not in (None, "", [], (), {}) or key == "results"
+        }
         return {key: _filled(item, omitted) for key, item in kept.items() if key not in omitted}
     return [_filled(item, omitted) for item in value] if isinstance(value, list | tuple) else value

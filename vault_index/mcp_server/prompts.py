@@ -17,7 +17,10 @@ _RECALL = {
 _REMEMBER = {
     "name": "remember",
     "description": "Store decisions and lessons for the next session",
-    "arguments": [{"name": "fact", "description": "what to store (default: from all of this session)"}, _PROJECT],
+    "arguments": [
+        {"name": "fact", "description": "what to store (default: from all of this session)"},
+        _PROJECT,
+    ],
 }
 _KEEP = (
     "Search for each with memory_search first. If a memory is wrong or incomplete, correct it with "
@@ -34,7 +37,9 @@ def listed(*, read_only: bool) -> list[dict[str, Any]]:
     return [_RECALL] if read_only else [_RECALL, _REMEMBER]
 
 
-def prompt(toolbox: "Toolbox", name: str, given: Mapping[str, str], folders: Sequence[str]) -> dict[str, Any]:
+def prompt(
+    toolbox: "Toolbox", name: str, given: Mapping[str, str], folders: Sequence[str]
+) -> dict[str, Any]:
     """Return the message that a client sends for its user.
 
     Raises NotFoundError, and the errors of `memory_recall`.
@@ -42,11 +47,20 @@ def prompt(toolbox: "Toolbox", name: str, given: Mapping[str, str], folders: Seq
     project = given.get("project", "").strip()
     if name == "recall":
         task = given.get("task", "").strip()
-        recalled = toolbox.call("memory_recall", {"query": task, "project": project}, folders=folders).text
-        parts = [f"My task: {task}" if task else "", recalled.strip() or "My memory has nothing about it."]
+        recalled = toolbox.call(
+            "memory_recall", {"query": task, "project": project}, folders=folders
+        ).text
+        parts = [
+            f"My task: {task}" if task else "",
+            recalled.strip() or "My memory has nothing about it.",
+        ]
     elif name == "remember" and toolbox.writes:
         fact = given.get("fact", "").strip()
-        parts = [f"Remember this: {fact}" if fact else _SESSION, _KEEP, f"The project is {project}." if project else ""]
+        parts = [
+            f"Remember this: {fact}" if fact else _SESSION,
+            _KEEP,
+            f"The project is {project}." if project else "",
+        ]
     else:
         raise NotFoundError(f"there is no prompt {name[:40]!r}", "see prompts/list")
     text = "\n\n".join(part for part in parts if part)

@@ -25,7 +25,13 @@ _WITHOUT_BOUND = 10**9
 
 def listed(toolbox: "Toolbox", cursor: str | None) -> dict[str, Any]:
     """List the most recently changed memories, page by page. Raises UsageError."""
-    asked = {"kind": "memory", "sort": "updated", "limit": _PAGE, "cursor": cursor, "max_tokens": _WITHOUT_BOUND}
+    asked = {
+        "kind": "memory",
+        "sort": "updated",
+        "limit": _PAGE,
+        "cursor": cursor,
+        "max_tokens": _WITHOUT_BOUND,
+    }
     page = toolbox.call("memory_list", asked).structured
     found = [
         {
@@ -43,7 +49,9 @@ def listed(toolbox: "Toolbox", cursor: str | None) -> dict[str, Any]:
 def read(toolbox: "Toolbox", uri: str) -> dict[str, Any]:
     """Return the text of a document. Raises NotFoundError, also for a path outside the source."""
     known = _URI.fullmatch(uri)
-    source, path = (unquote(part, errors="surrogateescape") for part in known.groups()) if known else ("", "")
+    source, path = (
+        (unquote(part, errors="surrogateescape") for part in known.groups()) if known else ("", "")
+    )
     try:
         asked = {"ref": [path], "source": source, "max_tokens": _WITHOUT_BOUND}
         [text] = toolbox.call("memory_get", asked).structured["results"] if known else [{}]
@@ -51,7 +59,9 @@ def read(toolbox: "Toolbox", uri: str) -> dict[str, Any]:
         text = {}
     # The reference matched another document, as [[Harbour]] can.
     if (text.get("source"), text.get("path")) != (source, path):
-        raise NotFoundError(f"there is no resource {uri[:200]!r}", "find documents with memory_search")
+        raise NotFoundError(
+            f"there is no resource {uri[:200]!r}", "find documents with memory_search"
+        )
     return {"contents": [{"uri": uri, "mimeType": _MARKDOWN, "text": text.get("content", "")}]}
 
 

@@ -31,9 +31,14 @@ def serve(backend: Backend, *, read_only: bool = False, source: str | None = Non
     return 0
 
 
-async def _serve(asker: Asker, backend: Backend, reading: io.TextIOWrapper, writing: io.TextIOWrapper) -> None:
+async def _serve(
+    asker: Asker, backend: Backend, reading: io.TextIOWrapper, writing: io.TextIOWrapper
+) -> None:
     server = build_server(lambda _: asker, backend.prepare)
-    async with stdio_server(anyio.wrap_file(reading), anyio.wrap_file(writing)) as (incoming, outgoing):
+    async with stdio_server(anyio.wrap_file(reading), anyio.wrap_file(writing)) as (
+        incoming,
+        outgoing,
+    ):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 

@@ -5,7 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError, did_you_mean
-from vault_index.mcp_server.budget import Answer, Page, cut_records, cut_text, cut_timeline, page, place_of
+from vault_index.mcp_server.budget import (
+    Answer,
+    Page,
+    cut_records,
+    cut_text,
+    cut_timeline,
+    page,
+    place_of,
+)
 from vault_index.mcp_server.tools import HUMP, TOOLS, Tool, in_words_of_tools
 
 Ask = Callable[[str, Mapping[str, Any]], dict[str, Any]]
@@ -45,7 +53,9 @@ _OTHER_TOOLS = {
     "find": "memory_search",
 }
 """Names of our tools in OpenCodeKit and others, without `memory_`."""
-_NO_TOOLS = {"memory_admin": "run in a shell: vault-index status, vault-index import or vault-index prune"}
+_NO_TOOLS = {
+    "memory_admin": "run in a shell: vault-index status, vault-index import or vault-index prune"
+}
 
 _LEFT_OUT = "it is not a markdown file, it is a link out of the vault, or a rule of the vault or its source excludes it"
 
@@ -62,7 +72,12 @@ class Toolbox:
         self._source = source
 
     def call(
-        self, name: str, given: Mapping[str, Any], client: str = "", folders: Sequence[str] = (), **more: Any
+        self,
+        name: str,
+        given: Mapping[str, Any],
+        client: str = "",
+        folders: Sequence[str] = (),
+        **more: Any,
     ) -> Page:
         """Run a tool and return its answer.
 
@@ -98,7 +113,11 @@ class Toolbox:
         if tool.method == "review":
             end = "Memories go to the trash; sessions are forgotten for good."
         else:
-            end = "This cannot be undone." if args.get("permanent") else "They go to the trash of their source."
+            end = (
+                "This cannot be undone."
+                if args.get("permanent")
+                else "They go to the trash of their source."
+            )
         return "\n".join((f"Delete {len(named)} of your memories?", *named[:_NAMED], *more, end))
 
     def _named(self, args: Mapping[str, Any]) -> str:
@@ -115,7 +134,12 @@ class Toolbox:
         return f"- {' '.join(told.split())}"
 
     def _called(
-        self, tool: Tool, given: Mapping[str, Any], client: str, folders: Sequence[str], more: Mapping[str, Any]
+        self,
+        tool: Tool,
+        given: Mapping[str, Any],
+        client: str,
+        folders: Sequence[str],
+        more: Mapping[str, Any],
     ) -> Page:
         args = tool.checked(given)
         if folders:
@@ -123,7 +147,11 @@ class Toolbox:
         if tool.method == "recall":
             args = {**more, **args}
         if "ref" in args:
-            args["ref"] = [_bare(ref) for ref in args["ref"]] if isinstance(args["ref"], list) else _bare(args["ref"])
+            args["ref"] = (
+                [_bare(ref) for ref in args["ref"]]
+                if isinstance(args["ref"], list)
+                else _bare(args["ref"])
+            )
         if self._source is not None:
             args.setdefault("source", self._source)
         # `get` reports each reference separately.
@@ -154,22 +182,34 @@ class Toolbox:
         With an action and a reference, decide instead, without the list's limits.
         """
         if args.keys().isdisjoint(("action", "ref")):
-            return self._records(method, {name: value for name, value in args.items() if name != "client"})
+            return self._records(
+                method, {name: value for name, value in args.items() if name != "client"}
+            )
         if not {"action", "ref"} <= args.keys():
-            raise UsageError("a decision needs an action and a ref", "give both, or neither for the list")
+            raise UsageError(
+                "a decision needs an action and a ref", "give both, or neither for the list"
+            )
         of_list = ("reason", "project", "limit", "offset", "max_tokens", "cursor")
-        return self._whole("decide", {name: value for name, value in args.items() if name not in of_list})
+        return self._whole(
+            "decide", {name: value for name, value in args.items() if name not in of_list}
+        )
 
     def _list(self, method: str, args: dict[str, Any]) -> Page:
         """List documents; with `touched` or `summary` list sessions or their work."""
         if not (args.get("touched") or args.get("summary")):
-            wanted = {name: value for name, value in args.items() if name not in ("touched", "summary")}
+            wanted = {
+                name: value for name, value in args.items() if name not in ("touched", "summary")
+            }
             return self._records(method, wanted)
         if strange := next((name for name in args if name not in _OF_SESSIONS), None):
             raise UsageError(f"{strange} cannot be combined with touched or summary", "remove it")
         if args.get("kind", "session") != "session":
-            raise UsageError(f"touched and summary need kind session, not {args['kind']}", "omit kind")
-        return self._records("sessions", {to: args[name] for name, to in _OF_SESSIONS.items() if to and name in args})
+            raise UsageError(
+                f"touched and summary need kind session, not {args['kind']}", "omit kind"
+            )
+        return self._records(
+            "sessions", {to: args[name] for name, to in _OF_SESSIONS.items() if to and name in args}
+        )
 
     def _put_file(self, method: str, args: dict[str, Any]) -> Page:
         """Change a file, or create it if it is missing, as OpenCodeKit's `memory-update` does."""
@@ -202,7 +242,13 @@ class Toolbox:
     def _get(self, method: str, args: dict[str, Any]) -> Page:
         budget, cursor = _bounds(args)
         refs = args.pop("ref", [])
-        places = cursor.split(_BETWEEN) if cursor is not None else [refs] if isinstance(refs, str) else refs
+        places = (
+            cursor.split(_BETWEEN)
+            if cursor is not None
+            else [refs]
+            if isinstance(refs, str)
+            else refs
+        )
         if cursor is not None:
             args.pop("neighbors", None)  # the cursor already includes them
         texts: list[Answer] = []
@@ -211,25 +257,37 @@ class Toolbox:
             ref, skip = place_of(place)
             try:
                 if not ref.strip():
-                    raise UsageError("a reference is empty", "remove it, or start again without the cursor")
+                    raise UsageError(
+                        "a reference is empty", "remove it, or start again without the cursor"
+                    )
                 _refuse_outside(ref)
                 [text] = self._ask(method, {**args, "ref": ref, "max_tokens": budget})["results"]
             except VaultIndexError as error:
-                failed.append({"position": ref, "error": error.message, "hint": in_words_of_tools(error.hint)})
+                failed.append(
+                    {"position": ref, "error": error.message, "hint": in_words_of_tools(error.hint)}
+                )
                 if len(failed) == len(places):  # nothing to show
                     raise
                 continue
 
-            def build(part: Answer, rest: str | None, later: Sequence[str] = places[number + 1 :]) -> Page:
+            def build(
+                part: Answer, rest: str | None, later: Sequence[str] = places[number + 1 :]
+            ) -> Page:
                 left = [rest, *later] if rest else later
-                return page(method, {"results": [*texts, part], "failed": failed}, _BETWEEN.join(left) or None)
+                return page(
+                    method,
+                    {"results": [*texts, part], "failed": failed},
+                    _BETWEEN.join(left) or None,
+                )
 
             try:
                 shown = cut_text(text, skip=skip, build=build, budget=budget)
             except UsageError:
                 if not texts:
                     raise
-                return page(method, {"results": texts, "failed": failed}, _BETWEEN.join(places[number:]))
+                return page(
+                    method, {"results": texts, "failed": failed}, _BETWEEN.join(places[number:])
+                )
             texts.append({**text, "content": text["content"][skip:]})
             if shown.structured.get("cursor", "") != _BETWEEN.join(places[number + 1 :]):
                 return shown
@@ -265,7 +323,16 @@ class Toolbox:
 
 def _as_new(args: Mapping[str, Any]) -> dict[str, Any]:
     """Convert the parameters of `update` to those of `add`."""
-    of_update = ("ref", "content", "client", "append", "section", "allow_empty", "add_tags", "remove_tags")
+    of_update = (
+        "ref",
+        "content",
+        "client",
+        "append",
+        "section",
+        "allow_empty",
+        "add_tags",
+        "remove_tags",
+    )
     new = {name: value for name, value in args.items() if name not in of_update}
     author = {"entered_by": args["client"]} if "client" in args else {}
     tags = {"tags": args["add_tags"]} if "add_tags" in args else {}
@@ -290,18 +357,30 @@ def answer_tool(ask: Ask, params: Mapping[str, Any]) -> str:
     """
     name, given = params.get("name"), params.get("arguments") or {}
     if not isinstance(name, str) or not isinstance(given, dict):
-        raise UsageError("a call needs the name of a tool and an object of arguments", "give name and arguments")
-    client, directory, session = (str(params.get(key) or "") for key in ("entered_by", "directory", "session"))
+        raise UsageError(
+            "a call needs the name of a tool and an object of arguments", "give name and arguments"
+        )
+    client, directory, session = (
+        str(params.get(key) or "") for key in ("entered_by", "directory", "session")
+    )
     more = {"project": directory or None, "session": session or None}
-    return Toolbox(TOOLS, ask).call(name, given, client, [directory] if directory else [], **more).text
+    return (
+        Toolbox(TOOLS, ask).call(name, given, client, [directory] if directory else [], **more).text
+    )
 
 
-def _typed_in(method: str, folders: list[str], session: str | None, *, asks: bool) -> dict[str, Any]:
+def _typed_in(
+    method: str, folders: list[str], session: str | None, *, asks: bool
+) -> dict[str, Any]:
     """Return the arguments for the origin of a call. MCP clients do not name their session."""
     if method in ("add", "update"):
         return {"directory": folders, **({"session": session} if session else {})}
     asking = "session" if method == "recall" else "exclude_session"
-    return {"directory": folders, asking: session or "current"} if asks or method in ("search", "recall") else {}
+    return (
+        {"directory": folders, asking: session or "current"}
+        if asks or method in ("search", "recall")
+        else {}
+    )
 
 
 def _bare(ref: str) -> str:
@@ -313,7 +392,10 @@ def _bounds(args: dict[str, Any]) -> tuple[int, str | None]:
     """Remove `max_tokens` and the cursor from the arguments and return them."""
     budget = args.pop("max_tokens", MAX_TOKENS)
     if budget < 1:
-        raise UsageError(f"max_tokens must be at least 1, not {budget}", f"omit it for the default ({MAX_TOKENS})")
+        raise UsageError(
+            f"max_tokens must be at least 1, not {budget}",
+            f"omit it for the default ({MAX_TOKENS})",
+        )
     return budget, args.pop("cursor", None) or None
 
 
@@ -330,7 +412,12 @@ def _places(method: str, args: Mapping[str, Any]) -> list[str]:
     """
     names = ("ref", "supersedes") if method == "add" else ("ref", "supersedes", "path", "file")
     given = [args.get(name) for name in names]
-    return [place for value in given if value for place in ([value] if isinstance(value, str) else value)]
+    return [
+        place
+        for value in given
+        if value
+        for place in ([value] if isinstance(value, str) else value)
+    ]
 
 
 def _refuse_outside(place: str) -> None:
@@ -341,7 +428,9 @@ def _refuse_outside(place: str) -> None:
     if _WIKILINK.match(place.strip()):
         return
     parts = re.split(r"[/\\]", place.strip())
-    hidden = any(part.startswith(".") for part in parts[:-1]) or (len(parts) > 1 and parts[-1].startswith("."))
+    hidden = any(part.startswith(".") for part in parts[:-1]) or (
+        len(parts) > 1 and parts[-1].startswith(".")
+    )
     for refused, why in (
         ("\0" in place, "is not a path"),
         (_ABSOLUTE.match(place.strip()), "is an absolute path, not one inside a vault"),

@@ -19,7 +19,11 @@ Kind = Literal["text", "names", "refs", "whole", "number", "flag"]
 _KINDS: Mapping[Kind, tuple[dict[str, Any], Any, str]] = {
     "text": ({"type": "string"}, str, "text"),
     "names": ({"type": "array", "items": {"type": "string"}}, str, "a list of texts or one text"),
-    "refs": ({"type": "array", "items": {"type": "string"}}, str, "an id or a path, or a list of them"),
+    "refs": (
+        {"type": "array", "items": {"type": "string"}},
+        str,
+        "an id or a path, or a list of them",
+    ),
     "whole": ({"type": "integer"}, int, "a whole number"),
     "number": ({"type": "number"}, int | float, "a number"),
     "flag": ({"type": "boolean"}, bool, "true or false"),
@@ -95,7 +99,11 @@ class Argument:
 
     def schema(self) -> dict[str, Any]:
         described = {"description": self.about} if self.about else {}
-        return {**_KINDS[self.kind][0], **({"enum": list(self.choices)} if self.choices else {}), **described}
+        return {
+            **_KINDS[self.kind][0],
+            **({"enum": list(self.choices)} if self.choices else {}),
+            **described,
+        }
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the converted value. Raises UsageError if it is not of this kind."""
@@ -103,10 +111,15 @@ class Argument:
         many = isinstance(value, list) and (self.kind in _LISTS or self.many)
         several = value if isinstance(value, list) and (many or len(value) == 1) else [value]
         values = [_converted(self.kind, one) for one in several]
-        if not all(isinstance(one, wanted) and isinstance(one, bool) == (self.kind == "flag") for one in values):
+        if not all(
+            isinstance(one, wanted) and isinstance(one, bool) == (self.kind == "flag")
+            for one in values
+        ):
             shown = repr(value)
             shown = shown if len(shown) <= 60 else f"{shown[:60]}…"
-            raise UsageError(f"{name} must be {expected}, not {shown}", "correct it, and call again")
+            raise UsageError(
+                f"{name} must be {expected}, not {shown}", "correct it, and call again"
+            )
         values = [self._chosen(name, one) for one in values]
         return values if many else values[0]
 
@@ -143,7 +156,9 @@ _BUDGET = {
     "cursor": Argument("text", "continue a truncated answer"),
 }
 _ALL_FILTERS = {name: _of_filter(declared) for name, declared in FILTERS.items()}
-_FILTERS = {name: _ALL_FILTERS[name] for name in ("kind", "type", "project", "tags", "after", "before")}
+_FILTERS = {
+    name: _ALL_FILTERS[name] for name in ("kind", "type", "project", "tags", "after", "before")
+}
 """The filters in the schema, few because agents pay for each word.
 
 All filters are accepted, and the query language has most of them.
@@ -151,7 +166,9 @@ All filters are accepted, and the query language has most of them.
 
 _SOURCE = {"source": _ALL_FILTERS["source"]}
 _FIELDS = {name: _of_field(declared) for name, declared in FIELDS.items()}
-_CHANGED = {name: replace(argument, about="", choices=(), clears=True) for name, argument in _FIELDS.items()}
+_CHANGED = {
+    name: replace(argument, about="", choices=(), clears=True) for name, argument in _FIELDS.items()
+}
 _CONTENT = ("text", "narrative", "memory", "body")
 
 
@@ -183,13 +200,21 @@ class Tool:
         """Return the entry in `tools/list`."""
         about = {"name": self.name, "description": self.description, "inputSchema": self.schema()}
         gives = {name: {"type": kind} for name, kind in self.gives.items()}
-        return {**about, "outputSchema": {"type": "object", "properties": gives}, "annotations": self.hints()}
+        return {
+            **about,
+            "outputSchema": {"type": "object", "properties": gives},
+            "annotations": self.hints(),
+        }
 
     def hints(self) -> dict[str, bool]:
         """Return MCP's hints on what a call may change; a read-only tool needs one."""
         if self.read_only:
             return {"readOnlyHint": True}
-        return {"readOnlyHint": False, "destructiveHint": self.destructive, "idempotentHint": self.idempotent}
+        return {
+            "readOnlyHint": False,
+            "destructiveHint": self.destructive,
+            "idempotentHint": self.idempotent,
+        }
 
     def schema(self) -> dict[str, Any]:
         """Return the arguments as JSON Schema."""
@@ -214,15 +239,22 @@ class Tool:
                 continue
             if name is None:
                 there_are = f"the arguments are {', '.join(known)}"
-                raise UsageError(f"there is no argument {other!r}", did_you_mean(written, known, there_are))
+                raise UsageError(
+                    f"there is no argument {other!r}", did_you_mean(written, known, there_are)
+                )
             if name in _ALL_FILTERS and self.read_only and value in _ALL:
                 continue
             value = known[name].checked(other, value)
             if checked.get(name, value) != value:
-                raise UsageError(f"{other} and {name} mean the same, and both are given", f"give only {name}")
+                raise UsageError(
+                    f"{other} and {name} mean the same, and both are given", f"give only {name}"
+                )
             checked[name] = value
         if self.needs and not any(str(checked.get(name) or "").strip() for name in self.needs):
-            raise UsageError(f"{' or '.join(self.needs)} is missing", f"give {self.name} {' or '.join(self.needs)}")
+            raise UsageError(
+                f"{' or '.join(self.needs)} is missing",
+                f"give {self.name} {' or '.join(self.needs)}",
+            )
         return {known[name].sent_as or name: value for name, value in checked.items()}
 
 
@@ -233,7 +265,11 @@ TOOLS = (
         "Search the user's notes, memories and past sessions. Use before answering about earlier work, decisions or "
         "preferences. Returns a line per hit; open one or two with memory_get.",
         {
-            "query": Argument("text", 'a question or words; "phrase", -word, OR, tag:x and so on', other_names=_QUERY),
+            "query": Argument(
+                "text",
+                'a question or words; "phrase", -word, OR, tag:x and so on',
+                other_names=_QUERY,
+            ),
             "limit": Argument("whole", "hits (10)", other_names=_LIMIT),
             "offset": _WHOLE,
             **_FILTERS,
@@ -322,7 +358,12 @@ TOOLS = (
             "add_tags": _NAMES,
             "remove_tags": _NAMES,
         },
-        unlisted={**_CHANGED, **_SOURCE, "force": _FLAG, "mode": Argument("text", choices=("append", "replace"))},
+        unlisted={
+            **_CHANGED,
+            **_SOURCE,
+            "force": _FLAG,
+            "mode": Argument("text", choices=("append", "replace")),
+        },
         needs=("ref",),
         read_only=False,
         destructive=True,
@@ -348,7 +389,9 @@ TOOLS = (
         "List documents, newest first. Use for an overview; to find something use memory_search.",
         {
             "sort": Argument("text", choices=tuple(name for name in SORTS if name != "time")),
-            "limit": Argument("whole", "number (default: as max_tokens allows)", other_names=_LIMIT),
+            "limit": Argument(
+                "whole", "number (default: as max_tokens allows)", other_names=_LIMIT
+            ),
             "offset": _WHOLE,
             **_FILTERS,
             "touched": Argument("text", "sessions that wrote or read this file"),
@@ -385,7 +428,9 @@ TOOLS = (
 
 
 _TOOL_OF = {tool.method: tool.name for tool in TOOLS}
-_KNOWN = {name.replace("_", "-"): name for tool in TOOLS for name in (*tool.arguments, *tool.unlisted)}
+_KNOWN = {
+    name.replace("_", "-"): name for tool in TOOLS for name in (*tool.arguments, *tool.unlisted)
+}
 _IN_SHELL = re.compile(
     rf"(?P<other>vault-index (?!(?:{'|'.join(_TOOL_OF)})\b)[^`,;]*)|vault-index (?P<method>[a-z]+)"
     "|--(?P<option>[a-z-]+)"

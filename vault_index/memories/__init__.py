@@ -22,7 +22,10 @@ if TYPE_CHECKING:
         revert_memory as revert_memory,
     )
     from vault_index.memories.review import review_memories as review_memories
-    from vault_index.memories.transfer.export import export_memories as export_memories, export_text as export_text
+    from vault_index.memories.transfer.export import (
+        export_memories as export_memories,
+        export_text as export_text,
+    )
     from vault_index.memories.transfer.importer import import_memories as import_memories
     from vault_index.memories.undo import undo_change as undo_change
 

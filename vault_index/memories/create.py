@@ -53,8 +53,12 @@ def add_memory(
         new = read_text(with_changes(new.text, {"id": str(uuid.uuid4())}))
     with writing(runtime, "add", sources, now, who=client_of(given), typed_in=typed_in) as memories:
         replaced = replaced_by(memories, supersedes)
-        by_agent = runtime.config.memory.review == "agents" and new.front.get("entered_by") and not path
-        stored = memories.store(replace(new, path=path or ""), replaced, folder=INBOX if by_agent else None)
+        by_agent = (
+            runtime.config.memory.review == "agents" and new.front.get("entered_by") and not path
+        )
+        stored = memories.store(
+            replace(new, path=path or ""), replaced, folder=INBOX if by_agent else None
+        )
     return embedded(runtime, with_warnings(stored, weak), memories.home, replaced, news=True)
 
 
@@ -82,7 +86,12 @@ def with_warnings(stored: StoredMemory, more: Sequence[str]) -> StoredMemory:
 
 
 def embedded(
-    runtime: Runtime, stored: StoredMemory, source: str, replaced: Sequence[StoredDocument], *, news: bool
+    runtime: Runtime,
+    stored: StoredMemory,
+    source: str,
+    replaced: Sequence[StoredDocument],
+    *,
+    news: bool,
 ) -> StoredMemory:
     """With its vectors, where nothing is sent for them, or with what waits for them. Of `news` also with the memories
     of its subject, apart from those that it was said to replace."""
@@ -103,10 +112,14 @@ def embedded(
 
 def _question(new_id: str, near: NearMemory) -> str:
     """What only a reader can decide: whether the nearest memory still holds."""
-    return f'does it replace "{near.title}"? If so: vault-index update {new_id} --supersedes {near.id}'
+    return (
+        f'does it replace "{near.title}"? If so: vault-index update {new_id} --supersedes {near.id}'
+    )
 
 
-def new_memory(text: str, given: Mapping[str, Any], now: datetime) -> tuple[MemoryFile, tuple[str, ...]]:
+def new_memory(
+    text: str, given: Mapping[str, Any], now: datetime
+) -> tuple[MemoryFile, tuple[str, ...]]:
     """A memory of this text and these fields, and the references to those it supersedes, whose ids only the index
     knows. Raises UsageError for fields that cannot be read, and for neither a text nor a title."""
     fields = read_fields(given, now=now)
@@ -121,7 +134,9 @@ def new_document(keys: Mapping[str, Any], body: str) -> str:
     return f"---\n{head}---\n{ended(without_blank_edges(with_line_ends(body, chr(10))), chr(10))}"
 
 
-def _from_file(file: MemoryFile, given: Mapping[str, Any], now: datetime) -> tuple[MemoryFile, tuple[str, ...]]:
+def _from_file(
+    file: MemoryFile, given: Mapping[str, Any], now: datetime
+) -> tuple[MemoryFile, tuple[str, ...]]:
     """As `new_memory`, of a text with frontmatter: that counts as if it were given, unless `given` says otherwise, and
     the keys it has beside those of a memory stay as they are."""
     if file.faults:
@@ -150,7 +165,9 @@ def _keys(fields: Mapping[str, Any], body: str) -> dict[str, Any]:
     """The frontmatter of a new memory, without what it supersedes, which is known only once they are found, and
     without a title that the text yields."""
     if not body.strip() and not fields.get("title"):
-        raise UsageError("there is nothing to remember: the text is empty", "give a text, or at least a title")
+        raise UsageError(
+            "there is nothing to remember: the text is empty", "give a text, or at least a title"
+        )
     keys = {**changes_of(fields), "type": fields.get("type") or "note", "supersedes": None}
     return keys if fields.get("title") != title_of(body) else {**keys, "title": None}
 
@@ -168,12 +185,20 @@ def _times(front: Mapping[str, Any], now: datetime) -> dict[str, str]:
     return {"created": created, "updated": said.get("updated") or created}
 
 
-def check_given(text: str, given: Mapping[str, Any], settings: MemoryConfig, *, force: bool) -> list[str]:
+def check_given(
+    text: str, given: Mapping[str, Any], settings: MemoryConfig, *, force: bool
+) -> list[str]:
     """Raise UsageError for what is too long, not UTF-8 or, unless `force`, looks like a credential; warn of what may be
     a weak one."""
     warnings: list[str] = []
     for name, value in {"the text": text, **given}.items():
-        part = "\n".join(map(str, value)) if isinstance(value, list | tuple) else "" if value is None else str(value)
+        part = (
+            "\n".join(map(str, value))
+            if isinstance(value, list | tuple)
+            else ""
+            if value is None
+            else str(value)
+        )
         try:
             size = len(part.encode())
         except UnicodeEncodeError as error:
@@ -200,4 +225,8 @@ def refuse_secrets(name: str, text: str) -> list[str]:
             f"line {strong[0].line} of {name} holds what looks like {strong[0].kind}{more}: nothing was stored",
             "take it out, or use --force if it is none",
         )
-    return [f"line {found[0].line} of {name} holds what looks like {found[0].kind}: take it out"] if found else []
+    return (
+        [f"line {found[0].line} of {name} holds what looks like {found[0].kind}: take it out"]
+        if found
+        else []
+    )

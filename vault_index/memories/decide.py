@@ -13,7 +13,13 @@ from vault_index.memories.file.files import slug
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.merge import merged
 from vault_index.memories.review import reasons_of
-from vault_index.memories.store import MemoryStore, marked_superseded, superseded_before, superseding, writing
+from vault_index.memories.store import (
+    MemoryStore,
+    marked_superseded,
+    superseded_before,
+    superseding,
+    writing,
+)
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, Outcome
 from vault_index.runtime import Runtime
 from vault_index.store.records import StoredDocument
@@ -46,10 +52,14 @@ def decide_memories(
             done, failed = each_of(refs, act)
         else:
             found = _found(memories, refs, seen, sources)
-            done = _OF_ALL[action](memories, found) if text is None else _edit(memories, found, text)
+            done = (
+                _OF_ALL[action](memories, found) if text is None else _edit(memories, found, text)
+            )
     if action in ("edit", "merge"):
         runtime.write.embed_document(found[0][1].source, done[0].path)
-    return MemoryOutcomes(tuple(done), tuple(failed), change=0 if runtime.hides else memories.journal.begun)
+    return MemoryOutcomes(
+        tuple(done), tuple(failed), change=0 if runtime.hides else memories.journal.begun
+    )
 
 
 Found = tuple[StoredDocument, MemoryFile]
@@ -58,27 +68,34 @@ Found = tuple[StoredDocument, MemoryFile]
 def _check(action: str, refs: Sequence[str], text: str | None, seen: Sequence[str]) -> None:
     """Raise UsageError for what cannot be decided, whatever the memories say."""
     if action not in ACTIONS:
-        raise UsageError(f"nothing can be decided by {action!r}", f"it is one of {', '.join(ACTIONS)}")
+        raise UsageError(
+            f"nothing can be decided by {action!r}", f"it is one of {', '.join(ACTIONS)}"
+        )
     least, most = _NUMBERS.get(action, (1, len(refs)))
     if not refs:
         raise UsageError("which memory?", "name it by its id or its path")
     if not least <= len(refs) <= most:
         number = "one memory" if most == 1 else "two memories or more"
         raise UsageError(
-            f"{action} is about {number}", "name it alone" if most == 1 else "name the one that stays first"
+            f"{action} is about {number}",
+            "name it alone" if most == 1 else "name the one that stays first",
         )
     if (text is not None) != (action == "edit"):
         wants = "needs the whole text of the file" if action == "edit" else "takes no text"
         raise UsageError(f"{action} {wants}", "give text with edit, and with nothing else")
     if seen and len(seen) != len(refs):
-        raise UsageError("what was seen is not given for each memory", "give seen for each of them, or none")
+        raise UsageError(
+            "what was seen is not given for each memory", "give seen for each of them, or none"
+        )
 
 
 _NUMBERS = {"edit": (1, 1), "merge": (2, 1 << 30), "supersede": (2, 1 << 30)}
 """How many memories an action is about, at least and at most; the others about any number."""
 
 
-def _found(memories: MemoryStore, refs: Sequence[str], seen: Sequence[str], sources: Sequence[str]) -> list[Found]:
+def _found(
+    memories: MemoryStore, refs: Sequence[str], seen: Sequence[str], sources: Sequence[str]
+) -> list[Found]:
     """The memories, each with its file. Raises ConflictError for one that says something else than what was seen."""
     documents = [memories.find(memories.runtime.inside(ref), sources) for ref in refs]
     if len({document.id for document in documents}) < len(documents):
@@ -87,7 +104,8 @@ def _found(memories: MemoryStore, refs: Sequence[str], seen: Sequence[str], sour
     for (document, file), digest in zip(found, seen, strict=False):
         if not file.digest.hex().startswith(digest.lower()):
             raise ConflictError(
-                f"{document.path} changed since it was looked at; nothing was done", "look again: vault-index review"
+                f"{document.path} changed since it was looked at; nothing was done",
+                "look again: vault-index review",
             )
     return found
 
@@ -95,19 +113,25 @@ def _found(memories: MemoryStore, refs: Sequence[str], seen: Sequence[str], sour
 # --- the actions ---------------------------------------------------------------------------------------------------
 
 
-def _outcome(document: StoredDocument, outcome: Outcome, path: str = "", **details: object) -> MemoryOutcome:
+def _outcome(
+    document: StoredDocument, outcome: Outcome, path: str = "", **details: object
+) -> MemoryOutcome:
     return MemoryOutcome(document.uid, path or document.path, document.title, outcome, details)
 
 
 def _accept(memories: MemoryStore, document: StoredDocument) -> MemoryOutcome:
     if not document.unreviewed:
         raise UsageError(f"{document.path} is not in the inbox", "it needs no accepting")
-    return _outcome(document, "accepted", _out_of_inbox(memories, document, memories.read(document)))
+    return _outcome(
+        document, "accepted", _out_of_inbox(memories, document, memories.read(document))
+    )
 
 
 def _out_of_inbox(memories: MemoryStore, document: StoredDocument, file: MemoryFile) -> str:
     """Move what was decided on to where memories of its type lie; its path from then on."""
-    return memories.move(document, _accepted(document, file)) if document.unreviewed else document.path
+    return (
+        memories.move(document, _accepted(document, file)) if document.unreviewed else document.path
+    )
 
 
 def _accepted(document: StoredDocument, file: MemoryFile) -> str:
@@ -119,7 +143,10 @@ def _edit(memories: MemoryStore, found: Sequence[Found], text: str) -> list[Memo
     [(document, file)] = found
     new = read_text(text.removeprefix(BOM))
     if new.faults:
-        raise UsageError(f"line {new.faults[0].line}: {new.faults[0].message}; nothing was written", "mend that line")
+        raise UsageError(
+            f"line {new.faults[0].line}: {new.faults[0].message}; nothing was written",
+            "mend that line",
+        )
     if file.closing and not new.closing:
         raise UsageError(
             "the text has no frontmatter, and an edit gives the whole file; nothing was written",
@@ -127,7 +154,8 @@ def _edit(memories: MemoryStore, found: Sequence[Found], text: str) -> list[Memo
         )
     if new.front.get("id") != file.front.get("id"):
         raise UsageError(
-            f"the id of {document.path} would change; nothing was written", "leave the line of the id alone"
+            f"the id of {document.path} would change; nothing was written",
+            "leave the line of the id alone",
         )
     if not new.body.strip() and not new.front.get("title"):
         raise UsageError(f"{file.path} would have neither text nor title", "delete it instead")
@@ -155,17 +183,23 @@ def _merge(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]
 
 def _supersede(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]:
     (_, file), *others = found
-    text = with_changes(file.text, {"supersedes": superseding(file, [other for _, other in others])})
+    text = with_changes(
+        file.text, {"supersedes": superseding(file, [other for _, other in others])}
+    )
     return _replace(memories, found, text, "superseding")
 
 
-def _replace(memories: MemoryStore, found: Sequence[Found], text: str, outcome: Outcome) -> list[MemoryOutcome]:
+def _replace(
+    memories: MemoryStore, found: Sequence[Found], text: str, outcome: Outcome
+) -> list[MemoryOutcome]:
     """Give the first memory that text, mark the others as superseded by it, and take it out of the inbox: it was looked
     at."""
     (document, file), *others = found
     old = [other for _, other in others]
     if by := file.front.get("superseded_by"):
-        raise UsageError(f"{document.path} is superseded by {by} itself", "name the one that holds first")
+        raise UsageError(
+            f"{document.path} is superseded by {by} itself", "name the one that holds first"
+        )
     if document.unreviewed:
         files = memories.files(document.source)
         files.allow(files.resolve(_accepted(document, file)), text)
@@ -198,9 +232,20 @@ def _keep_home(memories: MemoryStore, file: MemoryFile, others: Sequence[MemoryF
 
 def _keep(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]:
     """Remember that these may stay as they are: for what is said of one of them now, or of each pair of several."""
-    now, said = memories.now.timestamp(), [(document.uid, file.digest.hex()) for document, file in found]
-    pairs = [(reason, pair) for pair in combinations(said, 2) for reason in ("contradiction", "duplicate")]
-    alone = [] if pairs else [(reason, said) for reason in reasons_of(memories.connections, found[0][0], now)]
+    now, said = (
+        memories.now.timestamp(),
+        [(document.uid, file.digest.hex()) for document, file in found],
+    )
+    pairs = [
+        (reason, pair)
+        for pair in combinations(said, 2)
+        for reason in ("contradiction", "duplicate")
+    ]
+    alone = (
+        []
+        if pairs
+        else [(reason, said) for reason in reasons_of(memories.connections, found[0][0], now)]
+    )
     if not pairs and not alone:
         hint = "keep is for what review shows; accept what is in the inbox"
         raise UsageError(f"nothing is said against {found[0][0].path}", hint)

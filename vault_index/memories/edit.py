@@ -7,12 +7,25 @@ from datetime import datetime
 from typing import Any
 
 from vault_index.dates import read_start
-from vault_index.errors import ConflictError, ForbiddenError, NotFoundError, UsageError, VaultIndexError
+from vault_index.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    UsageError,
+    VaultIndexError,
+)
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import first_time, last_moment
 from vault_index.markdown.parse import normal_tags, parse, title_of
 from vault_index.memories.create import check_given, client_of, embedded, replaced_by, with_warnings
-from vault_index.memories.file.document import MemoryFile, appended, body_of, read_text, with_body, with_section
+from vault_index.memories.file.document import (
+    MemoryFile,
+    appended,
+    body_of,
+    read_text,
+    with_body,
+    with_section,
+)
 from vault_index.memories.file.fields import changes_of, read_fields
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.history import past_of
@@ -56,18 +69,32 @@ def update_memory(
     if content is None and (append or section is not None):
         raise UsageError("there is no text to write", "give it as content, or on stdin")
     if content is not None and not (content.strip() or append or allow_empty):
-        raise UsageError("the text is empty: nothing was changed", "if that is meant: --allow-empty")
-    if content is None and all(value is None for value in given.values()) and not add_tags and not remove_tags:
-        raise UsageError("nothing to change was named", "give a text, or a field, as --add-tags or --expires")
+        raise UsageError(
+            "the text is empty: nothing was changed", "if that is meant: --allow-empty"
+        )
+    if (
+        content is None
+        and all(value is None for value in given.values())
+        and not add_tags
+        and not remove_tags
+    ):
+        raise UsageError(
+            "nothing to change was named", "give a text, or a field, as --add-tags or --expires"
+        )
     if content is not None and not append and section is None and read_text(content).closing:
         raise UsageError(
             "the text begins with frontmatter, and an update gives the text below it: nothing was changed",
             "leave the frontmatter out, and name what changes of it as options",
         )
-    weak = check_given(content or "", {**given, "add_tags": add_tags}, runtime.config.memory, force=force)
+    weak = check_given(
+        content or "", {**given, "add_tags": add_tags}, runtime.config.memory, force=force
+    )
     keys = changes_of(read_fields(given, now=now))
     keys.pop("supersedes", None)  # only the index knows whose ids those are
-    more, fewer = (read_fields({"tags": tags or None}, now=now).get("tags", ()) for tags in (add_tags, remove_tags))
+    more, fewer = (
+        read_fields({"tags": tags or None}, now=now).get("tags", ())
+        for tags in (add_tags, remove_tags)
+    )
     who = client or client_of(given)
     with writing(runtime, "update", sources, now, who=who, typed_in=typed_in) as memories:
         document = memories.find(runtime.inside(ref), sources)
@@ -76,7 +103,9 @@ def update_memory(
         said = {**given, "tags": [given.get("tags"), add_tags]}
         memories.record(document.path, document.uid, said, content or "")
         text = _with_content(file.text, content, section, append=append)
-        stored = with_warnings(_apply(memories, document, file, text, keys, more, fewer, replaced), weak)
+        stored = with_warnings(
+            _apply(memories, document, file, text, keys, more, fewer, replaced), weak
+        )
     news = bool((content or "").strip() or given.get("title"))
     return embedded(runtime, stored, document.source, replaced, news=news)
 
@@ -94,9 +123,13 @@ def _apply(
     """Write `text` into the file of a memory, with these keys of the frontmatter, more tags and fewer."""
     old = [memories.read(other) for other in replaced]
     if any((other.source, other.path) == (file.source, file.path) for other in old):
-        raise UsageError(f"{document.path} cannot supersede itself", "name the memory that it replaces")
+        raise UsageError(
+            f"{document.path} cannot supersede itself", "name the memory that it replaces"
+        )
     written = string_list(file.front.get("tags", file.front.get("tag")), split_spaces=True)
-    kept = [tag for tag in keys.pop("tags", written) or () if not set(fewer) & set(normal_tags([tag]))]
+    kept = [
+        tag for tag in keys.pop("tags", written) or () if not set(fewer) & set(normal_tags([tag]))
+    ]
     has = set(normal_tags(kept))
     tags = [*kept, *(tag for tag in more if tag not in has)]
     if tags != written:
@@ -104,7 +137,9 @@ def _apply(
     if old:
         keys["supersedes"] = superseding(file, old)
     body = body_of(text)
-    if text != file.text or "title" in keys:  # what nobody gave goes with the text that it was made of
+    if (
+        text != file.text or "title" in keys
+    ):  # what nobody gave goes with the text that it was made of
         derived = (title_of(body), "" if "title" in keys else title_of(file.body))
         keys |= {"title": None} if keys.get("title", file.front.get("title")) in derived else {}
     if text != file.text and not file.front.get("id"):
@@ -116,7 +151,9 @@ def _apply(
             "delete it instead: vault-index delete, or give it a title",
         )
     in_body = parse(body, "").tags if fewer else ()
-    warnings = [f"the tag {tag} stands in the text: take it out there" for tag in fewer if tag in in_body]
+    warnings = [
+        f"the tag {tag} stands in the text: take it out there" for tag in fewer if tag in in_body
+    ]
     _refuse_duplicate(memories, file, text, [other.path for other in old])
     marked = marked_superseded(old, document.uid)
     if text == file.text and not marked:
@@ -128,7 +165,9 @@ def _apply(
     return StoredMemory(document.uid, document.path, False, warnings=tuple(warnings))
 
 
-def _refuse_duplicate(memories: MemoryStore, file: MemoryFile, text: str, replaced: Sequence[str]) -> None:
+def _refuse_duplicate(
+    memories: MemoryStore, file: MemoryFile, text: str, replaced: Sequence[str]
+) -> None:
     """Raise ConflictError if the new text says what another memory says; `replaced` are paths of superseded ones."""
     new = replace(read_text(text), path=file.path)
     if identity_of(new) == identity_of(file):
@@ -150,10 +189,17 @@ def _with_content(text: str, content: str | None, section: str | None, *, append
 
 
 def delete_memories(
-    runtime: Runtime, refs: Sequence[str], *, permanent: bool, sources: Sequence[str], client: str = ""
+    runtime: Runtime,
+    refs: Sequence[str],
+    *,
+    permanent: bool,
+    sources: Sequence[str],
+    client: str = "",
 ) -> MemoryOutcomes:
     if permanent and runtime.hides:
-        raise ForbiddenError("this token may not delete for good", "leave out permanent: they go to the trash")
+        raise ForbiddenError(
+            "this token may not delete for good", "leave out permanent: they go to the trash"
+        )
     keys: set[bytes] = set()
     with writing(runtime, "delete", sources, who=client) as memories:
 
@@ -165,11 +211,16 @@ def delete_memories(
         done, failed = each_of(refs, delete)
         if permanent and done:
             seconds = memories.purge(keys)
-            done = [replace(one, details={**one.details, "purge_seconds": round(seconds, 3)}) for one in done]
+            done = [
+                replace(one, details={**one.details, "purge_seconds": round(seconds, 3)})
+                for one in done
+            ]
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 
-def each_of(refs: Sequence[str], act: Callable[[str], MemoryOutcome]) -> tuple[list[MemoryOutcome], list[FailedItem]]:
+def each_of(
+    refs: Sequence[str], act: Callable[[str], MemoryOutcome]
+) -> tuple[list[MemoryOutcome], list[FailedItem]]:
     """What becomes of each of several memories, and those it failed for; of a single one the error is raised."""
     done, failed = [], []
     if not refs:
@@ -184,17 +235,23 @@ def each_of(refs: Sequence[str], act: Callable[[str], MemoryOutcome]) -> tuple[l
     return done, failed
 
 
-def archive_memories(runtime: Runtime, refs: Sequence[str], *, restore: bool, sources: Sequence[str]) -> MemoryOutcomes:
+def archive_memories(
+    runtime: Runtime, refs: Sequence[str], *, restore: bool, sources: Sequence[str]
+) -> MemoryOutcomes:
     with writing(runtime, "archive", sources) as memories:
 
         def archive(ref: str) -> MemoryOutcome:
             return archived(memories, memories.find(runtime.inside(ref), sources), restore=restore)
 
         done, failed = each_of(refs, archive)
-    return MemoryOutcomes(tuple(done), tuple(failed), change=0 if runtime.hides else memories.journal.begun)
+    return MemoryOutcomes(
+        tuple(done), tuple(failed), change=0 if runtime.hides else memories.journal.begun
+    )
 
 
-def archived(memories: MemoryStore, document: StoredDocument, *, restore: bool = False) -> MemoryOutcome:
+def archived(
+    memories: MemoryStore, document: StoredDocument, *, restore: bool = False
+) -> MemoryOutcome:
     """Archive one memory, or with `restore` take that back. What is so already is told, and its file not touched."""
     file = memories.read(document)
     said = file.front.get("archived")
@@ -204,8 +261,13 @@ def archived(memories: MemoryStore, document: StoredDocument, *, restore: bool =
     if said is None if restore else there:
         details["already"] = "not archived" if restore else f"archived on {said}"
     else:
-        memories.replace(file, with_changes(file.text, {"archived": None if restore else f"{memories.now:%Y-%m-%d}"}))
-    return MemoryOutcome(document.uid, document.path, document.title, "restored" if restore else "archived", details)
+        memories.replace(
+            file,
+            with_changes(file.text, {"archived": None if restore else f"{memories.now:%Y-%m-%d}"}),
+        )
+    return MemoryOutcome(
+        document.uid, document.path, document.title, "restored" if restore else "archived", details
+    )
 
 
 def keep_house(runtime: Runtime) -> dict[str, MemoryOutcomes]:
@@ -225,7 +287,10 @@ def _archive_unused(runtime: Runtime) -> MemoryOutcomes:
     begins = read_start(f"{runtime.config.memory.archive_after} ago", now)
     if begins is None:  # the setting was looked at when it was read
         return MemoryOutcomes(())
-    before, over = begins.timestamp(), Filters(states=("expired", "superseded", "unreviewed"), now=now.timestamp())
+    before, over = (
+        begins.timestamp(),
+        Filters(states=("expired", "superseded", "unreviewed"), now=now.timestamp()),
+    )
     done: list[MemoryOutcome] = []
     failed: list[FailedItem] = []
     with writing(runtime, "archive", (), now) as memories:
@@ -234,7 +299,10 @@ def _archive_unused(runtime: Runtime) -> MemoryOutcomes:
             opened = usage.get(document.uid, (0, 0.0))[1]
             if len(done) >= _AT_ONCE:
                 break  # somebody may wait to store a memory; the rest follows
-            if document.archived is None and max(document.updated, document.mtime_ns / 1e9, opened) < before:
+            if (
+                document.archived is None
+                and max(document.updated, document.mtime_ns / 1e9, opened) < before
+            ):
                 try:
                     done.append(archived(memories, document))
                 except VaultIndexError as error:
@@ -242,7 +310,9 @@ def _archive_unused(runtime: Runtime) -> MemoryOutcomes:
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 
-def prune_memories(runtime: Runtime, *, before: str | None, dry_run: bool, sources: Sequence[str]) -> MemoryOutcomes:
+def prune_memories(
+    runtime: Runtime, *, before: str | None, dry_run: bool, sources: Sequence[str]
+) -> MemoryOutcomes:
     """Move what has expired to the trash; with `before` what is older than that, expired or not. The file decides, not
     the index."""
     now = datetime.now().astimezone()
@@ -258,14 +328,20 @@ def prune_memories(runtime: Runtime, *, before: str | None, dry_run: bool, sourc
                 created = first_time(front.get("created"), front.get("date")) or document.created
                 if expired if day is None else created < day:
                     outcome = removed(memories, document, dry_run=dry_run)
-                    said = {"expires": str(front["expires"])} if expired else {"created": local_day(created)}
+                    said = (
+                        {"expires": str(front["expires"])}
+                        if expired
+                        else {"created": local_day(created)}
+                    )
                     done.append(replace(outcome, details={**outcome.details, **said}))
             except VaultIndexError as error:
                 failed.append(FailedItem(document.path, error.message, error.hint))
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 
-def _deleted(memories: MemoryStore, ref: str, sources: Sequence[str], keys: set[bytes]) -> MemoryOutcome:
+def _deleted(
+    memories: MemoryStore, ref: str, sources: Sequence[str], keys: set[bytes]
+) -> MemoryOutcome:
     """Delete a memory for good, or the versions of one that was deleted before; `keys` get those of its passages."""
     runtime, reader = memories.runtime, memories.connections.reader
     try:
@@ -274,9 +350,13 @@ def _deleted(memories: MemoryStore, ref: str, sources: Sequence[str], keys: set[
         past = past_of(runtime, memories.connections, ref, sources)
         title = past.title
         runtime.write.versions.forget(past.uid)
-        return MemoryOutcome(past.uid, past.path, title, "deleted", _left(memories, past.source, past.uid))
+        return MemoryOutcome(
+            past.uid, past.path, title, "deleted", _left(memories, past.source, past.uid)
+        )
     several = len(documents_by_id(reader, document.uid)) > 1
-    runtime.write.versions.forget(document.uid, *([document.source, document.path] if several else []))
+    runtime.write.versions.forget(
+        document.uid, *([document.source, document.path] if several else [])
+    )
     keys |= embed_keys(reader, document.id)
     outcome = removed(memories, document, permanent=True)
     return replace(outcome, details=_left(memories, document.source, document.uid))
@@ -289,7 +369,11 @@ def _left(memories: MemoryStore, source: str, uid: str) -> dict[str, Any]:
 
 
 def removed(
-    memories: MemoryStore, document: StoredDocument, *, permanent: bool = False, dry_run: bool = False
+    memories: MemoryStore,
+    document: StoredDocument,
+    *,
+    permanent: bool = False,
+    dry_run: bool = False,
 ) -> MemoryOutcome:
     trashed = "" if dry_run else memories.remove(document, permanent=permanent)
     return MemoryOutcome(

@@ -35,12 +35,20 @@ class _Session(NamedTuple):
 
 
 def forget_sessions(
-    runtime: Runtime, refs: Sequence[str], *, project: str = "", client: str = "", before: str = "", dry_run: bool
+    runtime: Runtime,
+    refs: Sequence[str],
+    *,
+    project: str = "",
+    client: str = "",
+    before: str = "",
+    dry_run: bool,
 ) -> MemoryOutcomes:
     """Those that are named, or all that every filter lets through; with the subagents of each."""
     if bool(refs) == bool(project or client or before):
         raise UsageError(
-            "which sessions?" if not refs else "sessions are named, or chosen by filters, but not both",
+            "which sessions?"
+            if not refs
+            else "sessions are named, or chosen by filters, but not both",
             "name them, or give --project, --client or --before",
         )
     until = parse_time(before) if before else float("inf")
@@ -50,7 +58,9 @@ def forget_sessions(
             chosen = {_named(runtime, connections, ref, all_) for ref in refs} or {
                 one.id
                 for one in all_.values()
-                if project in ("", one.project) and client in ("", one.client) and one.updated < until
+                if project in ("", one.project)
+                and client in ("", one.client)
+                and one.updated < until
             }
         left = all_.keys() - chosen
         while children := {id_ for id_ in left if all_[id_].parent in chosen}:
@@ -60,7 +70,9 @@ def forget_sessions(
         if not dry_run and sessions:
             _forget(runtime, sessions)
     outcome: Outcome = "would be forgotten" if dry_run else "forgotten"
-    return MemoryOutcomes(tuple(MemoryOutcome(one.uid, one.path, one.title, outcome, {}) for one in sessions))
+    return MemoryOutcomes(
+        tuple(MemoryOutcome(one.uid, one.path, one.title, outcome, {}) for one in sessions)
+    )
 
 
 def _sessions(runtime: Runtime, connections: Connections) -> Iterator[_Session]:
@@ -71,13 +83,22 @@ def _sessions(runtime: Runtime, connections: Connections) -> Iterator[_Session]:
             for path in kept.all() if kept else ():
                 if kept and (listed := kept.listed(path)) is not None:
                     one, updated = listed.session, listed.session.updated / 1000
-                    yield _Session(one.id, "", name, path, one.title, name, one.project, one.parent, updated)
-    for document in documents_page(connections.reader, Filters(kinds=("session",)), Order("path"))[0]:
+                    yield _Session(
+                        one.id, "", name, path, one.title, name, one.project, one.parent, updated
+                    )
+    for document in documents_page(connections.reader, Filters(kinds=("session",)), Order("path"))[
+        0
+    ]:
         front = document.frontmatter
         id_ = str(front.get("session") or "")
         if _ID.fullmatch(id_):
-            parent, project = str(front.get("parent") or "").strip("[]"), str(front.get("project") or "")
-            client = str(front.get("client") or ("opencode" if "opencode" in front else document.source))
+            parent, project = (
+                str(front.get("parent") or "").strip("[]"),
+                str(front.get("project") or ""),
+            )
+            client = str(
+                front.get("client") or ("opencode" if "opencode" in front else document.source)
+            )
             yield _Session(
                 id_, document.uid, document.source, document.path, document.title, client, project, parent,
                 document.updated,
@@ -90,7 +111,10 @@ def _named(runtime: Runtime, connections: Connections, ref: str, known: dict[str
     document = runtime.resolve(connections, runtime.inside(ref)).document
     id_ = str(document.frontmatter.get("session") or "") if document.kind == "session" else ""
     if not id_:
-        raise UsageError(f"{document.path} is no session but a {document.kind}", "delete a memory; notes are yours")
+        raise UsageError(
+            f"{document.path} is no session but a {document.kind}",
+            "delete a memory; notes are yours",
+        )
     return id_
 
 
@@ -104,7 +128,10 @@ def _forget(runtime: Runtime, sessions: Sequence[_Session]) -> None:
     for one in sessions:
         vault = runtime.vaults.get(one.source)
         if vault is not None:
-            with suppress(FileNotFoundError), file_in(str(vault.config.path), one.path) as (folder, name):
+            with (
+                suppress(FileNotFoundError),
+                file_in(str(vault.config.path), one.path) as (folder, name),
+            ):
                 os.unlink(name, dir_fd=folder)
     for name in runtime.config.clients:
         kept = SessionSource(runtime.config, name).kept

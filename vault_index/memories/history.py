@@ -45,17 +45,22 @@ class Past:
     @property
     def title(self) -> str:
         last = next((row.number for row in self.rows if row.digest), None)
-        return self.document.title if self.document else _title(self.data(last) or b"") if last else ""
+        return (
+            self.document.title if self.document else _title(self.data(last) or b"") if last else ""
+        )
 
     def find(self, named: int | str) -> int | str:
         """The number of a version, or the hash of a commit that begins so. Raises NotFoundError."""
         name = str(named).strip().lower().removeprefix("v")
         if any(str(row.number) == name for row in self.rows):
             return int(name)
-        found = [commit.hash for commit in self.commits if len(name) > 3 and commit.hash.startswith(name)]
+        found = [
+            commit.hash for commit in self.commits if len(name) > 3 and commit.hash.startswith(name)
+        ]
         if len(found) != 1:
             raise NotFoundError(
-                f"{self.path} has no version {named!r}", f"look which it has: vault-index history {quote(self.path)}"
+                f"{self.path} has no version {named!r}",
+                f"look which it has: vault-index history {quote(self.path)}",
             )
         return found[0]
 
@@ -74,24 +79,48 @@ class Past:
         return None if name is None else self.versions.text(self.uid, self.numbers.get(name, name))
 
 
-def memory_history(runtime: Runtime, ref: str, *, limit: int, offset: int, sources: Sequence[str]) -> History:
+def memory_history(
+    runtime: Runtime, ref: str, *, limit: int, offset: int, sources: Sequence[str]
+) -> History:
     with runtime.pool.lend() as connections:
         past = past_of(runtime, connections, ref, sources)
         found = [
-            (row.seen, Version(row.number, iso_time(row.seen), row.who, row.action, row.path, row.size or None))
+            (
+                row.seen,
+                Version(
+                    row.number, iso_time(row.seen), row.who, row.action, row.path, row.size or None
+                ),
+            )
             for row in past.rows
         ]
         for commit in past.commits:
-            told = Version(None, iso_time(commit.time), commit.author, commit.subject, commit.path, None, commit.hash)
+            told = Version(
+                None,
+                iso_time(commit.time),
+                commit.author,
+                commit.subject,
+                commit.path,
+                None,
+                commit.hash,
+            )
             found.append((commit.time, told))
         found.sort(key=lambda one: one[0], reverse=True)
-        forgotten = 0 if past.numbers else min((row.number for row in past.versions.of(past.uid)), default=1) - 1
+        forgotten = (
+            0
+            if past.numbers
+            else min((row.number for row in past.versions.of(past.uid)), default=1) - 1
+        )
         shown = tuple(one for _, one in found[offset : offset + limit])
         return History(past.uid, past.path, past.title, shown, len(found), forgotten)
 
 
 def memory_diff(
-    runtime: Runtime, ref: str, *, before: int | str | None, after: int | str | None, sources: Sequence[str]
+    runtime: Runtime,
+    ref: str,
+    *,
+    before: int | str | None,
+    after: int | str | None,
+    sources: Sequence[str],
 ) -> Diff:
     with runtime.pool.lend() as connections:
         past = past_of(runtime, connections, ref, sources)
@@ -99,21 +128,32 @@ def memory_diff(
             raise NotFoundError(f"no version of {past.path} was seen", "run: vault-index sync")
         new = past.rows[0].number if after is None else past.find(after)
         old = past.older(new) if before is None else past.find(before)
-        one, other = ((past.data(name) or b"").decode("utf-8", "replace").split("\n") for name in (old, new))
+        one, other = (
+            (past.data(name) or b"").decode("utf-8", "replace").split("\n") for name in (old, new)
+        )
     if len(one) + len(other) > _LINES:
-        raise UsageError("they are too long to be compared", "put one back with vault-index revert, and undo that")
-    diff = unified_diff(one, other, f"{past.path} ({old or 'nothing'})", f"{past.path} ({new})", lineterm="")
+        raise UsageError(
+            "they are too long to be compared",
+            "put one back with vault-index revert, and undo that",
+        )
+    diff = unified_diff(
+        one, other, f"{past.path} ({old or 'nothing'})", f"{past.path} ({new})", lineterm=""
+    )
     return Diff(past.uid, past.path, old, new, "\n".join(diff))
 
 
-def revert_memory(runtime: Runtime, ref: str, *, to: int | str | None, sources: Sequence[str]) -> StoredMemory:
+def revert_memory(
+    runtime: Runtime, ref: str, *, to: int | str | None, sources: Sequence[str]
+) -> StoredMemory:
     with writing(runtime, "revert", sources) as memories:
         past = past_of(runtime, memories.connections, ref, sources)
         memories.must_be_there(past.source)
         now = memories.files(past.source).read(past.path, any_bytes=True) if past.document else None
         data = past.data(_wanted(past, to, now.digest if now else b""))
         if data is None:
-            raise UsageError("the file was removed in this version", "name another one, or: vault-index delete")
+            raise UsageError(
+                "the file was removed in this version", "name another one, or: vault-index delete"
+            )
         stored = _put_back(memories, past, now, data)
     return embedded(runtime, stored, past.source, (), news=False)
 
@@ -125,10 +165,14 @@ def _wanted(past: Past, to: int | str | None, now: bytes) -> int | str:
     for row in past.rows:
         if row.digest not in (b"", now):
             return row.number
-    raise NotFoundError(f"no other version of {past.path} was seen", f"look: vault-index history {quote(past.path)}")
+    raise NotFoundError(
+        f"no other version of {past.path} was seen", f"look: vault-index history {quote(past.path)}"
+    )
 
 
-def _put_back(memories: MemoryStore, past: Past, now: MemoryFile | None, data: bytes) -> StoredMemory:
+def _put_back(
+    memories: MemoryStore, past: Past, now: MemoryFile | None, data: bytes
+) -> StoredMemory:
     """The file as it was then, under the name it has now or, where it was deleted, had last, if that is free."""
     path, files = past.path, memories.files(past.source)
     if now is not None:
@@ -151,7 +195,8 @@ def past_of(runtime: Runtime, connections: Connections, ref: str, sources: Seque
         return _deleted(runtime, versions, ref, sources)
     if document.kind != "memory":
         raise UsageError(
-            f"{document.path} is no memory but a {document.kind}", "versions of memories are kept, and of nothing else"
+            f"{document.path} is no memory but a {document.kind}",
+            "versions of memories are kept, and of nothing else",
         )
     rows = versions.of(document.uid)
     if len(documents_by_id(connections.reader, document.uid)) > 1:  # several files have this id
@@ -167,15 +212,23 @@ def _deleted(runtime: Runtime, versions: Versions, ref: str, sources: Sequence[s
     for uid in versions.uids(beginning, paths):
         rows = [row for row in versions.of(uid) if not sources or row.source in sources]
         shown = _shown(runtime, versions, rows)
-        named = (beginning and uid.startswith(beginning)) or any(row.path in paths for _, row in shown)
+        named = (beginning and uid.startswith(beginning)) or any(
+            row.path in paths for _, row in shown
+        )
         if shown and (named or not runtime.hides):
             found[uid] = rows
     if not found:
-        raise NotFoundError(f"nothing is or was called {ref!r}", f"look for it with `vault-index search {ref!r}`")
+        raise NotFoundError(
+            f"nothing is or was called {ref!r}", f"look for it with `vault-index search {ref!r}`"
+        )
     if len(found) > 1:
-        latest = {uid: _shown(runtime, versions, rows)[0][1].path for uid, rows in list(found.items())[:5]}
+        latest = {
+            uid: _shown(runtime, versions, rows)[0][1].path for uid, rows in list(found.items())[:5]
+        }
         told = ", ".join(f"{uid[:13]} ({path})" for uid, path in latest.items())
-        raise UsageError(f"{len(found)} memories were called {ref!r}", f"name one by its id: {told}")
+        raise UsageError(
+            f"{len(found)} memories were called {ref!r}", f"name one by its id: {told}"
+        )
     ((uid, rows),) = found.items()
     [(_, last), *_] = _shown(runtime, versions, rows)
     return _past(runtime, versions, uid, last.source, last.path, rows, None)
@@ -196,7 +249,9 @@ def _past(
     commits = commits_of(root, path) if root and runtime.sees_all else ()
     shown = _shown(runtime, versions, rows)
     numbers = {row.number: number for number, row in shown} if len(shown) < len(rows) else {}
-    return Past(uid, source, path, document, versions, [row for _, row in shown], commits, root, numbers)
+    return Past(
+        uid, source, path, document, versions, [row for _, row in shown], commits, root, numbers
+    )
 
 
 def _shown(runtime: Runtime, versions: Versions, rows: Sequence[Row]) -> list[tuple[int, Row]]:

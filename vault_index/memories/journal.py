@@ -34,12 +34,16 @@ class Journal:
         return self.begun
 
     def create(self, files: MemoryFiles, path: str, text: str | bytes) -> None:
-        with self._step(files, Step(0, files.source, path, None, _digest(encoded(text)), None, None)):
+        with self._step(
+            files, Step(0, files.source, path, None, _digest(encoded(text)), None, None)
+        ):
             files.create(path, text)
 
     def replace(self, files: MemoryFiles, seen: MemoryFile, text: str | bytes) -> None:
         kept = self._kept(files, seen)
-        with self._step(files, Step(0, files.source, seen.path, seen.digest, _digest(encoded(text)), None, kept)):
+        with self._step(
+            files, Step(0, files.source, seen.path, seen.digest, _digest(encoded(text)), None, kept)
+        ):
             files.replace(seen.path, text, seen)
 
     def trash(self, files: MemoryFiles, path: str) -> str:
@@ -68,7 +72,9 @@ class Journal:
         """What a file says before it is written, packed. It is remembered as a version, if it was never indexed."""
         text, by = packed(file.data), str(file.front.get("entered_by") or "")
         if self.versions is not None:
-            self.versions.record([Seen(file.uid, files.source, file.path, file.digest, text, len(file.data), by)])
+            self.versions.record(
+                [Seen(file.uid, files.source, file.path, file.digest, text, len(file.data), by)]
+            )
         return None if self.undone else text
 
     @contextmanager
@@ -85,7 +91,9 @@ class Journal:
         except BaseException as error:
             with suppress(VaultIndexError):
                 taken = isinstance(error, FileExistsError)
-                if self.versions and (taken or digest_at(files, step.place or step.path) != step.after):
+                if self.versions and (
+                    taken or digest_at(files, step.place or step.path) != step.after
+                ):
                     self.begun = 0 if self.versions.take_back(noted) else self.begun
             raise
         with suppress(StateDamagedError):

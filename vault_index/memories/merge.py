@@ -74,22 +74,30 @@ def _changes(first: MemoryFile, others: Sequence[MemoryFile]) -> dict[str, Any]:
     """The keys of its frontmatter, and the values they have from now on."""
     fronts = [first.front, *(other.front for other in others)]
     changes: dict[str, Any] = {"supersedes": superseding(first, others), **_dates(fronts)}
-    for key in dict.fromkeys(key for front in fronts[1:] for key in front if key not in _KEPT_APART):
+    for key in dict.fromkeys(
+        key for front in fronts[1:] for key in front if key not in _KEPT_APART
+    ):
         values = [front[key] for front in fronts if front.get(key) not in (None, "", [])]
         if key in _MORE:
             ones = _union([string_list(value) for value in values])
             more = _union([string_list(front.get(_MORE[key])) for front in fronts])
             changes |= {key: ones[0], _MORE[key]: _union([ones[1:], more]) or None} if ones else {}
         elif any(isinstance(value, list) for value in values) or key in _LISTS:
-            changes[key] = _union([string_list(value) if key in _LISTS else _as_list(value) for value in values])
+            changes[key] = _union(
+                [string_list(value) if key in _LISTS else _as_list(value) for value in values]
+            )
         elif values and key not in first.front:
             changes[key] = values[0]
     projects = [string_list(front.get("project")) for front in fronts]
     if all(projects):
-        of_others = [f"project/{name}" for names in projects[1:] for name in names if name not in projects[0]]
+        of_others = [
+            f"project/{name}" for names in projects[1:] for name in names if name not in projects[0]
+        ]
     else:  # what holds for every project goes on doing so
         of_others, changes["project"] = [], None
-    written = [string_list(front.get("tags", front.get("tag")), split_spaces=True) for front in fronts]
+    written = [
+        string_list(front.get("tags", front.get("tag")), split_spaces=True) for front in fronts
+    ]
     tags = {normal_tags([tag]): tag for tag in reversed([*_union(written), *of_others])}
     changes["tags"] = [tag for normal, tag in reversed(tags.items()) if normal] or None
     return changes
@@ -97,11 +105,17 @@ def _changes(first: MemoryFile, others: Sequence[MemoryFile]) -> dict[str, Any]:
 
 def _dates(fronts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     created = [
-        (moment, front["created"]) for front in fronts if (moment := first_time(front.get("created"))) is not None
+        (moment, front["created"])
+        for front in fronts
+        if (moment := first_time(front.get("created"))) is not None
     ]
     dates = {"created": min(created)[1]} if created else {}
     for key in ("expires", "valid_until"):
-        ends = [(moment, front[key]) for front in fronts if (moment := last_moment(front.get(key))) is not None]
+        ends = [
+            (moment, front[key])
+            for front in fronts
+            if (moment := last_moment(front.get(key))) is not None
+        ]
         dates[key] = max(ends)[1] if len(ends) == len(fronts) else None
     return dates
 

@@ -41,12 +41,17 @@ class Found(NamedTuple):
         return tuple(sorted(document.uid for document in self.documents))
 
 
-def review_memories(runtime: Runtime, *, reasons: Sequence[str], filters: Filters, limit: int, offset: int) -> Review:
+def review_memories(
+    runtime: Runtime, *, reasons: Sequence[str], filters: Filters, limit: int, offset: int
+) -> Review:
     """A page of what is to be decided, by reason, then by what is most urgent of it."""
     filters = filters._replace(kinds=("memory",), now=filters.now or time.time())
     with runtime.pool.lend() as connections:
         with connections.reader.snapshot():
-            look, wanted = _Look(connections, filters), [one for one in REASONS if one in (reasons or REASONS)]
+            look, wanted = (
+                _Look(connections, filters),
+                [one for one in REASONS if one in (reasons or REASONS)],
+            )
             by_reason = {reason: _undecided(connections, look.found(reason)) for reason in wanted}
             found = [one for reason in wanted for one in by_reason[reason]]
             page = found[offset : offset + limit]
@@ -66,9 +71,15 @@ def review_memories(runtime: Runtime, *, reasons: Sequence[str], filters: Filter
 
 def reasons_of(connections: Connections, document: StoredDocument, now: float) -> list[Reason]:
     """Why this memory alone would be looked at, but for the inbox."""
-    filters = Filters(kinds=("memory",), now=now, paths=(document.path,), sources=(document.source,))
+    filters = Filters(
+        kinds=("memory",), now=now, paths=(document.path,), sources=(document.source,)
+    )
     look, alone = _Look(connections, filters), ("expired", "outdated", "unopened")
-    return [one for one in REASONS if one in alone and document in [found.documents[0] for found in look.found(one)]]
+    return [
+        one
+        for one in REASONS
+        if one in alone and document in [found.documents[0] for found in look.found(one)]
+    ]
 
 
 # --- what there is, by reason --------------------------------------------------------------------------------------
@@ -92,12 +103,18 @@ class _Look:
     def _unreviewed(self) -> Iterator[Found]:
         said = ("", "in the inbox since {}", "waits since {}: nothing finds it yet")
         for document in self._listed("created", "unreviewed"):
-            yield Found("unreviewed", said[document.unreviewed].format(local_day(document.created)), (document,))
+            yield Found(
+                "unreviewed",
+                said[document.unreviewed].format(local_day(document.created)),
+                (document,),
+            )
 
     def _contradiction(self) -> Iterator[Found]:
         for pair in self._pairs:
             if pair.comparison.kind == "contradiction":
-                about = f"another value of the same subject, likeness {pair.comparison.likeness:.2f}"
+                about = (
+                    f"another value of the same subject, likeness {pair.comparison.likeness:.2f}"
+                )
                 yield Found("contradiction", about, pair.documents)
 
     def _duplicate(self) -> Iterator[Found]:
@@ -119,19 +136,27 @@ class _Look:
 
     def _expired(self) -> Iterator[Found]:
         for document in self._listed("expires", "expired"):
-            yield Found("expired", f"expired since {local_day(document.expires or 0.0)}", (document,))
+            yield Found(
+                "expired", f"expired since {local_day(document.expires or 0.0)}", (document,)
+            )
 
     def _outdated(self) -> Iterator[Found]:
         for document in self._listed("valid_until", "outdated"):
-            yield Found("outdated", f"outdated since {local_day(document.valid_until or 0.0)}", (document,))
+            yield Found(
+                "outdated", f"outdated since {local_day(document.valid_until or 0.0)}", (document,)
+            )
 
     def _unopened(self) -> Iterator[Found]:
         opened: dict[str, float] = {}
         with suppress(VaultIndexError):  # a state that is damaged knows of no opening
             opened = {uid: accessed for uid, (_, accessed) in self._state.usage().items()}
         until = (self._filters.now or 0.0) - _UNOPENED_DAYS * 86_400
-        last = ((max(one.created, one.updated, opened.get(one.uid, 0.0)), one) for one in self._counting)
-        for moment, document in sorted((one for one in last if one[0] < until), key=lambda one: (one[0], one[1].path)):
+        last = (
+            (max(one.created, one.updated, opened.get(one.uid, 0.0)), one) for one in self._counting
+        )
+        for moment, document in sorted(
+            (one for one in last if one[0] < until), key=lambda one: (one[0], one[1].path)
+        ):
             said = "not opened since" if document.uid in opened else "never opened, last changed"
             yield Found("unopened", f"{said} {local_day(moment)}", (document,))
 
@@ -160,10 +185,15 @@ def _undecided(connections: Connections, found: list[Found]) -> list[Found]:
         decided = connections.state.decisions()
     if not decided:
         return found
-    said = content_hashes(connections.reader, {document.id for one in found for document in one.documents})
+    said = content_hashes(
+        connections.reader, {document.id for one in found for document in one.documents}
+    )
 
     def digests(one: Found) -> tuple[str, ...]:
-        return tuple(digest for _, digest in sorted((document.uid, said[document.id]) for document in one.documents))
+        return tuple(
+            digest
+            for _, digest in sorted((document.uid, said[document.id]) for document in one.documents)
+        )
 
     return [one for one in found if decided.get((one.reason, one.uids)) != digests(one)]
 
@@ -176,4 +206,9 @@ def _read(runtime: Runtime, record: DocumentRecord) -> ReviewedMemory:
         file = MemoryFiles(vault.path, runtime.config.memory.dir, record.source).read(record.path)
         if runtime.holds(record.source, record.path, file.text):
             text, seen = body_of(file.text), file.digest.hex()
-    return ReviewedMemory(**asdict(record), text=text[:_SHOWN_CHARACTERS], cut=len(text) > _SHOWN_CHARACTERS, seen=seen)
+    return ReviewedMemory(
+        **asdict(record),
+        text=text[:_SHOWN_CHARACTERS],
+        cut=len(text) > _SHOWN_CHARACTERS,
+        seen=seen,
+    )

@@ -40,7 +40,9 @@ _RAREST = 8
 _CANDIDATES = 20
 _SHOWN = 3
 _ROWS = 512  # of one product: 20 MB for 10,000 memories
-_NEAREST = 3  # of each memory: where a hundred say the same, the next come up when these are decided
+_NEAREST = (
+    3  # of each memory: where a hundred say the same, the next come up when these are decided
+)
 _MANY = 64
 _SHARING = 8  # memories with one word that are compared with the next one that has it
 
@@ -59,7 +61,10 @@ def similar_memories(
         chunks = chunks_of(reader, document.id, fields=False)
         new = whole_memory(reader, document, [chunk.text for chunk in chunks])
         cosines = _cosines(reader, new, chunks, others)
-        candidates = {*list(cosines)[:_CANDIDATES], *among(reader, others, _saying(reader, new.topics))}
+        candidates = {
+            *list(cosines)[:_CANDIDATES],
+            *among(reader, others, _saying(reader, new.topics)),
+        }
         found = []
         for other in documents_by_key(reader, candidates.difference(ignoring)).values():
             texts = [chunk.text for chunk in chunks_of(reader, other.id, fields=False)]
@@ -80,7 +85,9 @@ def whole_memory(reader: IndexReader, document: StoredDocument, texts: Iterable[
     return as_memory(document, "\n".join((*texts, *facts)), reader.stems)
 
 
-def _cosines(reader: IndexReader, new: Memory, chunks: Sequence[ChunkRecord], others: Others) -> dict[int, float]:
+def _cosines(
+    reader: IndexReader, new: Memory, chunks: Sequence[ChunkRecord], others: Others
+) -> dict[int, float]:
     """The nearest documents with their cosines; none where cosines tell nothing."""
     space = telling_space(reader) if new.sentence else None
     if space is None:
@@ -96,7 +103,10 @@ def _saying(reader: IndexReader, words: Collection[str]) -> set[int]:
     if not rarest:
         return set()
     match = " OR ".join(f'"{word}"' for word in rarest)
-    chunks = [chunk_id for chunk_id, _ in reader.text_candidates(match, _CANDIDATES, Filters(kinds=("memory",)))]
+    chunks = [
+        chunk_id
+        for chunk_id, _ in reader.text_candidates(match, _CANDIDATES, Filters(kinds=("memory",)))
+    ]
     return set(documents_of(reader, chunks).values())
 
 
@@ -128,7 +138,10 @@ def near_pairs(reader: IndexReader, documents: Sequence[StoredDocument]) -> list
         if comparison and comparison.kind != "subject":
             found.append(NearPair((by_id[one], by_id[other]), comparison))
     place = {key: number for number, key in enumerate(by_id)}
-    return sorted(found, key=lambda pair: (-pair.comparison.likeness, *(place[one.id] for one in pair.documents)))
+    return sorted(
+        found,
+        key=lambda pair: (-pair.comparison.likeness, *(place[one.id] for one in pair.documents)),
+    )
 
 
 def _means(reader: IndexReader, keys: Collection[int]) -> dict[int, Matrix]:
@@ -140,13 +153,17 @@ def _means(reader: IndexReader, keys: Collection[int]) -> dict[int, Matrix]:
 
     means = {}
     for key, vectors in groupby(vectors_by_document(reader, space.id, keys), itemgetter(0)):
-        rows = numpy.frombuffer(b"".join(vector for _, vector in vectors), "i1").reshape(-1, space.space.dimensions)
+        rows = numpy.frombuffer(b"".join(vector for _, vector in vectors), "i1").reshape(
+            -1, space.space.dimensions
+        )
         means[key] = rows.sum(axis=0, dtype="<f4")
         means[key] /= numpy.linalg.norm(means[key]) or 1.0
     return means
 
 
-def _sharing(topics: Mapping[int, Collection[str]], lacking: Collection[int]) -> Iterator[tuple[int, int]]:
+def _sharing(
+    topics: Mapping[int, Collection[str]], lacking: Collection[int]
+) -> Iterator[tuple[int, int]]:
     """Pairs that may share half of their words, of memories without a vector.
 
     Such pairs share one of the rarer half of the words of each: prefix filtering (Chaudhuri, Ganti and Kaushik, A
@@ -157,7 +174,11 @@ def _sharing(topics: Mapping[int, Collection[str]], lacking: Collection[int]) ->
     for key, words in topics.items() if lacking else ():
         rarest = sorted(words, key=lambda word: (counts[word], word))
         for word in rarest[: len(rarest) // 2 + 1]:
-            yield from ((other, key) for other in holders[word][-_SHARING:] if key in lacking or other in lacking)
+            yield from (
+                (other, key)
+                for other in holders[word][-_SHARING:]
+                if key in lacking or other in lacking
+            )
             holders[word].append(key)
 
 
@@ -168,11 +189,15 @@ def _close(vectors: Mapping[int, Matrix]) -> Iterator[tuple[tuple[int, int], flo
     keys = [*vectors]
     matrix = numpy.stack([*vectors.values()])
     for start in range(0, len(keys), _ROWS):
-        products = matrix[start : start + _ROWS] @ matrix[start:].T  # the rows before have been compared with these
+        products = (
+            matrix[start : start + _ROWS] @ matrix[start:].T
+        )  # the rows before have been compared with these
         for row, cosines in enumerate(products):
             near = numpy.flatnonzero(cosines >= SUBJECT_COSINE)
             near = near[near > row]
-            if len(near) > _MANY:  # equal ones in their order, so that they do not all choose the same
+            if (
+                len(near) > _MANY
+            ):  # equal ones in their order, so that they do not all choose the same
                 rank = near * 1e-9 - cosines[near]
                 near = numpy.sort(near[numpy.argpartition(rank, _NEAREST)[:_NEAREST]])
             for column in near[numpy.argsort(-cosines[near], kind="stable")[:_NEAREST]]:

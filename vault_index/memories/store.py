@@ -59,7 +59,9 @@ def writing(
         connections = stack.enter_context(runtime.pool.lend(snapshot=False))
         now = now or datetime.now().astimezone()
         versions = None if dry_run else runtime.write.versions
-        journal = Journal(versions=versions, work=work, who=runtime.who or who, undone=work == "undo")
+        journal = Journal(
+            versions=versions, work=work, who=runtime.who or who, undone=work == "undo"
+        )
         memories = MemoryStore(
             runtime=runtime,
             connections=connections,
@@ -83,12 +85,16 @@ def home_of_memories(runtime: Runtime, sources: Sequence[str]) -> str:
     home = runtime.config.source(named).name if (named := runtime.config.memory.vault) else ""
     sources = sources or ((home,) if home and (home in runtime.vaults or not runtime.hides) else ())
     if len(sources) > 1:
-        raise UsageError(f"a memory is written to one source, not to {', '.join(sources)}", "name one of them")
+        raise UsageError(
+            f"a memory is written to one source, not to {', '.join(sources)}", "name one of them"
+        )
     if not sources and not runtime.vaults:
         raise UsageError("there is no vault to write to", "add one: vault-index source add PATH")
     name = sources[0] if sources else next(iter(runtime.vaults))
     if name not in runtime.vaults:
-        raise UsageError(f"no memory is written to source {name!r}", f"write to {', '.join(runtime.vaults)}")
+        raise UsageError(
+            f"no memory is written to source {name!r}", f"write to {', '.join(runtime.vaults)}"
+        )
     vault = runtime.vaults[name]
     if not vault.config.path.is_dir():
         raise NotFoundError(f"source {name!r}: {vault.missing()}", "is its disk mounted?")
@@ -157,7 +163,9 @@ class MemoryStore:
     def listed(self, filters: Filters, column: str) -> list[StoredDocument]:
         """The memories that the index lets through, in the order of a column."""
         wanted = filters._replace(kinds=("memory",))
-        return documents_page(self.connections.reader, wanted, Order(column, descending=False), -1, 0)[0]
+        return documents_page(
+            self.connections.reader, wanted, Order(column, descending=False), -1, 0
+        )[0]
 
     def duplicate(
         self, new: MemoryFile, ignoring: Iterable[str] = (), *, folder: str | None = None
@@ -167,14 +175,21 @@ class MemoryStore:
         key, where = identity_of(new), self.runtime.config.memory.dir
         place = self.files(self.home).resolve(new.path) if new.path else f"{where}/{folder}/"
         most = unreviewed_in(place, where)
-        paths = [document.path for document in memories_by_identity(self.connections.reader, key, self.home)]
+        paths = [
+            document.path
+            for document in memories_by_identity(self.connections.reader, key, self.home)
+        ]
         for path in dict.fromkeys((*([self._stored[key]] if key in self._stored else []), *paths)):
             try:
                 file = self.files(self.home).read(path)
             except VaultIndexError:
                 continue  # deleted, or it cannot be read: nothing can be merged into it
             counts = path not in ignoring and unreviewed_in(path, where) <= most
-            if counts and not is_over(file.front, self.now.timestamp()) and identity_of(file) == key:
+            if (
+                counts
+                and not is_over(file.front, self.now.timestamp())
+                and identity_of(file) == key
+            ):
                 return file
         return None
 
@@ -184,7 +199,9 @@ class MemoryStore:
             where = runtime.vaults[source].config.path, runtime.config.memory.dir, source
             plain = PlannedFiles if self.dry_run else MemoryFiles
             scope = runtime.scope
-            self._files[source] = plain(*where) if scope is None or scope.whole else FilesInside(*where, scope)
+            self._files[source] = (
+                plain(*where) if scope is None or scope.whole else FilesInside(*where, scope)
+            )
         return self._files[source]
 
     def store(
@@ -211,7 +228,9 @@ class MemoryStore:
         self.replace_all(marked, f"{path} is stored as {new.uid}")
         warnings = superseded_before(old, new.uid)
         if not self.dry_run and self.runtime.vaults[self.home].look(path) is None:
-            warnings.insert(0, f"{path} is written, but not searched: an ignore rule of the vault covers it")
+            warnings.insert(
+                0, f"{path} is written, but not searched: an ignore rule of the vault covers it"
+            )
         return StoredMemory(new.uid, path, True, warnings=tuple(warnings))
 
     def put(self, new: MemoryFile, text: str | None = None, *, folder: str | None = None) -> str:
@@ -231,7 +250,8 @@ class MemoryStore:
             self.journal.create(files, path, new.text if text is None else text)
         except FileExistsError as error:
             raise UsageError(
-                f"{path} is there already, and says something else", f"change it: vault-index update {quote(path)}"
+                f"{path} is there already, and says something else",
+                f"change it: vault-index update {quote(path)}",
             ) from error
         self._unsynced.append(path)
         self.record(path, new.uid, front, new.text)
@@ -241,9 +261,13 @@ class MemoryStore:
     def record(self, path: str, uid: str, front: Mapping[str, Any], text: str) -> None:
         """Remember where a text of a memory is from: by the project, session and tags of its frontmatter, by what it
         says itself, and where it was typed. The next flush writes it down."""
-        named = said_in({key: front.get(key) for key in ("project", "session")})._replace(folders=self.folders)
+        named = said_in({key: front.get(key) for key in ("project", "session")})._replace(
+            folders=self.folders
+        )
         parsed = parse(text, "")
-        tagged = said_in({**parsed.inline, "tags": front.get("tags"), "tag": front.get("tag")}, parsed.tags)
+        tagged = said_in(
+            {**parsed.inline, "tags": front.get("tags"), "tag": front.get("tag")}, parsed.tags
+        )
         self._origins += [(path, uid, one) for one in (named, tagged, *self.typed_in) if any(one)]
 
     def must_be_there(self, source: str) -> None:
@@ -251,11 +275,17 @@ class MemoryStore:
         disk that is not mounted."""
         vault = self.runtime.vaults.get(source)
         if vault is None:
-            raise NotFoundError(f"there is no vault {source!r} any more", "add it again: vault-index source add PATH")
-        here = Filters(sources=(source,))
-        if (reason := vault.missing()) and documents_page(self.connections.reader, here, Order(), 1, 0)[1]:
             raise NotFoundError(
-                f"source {source!r}: {reason}; nothing is written", "mount it again, or name another with --source"
+                f"there is no vault {source!r} any more",
+                "add it again: vault-index source add PATH",
+            )
+        here = Filters(sources=(source,))
+        if (reason := vault.missing()) and documents_page(
+            self.connections.reader, here, Order(), 1, 0
+        )[1]:
+            raise NotFoundError(
+                f"source {source!r}: {reason}; nothing is written",
+                "mount it again, or name another with --source",
             )
 
     def replace(self, file: MemoryFile, text: str | bytes) -> None:
@@ -308,7 +338,9 @@ class MemoryStore:
         try:
             self.journal.move(files, document.path, target)
         except FileExistsError as error:
-            raise ConflictError(f"{target} was made in the meantime", "run the same command again") from error
+            raise ConflictError(
+                f"{target} was made in the meantime", "run the same command again"
+            ) from error
         self.note(document.source, document.path, target)
         return target
 
@@ -328,13 +360,17 @@ class MemoryStore:
         folder = self.runtime.config.memory.dir
         try:
             self.runtime.write.refresh(
-                {source: paths if len(paths) <= _MANY_PATHS else [folder] for source, paths in written.items()},
+                {
+                    source: paths if len(paths) <= _MANY_PATHS else [folder]
+                    for source, paths in written.items()
+                },
                 progress,
             )
         except VaultIndexError as error:
             shown = ", ".join(path for paths in written.values() for path in paths[:3])
             raise type(error)(
-                f"{error.message}; the memory itself is written: {shown}", "the next `vault-index sync` indexes it"
+                f"{error.message}; the memory itself is written: {shown}",
+                "the next `vault-index sync` indexes it",
             ) from error
         for source, paths in written.items():
             root = self.runtime.vaults[source].config.path
@@ -355,7 +391,9 @@ class MemoryStore:
 
     # --- inside ------------------------------------------------------------------------------------------------
 
-    def _merge(self, old: MemoryFile, new: MemoryFile, replaced: Sequence[MemoryFile]) -> StoredMemory:
+    def _merge(
+        self, old: MemoryFile, new: MemoryFile, replaced: Sequence[MemoryFile]
+    ) -> StoredMemory:
         """Give a memory what is new of one that says the same: tags, dates, and those it replaces."""
         changes: dict[str, Any] = {}
         warnings = []
@@ -377,7 +415,9 @@ class MemoryStore:
         self.record(old.path, old.uid, new.front, new.text)
         self.rewrite(old, text)
         self.replace_all(marked, f"{old.path} says the same, and stays")
-        return StoredMemory(old.uid, old.path, False, duplicate_of=old.uid, warnings=tuple(warnings))
+        return StoredMemory(
+            old.uid, old.path, False, duplicate_of=old.uid, warnings=tuple(warnings)
+        )
 
     def _sync_folders(self) -> None:
         """See that the new files outlive a loss of power, before anything speaks of them."""
@@ -401,16 +441,26 @@ def marked_superseded(replaced: Sequence[MemoryFile], uid: str) -> list[tuple[Me
 
 def superseding(file: MemoryFile, replaced: Sequence[MemoryFile]) -> list[str]:
     """The ids a memory supersedes, with those of `replaced`."""
-    return list(dict.fromkeys((*string_list(file.front.get("supersedes")), *(other.uid for other in replaced))))
+    return list(
+        dict.fromkeys(
+            (*string_list(file.front.get("supersedes")), *(other.uid for other in replaced))
+        )
+    )
 
 
 def superseded_before(replaced: Sequence[MemoryFile], uid: str) -> list[str]:
     """A warning for each of `replaced` that another memory replaced earlier."""
     others = ((file, file.front.get("superseded_by")) for file in replaced)
-    return [f"{file.path} was superseded by {other} before" for file, other in others if other and other != uid]
+    return [
+        f"{file.path} was superseded by {other} before"
+        for file, other in others
+        if other and other != uid
+    ]
 
 
 def identity_of(file: MemoryFile) -> bytes:
     """The hash of what a memory says, by which the index knows duplicates."""
     parsed = parse(file.text, "", memory=True)
-    return memory_identity(file.text.removeprefix(BOM), file.front, parsed.title if parsed.title_given else "")
+    return memory_identity(
+        file.text.removeprefix(BOM), file.front, parsed.title if parsed.title_given else ""
+    )

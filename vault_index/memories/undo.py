@@ -13,18 +13,24 @@ from vault_index.store.versions import Change, Step, unpacked
 from vault_index.times import iso_time
 
 
-def undo_change(runtime: Runtime, *, only: int | None = None, sources: Sequence[str]) -> MemoryOutcomes:
+def undo_change(
+    runtime: Runtime, *, only: int | None = None, sources: Sequence[str]
+) -> MemoryOutcomes:
     with writing(runtime, "undo", sources) as memories:
         versions = runtime.write.versions
         change = versions.last_change(sources, only)
         if change is None:
-            raise NotFoundError("there is nothing to undo", "older versions of a memory: vault-index history REF")
+            raise NotFoundError(
+                "there is nothing to undo", "older versions of a memory: vault-index history REF"
+            )
         steps = _carried_out(memories, change, versions.steps(change.id)[::-1])
         outcomes = [_undone(memories, change, step) for step in steps]
         details = {"work": change.work, "at": iso_time(change.at)}
         for uid in versions.decided(change.id):
             if (document := memories.known(uid)) is not None:
-                outcomes.append(MemoryOutcome(document.uid, document.path, document.title, "undone", details))
+                outcomes.append(
+                    MemoryOutcome(document.uid, document.path, document.title, "undone", details)
+                )
         memories.flush()
         versions.mark_undone(change.id)
     nothing = MemoryOutcome("", "", "", "undone", details)
@@ -42,7 +48,9 @@ def _carried_out(memories: MemoryStore, change: Change, steps: Sequence[Step]) -
             said[source, path] = digest_at(memories.files(source), path)
         return said[source, path]
 
-    said_before = [(step.source, step.path, step.before) for step in steps]  # an undo may have come to an earlier one
+    said_before = [
+        (step.source, step.path, step.before) for step in steps
+    ]  # an undo may have come to an earlier one
     found = []
     for number, step in enumerate(steps):
         source, path = step.source, step.path
@@ -54,7 +62,9 @@ def _carried_out(memories: MemoryStore, change: Change, steps: Sequence[Step]) -
             said[source, path] = step.before
             if moved_to:
                 said[source, moved_to] = None
-        elif (source, path, here) not in said_before[number:] or (step.before is None and _elsewhere(memories, step)):
+        elif (source, path, here) not in said_before[number:] or (
+            step.before is None and _elsewhere(memories, step)
+        ):
             place = moved_to or path
             name = quote(place)
             raise ConflictError(
@@ -66,7 +76,9 @@ def _carried_out(memories: MemoryStore, change: Change, steps: Sequence[Step]) -
 
 def _elsewhere(memories: MemoryStore, step: Step) -> bool:
     """Whether a file that was created has another name by now."""
-    return step.after is not None and has_content(memories.connections.reader, step.source, step.after)
+    return step.after is not None and has_content(
+        memories.connections.reader, step.source, step.after
+    )
 
 
 def _undone(memories: MemoryStore, change: Change, step: Step) -> MemoryOutcome:
@@ -83,11 +95,15 @@ def _undone(memories: MemoryStore, change: Change, step: Step) -> MemoryOutcome:
         elif step.before is None:
             details["trash"] = journal.trash(files, path)
         elif file.digest != step.after:
-            raise ConflictError(f"{path} changed just now, and is left so", "run the same command again")
+            raise ConflictError(
+                f"{path} changed just now, and is left so", "run the same command again"
+            )
         else:
             journal.replace(files, file, unpacked(step.text or b""))
     except FileExistsError as error:
-        raise ConflictError(f"{path} was made in the meantime", "run the same command again") from error
+        raise ConflictError(
+            f"{path} was made in the meantime", "run the same command again"
+        ) from error
     memories.note(step.source, path)
     file = file if file and step.before is None else files.read(path, any_bytes=True)
     return MemoryOutcome(file.uid, path, file.title, "undone", details)

@@ -35,7 +35,9 @@ class Files:
         for folder, folders, names in os.walk(top):
             folders[:] = filter(_may_hold, folders)
             inside = self._folder + folder[len(top) :].replace(os.sep, "/")
-            yield from (f"{inside}/{name}" for name in names if name.endswith(".md") and _may_hold(name))
+            yield from (
+                f"{inside}/{name}" for name in names if name.endswith(".md") and _may_hold(name)
+            )
 
     def of_sessions(self, paths: Iterable[str]) -> dict[str, str]:
         """Return the files by the session id in their frontmatter; the first path wins."""
@@ -56,7 +58,9 @@ class Files:
     def create(self, path: str, text: str) -> str:
         """Write a new file and return its path; a number makes a used name unique."""
         folder, _, name = path.removesuffix(".md").rpartition("/")
-        names = (f"{name}{f' {number}' if number > 1 else ''}.md" for number in range(1, _MOST_NAMES))
+        names = (
+            f"{name}{f' {number}' if number > 1 else ''}.md" for number in range(1, _MOST_NAMES)
+        )
         with (
             disk.os_errors_as(f"{path} cannot be written", _HINT),
             self._opened(folder, make=True) as at,
@@ -98,7 +102,9 @@ class Files:
     def _head(self, path: str) -> bytes:
         with self._file(path) as (at, name):
             # O_NONBLOCK, because opening a pipe would wait for a writer.
-            descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+            descriptor = os.open(
+                name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at
+            )
             with open(descriptor, "rb") as file:
                 return file.read(_HEAD) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
 

@@ -93,7 +93,9 @@ class MirroredSessions(SessionSource):
         names = self._names(sessions, known)
         touched: set[str] = set()
         failed = []
-        for done, (one, made_of) in enumerate(_changed(sessions, known, names, self.shape), start=1):
+        for done, (one, made_of) in enumerate(
+            _changed(sessions, known, names, self.shape), start=1
+        ):
             if done > 1 and cancel.cancelled:
                 self._scan = Scan(unreadable=("",))
                 return sorted(touched)
@@ -117,7 +119,9 @@ class MirroredSessions(SessionSource):
             progress("text", done, len(sessions))
         mine = (row for id_, row in known.items() if id_ in sessions and row.path)
         faults = [Fault(code, message, row.path) for row in mine for code, message in row.faults]
-        self._scan = found._replace(refs=(), faults=(*found.faults, *failed, *faults), unreadable=())
+        self._scan = found._replace(
+            refs=(), faults=(*found.faults, *failed, *faults), unreadable=()
+        )
         return sorted(touched)
 
     # --- as a source: the vault has the documents -----------------------------------------
@@ -141,7 +145,8 @@ class MirroredSessions(SessionSource):
         kept = self.kept
         ids = ((session_of(ref.path), ref) for ref in refs)
         listed = (
-            (ref, kept.listed(ref.path) if kept and ref.stamp.ctime_ns == KEPT else there.get(id_)) for id_, ref in ids
+            (ref, kept.listed(ref.path) if kept and ref.stamp.ctime_ns == KEPT else there.get(id_))
+            for id_, ref in ids
         )
         return {one.session.id: _Live(ref, one.session) for ref, one in listed if one is not None}
 
@@ -160,7 +165,11 @@ class MirroredSessions(SessionSource):
             if path != row.path:
                 # A restored file may be old, so check it again.
                 known[id_] = row._replace(path=path, made_of=row.made_of if row.path else "")
-                moved = [(path, "", one) for one in origins.get((self.vault.config.name, row.path), ()) if path]
+                moved = [
+                    (path, "", one)
+                    for one in origins.get((self.vault.config.name, row.path), ())
+                    if path
+                ]
                 state.put_origins(self.vault.config.name, moved)
                 state.put_mirrored(id_, known[id_])
         # `state.db` was deleted, or another machine wrote these files.
@@ -168,10 +177,14 @@ class MirroredSessions(SessionSource):
             known[id_] = MirroredSession(ids[id_])
         return known
 
-    def _names(self, sessions: dict[str, _Live], known: dict[str, MirroredSession]) -> dict[str, str]:
+    def _names(
+        self, sessions: dict[str, _Live], known: dict[str, MirroredSession]
+    ) -> dict[str, str]:
         """Return the current or future file name of each session, without suffix."""
         names = {id_: Path(row.path).stem for id_, row in known.items() if row.path}
-        taken = {name.lower() for name in names.values()} | {Path(path).stem.lower() for path in self._files.all()}
+        taken = {name.lower() for name in names.values()} | {
+            Path(path).stem.lower() for path in self._files.all()
+        }
         for id_, one in sessions.items():
             row = known.get(id_)
             if row is not None and not (row.path and self._may_be_renamed(row, one.session)):
@@ -189,20 +202,26 @@ class MirroredSessions(SessionSource):
 
     # --- writing --------------------------------------------------------------------------
 
-    def _write(self, one: _Live, row: MirroredSession | None, names: dict[str, str]) -> MirroredSession:
+    def _write(
+        self, one: _Live, row: MirroredSession | None, names: dict[str, str]
+    ) -> MirroredSession:
         """Update the file of one session."""
         raw = super().read(one.ref)
         text = as_note(raw.text, one.session.id, names)
         turns = turns_of(text)
         faults = tuple((fault.code, fault.message) for fault in raw.faults)
-        now = MirroredSession("", "", _hash(text.encode()), len(turns), _hash(turns.encode()), faults)
+        now = MirroredSession(
+            "", "", _hash(text.encode()), len(turns), _hash(turns.encode()), faults
+        )
         path = f"{self._folder}/{names[one.session.id]}.md"
         if row is None:
             return now._replace(path=self._files.create(path, text))
         seen = self._files.read(row.path)
         old = seen.decode("utf-8", "replace")
         # A crash may prevent the record of a write. A shorter file was shortened by the user.
-        ours = _hash(seen) == row.written or (len(turns_of(old)) >= row.size and is_earlier(old, text))
+        ours = _hash(seen) == row.written or (
+            len(turns_of(old)) >= row.size and is_earlier(old, text)
+        )
         if not ours:
             if not session_in(old):
                 return now._replace(path=self._files.create(row.path, text))
@@ -211,7 +230,9 @@ class MirroredSessions(SessionSource):
         renamed = row.path != path and row.path.rpartition("/")[0] == self._folder
         return now._replace(path=self._files.move(row.path, path) if renamed else row.path)
 
-    def _add_to(self, row: MirroredSession, now: MirroredSession, seen: bytes, turns: str) -> MirroredSession:
+    def _add_to(
+        self, row: MirroredSession, now: MirroredSession, seen: bytes, turns: str
+    ) -> MirroredSession:
         """Append new turns to an edited file."""
         if _hash(turns[: row.size].encode()) != row.turns:
             fault = ("mirror_edited", "both file and session changed; the file stays unchanged")

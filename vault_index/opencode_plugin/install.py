@@ -61,7 +61,10 @@ def user_target(environ: Mapping[str, str] = os.environ) -> Target:
     """Where OpenCode looks for the plugins of every project."""
     user = environ.get("HOME") or os.path.expanduser("~")
     base = environ.get("XDG_CONFIG_HOME", "")
-    return Target("global", (Path(base) if os.path.isabs(base) else Path(user, ".config")) / "opencode" / "plugin")
+    return Target(
+        "global",
+        (Path(base) if os.path.isabs(base) else Path(user, ".config")) / "opencode" / "plugin",
+    )
 
 
 def project_target(folder: Path) -> Target:
@@ -89,7 +92,9 @@ def state_of(target: Target, link: Link) -> dict[str, object]:
         "path": str(target.folder),
         "state": state,
         "version": versions[0] if versions else None,
-        "changed": [str(file.path) for file in target.files if file.state in ("changed", "foreign")],
+        "changed": [
+            str(file.path) for file in target.files if file.state in ("changed", "foreign")
+        ],
     }
 
 
@@ -99,7 +104,10 @@ def install(target: Target, link: Link, *, force: bool = False) -> list[Path]:
     _refuse(target, "foreign", "is not ours", "move it away, then run the same command again")
     if not force:
         _refuse(
-            target, "changed", "was changed since it was installed", "keep a copy, then use --force to overwrite it"
+            target,
+            "changed",
+            "was changed since it was installed",
+            "keep a copy, then use --force to overwrite it",
         )
     wanted = zip(target.files, _texts(link).values(), strict=True)
     old = [(file.path, text) for file, text in wanted if file.text != text]
@@ -109,8 +117,12 @@ def install(target: Target, link: Link, *, force: bool = False) -> list[Path]:
             with _naming(path):
                 disk.make_folder(folder := str(path.parent.absolute()))
                 disk.tidy(folder)
-                ready.append((path, drafts.enter_context(disk.draft(folder, text.encode(), mode=0o644))))
-        for path, draft in reversed(ready):  # the first file imports the others, and OpenCode may start at any moment
+                ready.append(
+                    (path, drafts.enter_context(disk.draft(folder, text.encode(), mode=0o644)))
+                )
+        for path, draft in reversed(
+            ready
+        ):  # the first file imports the others, and OpenCode may start at any moment
             with _naming(path):
                 os.replace(draft, path)
     return [path for path, _ in old]
@@ -119,7 +131,12 @@ def install(target: Target, link: Link, *, force: bool = False) -> list[Path]:
 def uninstall(target: Target, *, force: bool = False) -> list[Path]:
     """Remove our files, and our folder if it is empty then. Raises ConflictError as `install`."""
     if not force:
-        _refuse(target, "changed", "was changed since it was installed", "keep a copy, then use --force to remove it")
+        _refuse(
+            target,
+            "changed",
+            "was changed since it was installed",
+            "keep a copy, then use --force to remove it",
+        )
     ours = [file.path for file in target.files if file.state in ("ours", "changed")]
     for path in ours:
         with _naming(path):
@@ -138,13 +155,19 @@ def uninstall(target: Target, *, force: bool = False) -> list[Path]:
 def _texts(link: Link) -> dict[str, str]:
     """The text of every file by its name."""
     home, texts = link.home, {}
-    place = {"command": link.command, "socket": str(home.socket_path), "state": str(home.data_dir / "opencode")}
+    place = {
+        "command": link.command,
+        "socket": str(home.socket_path),
+        "state": str(home.data_dir / "opencode"),
+    }
     for name in FILES:
         body = (_SHIPPED / name).read_text(encoding="utf-8")
         if name == _PLACE:
             head = body.partition("export const PLACE")[0]
             body = f"{head}export const PLACE: Place = {json.dumps(place)}\n"
-        texts[name] = f"{_MARK}{__version__}, {_hash(body)}; `vault-index agent install opencode` renews it.\n{body}"
+        texts[name] = (
+            f"{_MARK}{__version__}, {_hash(body)}; `vault-index agent install opencode` renews it.\n{body}"
+        )
     return texts
 
 

@@ -29,8 +29,12 @@ def render(
     """
     if format == "json":
         return render_json(result, indent=terminal)
-    if format == "jsonl":  # a record of `results` a line, then of those that failed; what is no list is one line
-        return "\n".join(map(render_json, [*result.get("results", [result]), *result.get("failed", ())]))
+    if (
+        format == "jsonl"
+    ):  # a record of `results` a line, then of those that failed; what is no list is one line
+        return "\n".join(
+            map(render_json, [*result.get("results", [result]), *result.get("failed", ())])
+        )
     if format == "human":
         from vault_index.output.human import render_human
 
@@ -48,6 +52,9 @@ def render(
 
 def render_json(value: object, *, indent: bool = False) -> str:
     text = json.dumps(
-        value, ensure_ascii=False, indent=2 if indent else None, separators=(",", ": " if indent else ":")
+        value,
+        ensure_ascii=False,
+        indent=2 if indent else None,
+        separators=(",", ": " if indent else ":"),
     )
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -5,7 +5,20 @@ from functools import partial
 from itertools import chain, pairwise
 from shlex import quote
 
-from vault_index.output.page import GAP, READABLE, Block, Blocks, Line, Page, Pairs, Part, Raw, Table, line, shown_if
+from vault_index.output.page import (
+    GAP,
+    READABLE,
+    Block,
+    Blocks,
+    Line,
+    Page,
+    Pairs,
+    Part,
+    Raw,
+    Table,
+    line,
+    shown_if,
+)
 from vault_index.output.reports import REPORTS, any_report
 from vault_index.output.review import review_list
 from vault_index.output.sessions import count_of, done, held, session_rows, summary_head, work_head
@@ -42,7 +55,10 @@ _WORTH_A_LOOK = 0.5
 
 _HARDLY = line(("From here on hits score less than half of the first: hardly an answer.", "dim"))
 _OTHERWISE = line(
-    ("Try fewer or other words, or drop a filter. What there is: vault-index tags, vault-index list.", "dim")
+    (
+        "Try fewer or other words, or drop a filter. What there is: vault-index tags, vault-index list.",
+        "dim",
+    )
 )
 
 
@@ -57,7 +73,10 @@ def render_human(method: str, result: Record, *, width: int, color: bool, links:
 
 def _search(result: Record, width: int) -> Blocks:
     shown, more = shown_hits(result)
-    hits, head = with_short_ids(with_sources(shown)), [*_remarks(result), *_small(reading_lines(result.get("reading")))]
+    hits, head = (
+        with_short_ids(with_sources(shown)),
+        [*_remarks(result), *_small(reading_lines(result.get("reading")))],
+    )
     weak = shown_if(more, line((f"{counted(more, 'weak one')}: --all", "dim")))
     if not hits:
         return [*head, line((f"Nothing found for “{result['query']}”.", "bold")), *weak, _OTHERWISE]
@@ -76,10 +95,14 @@ def _why(result: Record, width: int) -> Blocks:
         filter(None, [result["hit"]]),
         _small(reading_lines(result["reading"])),
     )
-    reasons = [[line(f"- {reason['message']}", hang=2), *_hint(reason)] for reason in result["reasons"]]
+    reasons = [
+        [line(f"- {reason['message']}", hang=2), *_hint(reason)] for reason in result["reasons"]
+    ]
     return [
         *_remarks(result),
-        line(verdict, (title, "bold"), (f"{' · ' if title else ''}{place(result)}", "cyan"), hang=2),
+        line(
+            verdict, (title, "bold"), (f"{' · ' if title else ''}{place(result)}", "cyan"), hang=2
+        ),
         *chain(*reasons),
         *(block for hit in with_short_ids(hits) for block in (GAP, *_hit(hit, width))),
         *shown_if(reading, GAP, *reading),
@@ -92,7 +115,11 @@ def _remarks(result: Record) -> Blocks:
     hints = [f"{hint[0].upper()}{hint[1:]}." for hint in result.get("hints", ())]
     return [
         line((told, "yellow"))
-        for told in (*read, *hints, *(f"Degraded: {reason}" for reason in result.get("degraded", ())))
+        for told in (
+            *read,
+            *hints,
+            *(f"Degraded: {reason}" for reason in result.get("degraded", ())),
+        )
     ]
 
 
@@ -109,7 +136,9 @@ def _hit(hit: Record, width: int) -> Blocks:
     tags = " ".join(f"#{tag}" for tag in hit["tags"])
     where = place({**hit, "lines": hit["focus"]})
     shown = "snippet" if hit["snippet"] else "digest"
-    text, spans = passage(hit[shown] or "", hit.get("spans", {}).get(shown, ()), 3 * (min(width, READABLE) - 6) / 4)
+    text, spans = passage(
+        hit[shown] or "", hit.get("spans", {}).get(shown, ()), 3 * (min(width, READABLE) - 6) / 4
+    )
     return [
         line((f"{hit['score']:.2f}  ", "green"), (hit["title"], "bold"), *under, hang=6, limit=2),
         line(
@@ -120,22 +149,31 @@ def _hit(hit: Record, width: int) -> Blocks:
             indent=6,
         ),
         *shown_if(text, line(*_marked(text, spans), indent=6, limit=3)),
-        *shown_if(hit["also"], line((f"also in {', '.join(hit['also'])}", "dim"), indent=6, limit=1)),
-        *shown_if(hit["changed_since_index"], line(("changed since it was indexed", "yellow"), indent=6)),
+        *shown_if(
+            hit["also"], line((f"also in {', '.join(hit['also'])}", "dim"), indent=6, limit=1)
+        ),
+        *shown_if(
+            hit["changed_since_index"], line(("changed since it was indexed", "yellow"), indent=6)
+        ),
         *_small(explanation_lines(hit.get("explain")), indent=6),
     ]
 
 
 def _marked(text: str, spans: Spans) -> list[Part]:
     edges = [0, *chain(*spans), len(text)]
-    return [(text[start:end], "bold yellow" if odd % 2 else "") for odd, (start, end) in enumerate(pairwise(edges))]
+    return [
+        (text[start:end], "bold yellow" if odd % 2 else "")
+        for odd, (start, end) in enumerate(pairwise(edges))
+    ]
 
 
 # --- documents -------------------------------------------------------------------------------------------------
 
 
 def _get(result: Record, width: int) -> Blocks:
-    texts = [block for text in with_short_ids(result["results"]) for block in (GAP, *_text(text))][1:]
+    texts = [block for text in with_short_ids(result["results"]) for block in (GAP, *_text(text))][
+        1:
+    ]
     return [*texts, *shown_if(result.get("failed"), GAP, *_failed(result))]
 
 
@@ -147,7 +185,9 @@ def _text(text: Record) -> Blocks:
         Pairs(more_of(text)),
         GAP,
         Raw(text["content"].rstrip("\n")),
-        *shown_if(text["next"], GAP, line((f"Goes on: vault-index get {quote(text['next'])}", "dim"))),
+        *shown_if(
+            text["next"], GAP, line((f"Goes on: vault-index get {quote(text['next'])}", "dim"))
+        ),
     ]
 
 
@@ -182,10 +222,16 @@ def _related(result: Record, width: int) -> Blocks:
             line(("Drop a filter, or ask for what you look for: vault-index search", "dim")),
         ]
     for record in records:  # that a linked document is near as well is what its cosine says
-        record["relation"] = [one for one in record["relations"] if one != "near"] or record["relations"]
+        record["relation"] = [one for one in record["relations"] if one != "near"] or record[
+            "relations"
+        ]
     return [
         *_remarks(result),
-        line("Related to ", (anchor["title"], "bold"), (f" · {joined(anchor['path'], state(anchor))}", "dim")),
+        line(
+            "Related to ",
+            (anchor["title"], "bold"),
+            (f" · {joined(anchor['path'], state(anchor))}", "dim"),
+        ),
         GAP,
         Table(columns(f"id relation cosine state? title {_path(width)}", records), records),
         GAP,
@@ -195,10 +241,17 @@ def _related(result: Record, width: int) -> Blocks:
 
 def _timeline(result: Record, width: int) -> Blocks:
     records = around(result)
-    alone = "Nothing stands before or after it. Drop a filter, or raise --depth-before, --depth-after."
+    alone = (
+        "Nothing stands before or after it. Drop a filter, or raise --depth-before, --depth-after."
+    )
     return [
         *_remarks(result),
-        Table(columns(f"mark created_at id type_or_session? state? plain_title {_path(width)}", records), records),
+        Table(
+            columns(
+                f"mark created_at id type_or_session? state? plain_title {_path(width)}", records
+            ),
+            records,
+        ),
         *shown_if(len(records) == 1, GAP, line((alone, "dim"))),
     ]
 
@@ -209,7 +262,10 @@ def _sessions(result: Record, width: int) -> Blocks:
     records = session_rows(result)
     if not records:
         hint = "Drop a filter, or bring the index up to date: vault-index sync"
-        return [line(("No more sessions." if result["total"] else "No sessions.", "bold")), line((hint, "dim"))]
+        return [
+            line(("No more sessions." if result["total"] else "No sessions.", "bold")),
+            line((hint, "dim")),
+        ]
     names = f"id updated_at client project plain_title touched?{' turns edited' if width >= _WIDE else ''} spent"
     return [Table(columns(names, records), records), GAP, line((count_of(result), "dim"))]
 
@@ -217,7 +273,10 @@ def _sessions(result: Record, width: int) -> Blocks:
 def _worked(result: Record) -> Blocks:
     blocks: list[Block] = [line((summary_head(result), "bold"))]
     for work in result["results"]:
-        blocks += [GAP, line((work["project"] or "no project", "bold green"), (f"  {work_head(work)}", "dim"))]
+        blocks += [
+            GAP,
+            line((work["project"] or "no project", "bold green"), (f"  {work_head(work)}", "dim")),
+        ]
         blocks += [
             line((f"{at}  " if at else "", "dim"), title, (f"  {rest}", "dim"), indent=2, hang=2)
             for at, title, rest in held(work)
@@ -243,7 +302,11 @@ def _tags(result: Record, width: int) -> Blocks:
     widest = max(len(record["tag"]) for record in records)
     room = min(max(min(width - widest - 14, 40), 4), most)
     rows = [
-        {**record, "tag": [record["tag"]], "bar": "▪" * max(1, round(room * record["count"] / most))}
+        {
+            **record,
+            "tag": [record["tag"]],
+            "bar": "▪" * max(1, round(room * record["count"] / most)),
+        }
         for record in records
     ]
     return [
@@ -257,7 +320,9 @@ def _tags(result: Record, width: int) -> Blocks:
 
 def _stored(answer: Record, width: int) -> Blocks:
     answer, near = stored(answer)
-    done = "Stored" if answer["created"] else "Known already" if answer["duplicate_of"] else "Changed"
+    done = (
+        "Stored" if answer["created"] else "Known already" if answer["duplicate_of"] else "Changed"
+    )
     same = (
         GAP,
         line(("On the same subject:", "bold")),
@@ -274,7 +339,10 @@ def _stored(answer: Record, width: int) -> Blocks:
 
 
 def _outcomes(
-    answer: Record, width: int, nothing: str = "Nothing was done.", what: tuple[str, str] = ("memory", "memories")
+    answer: Record,
+    width: int,
+    nothing: str = "Nothing was done.",
+    what: tuple[str, str] = ("memory", "memories"),
 ) -> Blocks:
     results, failed = answer["results"], answer["failed"]
     if not results and not failed:
@@ -299,7 +367,10 @@ def _each(answer: Record) -> Blocks:
 
 def _failed(answer: Record) -> Blocks:
     each = (
-        [line(("! ", "yellow"), (f"{one['position']}: ", "bold"), one["error"], hang=2), *_hint(one)]
+        [
+            line(("! ", "yellow"), (f"{one['position']}: ", "bold"), one["error"], hang=2),
+            *_hint(one),
+        ]
         for one in answer.get("failed", ())
     )
     return [*chain(*each)]
@@ -307,8 +378,13 @@ def _failed(answer: Record) -> Blocks:
 
 def _details(details: Record) -> str:
     """What else there is to say of an outcome, without what is empty, and without the whole text."""
-    shown = {key: ", ".join(map(str, one)) if isinstance(one, list) else one for key, one in details.items()}
-    return " · ".join(f"{key} {one}" for key, one in shown.items() if one not in (None, "") and key != "text")
+    shown = {
+        key: ", ".join(map(str, one)) if isinstance(one, list) else one
+        for key, one in details.items()
+    }
+    return " · ".join(
+        f"{key} {one}" for key, one in shown.items() if one not in (None, "") and key != "text"
+    )
 
 
 def _import(answer: Record, width: int) -> Blocks:

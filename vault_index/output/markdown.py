@@ -7,7 +7,16 @@ from operator import itemgetter
 from typing import Any
 
 from vault_index.output.sessions import count_of, done, held, session_rows, summary_head, work_head
-from vault_index.output.short import joined, lines, moment, more_of, one_line, place, state, with_short_ids
+from vault_index.output.short import (
+    joined,
+    lines,
+    moment,
+    more_of,
+    one_line,
+    place,
+    state,
+    with_short_ids,
+)
 from vault_index.output.view import (
     CERTAINTY,
     WRITTEN,
@@ -50,13 +59,23 @@ def _hit(hit: Record) -> str:
     tags = "".join(f" #{tag}" for tag in hit["tags"])
     marked = f" · {state(hit)}" if state(hit) else ""
     head = f"**{_text(title)}** ({hit['score']:.2f}) {_code(place(hit))} {_code(hit['id'])}{marked}{tags}"
-    quoted = "\n".join(f"> {line}".rstrip() for line in (hit["snippet"] or hit["digest"]).strip().splitlines())
-    return "\n\n".join(filter(None, [head, quoted, *_bullets(explanation_lines(hit.get("explain")))]))
+    quoted = "\n".join(
+        f"> {line}".rstrip() for line in (hit["snippet"] or hit["digest"]).strip().splitlines()
+    )
+    return "\n\n".join(
+        filter(None, [head, quoted, *_bullets(explanation_lines(hit.get("explain")))])
+    )
 
 
 def _why(result: Record) -> str:
-    hits, title = filter(None, [result["hit"]]), f" **{_text(result['title'])}**" if result["title"] else ""
-    reasons = [reason["message"] + (f" ({reason['hint']})" if reason["hint"] else "") for reason in result["reasons"]]
+    hits, title = (
+        filter(None, [result["hit"]]),
+        f" **{_text(result['title'])}**" if result["title"] else "",
+    )
+    reasons = [
+        reason["message"] + (f" ({reason['hint']})" if reason["hint"] else "")
+        for reason in result["reasons"]
+    ]
     parts = [
         *_remarks(result),
         f"{'Found' if result['found'] else 'Not found'}:{title} {_code(place(result))}",
@@ -69,12 +88,17 @@ def _why(result: Record) -> str:
 
 def _remarks(result: Record) -> list[str]:
     """What was not done as asked."""
-    degraded = [f"Degraded: {_text('; '.join(result['degraded']))}."] if result.get("degraded") else []
+    degraded = (
+        [f"Degraded: {_text('; '.join(result['degraded']))}."] if result.get("degraded") else []
+    )
     hints = [f"{_text(hint[0].upper() + hint[1:])}." for hint in result.get("hints", ())]
     return (
         degraded
         + hints
-        + [f"Read as: {_text(old)} → {_text(new)}." for old, new in result.get("corrections", {}).items()]
+        + [
+            f"Read as: {_text(old)} → {_text(new)}."
+            for old, new in result.get("corrections", {}).items()
+        ]
     )
 
 
@@ -86,7 +110,11 @@ def _get(result: Record) -> str:
     """
     parts = []
     for text in with_short_ids(result["results"]):
-        about = [_comment("; ".join(f"{key}: {value}" for key, value in more))] if (more := more_of(text)) else []
+        about = (
+            [_comment("; ".join(f"{key}: {value}" for key, value in more))]
+            if (more := more_of(text))
+            else []
+        )
         inside = [*about, text["content"].rstrip("\r\n")]
         mark = sha256("\n".join(inside).encode("utf-8", "replace")).hexdigest()[:16]
         place = f"{text['id']} {text['path']}:{lines(text)} ({text['tokens']} tokens)"
@@ -99,7 +127,9 @@ def _get(result: Record) -> str:
 
 def _failed(result: Record) -> list[str]:
     """What became of those that failed, and what to do about each."""
-    hints = ((one, f"; hint: {one['hint']}" if one["hint"] else "") for one in result.get("failed", ()))
+    hints = (
+        (one, f"; hint: {one['hint']}" if one["hint"] else "") for one in result.get("failed", ())
+    )
     return [f"{one['position']}: {one['error']}{hint}" for one, hint in hints]
 
 
@@ -116,20 +146,35 @@ def _sessions(result: Record) -> str:
     if "since" in result:
         return "\n\n".join([_text(summary_head(result)), *map(_work, result["results"])])
     records = session_rows(result)
-    table = _table(columns("id title client project touched? updated_at turns spent", records), records, "No sessions.")
+    table = _table(
+        columns("id title client project touched? updated_at turns spent", records),
+        records,
+        "No sessions.",
+    )
     return f"{table}\n\n{count_of(result)}"
 
 
 def _work(work: Record) -> str:
     sessions = [f"- {at} **{_text(title)}** {_text(rest)}" for at, title, rest in held(work)]
     rows = [f"- {name}: {_text(text)}" for name, text in done(work)]
-    return "\n".join([f"**{_text(work['project'] or 'no project')}** {_text(work_head(work))}", "", *sessions, *rows])
+    return "\n".join(
+        [
+            f"**{_text(work['project'] or 'no project')}** {_text(work_head(work))}",
+            "",
+            *sessions,
+            *rows,
+        ]
+    )
 
 
 def _related(result: Record) -> str:
     anchor, records = result["anchor"], documents(with_sources(result["results"]))
-    table = _table(columns("id relations cosine state? title path", records), records, "No documents.")
-    head = f"Related to **{_text(anchor['title'])}** {joined(_code(anchor['path']), state(anchor))}:"
+    table = _table(
+        columns("id relations cosine state? title path", records), records, "No documents."
+    )
+    head = (
+        f"Related to **{_text(anchor['title'])}** {joined(_code(anchor['path']), state(anchor))}:"
+    )
     return "\n\n".join([*_remarks(result), head, table, f"{len(records)} of {result['total']}"])
 
 
@@ -152,7 +197,9 @@ def _outcomes(result: Record) -> str:
 
 def _history(result: Record) -> str:
     rows, count = versions(result)
-    return f"{_table(columns('version seen action by path bytes'), rows, 'No versions.')}\n\n{count}"
+    return (
+        f"{_table(columns('version seen action by path bytes'), rows, 'No versions.')}\n\n{count}"
+    )
 
 
 def _diff(result: Record) -> str:
@@ -231,7 +278,13 @@ def _comment(text: str) -> str:
     return f"<!-- {one_line(text).replace('>', '›')} -->"
 
 
-_WRITTEN: Mapping[str, Callable[[Any], str]] = {**WRITTEN, "text": _text, "code": _code, "link": _code, "count": str}
+_WRITTEN: Mapping[str, Callable[[Any], str]] = {
+    **WRITTEN,
+    "text": _text,
+    "code": _code,
+    "link": _code,
+    "count": str,
+}
 _VIEWS: Mapping[str, Callable[[Record], str]] = {
     "search": _search, "why": _why, "get": _get, "recall": itemgetter("text"), "list": _list, "related": _related,
     "sessions": _sessions,

@@ -51,7 +51,9 @@ class Pairs(NamedTuple):
         kept = [(clean_line(name), clean_line(value)) for name, value in self.rows if value]
         width = max((len(name) for name, _ in kept), default=0) + 2
         for name, value in kept:
-            for number, one in enumerate(Text(value).wrap(page.console, page.width - self.indent - width)):
+            for number, one in enumerate(
+                Text(value).wrap(page.console, page.width - self.indent - width)
+            ):
                 label = Text(("" if number else name).ljust(width), style="dim")
                 page.print(Text(" " * self.indent) + label + one)
 

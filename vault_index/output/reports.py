@@ -13,7 +13,11 @@ _HARD_HINT = (
     "Easier to find: give the note an alias of telling words (aliases: […] in its frontmatter), or a title that no"
     " other note could have."
 )
-_FILE_STATES = {"indexed": "indexed", "behind": "indexed as it was before", "gone": "indexed, but gone"}
+_FILE_STATES = {
+    "indexed": "indexed",
+    "behind": "indexed as it was before",
+    "gone": "indexed, but gone",
+}
 
 
 # --- how things stand ------------------------------------------------------------------------------------------
@@ -23,7 +27,9 @@ def _stats(stats: Record, width: int) -> Blocks:
     if "documents" not in stats:
         return any_report(stats, width)
     nouns = (("notes", "note", ""), ("memories", "memory", "memories"), ("sessions", "session", ""))
-    kinds = ", ".join(counted(stats[key], noun, plural) for key, noun, plural in nouns if stats[key])
+    kinds = ", ".join(
+        counted(stats[key], noun, plural) for key, noun, plural in nouns if stats[key]
+    )
     pairs = [
         ("documents", f"{stats['documents']:,}" + (f"  ({kinds})" if kinds else "")),
         ("chunks", f"{stats['chunks']:,}"),
@@ -34,14 +40,21 @@ def _stats(stats: Record, width: int) -> Blocks:
         ("size", size(stats["bytes"])),
         ("indexed", moment(stats["indexed"]) or "never; start with: vault-index sync"),
     ]
-    added = {key: value for key, value in stats.items() if isinstance(value, list) and value}  # by --tags, --agents
-    return [Pairs(pairs), *(block for key in added for block in (GAP, *any_report({key: added[key]}, width)))]
+    added = {
+        key: value for key, value in stats.items() if isinstance(value, list) and value
+    }  # by --tags, --agents
+    return [
+        Pairs(pairs),
+        *(block for key in added for block in (GAP, *any_report({key: added[key]}, width))),
+    ]
 
 
 def _status(status: Record, width: int) -> Blocks:
     if "results" in status:
         return _privacy(status)
-    daemon, index, embedder, watch = (status[key] for key in ("daemon", "index", "embedder", "watch"))
+    daemon, index, embedder, watch = (
+        status[key] for key in ("daemon", "index", "embedder", "watch")
+    )
     since = f" since {moment(daemon['since'])}" if daemon["since"] else ""
     known, held = index["documents"] is not None, "cannot be read, see below"
     if known:
@@ -70,13 +83,17 @@ def _status(status: Record, width: int) -> Blocks:
     none = line(("No sources yet: vault-index source add ~/Vault", "dim"))
     sources = _sources(status["sources"], known=known) if status["sources"] else none
     told = counted(index.get("waiting", 0), "memory waits", "memories wait")
-    review = shown_if(index.get("waiting"), GAP, line((f"{told} for review: vault-index review", "yellow")))
+    review = shown_if(
+        index.get("waiting"), GAP, line((f"{told} for review: vault-index review", "yellow"))
+    )
     head = line((f"vault-index {status['version']}", "bold"))
     return [head, GAP, Pairs(pairs), GAP, sources, *review, *_problems(status)]
 
 
 def _sources(sources: Sequence[Record], *, known: bool) -> Table:
-    unsaid = {key for key in ("since", "kept", "failed") if not any(source.get(key) for source in sources)}
+    unsaid = {
+        key for key in ("since", "kept", "failed") if not any(source.get(key) for source in sources)
+    }
     shown = (
         Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan", 1),
         Column("documents", "count", "documents#"), Column("chunks", "count", "chunks#"), Column("since", head="since"),
@@ -84,7 +101,10 @@ def _sources(sources: Sequence[Record], *, known: bool) -> Table:
         Column("coverage", "text", "up to date#"), Column("failed", "count", "failed#", "yellow"),
     )  # fmt: skip
     wanted = [one for one in shown if one.key not in unsaid][: None if known else 2]
-    return Table(wanted, [{"since": None, **one, "coverage": _coverage(one), "kept": kept(one)} for one in sources])
+    return Table(
+        wanted,
+        [{"since": None, **one, "coverage": _coverage(one), "kept": kept(one)} for one in sources],
+    )
 
 
 def _coverage(source: Record) -> str:
@@ -100,12 +120,16 @@ def _work(work: Record | None) -> str:
     far = f"{work['done']:,} of {work['total']:,}" if work["total"] else f"{work['done']:,}"
     rate = f"{work['rate']:,.0f}/s" if work["rate"] >= 10 else f"{work['rate']:.1f}/s"
     seconds = work["seconds_left"]
-    left = "" if seconds is None else f"{duration(seconds) if seconds >= 60 else f'{seconds} s'} left"
+    left = (
+        "" if seconds is None else f"{duration(seconds) if seconds >= 60 else f'{seconds} s'} left"
+    )
     return joined(f"{_DOING.get(work['stage'], work['stage'])} {far}", rate, left)
 
 
 def _file_status(file: Record, width: int) -> Blocks:
-    vectors = joined(f"{file['vectors']:,} of {file['chunks']:,}", _number(file["pending"], "{:,} pending"))
+    vectors = joined(
+        f"{file['vectors']:,} of {file['chunks']:,}", _number(file["pending"], "{:,} pending")
+    )
     pairs = [
         ("source", file["source"]),
         ("title", file["title"] or ""),
@@ -133,17 +157,25 @@ def _privacy(ledger: Record) -> Blocks:
     total = line((f"{len(rows):,} of {counted(ledger['total'], 'entry', 'entries')}", "dim"))
     private = ledger.get("private") or ()
     names = [
-        line((f"{one['source']}: {one['path']}", "cyan"), f" · {one['reason']} · {', '.join(one['endpoints'])}")
+        line(
+            (f"{one['source']}: {one['path']}", "cyan"),
+            f" · {one['reason']} · {', '.join(one['endpoints'])}",
+        )
         for one in private
     ]
-    head, hint = line(("Private by now, and sent before", "bold")), line((ledger.get("hint", ""), "dim"))
+    head, hint = (
+        line(("Private by now, and sent before", "bold")),
+        line((ledger.get("hint", ""), "dim")),
+    )
     return [Table(shown, rows), GAP, total, *shown_if(private, GAP, head, *names, hint)]
 
 
 def _doctor(report: Record, width: int) -> Blocks:
     problems, fixed = report["problems"], report.get("fixed") or ()
     found = f"{counted(len(problems), 'problem')}" if problems else "No problems"
-    hint = line(("How well notes are found by what they are called: vault-index doctor --recall", "dim"))
+    hint = line(
+        ("How well notes are found by what they are called: vault-index doctor --recall", "dim")
+    )
     return [
         *(line(("Mended: ", "green"), problem["message"]) for problem in fixed),
         line((f"{found} {'left' if fixed else 'found'}.", "bold")),
@@ -156,13 +188,18 @@ def _doctor(report: Record, width: int) -> Blocks:
 
 def _recall(recall: Record) -> Blocks:
     if not recall["queries"]:
-        return [line(("No notes are indexed, so there is nothing to look for: vault-index sync", "dim"))]
+        return [
+            line(("No notes are indexed, so there is nothing to look for: vault-index sync", "dim"))
+        ]
     shown = (
         Column("named_by", "text", "by"), Column("queries", "count", "questions#"),
         Column("recall_5", "percent", "in the first five hits#"),
     )  # fmt: skip
     asked = f"{counted(recall['documents'], 'note')}, {counted(recall['queries'], 'question')}"
-    head = line(("Notes looked for by what they are called", "bold"), f" · {asked}, {duration(recall['seconds'])}")
+    head = line(
+        ("Notes looked for by what they are called", "bold"),
+        f" · {asked}, {duration(recall['seconds'])}",
+    )
     classes = Table(shown, [*recall["classes"], {**recall, "named_by": "all"}])
     hard = shown_if(recall["hard"], GAP, *_hard_to_find(recall["hard"]))
     return [head, classes, *hard]
@@ -183,7 +220,11 @@ def _hard_to_find(hard: Sequence[Record]) -> Blocks:
 
 
 def _settings(answer: Record, width: int) -> Blocks:
-    shown = (Column("key", head="setting"), Column("value", head="value"), Column("origin", "text", "from", "dim"))
+    shown = (
+        Column("key", head="setting"),
+        Column("value", head="value"),
+        Column("origin", "text", "from", "dim"),
+    )
     rows = [
         {
             "key": (row["key"], "dim" if row["origin"] == "default" else "bold"),
@@ -200,17 +241,32 @@ def _settings(answer: Record, width: int) -> Blocks:
 
 def _sync(report: Record, width: int) -> Blocks:
     failed, pending = report["failed"], report["pending"]
-    done = ("Done", "bold") if failed else ("Text is up to date" if pending else "Up to date", "bold green")
-    changes = [f"{report[key]:,} {key}" for key in ("added", "changed", "moved", "removed") if report[key]]
+    done = (
+        ("Done", "bold")
+        if failed
+        else ("Text is up to date" if pending else "Up to date", "bold green")
+    )
+    changes = [
+        f"{report[key]:,} {key}" for key in ("added", "changed", "moved", "removed") if report[key]
+    ]
     told = f"{counted(report['scanned'], 'file')}, {', '.join(changes) or 'nothing changed'}."
     vectors = [
         f"{report[key]:,} {words}"
-        for key, words in (("embedded", "embedded"), ("cached", "from the cache"), ("pending", "pending"))
+        for key, words in (
+            ("embedded", "embedded"),
+            ("cached", "from the cache"),
+            ("pending", "pending"),
+        )
         if report[key]
     ]
-    chunks = counted(report["chunks"], "chunk") + (f"; vectors: {', '.join(vectors)}" if vectors else "")
+    chunks = counted(report["chunks"], "chunk") + (
+        f"; vectors: {', '.join(vectors)}" if vectors else ""
+    )
     unread = line((f"{counted(len(failed), 'file')} could not be read:", "yellow"))
-    named = [line((failure["path"], "cyan"), f"  {failure['error']}", indent=2) for failure in failed[:_SHOWN]]
+    named = [
+        line((failure["path"], "cyan"), f"  {failure['error']}", indent=2)
+        for failure in failed[:_SHOWN]
+    ]
     return [
         line(done, f" in {duration(report['seconds'])}: {told}"),
         *shown_if(report["chunks"] or vectors, line((chunks, "dim"))),
@@ -218,28 +274,48 @@ def _sync(report: Record, width: int) -> Blocks:
         *_problems(report),
         *shown_if(
             pending and not report.get("problems"),
-            line(("Embed what is pending: vault-index embed; see what cannot be: vault-index status", "dim")),
+            line(
+                (
+                    "Embed what is pending: vault-index embed; see what cannot be: vault-index status",
+                    "dim",
+                )
+            ),
         ),
     ]
 
 
 def _init(answer: Record, width: int) -> Blocks:
-    report, vault, told = answer["sync"], answer.get("vault"), " · {path} · {sessions:,} sessions since {since}"
+    report, vault, told = (
+        answer["sync"],
+        answer.get("vault"),
+        " · {path} · {sessions:,} sessions since {since}",
+    )
     known = "Added" if answer.get("added") else "Known already:"
     steps = {
         **({} if report else {"vault-index sync": "index it"}),
         'vault-index search "…"': "ask it something",
-        **({} if answer["daemon"] else {"vault-index service install": "keep it up to date from now on"}),
+        **(
+            {}
+            if answer["daemon"]
+            else {"vault-index service install": "keep it up to date from now on"}
+        ),
         "vault-index status": "see how it is doing",
     }
     wide = max(map(len, steps)) + 2
     return [
         *shown_if(answer["source"], line(f"{known} ", (answer["source"], "bold"), f" · {vault}")),
-        *(line((one["title"], "bold"), told.format(**one)) for one in answer.get("sessions", ()) if one["since"]),
+        *(
+            line((one["title"], "bold"), told.format(**one))
+            for one in answer.get("sessions", ())
+            if one["since"]
+        ),
         *(_sync(report, width) if report else ()),
         GAP,
         line(("Next", "bold")),
-        *(line((command.ljust(wide), "cyan"), (purpose, "dim"), indent=2) for command, purpose in steps.items()),
+        *(
+            line((command.ljust(wide), "cyan"), (purpose, "dim"), indent=2)
+            for command, purpose in steps.items()
+        ),
     ]
 
 
@@ -263,8 +339,14 @@ def _embed(answer: Record, width: int) -> Blocks:
 def _embed_plan(plan: Record) -> Blocks:
     if plan["provider"] == "none":
         hint = "Set one: vault-index config set embedding.provider local"
-        return [line(("No embedder is set up: search works by keywords.", "bold")), line((hint, "dim"))]
-    to_do, unknown = plan["chunks"] - plan["cached"], "unknown; set embedding.price_per_million to have it estimated"
+        return [
+            line(("No embedder is set up: search works by keywords.", "bold")),
+            line((hint, "dim")),
+        ]
+    to_do, unknown = (
+        plan["chunks"] - plan["cached"],
+        "unknown; set embedding.price_per_million to have it estimated",
+    )
     pairs = [
         ("embedder", joined(plan["provider"], plan["model"], plan["endpoint"])),
         ("without vector", counted(plan["chunks"], "chunk")),
@@ -274,12 +356,18 @@ def _embed_plan(plan: Record) -> Blocks:
         ("to embed", f"{counted(to_do, 'chunk')}, {counted(plan['tokens'], 'token')}"),
         (
             "price",
-            "nothing" if plan["price"] == 0 and plan["provider"] != "openai" else _dollars(plan["price"], unknown),
+            "nothing"
+            if plan["price"] == 0 and plan["provider"] != "openai"
+            else _dollars(plan["price"], unknown),
         ),
         ("today", _today(plan)),
     ]
     next_step = "Go ahead with: vault-index embed" if to_do else "Nothing to do."
-    return [line(("What embedding would cost", "bold")), Pairs(pairs, indent=2), line((next_step, "dim"))]
+    return [
+        line(("What embedding would cost", "bold")),
+        Pairs(pairs, indent=2),
+        line((next_step, "dim")),
+    ]
 
 
 def _dollars(price: float | None, unknown: str) -> str:
@@ -290,7 +378,9 @@ def _dollars(price: float | None, unknown: str) -> str:
 
 def _today(record: Record) -> str:
     limit = record["daily_token_limit"]
-    spent = f"{counted(record['spent_today'], 'token')} spent" if limit or record["spent_today"] else ""
+    spent = (
+        f"{counted(record['spent_today'], 'token')} spent" if limit or record["spent_today"] else ""
+    )
     return spent + _number(limit, " of {:,}")
 
 
@@ -313,7 +403,9 @@ def _embed_status(status: Record) -> Blocks:
 def any_report(record: Record, width: int) -> Blocks:
     """Any answer: its scalars as pairs, its records as columns."""
     tables = {key: value for key, value in record.items() if is_records(value)}
-    others = [key for key in record if key not in tables and (key != "total" or "results" not in record)]
+    others = [
+        key for key in record if key not in tables and (key != "total" or "results" not in record)
+    ]
     blocks = [
         block
         for key, rows in tables.items()
@@ -325,7 +417,8 @@ def any_report(record: Record, width: int) -> Blocks:
 def _any_table(rows: Sequence[Record]) -> Table:
     keys = dict.fromkeys(key for row in rows for key in row)
     return Table(
-        [Column(key, head=_label(key)) for key in keys], [{key: _value(row.get(key)) for key in keys} for row in rows]
+        [Column(key, head=_label(key)) for key in keys],
+        [{key: _value(row.get(key)) for key in keys} for row in rows],
     )
 
 

@@ -47,7 +47,9 @@ def review_list(result: Record, width: int) -> Blocks:
             GAP,
         )
     ]
-    counts = ", ".join(f"{number:,} {reason}" for reason, number in result["counts"].items() if number)
+    counts = ", ".join(
+        f"{number:,} {reason}" for reason, number in result["counts"].items() if number
+    )
     if not blocks:
         return [line(("No more items." if result["total"] else "Nothing to review.", "bold"))]
     told = f"{len(result['results']):,} of {counted(result['total'], 'item')} · {counts}"
@@ -58,7 +60,11 @@ def _in_list(memory: Record) -> Blocks:
     text = passage(memory["text"], (), _TEXT_TOKENS)[0]
     return [
         line((memory["title"], "bold"), indent=2, hang=2, limit=2),
-        line((memory["path"], "cyan", memory["link"]), (f" · {memory['id']} · {_about(memory)}", "dim"), indent=4),
+        line(
+            (memory["path"], "cyan", memory["link"]),
+            (f" · {memory['id']} · {_about(memory)}", "dim"),
+            indent=4,
+        ),
         *shown_if(text, line(text, indent=4, limit=3)),
     ]
 
@@ -67,7 +73,13 @@ def _about(memory: Record) -> str:
     """Type, project, when and by whom."""
     times = [moment(memory["created"])[:10], moment(memory["updated"])[:10]]
     tags = " ".join(f"#{tag}" for tag in memory["tags"])
-    parts = (memory["type"], memory["project"], " – ".join(dict.fromkeys(times)), memory["entered_by"], tags)
+    parts = (
+        memory["type"],
+        memory["project"],
+        " – ".join(dict.fromkeys(times)),
+        memory["entered_by"],
+        tags,
+    )
     return " · ".join(part for part in parts if part)
 
 
@@ -75,33 +87,58 @@ def _about(memory: Record) -> str:
 
 
 def item_screen(
-    item: Record, keys: Sequence[str], place: str, said: str, *, width: int, height: int, color: bool
+    item: Record,
+    keys: Sequence[str],
+    place: str,
+    said: str,
+    *,
+    width: int,
+    height: int,
+    color: bool,
 ) -> str:
     """An item with the keys that fit it, in at most `height` lines. `place` is where in the list it is, `said` what
     became of the one before."""
     page = Page(width, color=color, links=False)
     foot = _keys(page, keys)
     head = [
-        *_wrapped(page, Text.assemble((place, "dim"), (f" · {item['reason']}", "bold green"), f" · {item['about']}")),
+        *_wrapped(
+            page,
+            Text.assemble(
+                (place, "dim"), (f" · {item['reason']}", "bold green"), f" · {item['about']}"
+            ),
+        ),
         *(_wrapped(page, Text(clean_line(said), "yellow")) if said else ()),
         Text(),
     ]
     room = max(height - len(head) - len(foot) - 2, 4)
-    return _told(page, [*head, *_memories(page, item["memories"], room, color=color), Text(), *foot])
+    return _told(
+        page, [*head, *_memories(page, item["memories"], room, color=color), Text(), *foot]
+    )
 
 
 def help_screen(keys: Sequence[str], *, width: int, color: bool) -> str:
     page = Page(width, color=color, links=False)
-    rows = [Text.assemble((f"{key} {KEYS[key][0]:<10}", "bold"), f" {KEYS[key][1]}") for key in keys]
+    rows = [
+        Text.assemble((f"{key} {KEYS[key][0]:<10}", "bold"), f" {KEYS[key][1]}") for key in keys
+    ]
     return _told(
-        page, [*(part for row in rows for part in _wrapped(page, row)), Text(), Text("any key goes back", "dim")]
+        page,
+        [
+            *(part for row in rows for part in _wrapped(page, row)),
+            Text(),
+            Text("any key goes back", "dim"),
+        ],
     )
 
 
 def end_screen(keys: Sequence[str], place: str, said: str, *, width: int, color: bool) -> str:
     """What stands behind the last item."""
     page = Page(width, color=color, links=False)
-    told = [Text(place, "bold"), *(_wrapped(page, Text(clean_line(said), "yellow")) if said else ()), Text()]
+    told = [
+        Text(place, "bold"),
+        *(_wrapped(page, Text(clean_line(said), "yellow")) if said else ()),
+        Text(),
+    ]
     return _told(page, [*told, *_keys(page, keys)])
 
 
@@ -130,7 +167,8 @@ def _memories(page: Page, memories: Sequence[Record], room: int, *, color: bool)
     marks = ("1 stays  ", _GOES)
     if page.width < _BESIDE:
         upper, lower = (
-            _panel(page, *one, page.width, (room - 1) // 2) for one in zip(memories, texts, marks, strict=False)
+            _panel(page, *one, page.width, (room - 1) // 2)
+            for one in zip(memories, texts, marks, strict=False)
         )
         return [*upper, Text(), *lower]
     width = (page.width - len(_BETWEEN)) // 2
@@ -154,7 +192,10 @@ def _panel(page: Page, memory: Record, text: Text, mark: str, width: int, room: 
     body = [*([Text()] if room > _LITTLE else []), *text.wrap(page.console, width)]
     left = room - len(lines)
     if len(body) > left or memory["cut"]:
-        body = [*body[: max(left - 1, 0)], Text("…" if mark == _GOES else "… e shows all of it", "dim")]
+        body = [
+            *body[: max(left - 1, 0)],
+            Text("…" if mark == _GOES else "… e shows all of it", "dim"),
+        ]
     return [*lines, *body]
 
 

@@ -50,7 +50,10 @@ def work_head(work: Record) -> str:
 def held(work: Record) -> list[tuple[str, str, str]]:
     """The sessions of a project: when, their titles, and the rest; of many the last."""
     shown = with_short_ids(work["sessions"])[-_SHOWN:]
-    rows = [(_from_to(one), one_line(one["title"]), _joined(one["client"], one, mark=one["id"])) for one in shown]
+    rows = [
+        (_from_to(one), one_line(one["title"]), _joined(one["client"], one, mark=one["id"]))
+        for one in shown
+    ]
     more = len(work["sessions"]) - len(shown)
     return [("", f"{more} before", ""), *rows] if more else rows
 

@@ -17,7 +17,10 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
     for position, whole in enumerate(unique):
         neighbours = unique[max(position - 1, 0) : position] + unique[position + 1 : position + 2]
         lengths = range(_ID_LENGTH, len(whole))
-        short[whole] = next((whole[:n] for n in lengths if not any(one[:n] == whole[:n] for one in neighbours)), whole)
+        short[whole] = next(
+            (whole[:n] for n in lengths if not any(one[:n] == whole[:n] for one in neighbours)),
+            whole,
+        )
     return short
 
 
@@ -43,7 +46,9 @@ def passage(text: str, spans: Spans, budget: float) -> tuple[str, Spans]:
     """About `budget` tokens of `text` as one line around the first of `spans`, cut at spaces, `…` where cut; and the
     spans that are in it."""
     line = one_line(text)
-    marks = [(len(one_line(f"{text[:start]}x")) - 1, len(one_line(text[:end]))) for start, end in spans]
+    marks = [
+        (len(one_line(f"{text[:start]}x")) - 1, len(one_line(text[:end]))) for start, end in spans
+    ]
     if cost(line) <= budget:
         return line, marks
     costs = [0.0, *accumulate(map(cost, line))]  # of the text up to each character
@@ -53,7 +58,9 @@ def passage(text: str, spans: Spans, budget: float) -> tuple[str, Spans]:
         start = min(start, _back(line, costs, end, budget))
     before, after = "…" if start else "", "…" if end < len(line) else ""
     moved = start - len(before)
-    inside = [(first - moved, last - moved) for first, last in marks if start <= first and last <= end]
+    inside = [
+        (first - moved, last - moved) for first, last in marks if start <= first and last <= end
+    ]
     return f"{before}{line[start:end].strip()}{after}", inside
 
 
@@ -75,20 +82,37 @@ def one_line(text: object) -> str:
 
 def cost(text: str) -> float:
     """A guess at tokens without a tokenizer: four ASCII characters make one, of others each."""
-    return sum(0.25 if character < "\x80" else 0.5 if character < "\u2000" else 1.0 for character in text)
+    return sum(
+        0.25 if character < "\x80" else 0.5 if character < "\u2000" else 1.0 for character in text
+    )
 
 
 def state(record: Mapping[str, Any]) -> str:
     """What sets a document or a hit apart: what of it is over, which memory it gave way to or stands for; empty for
     most."""
     by, old = record.get("superseded_by") or "", record.get("supersedes") or ""
-    words = [f"superseded by {by[:_ID_LENGTH]}" if one == "superseded" else one for one in record.get("states", ())]
+    words = [
+        f"superseded by {by[:_ID_LENGTH]}" if one == "superseded" else one
+        for one in record.get("states", ())
+    ]
     if old:
         words.append(f"supersedes {old[:_ID_LENGTH]}")
     return ", ".join([*words, "weak"] if record.get("weak") else words)
 
 
-_TOLD = frozenset(["id", "path", "title", "lines", "tokens", "frontmatter", "states", "superseded_by", "unreviewed"])
+_TOLD = frozenset(
+    [
+        "id",
+        "path",
+        "title",
+        "lines",
+        "tokens",
+        "frontmatter",
+        "states",
+        "superseded_by",
+        "unreviewed",
+    ]
+)
 """Keys of a text and of its metadata that `get` tells in its head, or as its state."""
 
 
@@ -96,12 +120,16 @@ def more_of(text: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The fields of a memory, and with `--full` all that neither the text nor its place says, as names and texts."""
     known = text.get("metadata") or {}
     given = known.get("frontmatter") or {}
-    shown = text["content"].startswith("---") and text["lines"][0] == 1  # with the frontmatter as it is written
+    shown = (
+        text["content"].startswith("---") and text["lines"][0] == 1
+    )  # with the frontmatter as it is written
     told = _TOLD.union(given if shown else ())
     rows = {"state": state(text), **text.get("fields", {}), **({} if shown else given), **known}
     said = one_line(text["content"])
     return [
-        (key, value) for key, value in metadata(rows) if key not in told and not (key == "digest" and value in said)
+        (key, value)
+        for key, value in metadata(rows)
+        if key not in told and not (key == "digest" and value in said)
     ]
 
 
@@ -115,7 +143,11 @@ def flat(value: Any) -> str:
     """A value of JSON as one line."""
     if isinstance(value, dict):
         if "target" in value and "heading" in value:  # a link
-            return f"{value['target']}#{value['heading']}" if value["heading"] else str(value["target"])
+            return (
+                f"{value['target']}#{value['heading']}"
+                if value["heading"]
+                else str(value["target"])
+            )
         return "; ".join(f"{key}: {text}" for key, text in metadata(value))
     if isinstance(value, list | tuple):
         return ", ".join(dict.fromkeys(map(flat, value)))

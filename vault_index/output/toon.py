@@ -8,7 +8,17 @@ from typing import Any
 import toon_format
 
 from vault_index.output.sessions import done, held, session_rows, spent, summary_head
-from vault_index.output.short import cost, joined, lines, moment, more_of, passage, place, state, with_short_ids
+from vault_index.output.short import (
+    cost,
+    joined,
+    lines,
+    moment,
+    more_of,
+    passage,
+    place,
+    state,
+    with_short_ids,
+)
 from vault_index.output.view import (
     CERTAINTY,
     WRITTEN,
@@ -94,7 +104,9 @@ def _names(record: Record, text: str = "") -> tuple[str | None, str | None]:
     title, path = (_WORD.findall(record[key].casefold()) for key in ("title", "path"))
     shown = record["title"] and not (text and text.startswith(record["title"].rstrip("…")))
     if record["kind"] == "note":
-        return record["path"], record["title"] if shown and 2 * len(set(title) - set(path)) >= len(set(title)) else None
+        return record["path"], record["title"] if shown and 2 * len(set(title) - set(path)) >= len(
+            set(title)
+        ) else None
     made = [*_WORD.findall(moment(record["created"])[:10]), *title]
     name = _WORD.findall(record["path"].rpartition("/")[2].removesuffix(".md").casefold())
     named = record["kind"] == "session" or (len(name) > 3 and name == made[: len(name)])
@@ -113,7 +125,9 @@ def _why(result: Record) -> Shape:
             "degraded": result["degraded"],
             "corrections": result["corrections"],
             "reasons": _table(result["reasons"]),
-            "hit": {"score": round(hit["score"], 2), "focus": place({**hit, "lines": hit["focus"]})} if hit else None,
+            "hit": {"score": round(hit["score"], 2), "focus": place({**hit, "lines": hit["focus"]})}
+            if hit
+            else None,
             "why": explanation_lines(hit.get("explain")) if hit else None,
             "reading": reading_lines(result["reading"]),
         }
@@ -125,7 +139,11 @@ def _passage(hit: Record) -> str:
     asked, or fewer than its digest, the digest."""
     snippet, spans = hit["snippet"], hit.get("spans", {})
     [(start, end)] = spans.get("focus", [(0, len(snippet))])
-    said = [(first - start, last - start) for first, last in spans.get("snippet", ()) if start <= first and last <= end]
+    said = [
+        (first - start, last - start)
+        for first, last in spans.get("snippet", ())
+        if start <= first and last <= end
+    ]
     better = hit["kind"] == "memory" and (not said or len(spans.get("digest", ())) > len(said))
     if hit["digest"] and (better or not snippet):
         return passage(hit["digest"], spans.get("digest", ()), _LINE)[0]
@@ -148,8 +166,15 @@ def _list(result: Record) -> Shape:
     accesses = " accesses" if result.get("sort") == "access" else ""
     names = f"id source kind path title digest type state tags project created updated turns{accesses} expires"
     names += " valid_until tokens"
-    head, table = _head(_rows(names, records), "source kind type state tags project created expires valid_until")
-    return {**_filled({"hints": result.get("hints")}), "total": result["total"], **head, "results": table}
+    head, table = _head(
+        _rows(names, records), "source kind type state tags project created expires valid_until"
+    )
+    return {
+        **_filled({"hints": result.get("hints")}),
+        "total": result["total"],
+        **head,
+        "results": table,
+    }
 
 
 def _sessions(result: Record) -> Shape:
@@ -157,8 +182,14 @@ def _sessions(result: Record) -> Shape:
         return _worked(result)
     shown = "id client project title parent updated turns spent touched files commands tokens"
     rows = ({**one, "updated": moment(one["updated"])} for one in session_rows(result))
-    head, table = _head(({key: row[key] for key in shown.split()} for row in rows), "client project")
-    return {"total": "more" if result["total"] is None else result["total"], **head, "results": table}
+    head, table = _head(
+        ({key: row[key] for key in shown.split()} for row in rows), "client project"
+    )
+    return {
+        "total": "more" if result["total"] is None else result["total"],
+        **head,
+        "results": table,
+    }
 
 
 def _worked(result: Record) -> Shape:
@@ -168,7 +199,9 @@ def _worked(result: Record) -> Shape:
             "project": work["project"],
             "time": spent(work["duration"]),
             "tokens": work["tokens"],
-            "sessions": "; ".join(f"{title} ({rest})" if rest else title for _, title, rest in held(work)),
+            "sessions": "; ".join(
+                f"{title} ({rest})" if rest else title for _, title, rest in held(work)
+            ),
             **dict(done(work)),
         }
         for work in result["results"]
@@ -178,7 +211,8 @@ def _worked(result: Record) -> Shape:
 
 def _related(result: Record) -> Shape:
     head, table = _head(
-        _rows(f"id source kind relations cosine state {_GIST}", result["results"]), "source kind type state"
+        _rows(f"id source kind relations cosine state {_GIST}", result["results"]),
+        "source kind type state",
     )
     anchor = result["anchor"]
     known = {"anchor": joined(anchor["path"], state(anchor)), "total": result["total"]}
@@ -190,18 +224,28 @@ def _timeline(result: Record) -> Shape:
     here, records = len(result["before"]), [*result["before"], result["anchor"], *result["after"]]
     rows = _table(_rows(f"id source kind created_at state {_GIST}", records))
     hints = _filled({"hints": result.get("hints")})
-    return {**hints, "before": rows[:here], "anchor": _filled(rows[here]), "after": rows[here + 1 :]}
+    return {
+        **hints,
+        "before": rows[:here],
+        "anchor": _filled(rows[here]),
+        "after": rows[here + 1 :],
+    }
 
 
 def _rows(names: str, records: Iterable[Record]) -> list[Shape]:
     """Documents in these columns, with the source where there are several, and the kind where one is no note."""
-    known = [{**record, **dict(zip(("path", "title"), _names(record), strict=True))} for record in documents(records)]
+    known = [
+        {**record, **dict(zip(("path", "title"), _names(record), strict=True))}
+        for record in documents(records)
+    ]
     for key, usual in (("source", known[0]["source"]), ("kind", "note")) if known else ():
         if {record[key] for record in known} == {usual}:
             known = [{**record, key: ""} for record in known]
     return [
         {
-            column.key: _WRITTEN[column.kind](value) if value is not None and column.kind in _WRITTEN else value
+            column.key: _WRITTEN[column.kind](value)
+            if value is not None and column.kind in _WRITTEN
+            else value
             for column in columns(names)
             for value in [record[column.key]]
         }
@@ -240,7 +284,9 @@ def _recall(result: Record) -> Shape:
         }
         for source in with_short_ids(result["sources"])
     )
-    beside = _filled({"degraded": result["degraded"], "confidence": CERTAINTY[result["confidence"]]})
+    beside = _filled(
+        {"degraded": result["degraded"], "confidence": CERTAINTY[result["confidence"]]}
+    )
     return {**beside, "tokens": result["tokens"], "sources": _table(rows), "text": result["text"]}
 
 
@@ -308,15 +354,20 @@ def _plain(result: Record) -> Shape:
 
 def _flat(record: Record) -> Shape:
     return {
-        key: "|".join(map(str, value)) if isinstance(value, list | tuple) else value for key, value in record.items()
+        key: "|".join(map(str, value)) if isinstance(value, list | tuple) else value
+        for key, value in record.items()
     }
 
 
 def _head(rows: Iterable[Record], names: str) -> tuple[Shape, list[Shape]]:
     """What all rows say alike in the columns of these names, once; and the table without these columns."""
     table = _table(rows)
-    same = {key: table[0].get(key) for key in names.split() if len({row.get(key) for row in table}) == 1}
-    return _filled(same), [{key: value for key, value in row.items() if key not in same} for row in table]
+    same = {
+        key: table[0].get(key) for key in names.split() if len({row.get(key) for row in table}) == 1
+    }
+    return _filled(same), [
+        {key: value for key, value in row.items() if key not in same} for row in table
+    ]
 
 
 def _filled(answer: Shape) -> Shape:

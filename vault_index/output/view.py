@@ -88,7 +88,8 @@ def columns(names: str, records: Sequence[Record] = ()) -> tuple[Column, ...]:
     return tuple(
         column
         for name in names.split()
-        if (column := COLUMNS[name.rstrip("?")]) and (name[-1] != "?" or any(record[column.key] for record in records))
+        if (column := COLUMNS[name.rstrip("?")])
+        and (name[-1] != "?" or any(record[column.key] for record in records))
     )
 
 
@@ -99,7 +100,9 @@ WRITTEN: Mapping[str, Callable[[Any], str]] = {
 }  # fmt: skip
 
 
-def cell(column: Column, record: Record, written: Mapping[str, Callable[[Any], str]] = WRITTEN) -> str:
+def cell(
+    column: Column, record: Record, written: Mapping[str, Callable[[Any], str]] = WRITTEN
+) -> str:
     value = record[column.key]
     return "" if value is None else written[column.kind](value)
 
@@ -109,10 +112,13 @@ def documents(records: Iterable[Record]) -> list[dict[str, Any]]:
     return [
         {
             **record,
-            "digest": "" if one_line(record["digest"]).rstrip(".…") == record["title"] else record["digest"],
+            "digest": ""
+            if one_line(record["digest"]).rstrip(".…") == record["title"]
+            else record["digest"],
             "state": state(record),
             "type_or_kind": record["type"] or record["kind"],
-            "type_or_session": record["type"] or (record["kind"] if record["kind"] == "session" else ""),
+            "type_or_session": record["type"]
+            or (record["kind"] if record["kind"] == "session" else ""),
         }
         for record in with_short_ids(records)
     ]
@@ -122,7 +128,9 @@ def with_sources(records: Iterable[Record]) -> list[Record]:
     """Records with their source before the path, as `get` takes it, if they are of several."""
     known = list(records)
     several = len({record["source"] for record in known}) > 1
-    return [{**one, "path": f"{one['source']}:{one['path']}"} for one in known] if several else known
+    return (
+        [{**one, "path": f"{one['source']}:{one['path']}"} for one in known] if several else known
+    )
 
 
 def around(result: Record) -> list[dict[str, Any]]:
@@ -137,8 +145,12 @@ def around(result: Record) -> list[dict[str, Any]]:
 
 def versions(result: Record) -> tuple[list[dict[str, Any]], str]:
     """The versions of a memory, commits by the beginning of their hash; and how many there are."""
-    rows = [{**one, "number": str(one["number"] or one["commit"][:10])} for one in result["results"]]
-    older = f"; {result['forgotten']:,} older ones are not kept any more" if result["forgotten"] else ""
+    rows = [
+        {**one, "number": str(one["number"] or one["commit"][:10])} for one in result["results"]
+    ]
+    older = (
+        f"; {result['forgotten']:,} older ones are not kept any more" if result["forgotten"] else ""
+    )
     return rows, f"{len(rows)} of {result['total']}{older}"
 
 
@@ -161,15 +173,26 @@ def shown_hits(result: Record) -> tuple[list[Record], int]:
 
 
 def is_records(value: object) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and all(isinstance(item, dict) for item in value)
+    return (
+        isinstance(value, list | tuple)
+        and bool(value)
+        and all(isinstance(item, dict) for item in value)
+    )
 
 
 def import_in_short(answer: Record) -> dict[str, Any]:
     """An import with `counts` of what became of its memories. A few are all named; of many, those that did not come in
     as they were, and in any case no more of them or of the failed than 20."""
     results, failed = answer["results"], answer["failed"]
-    counts = {**Counter(result["outcome"] for result in results), **({"failed": len(failed)} if failed else {})}
-    named = results if len(results) <= _NAMED else [one for one in results if one["outcome"] not in _AS_WANTED]
+    counts = {
+        **Counter(result["outcome"] for result in results),
+        **({"failed": len(failed)} if failed else {}),
+    }
+    named = (
+        results
+        if len(results) <= _NAMED
+        else [one for one in results if one["outcome"] not in _AS_WANTED]
+    )
     return {"counts": counts, "results": named[:_NAMED], "failed": failed[:_NAMED]}
 
 
@@ -198,11 +221,14 @@ def explanation_lines(explain: Record | None) -> list[str]:
     """What the channels said, which words the passage says, and the sum that is its score."""
     if explain is None:
         return []
-    channels = [f"{name} #{one['rank']} ({one['score']:.2f})" for name, one in explain["channels"].items()]
+    channels = [
+        f"{name} #{one['rank']} ({one['score']:.2f})" for name, one in explain["channels"].items()
+    ]
     labels = {"matched": "says", "corrected": "as corrected", "missing": "not"}
     said = [f"{label}: {', '.join(explain[key])}" for key, label in labels.items() if explain[key]]
-    covered = [f"{explain['coverage']:.0%} of the question in and around it"] if said else []
-    return [part for part in (" · ".join(channels), " · ".join([*said, *covered]), _sum(explain)) if part]
+    if said:
+        said.append(f"{explain['coverage']:.0%} of the question in and around it")
+    return list(filter(None, (" · ".join(channels), " · ".join(said), _sum(explain))))
 
 
 def _sum(explain: Record) -> str:
@@ -210,6 +236,6 @@ def _sum(explain: Record) -> str:
     parts = [f"{name} {part:.2f}" for name, part in explain["parts"].items() if round(part, 2)]
     factors = [f"{name} {factor:.2f}" for name, factor in explain["factors"].items()]
     terms = " + ".join(parts) or "0"
-    return (
-        f"score {min(total, 1.0):.2f} = {' × '.join([f'({terms})' if factors and len(parts) > 1 else terms, *factors])}"
-    )
+    if factors and len(parts) > 1:
+        terms = f"({terms})"
+    return f"score {min(total, 1.0):.2f} = {' × '.join([terms, *factors])}"

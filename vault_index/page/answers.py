@@ -31,7 +31,9 @@ def answer(
         case "about":
             return _about(home, caller)
         case "image":
-            image = _images().read(load_config(home).sources, str(params.get("source")), str(params.get("path")))
+            image = _images().read(
+                load_config(home).sources, str(params.get("source")), str(params.get("path"))
+            )
             return {"kind": image.kind, "data": base64.b64encode(image.data).decode("ascii")}
         case "tokens":
             return tokens.list_tokens(home, caller, params, reload=reload)
@@ -52,8 +54,15 @@ def _images() -> Images:
 def _about(home: Home, caller: Caller) -> dict[str, Any]:
     """What the page shows around everything, and how it makes links to the user's own programs."""
     config = load_config(home)
-    sources = [{"name": one.name, "kind": one.kind, "path": str(one.path)} for one in config.sources]
-    return {"version": __version__, "name": caller.name, "editor": config.serve.editor, "sources": sources}
+    sources = [
+        {"name": one.name, "kind": one.kind, "path": str(one.path)} for one in config.sources
+    ]
+    return {
+        "version": __version__,
+        "name": caller.name,
+        "editor": config.serve.editor,
+        "sources": sources,
+    }
 
 
 def _disk(home: Home) -> dict[str, Any]:
@@ -78,7 +87,11 @@ def _sent(home: Home) -> dict[str, Any]:
 def _part(folder: str, name: str) -> str:
     """Of the data: what a file belongs to."""
     if folder != ".":
-        return {"sessions": "kept sessions", "isolated": "isolated indexes"}.get(folder.split(os.sep)[0], "other")
+        return {"sessions": "kept sessions", "isolated": "isolated indexes"}.get(
+            folder.split(os.sep)[0], "other"
+        )
     if ".log" in name:
         return "logs"
-    return next((one for one in ("index", "cache", "state") if name.startswith(f"{one}.db")), "other")
+    return next(
+        (one for one in ("index", "cache", "state") if name.startswith(f"{one}.db")), "other"
+    )

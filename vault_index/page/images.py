@@ -39,11 +39,15 @@ class Images:
         Raises NotFoundError for what is no image by its content, is hidden, or lies outside the vault, whatever leads
         there."""
         vault = next((str(one.path) for one in sources if one.name == source), None)
-        if vault is not None and not any(part.startswith(".") or not part for part in path.split("/")):
+        if vault is not None and not any(
+            part.startswith(".") or not part for part in path.split("/")
+        ):
             found = _read(vault, path) or _read(vault, self._called(vault, path))
             if found is not None:
                 return found
-        raise NotFoundError("there is no such image in this vault", "shown are PNG, JPEG, GIF, WebP, AVIF and SVG")
+        raise NotFoundError(
+            "there is no such image in this vault", "shown are PNG, JPEG, GIF, WebP, AVIF and SVG"
+        )
 
     def _called(self, vault: str, path: str) -> str:
         """Empty where there is none."""
@@ -57,7 +61,11 @@ class Images:
             pairs = zip(reversed(parts), reversed(other.lower().split("/")), strict=False)
             return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
-        return min(named.get(parts[-1], ()), key=lambda other: (-alike(other), other.count("/"), other), default="")
+        return min(
+            named.get(parts[-1], ()),
+            key=lambda other: (-alike(other), other.count("/"), other),
+            default="",
+        )
 
 
 def _images_below(vault: str) -> dict[str, list[str]]:
@@ -80,7 +88,9 @@ def _read(vault: str, path: str) -> Image | None:
         if any(part.startswith(".") for part in path.split(os.sep)):
             return None
         with disk.file_in(root, path) as (folder, name):
-            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+            descriptor = os.open(
+                name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder
+            )
         with open(descriptor, "rb") as file:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_BYTES:

@@ -23,7 +23,9 @@ def read_memories(config: Config, params: Mapping[str, Any]) -> dict[str, Any]:
 def _read(config: Config, source: str, path: str) -> MemoryFile:
     vault = next((one for one in config.sources if one.name == source), None)
     if vault is None:
-        raise NotFoundError(f"there is no vault {source!r}", "see which there are: vault-index source list")
+        raise NotFoundError(
+            f"there is no vault {source!r}", "see which there are: vault-index source list"
+        )
     return MemoryFiles(vault.path, config.memory.dir, source).read(path)
 
 

@@ -22,7 +22,11 @@ def sign_in(home: Home, params: Mapping[str, Any]) -> dict[str, Any]:
     """A token for a code that `vault-index open` gave the browser; nothing for what is none (any more)."""
     code, now = params.get("code"), time.time()
     expires = now + _SIGNED_IN_SECONDS
-    made = Tokens(home.tokens_file).exchange(code, now, expires=expires) if isinstance(code, str) else None
+    made = (
+        Tokens(home.tokens_file).exchange(code, now, expires=expires)
+        if isinstance(code, str)
+        else None
+    )
     return {"token": made[0], "name": made[1], "expires": iso_time(expires)} if made else {}
 
 
@@ -47,17 +51,26 @@ def list_tokens(
     return {**made, "results": rows, "total": len(rows), "name": caller.name, "sources": sources}
 
 
-def _add(home: Home, tokens: Tokens, asked: Mapping[str, Any], reload: Callable[[], object]) -> dict[str, Any]:
+def _add(
+    home: Home, tokens: Tokens, asked: Mapping[str, Any], reload: Callable[[], object]
+) -> dict[str, Any]:
     config, now = load_config(home), datetime.now().astimezone()
     given = {key: value for key, value in asked.items() if value is not None}
-    name, writes, isolated = given.pop("name", ""), given.pop("writes", None), given.pop("isolated", False)
+    name, writes, isolated = (
+        given.pop("name", ""),
+        given.pop("writes", None),
+        given.pop("isolated", False),
+    )
     expires = given.pop("expires", "")
     if not isinstance(name, str) or not isinstance(writes, bool) or not isinstance(isolated, bool):
         raise UsageError("a token needs name and writes", "send name, and writes as true or false")
     if unknown := next((key for key in given if key not in ("sources", "folders", "projects")), ""):
         raise UsageError(f"unknown token field {unknown!r:.40}", "see docs/serve.md")
     if not all(map(_is_texts, given.values())) or not _is_text(expires):
-        raise UsageError("sources, folders and projects must be lists of texts", "omit those that restrict nothing")
+        raise UsageError(
+            "sources, folders and projects must be lists of texts",
+            "omit those that restrict nothing",
+        )
     scope, absent = read_scope(config, given, isolated=isolated)
     ends = end_of(expires, now, option="expires") if expires else None
     caller = Caller(name, writes, scope)

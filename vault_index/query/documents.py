@@ -60,7 +60,9 @@ def to_record(
 class Records:
     """Makes the record of a document: its row, with its tags, how often it was opened, and the link that opens it."""
 
-    def __init__(self, reader: IndexReader, state: State, links: Mapping[str, Callable[[str], str]]) -> None:
+    def __init__(
+        self, reader: IndexReader, state: State, links: Mapping[str, Callable[[str], str]]
+    ) -> None:
         self._reader = reader
         self._state = state
         self._links = links
@@ -73,7 +75,9 @@ class Records:
             to_record(
                 document,
                 tags=tags.get(document.id, ()),
-                link=self._links[document.source](document.path) if document.source in self._links else "",
+                link=self._links[document.source](document.path)
+                if document.source in self._links
+                else "",
                 accesses=accesses,
             )
             for document in documents
@@ -97,11 +101,15 @@ def list_documents(
     descending = descending if order is None else order == "desc"
     with reader.snapshot():
         if column:
-            documents, total = documents_page(reader, filters, Order(column, descending), limit, offset)
+            documents, total = documents_page(
+                reader, filters, Order(column, descending), limit, offset
+            )
         else:  # usage lies in the other database
             usage = state.usage()
             documents, total = documents_page(reader, filters, Order("path", False), -1, 0)
-            documents.sort(key=lambda document: usage.get(document.uid, (0, 0.0)), reverse=descending)
+            documents.sort(
+                key=lambda document: usage.get(document.uid, (0, 0.0)), reverse=descending
+            )
             documents = documents[offset : offset + limit]
         hints = () if total else tuple(unmet_filters(reader, filters))
         return DocumentList(records.of(documents), total, sort, hints)
@@ -109,7 +117,11 @@ def list_documents(
 
 def unmet_filters(reader: IndexReader, filters: Filters) -> Iterator[str]:
     """The filters that no document meets, each with the nearest value that some document has."""
-    unmet = [(written, one) for written, one in single_filters(filters) if not reader.newest_chunks(one, 1)]
+    unmet = [
+        (written, one)
+        for written, one in single_filters(filters)
+        if not reader.newest_chunks(one, 1)
+    ]
     for written, one in unmet:
         yield f"no document meets {written}{_nearest(reader, one)}"
     if not unmet and filters != Filters() and not reader.newest_chunks(filters, 1):
@@ -122,7 +134,11 @@ def _nearest(reader: IndexReader, filters: Filters) -> str:
     for declared in FILTERS.values():
         wanted = getattr(filters, declared.field)
         if wanted and (declared.kind == "tag" or declared.column):
-            found = tag_counts(reader, Filters()) if declared.kind == "tag" else value_counts(reader, declared.column)
+            found = (
+                tag_counts(reader, Filters())
+                if declared.kind == "tag"
+                else value_counts(reader, declared.column)
+            )
             counts = dict(found)
             for value in get_close_matches(wanted[0], counts, 1):
                 return f"; {declared.key or 'tag'}:{value} has {counts[value]}"

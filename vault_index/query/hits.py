@@ -8,7 +8,13 @@ from typing import NamedTuple
 from vault_index.query.language.filters import single_filters
 from vault_index.query.language.parse import match_expression
 from vault_index.query.language.tree import Term
-from vault_index.query.ranking.passages import SNIPPET_CHARACTERS, Focus, Passage, TermMatcher, snippet
+from vault_index.query.ranking.passages import (
+    SNIPPET_CHARACTERS,
+    Focus,
+    Passage,
+    TermMatcher,
+    snippet,
+)
 from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, terms_meant
 from vault_index.results.search import ChannelEvidence, Explanation, Hit, QueryReading, WordReading
@@ -70,9 +76,15 @@ class SelectedHit(NamedTuple):
         gap = max(other.passage.first - passage.last, passage.first - other.passage.last)
         near, text = _GAP, chunk.text
         if chunk.ordinal < 0:  # of the fields around one only those beside it are shown
-            lines = slice(min(passage.first, other.passage.first), max(passage.last, other.passage.last) + 1)
+            lines = slice(
+                min(passage.first, other.passage.first), max(passage.last, other.passage.last) + 1
+            )
             near, text = 1, "\n".join(text.split("\n")[lines])
-        return other.chunk.chunk_id == chunk.chunk_id and gap <= near and len(text) <= SNIPPET_CHARACTERS
+        return (
+            other.chunk.chunk_id == chunk.chunk_id
+            and gap <= near
+            and len(text) <= SNIPPET_CHARACTERS
+        )
 
     def stands_for(self, other: RankedPassage) -> bool:
         """Whether `other` is a field of the same document that says nothing of what was asked: such fields stand beside
@@ -91,7 +103,9 @@ def said_by(chunk: ChunkRecord) -> tuple[str, str]:
     return chunk.document.title if chunk.ordinal < 0 else "", chunk.text
 
 
-def select_hits(ranked: Sequence[RankedPassage], per_document: int, disk: DiskState) -> list[SelectedHit]:
+def select_hits(
+    ranked: Sequence[RankedPassage], per_document: int, disk: DiskState
+) -> list[SelectedHit]:
     """The hits to show, best first: of files that are there, at most `per_document` of each document, each text and
     each line once, and none that the snippet of a better one shows."""
     selected: list[SelectedHit] = []
@@ -141,7 +155,9 @@ def to_hit(
     shown = snippet(chunk.text, place.first, place.column, others)
     if chunk.ordinal < 0:
         shown = _with_key(chunk, place.first, shown)
-    digest = "" if chunk.ordinal < 0 else document.digest  # in a short table it stands for the text, a field does not
+    digest = (
+        "" if chunk.ordinal < 0 else document.digest
+    )  # in a short table it stands for the text, a field does not
     return Hit(
         id=document.uid,
         kind=document.kind,
@@ -168,7 +184,9 @@ def to_hit(
         changed_since_index=selected.changed,
         also=tuple(
             sorted(
-                f"{one.source}:{one.path}" if one.source != document.source or paths[one.path] > 1 else one.path
+                f"{one.source}:{one.path}"
+                if one.source != document.source or paths[one.path] > 1
+                else one.path
                 for one in also
             )
         ),
@@ -187,7 +205,11 @@ def to_hit(
 def _other_fields(chunk: ChunkRecord, passage: Passage, matcher: TermMatcher) -> set[int]:
     """The lines of fields that are not shown with one of them: all but those beside it that were asked for as well."""
     lines = matcher.match_lines([chunk.text])
-    beside = {line for line in (passage.first - 1, passage.last + 1) if 0 <= line < len(lines) and lines[line]}
+    beside = {
+        line
+        for line in (passage.first - 1, passage.last + 1)
+        if 0 <= line < len(lines) and lines[line]
+    }
     return {*range(len(lines))} - {*range(passage.first, passage.last + 1)} - beside
 
 
@@ -196,7 +218,9 @@ def _with_key(chunk: ChunkRecord, line: int, shown: str) -> str:
     front, lines = chunk.document.frontmatter, chunk.text.split("\n")[line::-1]
     found = (key for text in (shown, *lines) if (key := _KEY.match(text)) and key[1] in front)
     key = next(found, None)
-    return shown if key is None or shown.startswith(key[0]) else f"{key[0]}{shown.removeprefix('- ')}"
+    return (
+        shown if key is None or shown.startswith(key[0]) else f"{key[0]}{shown.removeprefix('- ')}"
+    )
 
 
 def _answer(text: str, place: Focus, shown: str) -> tuple[int, int]:
@@ -212,19 +236,29 @@ def _answer(text: str, place: Focus, shown: str) -> tuple[int, int]:
 
 def in_file(chunk: ChunkRecord, first: int, last: int) -> tuple[int, int]:
     """Lines of a chunk as lines of its file."""
-    return min(chunk.start_line + first, chunk.end_line), min(chunk.start_line + last, chunk.end_line)
+    return min(chunk.start_line + first, chunk.end_line), min(
+        chunk.start_line + last, chunk.end_line
+    )
 
 
-def explanation(hit: RankedPassage, terms: Sequence[QueryTerm], evidence: Mapping[int, Evidence]) -> Explanation:
+def explanation(
+    hit: RankedPassage, terms: Sequence[QueryTerm], evidence: Mapping[int, Evidence]
+) -> Explanation:
     """Why a hit is where it is. `evidence` is that of all chunks that were found."""
     matched = {terms[number].text for number in hit.matched}
     corrected = {
-        terms[number].text for number, weight in hit.matched.items() if weight < 1.0 and len(terms[number].stems) > 1
+        terms[number].text
+        for number, weight in hit.matched.items()
+        if weight < 1.0 and len(terms[number].stems) > 1
     }
-    scores = zip(("text", "vector", "path"), hit.evidence, zip(*evidence.values(), strict=True), strict=False)
+    scores = zip(
+        ("text", "vector", "path"), hit.evidence, zip(*evidence.values(), strict=True), strict=False
+    )
     return Explanation(
         channels={
-            channel: ChannelEvidence(1 + sum(other > own for other in others if other is not None), round(own, 4))
+            channel: ChannelEvidence(
+                1 + sum(other > own for other in others if other is not None), round(own, 4)
+            )
             for channel, own, others in scores
             if own is not None
         },
@@ -245,7 +279,9 @@ def explanation(hit: RankedPassage, terms: Sequence[QueryTerm], evidence: Mappin
 def query_reading(reader: IndexReader, query: Query) -> QueryReading:
     """How a query was read, with what the index says of its words."""
     return QueryReading(
-        words=tuple(_word(reader, term, query.spelling.forms.get(term.text, {})) for term in query.terms),
+        words=tuple(
+            _word(reader, term, query.spelling.forms.get(term.text, {})) for term in query.terms
+        ),
         required=as_words(query.parsed.required),
         excluded=as_words(query.parsed.excluded),
         filters=tuple(written for written, _ in single_filters(query.parsed.filters)),
@@ -284,7 +320,9 @@ def excluded_hits(reader: IndexReader, query: Query, never: Collection[int]) -> 
     parsed = query.parsed
     if query.match and parsed.none_of:
         required = " AND ".join((*parsed.all_of, f"({parsed.excluded})"))
-        found = reader.text_candidates(query.match, _MOST_COUNTED, parsed.filters, required=required)
+        found = reader.text_candidates(
+            query.match, _MOST_COUNTED, parsed.filters, required=required
+        )
         if hidden := sum(chunk_id not in never for chunk_id, _ in found):
             more = "+" * (hidden == _MOST_COUNTED)
             yield f"without {as_words(parsed.excluded)}: {hidden}{more} hit{'s' * (hidden != 1)} hidden"

@@ -39,7 +39,11 @@ def linking_to(reader: IndexReader, document: StoredDocument) -> set[int]:
         if link.source == document.source or document.kind == "session"
     ]
     named = _LinkTargets(reader, {link.target for link in links})
-    return {link.document_id for link in links if named.resolve(link.target, (link.source,), link.path) == document.id}
+    return {
+        link.document_id
+        for link in links
+        if named.resolve(link.target, (link.source,), link.path) == document.id
+    }
 
 
 def linked(reader: IndexReader, target: str, sources: Collection[str]) -> StoredDocument | None:
@@ -56,7 +60,9 @@ class _LinkTargets:
         names = {*ends, *map(_stem, ends), *map(same_form, targets)}
         self._called: dict[str, list[Called]] = defaultdict(list)
         for called in documents_called(reader, names):
-            self._called[called.alias or same_form(_stem(called.path.rpartition("/")[2]))].append(called)
+            self._called[called.alias or same_form(_stem(called.path.rpartition("/")[2]))].append(
+                called
+            )
 
     def resolve(self, target: str, sources: Collection[str], path: str) -> int | None:
         """The document of these sources (none: of any) that `target` means where it is written in `path`."""
@@ -75,7 +81,8 @@ class _LinkTargets:
             )
             for name in {end, _stem(end), wanted}
             for called in self._called.get(name, ())
-            if (anywhere or called.source in sources) and (rank := _rank(called, wanted, from_here)) is not None
+            if (anywhere or called.source in sources)
+            and (rank := _rank(called, wanted, from_here)) is not None
         ]
         return min(ranked)[-1] if ranked else None
 

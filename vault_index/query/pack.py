@@ -59,7 +59,9 @@ class Quoted:
     source: RecalledSource
 
 
-def pack(groups: Groups, budget: int, token: str, last: str = "") -> tuple[str, tuple[RecalledSource, ...]]:
+def pack(
+    groups: Groups, budget: int, token: str, last: str = ""
+) -> tuple[str, tuple[RecalledSource, ...]]:
     """The block and what is quoted in it, with a `last` line; empty where nothing fits. What is chosen does not depend
     on the token."""
     empty = tokens.count(as_recalled((), "", last))
@@ -70,7 +72,9 @@ def pack(groups: Groups, budget: int, token: str, last: str = "") -> tuple[str, 
     return _joined(page.quoted, budget, token, last)
 
 
-def _joined(quoted: Sequence[Quoted], budget: int, token: str, last: str) -> tuple[str, tuple[RecalledSource, ...]]:
+def _joined(
+    quoted: Sequence[Quoted], budget: int, token: str, last: str
+) -> tuple[str, tuple[RecalledSource, ...]]:
     """The whole has a few tokens more or less than the sum of its parts: where it is over the budget, quotations are
     dropped from the end."""
     for count in range(len(quoted), -1 if last else 0, -1):

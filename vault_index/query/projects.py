@@ -26,7 +26,9 @@ def project_of(named: str) -> Project:
 
 def is_folder(named: str) -> bool:
     """Whether a project is named by its folder, not by a link (`[[folder/Note]]`)."""
-    return not named.startswith("[[") and (os.sep in named or named.startswith("~") or named in (".", ".."))
+    return not named.startswith("[[") and (
+        os.sep in named or named.startswith("~") or named in (".", "..")
+    )
 
 
 def _tags(name: str) -> tuple[str, ...]:

@@ -64,7 +64,9 @@ class RecallOptions:
     folders: tuple[str, ...] = ()
 
 
-def recall(searcher: Searcher, reader: IndexReader, disk: DiskState, options: RecallOptions) -> Recall:
+def recall(
+    searcher: Searcher, reader: IndexReader, disk: DiskState, options: RecallOptions
+) -> Recall:
     """One block of quotations within the budget."""
     wanted = SearchOptions(
         limit=_HITS, per_document=2, filters=_filters(options), origins=options.origins, asking=options.asking,
@@ -72,7 +74,9 @@ def recall(searcher: Searcher, reader: IndexReader, disk: DiskState, options: Re
     )  # fmt: skip
     query = _understand(searcher, options.query, wanted) if options.query.strip() else None
     asked = Asked(query, reader.stems) if query else None
-    found, confidence, degraded = _hits(searcher, reader, query, wanted, asked) if query and asked else ([], "none", ())
+    found, confidence, degraded = (
+        _hits(searcher, reader, query, wanted, asked) if query and asked else ([], "none", ())
+    )
     with reader.snapshot():
         untold = searcher.asking(wanted) if options.asking else ()
 
@@ -81,8 +85,12 @@ def recall(searcher: Searcher, reader: IndexReader, disk: DiskState, options: Re
 
         groups = _groups(reader, disk, options, found, is_told)
         waiting = count_unreviewed(reader, options.now, options.sources)
-    begins = options.project is not None or not query  # a session that begins is told what is left to do
-    text, sources = pack(groups, options.budget, options.token, waiting_told(waiting) if begins else "")
+    begins = (
+        options.project is not None or not query
+    )  # a session that begins is told what is left to do
+    text, sources = pack(
+        groups, options.budget, options.token, waiting_told(waiting) if begins else ""
+    )
     if not query:
         confidence = "high" if sources else "none"
     return Recall(text, tokens.count(text), confidence, sources, degraded, waiting)
@@ -106,9 +114,17 @@ def _hits(
     named = {hit.chunk.chunk_id for hit in shown if asked.is_named(hit.chunk)}
     if confidence == "none":
         known = {number for number, term in enumerate(query.terms) if term.known}
-        weak = [hit for hit in shown if known and known <= hit.matched.keys() and hit.chunk.chunk_id not in named]
+        weak = [
+            hit
+            for hit in shown
+            if known and known <= hit.matched.keys() and hit.chunk.chunk_id not in named
+        ]
         documents = {hit.chunk.document.id: hit.chunk.document for hit in weak}
-        return [_title_of(one, "query", query.now) for one in documents.values()], confidence, answer.degraded
+        return (
+            [_title_of(one, "query", query.now) for one in documents.values()],
+            confidence,
+            answer.degraded,
+        )
     matcher = TermMatcher(query.terms, reader.stems)
     quoted = [
         replace(candidate, title="") if hit.chunk.chunk_id in named else candidate
@@ -122,7 +138,10 @@ def _filters(options: RecallOptions) -> Filters:
     """Without the memories of other projects: they are not for this one."""
     if options.project is None:
         return Filters(sources=options.sources)
-    own = (Filters(projects=options.project.names), *(Filters(tags=(tag,)) for tag in options.project.tags))
+    own = (
+        Filters(projects=options.project.names),
+        *(Filters(tags=(tag,)) for tag in options.project.tags),
+    )
     other = Filters(kinds=("memory",), properties=(("project", None),), without=own)
     tagged = Filters(kinds=("memory",), tags=("project",), without=own)
     return Filters(sources=options.sources, without=(other, tagged))
@@ -156,7 +175,9 @@ def _joined(found: Sequence[Candidate]) -> list[Candidate]:
         first, last = sorted((joined.get(key, one), one), key=lambda each: each.source.lines)
         if last.text not in first.text:
             lines = (first.source.lines[0], max(first.source.lines[1], last.source.lines[1]))
-            source = replace(first.source, lines=lines, whole=first.source.whole and last.source.whole)
+            source = replace(
+                first.source, lines=lines, whole=first.source.whole and last.source.whole
+            )
             title = first.title and last.title
             first = replace(first, source=source, title=title, text=f"{first.text}\n{last.text}")
         joined[key] = first
@@ -186,7 +207,9 @@ def _groups(
     else:
         inbox = memories_of_all(reader, *of, unreviewed=True)
     hits = {one.source.id: one for one in reversed(found) if one.text}
-    lasting = _memories(reader, disk, [*(id_ for id_, lasts in own if lasts), *for_all], hits, options.now)
+    lasting = _memories(
+        reader, disk, [*(id_ for id_, lasts in own if lasts), *for_all], hits, options.now
+    )
     others = _memories(reader, disk, [id_ for id_, lasts in own if not lasts], hits, options.now)
     quoted = {one.source.id for one in (*lasting, *captured)}
     quoted |= {one.source.id for one in others} - hits.keys()  # what is quoted need not be named
@@ -201,11 +224,17 @@ def _groups(
 
 
 def _memories(
-    reader: IndexReader, disk: DiskState, document_ids: Sequence[int], hits: Mapping[str, Candidate], now: float
+    reader: IndexReader,
+    disk: DiskState,
+    document_ids: Sequence[int],
+    hits: Mapping[str, Candidate],
+    now: float,
 ) -> list[Candidate]:
     """Memories whose files are there; those among the `hits`, by uid, come first, with the passage that was found."""
     documents = documents_by_key(reader, document_ids)
-    ordered = sorted((documents[id_] for id_ in document_ids), key=lambda document: document.uid not in hits)
+    ordered = sorted(
+        (documents[id_] for id_ in document_ids), key=lambda document: document.uid not in hits
+    )
     with_chunks = [(document, chunks_of(reader, document.id, fields=False)) for document in ordered]
     return [
         hits.get(document.uid) or _from_memory(document, chunks, now)
@@ -227,7 +256,9 @@ def _from_memory(document: StoredDocument, chunks: Sequence[ChunkRecord], now: f
 def _facts(document: StoredDocument, text: str) -> list[str]:
     """Those that the text does not say itself."""
     facts = document.frontmatter.get("facts")
-    return [f"- {fact}" for fact in facts if str(fact) not in text] if isinstance(facts, list) else []
+    return (
+        [f"- {fact}" for fact in facts if str(fact) not in text] if isinstance(facts, list) else []
+    )
 
 
 def _sessions(
@@ -267,7 +298,11 @@ def _candidate(
         lines = lines[1:]  # shown beside
     created = iso_time(of.created)
     about = (
-        of.kind if of.type is None else of.type if of.type in FIELDS["type"].choices else f"`{of.type}",
+        of.kind
+        if of.type is None
+        else of.type
+        if of.type in FIELDS["type"].choices
+        else f"`{of.type}",
         f"`{of.entered_by}" if of.entered_by else "",
         created[:10],
         "low confidence" if of.confidence == "low" else "",

@@ -44,14 +44,18 @@ class Place:
         return first <= max(own_last, self.first) and last >= self.first
 
 
-def resolve(reader: IndexReader, reference: str, *, memory_dir: str, sources: Sequence[str] = ()) -> Place:
+def resolve(
+    reader: IndexReader, reference: str, *, memory_dir: str, sources: Sequence[str] = ()
+) -> Place:
     """The place a reference means. Raises NotFoundError, and UsageError for an id that begins several or lines that
     end before they begin."""
     reference = reference.strip()
     if not reference:
         raise UsageError("an empty reference", "give an id, a path, or [[a note]]")
     if link := _WIKILINK.match(reference):
-        return _resolve_link(reader, link["target"].strip(), (link["heading"] or "").strip(), sources)
+        return _resolve_link(
+            reader, link["target"].strip(), (link["heading"] or "").strip(), sources
+        )
     if document := _find(reader, reference, memory_dir, sources):
         return Place(document)
     lines = _LINES.match(reference)
@@ -59,20 +63,36 @@ def resolve(reader: IndexReader, reference: str, *, memory_dir: str, sources: Se
         first = max(int(lines["first"]), 1)
         last = int(lines["last"]) if lines["last"] else None if lines["dash"] else first
         if last is not None and last < first:
-            raise UsageError(f"{reference} ends before it begins", f"give the lines as {last}-{first}")
+            raise UsageError(
+                f"{reference} ends before it begins", f"give the lines as {last}-{first}"
+            )
         return Place(document, first, last)
-    raise NotFoundError(f"nothing is called {reference!r}", f"look for it with `vault-index search {reference!r}`")
+    raise NotFoundError(
+        f"nothing is called {reference!r}", f"look for it with `vault-index search {reference!r}`"
+    )
 
 
-def _find(reader: IndexReader, name: str, memory_dir: str, sources: Sequence[str]) -> StoredDocument | None:
-    places = [(path, sources) for path in (name, f"{name}.md", f"{memory_dir}/{name}.md", f"{memory_dir}/{name}")]
-    source, _, inside = name.partition(":")  # as `also` of a hit names the same path in another vault
-    for path, within in (*places, *([(inside, (source,))] if not sources or source in sources else [])):
+def _find(
+    reader: IndexReader, name: str, memory_dir: str, sources: Sequence[str]
+) -> StoredDocument | None:
+    places = [
+        (path, sources)
+        for path in (name, f"{name}.md", f"{memory_dir}/{name}.md", f"{memory_dir}/{name}")
+    ]
+    source, _, inside = name.partition(
+        ":"
+    )  # as `also` of a hit names the same path in another vault
+    for path, within in (
+        *places,
+        *([(inside, (source,))] if not sources or source in sources else []),
+    ):
         found = documents_by_path(reader, path, within)
         if found:
             return _first(found)
     if _ID.match(name.lower()):
-        found = [d for d in documents_by_id(reader, name.lower()) if not sources or d.source in sources]
+        found = [
+            d for d in documents_by_id(reader, name.lower()) if not sources or d.source in sources
+        ]
         if len(found) > 1:
             raise _ambiguous(name, found)
         if found:
@@ -93,22 +113,32 @@ def _first(found: Sequence[StoredDocument]) -> StoredDocument:
     path = found[0].path
     same = [f"{one.source}:{path}" for one in found if one.path == path]
     if len(same) > 1:
-        raise UsageError(f"{len(same)} vaults have {path}", f"name one with its vault: {', '.join(same)}")
+        raise UsageError(
+            f"{len(same)} vaults have {path}", f"name one with its vault: {', '.join(same)}"
+        )
     return found[0]
 
 
 def _ids(found: Sequence[StoredDocument]) -> str:
     several = len({document.source for document in found}) > 1
     shown = found[:_SHOWN_CANDIDATES]
-    return ", ".join(f"{one.uid[:13]} ({f'{one.source}:' if several else ''}{one.path})" for one in shown)
+    return ", ".join(
+        f"{one.uid[:13]} ({f'{one.source}:' if several else ''}{one.path})" for one in shown
+    )
 
 
 def _ambiguous(name: str, found: Sequence[StoredDocument]) -> UsageError:
     if len({document.uid for document in found}) == 1:
-        paths = ", ".join(f"{document.source}:{document.path}" for document in found[:_SHOWN_CANDIDATES])
-        return UsageError(f"{len(found)} files have the id {found[0].uid}", f"name one by its path: {paths}")
+        paths = ", ".join(
+            f"{document.source}:{document.path}" for document in found[:_SHOWN_CANDIDATES]
+        )
+        return UsageError(
+            f"{len(found)} files have the id {found[0].uid}", f"name one by its path: {paths}"
+        )
     more = f" and {len(found) - _SHOWN_CANDIDATES} more" if len(found) > _SHOWN_CANDIDATES else ""
-    return UsageError(f"{name!r} begins the id of {len(found)} documents", f"give more of it: {_ids(found)}{more}")
+    return UsageError(
+        f"{name!r} begins the id of {len(found)} documents", f"give more of it: {_ids(found)}{more}"
+    )
 
 
 def _resolve_link(reader: IndexReader, target: str, heading: str, sources: Sequence[str]) -> Place:
@@ -116,14 +146,19 @@ def _resolve_link(reader: IndexReader, target: str, heading: str, sources: Seque
 
     document = linked(reader, target, sources)
     if document is None:
-        raise NotFoundError(f"no note is called {target!r}", f"look for it with `vault-index search {target!r}`")
+        raise NotFoundError(
+            f"no note is called {target!r}", f"look for it with `vault-index search {target!r}`"
+        )
     return Place(document) if not heading else _section(reader, document, heading)
 
 
 def _section(reader: IndexReader, document: StoredDocument, heading: str) -> Place:
     """What stands under a heading, the first of that name, or the block that a `^mark` names."""
     chunks = chunks_of(reader, document.id, fields=False)
-    path, mark = [_heading(part) for part in heading.split("#")], heading.rpartition("#")[2].strip().casefold()
+    path, mark = (
+        [_heading(part) for part in heading.split("#")],
+        heading.rpartition("#")[2].strip().casefold(),
+    )
     for number, chunk in enumerate(chunks):
         if mark.startswith("^"):
             if block := _block(chunk.text.split("\n"), mark):
@@ -132,15 +167,21 @@ def _section(reader: IndexReader, document: StoredDocument, heading: str) -> Pla
         names = [_heading(name) for name in chunk.headings]
         for depth in (depth for depth, name in enumerate(names, start=1) if name == path[-1]):
             above = iter(names[:depth])
-            if all(part in above for part in path):  # in this order, though headings between them may be left out
+            if all(
+                part in above for part in path
+            ):  # in this order, though headings between them may be left out
                 return Place(document, chunk.start_line, _last_line(chunks[number:], depth))
-    raise NotFoundError(f"{document.path} has no heading or block {heading!r}", f"open it with get {document.path}")
+    raise NotFoundError(
+        f"{document.path} has no heading or block {heading!r}", f"open it with get {document.path}"
+    )
 
 
 def _last_line(chunks: Sequence[ChunkRecord], depth: int) -> int:
     """Of the section that the first of these chunks begins."""
     headings = chunks[0].headings[:depth]
-    return max(one.end_line for one in takewhile(lambda one: one.headings[:depth] == headings, chunks))
+    return max(
+        one.end_line for one in takewhile(lambda one: one.headings[:depth] == headings, chunks)
+    )
 
 
 def _heading(text: str) -> str:
@@ -151,7 +192,10 @@ def _heading(text: str) -> str:
 def _block(lines: Sequence[str], mark: str) -> tuple[int, int] | None:
     """The first and the last line of the block with this mark, from 0: a paragraph, an item with what is below it, or,
     where the mark stands alone, what is above it."""
-    last = next((number for number, line in enumerate(lines) if line.casefold().split()[-1:] == [mark]), None)
+    last = next(
+        (number for number, line in enumerate(lines) if line.casefold().split()[-1:] == [mark]),
+        None,
+    )
     if last is None:
         return None
     first, alone = last, lines[last].strip().casefold() == mark
@@ -162,6 +206,10 @@ def _block(lines: Sequence[str], mark: str) -> tuple[int, int] | None:
             break
         first -= 1
     if not alone and (item := _ITEM.match(lines[first])):
-        deeper = takewhile(lambda line: line[: item.end(1) + 1].isspace() or not line, lines[last + 1 :])
-        last += max((number for number, line in enumerate(deeper, start=1) if line.strip()), default=0)
+        deeper = takewhile(
+            lambda line: line[: item.end(1) + 1].isspace() or not line, lines[last + 1 :]
+        )
+        last += max(
+            (number for number, line in enumerate(deeper, start=1) if line.strip()), default=0
+        )
     return first, last

@@ -29,11 +29,20 @@ class _Relations:
     degraded: tuple[str, ...]
 
     def of(self, document_id: int) -> tuple[Relation, ...]:
-        return tuple(relation for relation, documents in self.by_relation.items() if document_id in documents)
+        return tuple(
+            relation for relation, documents in self.by_relation.items() if document_id in documents
+        )
 
 
 def related_documents(
-    reader: IndexReader, records: Records, place: Place, filters: Filters, *, now: float, limit: int, offset: int
+    reader: IndexReader,
+    records: Records,
+    place: Place,
+    filters: Filters,
+    *,
+    now: float,
+    limit: int,
+    offset: int,
 ) -> RelatedList:
     """Documents with most relations first, then the nearest; in each group by cosine.
 
@@ -68,22 +77,29 @@ def related_documents(
 def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
     chunks = chunks_of(reader, place.document.id)
     # All of them where the place has no text: frontmatter, a blank line.
-    chunks = [chunk for chunk in chunks if place.overlaps(chunk.start_line, chunk.end_line)] or chunks
+    chunks = [
+        chunk for chunk in chunks if place.overlaps(chunk.start_line, chunk.end_line)
+    ] or chunks
     links = [
         link
         for link in links_of(reader, place.document.id)
-        if place.is_whole or any(chunk.start_line <= link.line <= chunk.end_line for chunk in chunks)
+        if place.is_whole
+        or any(chunk.start_line <= link.line <= chunk.end_line for chunk in chunks)
     ]
     to, back = linked_from(reader, place.document, links), linking_to(reader, place.document)
     linked = among(reader, others, to | back)
     old, new = superseded_of(reader, place.document)
-    chain = {id_ for id_ in old | new if allows(reader, others.filters, id_)}  # also those that are over
+    chain = {
+        id_ for id_ in old | new if allows(reader, others.filters, id_)
+    }  # also those that are over
     near: set[int] = set()
     cosines: dict[int, float] = {}
     space, vector, degraded = _mean_vector(reader, chunks)
     if vector is not None:
         nearest = nearest_documents(reader, space, vector, others)
-        cosines = {id_: cosine for id_, cosine in list(nearest.items())[:_NEAR] if cosine >= _LOW_COSINE}
+        cosines = {
+            id_: cosine for id_, cosine in list(nearest.items())[:_NEAR] if cosine >= _LOW_COSINE
+        }
         near = set(cosines)
         cosines |= nearest_documents(reader, space, vector, others, linked) if linked else {}
     by_relation: dict[Relation, set[int]] = {
@@ -93,7 +109,9 @@ def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
     return _Relations(by_relation, cosines, degraded)
 
 
-def _mean_vector(reader: IndexReader, chunks: Sequence[ChunkRecord]) -> tuple[int, Vector | None, tuple[str, ...]]:
+def _mean_vector(
+    reader: IndexReader, chunks: Sequence[ChunkRecord]
+) -> tuple[int, Vector | None, tuple[str, ...]]:
     """A space, the mean of what it holds of the chunks, and why there is none."""
     space = serving_space(reader)
     if space is None:
@@ -122,7 +140,9 @@ def timeline_around(
     not the anchor."""
     with reader.snapshot():
         position = (anchor.created, anchor.path, anchor.source)
-        earlier, later = in_time(reader, Others(anchor.id, filters, now), position, before=before, after=after)
+        earlier, later = in_time(
+            reader, Others(anchor.id, filters, now), position, before=before, after=after
+        )
         documents = documents_by_key(reader, [*earlier, *later])
         listed = records.of([anchor, *(documents[id_] for id_ in (*earlier, *later))])
         if len(listed) == 1:

@@ -32,7 +32,11 @@ def resume_command(document: StoredDocument) -> tuple[str, ...] | None:
 
     front = document.frontmatter
     session = str(front.get("session") or "")
-    return tuple(command_of(client_of(document, front), session)) or None if _ID.fullmatch(session) else None
+    return (
+        tuple(command_of(client_of(document, front), session)) or None
+        if _ID.fullmatch(session)
+        else None
+    )
 
 
 def resume(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Resume:
@@ -78,7 +82,10 @@ def _named(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Store
 
 def _by_id_or_title(reader: IndexReader, ref: str) -> StoredDocument:
     words = f"*{'*'.join(ref.split())}*"
-    for filters in (Filters(kinds=("session",), sessions=(ref,)), Filters(kinds=("session",), titles=(words,))):
+    for filters in (
+        Filters(kinds=("session",), sessions=(ref,)),
+        Filters(kinds=("session",), titles=(words,)),
+    ):
         found, total = documents_page(reader, filters, Order("updated"), _SHOWN)
         if total == 1:
             return found[0]
@@ -95,7 +102,11 @@ def _asked_for(reader: IndexReader, document: StoredDocument) -> StoredDocument:
     while document.id not in seen:
         seen.add(document.id)
         parent = str(document.frontmatter.get("parent") or "").strip("[]")
-        above = [one for one in documents_by_name(reader, parent) if one.kind == "session"] if parent else []
+        above = (
+            [one for one in documents_by_name(reader, parent) if one.kind == "session"]
+            if parent
+            else []
+        )
         if above:
             document = above[0]
     return document

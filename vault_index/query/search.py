@@ -46,7 +46,13 @@ from vault_index.query.ranking.successors import with_successors
 from vault_index.results.search import Hit, SearchResult
 from vault_index.sources.source import YET, Source
 from vault_index.store.counts import KEPT_HOME, count_rows, read_meta
-from vault_index.store.documents import chunks_in, documents_of, session_tree, sessions_written_in, tags_of
+from vault_index.store.documents import (
+    chunks_in,
+    documents_of,
+    session_tree,
+    sessions_written_in,
+    tags_of,
+)
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, SpaceRow, StoredDocument
 from vault_index.store.spaces import count_pending, serving_space
@@ -144,7 +150,9 @@ class Searcher:
             reading = query_reading(self._reader, answer.query) if options.explain else None
             sure, space_id = self.confidence(answer), answer.query.space_id
             hits = self._marked(answer, hits, sure)
-            waiting = self._waiting(space_id, 0.0) if space_id is not None and sure != "high" else ()
+            waiting = (
+                self._waiting(space_id, 0.0) if space_id is not None and sure != "high" else ()
+            )
             hints = tuple(self._hints(answer, options))
         return SearchResult(
             query=text,
@@ -171,12 +179,20 @@ class Searcher:
     def _unanswerable(self, parsed: ParsedQuery) -> tuple[str, ...]:
         """Why there is nothing that could be found, whatever was asked, as reasons for `degraded`."""
         if not parsed.terms and not parsed.all_of and parsed.filters == Filters():
-            left_out = "only says what to leave out" if parsed.none_of else "has no word to look for"
-            raise UsageError(f"the query {left_out}", "say what to look for: compose, or compose -docker")
+            left_out = (
+                "only says what to leave out" if parsed.none_of else "has no word to look for"
+            )
+            raise UsageError(
+                f"the query {left_out}", "say what to look for: compose, or compose -docker"
+            )
         if count_rows(self._reader, "document"):
             return ()
         reasons = {name: source.missing() for name, source in self._sources.items()}
-        gone = [f"source {name}: {one}" for name, one in reasons.items() if one and not one.endswith(YET)]
+        gone = [
+            f"source {name}: {one}"
+            for name, one in reasons.items()
+            if one and not one.endswith(YET)
+        ]
         return (*gone, "index: nothing is indexed yet; bring it up to date: vault-index sync")
 
     def ask(self, text: str, options: SearchOptions) -> Answer:
@@ -185,16 +201,24 @@ class Searcher:
 
     def understand(self, text: str, options: SearchOptions) -> Query:
         """Parse the query, correct its typing errors, embed it."""
-        filters = options.filters if options.as_of is None else _as_of_day(options.filters, options.as_of)
+        filters = (
+            options.filters if options.as_of is None else _as_of_day(options.filters, options.as_of)
+        )
         all_words = options.match == "all"
         parsed = parse_query(text, filters, every=all_words)
-        spelling = correct(self._reader, parsed.terms, options.threshold) if options.fuzzy else NO_CORRECTIONS
+        spelling = (
+            correct(self._reader, parsed.terms, options.threshold)
+            if options.fuzzy
+            else NO_CORRECTIONS
+        )
         if spelling.corrections and (parsed.required or parsed.excluded):
             corrected = parse_query(spelling.corrected(text), filters, every=all_words)
             parsed = replace(parsed, all_of=corrected.all_of, none_of=corrected.none_of)
         parsed = replace(parsed, terms=with_completions(self._reader, parsed.terms))
         terms = read_query_terms(self._reader, parsed.terms, spelling.forms) if parsed.terms else ()
-        embedded = self._embed(parsed.text, spelling.corrected(parsed.text), options, parsed.filters)
+        embedded = self._embed(
+            parsed.text, spelling.corrected(parsed.text), options, parsed.filters
+        )
         by_text = options.mode != "vector" or "vector" not in embedded
         # Where the vector channel finds candidates as well, a few terms of a long query are enough to find the others.
         rare = rare_terms(parsed.terms, terms) if by_text and "vector" in embedded else ()
@@ -214,7 +238,9 @@ class Searcher:
             **embedded,
         )
 
-    def _embed(self, typed: str, corrected: str, options: SearchOptions, filters: Filters) -> dict[str, Any]:
+    def _embed(
+        self, typed: str, corrected: str, options: SearchOptions, filters: Filters
+    ) -> dict[str, Any]:
         """Return what `Query` has of a vector: `vector` and what belongs to it, or `degraded`, why there is none.
 
         The query is embedded for the space that serves, because vectors of two models are never mixed. Only the local
@@ -227,7 +253,9 @@ class Searcher:
         if not self._reader.vectors_work():
             return {"degraded": ("vector: sqlite-vec cannot be loaded",)}
         text = corrected if space.space.provider == "local" else typed
-        known = min(known_share(space.space, text) / _KNOWN, 1.0) if options.mode == "hybrid" else 1.0
+        known = (
+            min(known_share(space.space, text) / _KNOWN, 1.0) if options.mode == "hybrid" else 1.0
+        )
         if known < _UNKNOWN:
             return {}  # to the model such text is noise
         try:
@@ -247,7 +275,11 @@ class Searcher:
         lacking = count_pending(self._reader, space_id)
         if not lacking:
             return ()
-        waiting = self._pending() if self._pending else lacking - int(read_meta(self._reader, KEPT_HOME) or 0)
+        waiting = (
+            self._pending()
+            if self._pending
+            else lacking - int(read_meta(self._reader, KEPT_HOME) or 0)
+        )
         chunks = count_rows(self._reader, "chunk")
         told = f"vector: pending for {waiting:,} of {chunks:,} passages"
         return (told,) if waiting > 0 and waiting >= least * chunks else ()
@@ -255,7 +287,9 @@ class Searcher:
     def answer(self, query: Query, options: SearchOptions) -> Answer:
         """The answer to a query. Call it within a snapshot."""
         shown = (*options.shown, *query.parsed.filters.states)
-        hidden = self._reader.hidden_chunks(query.now, shown=(*shown, "superseded"))  # they lead to their successors
+        hidden = self._reader.hidden_chunks(
+            query.now, shown=(*shown, "superseded")
+        )  # they lead to their successors
         if options.asking or options.left_out:
             hidden |= chunks_in(self._reader, self.asking(options).union(options.left_out))
         disk = DiskState(self._sources)
@@ -273,14 +307,18 @@ class Searcher:
         """The documents of the sessions that ask, with those that began them and that they began: keys of rows."""
         asking = {*options.asking} - {CURRENT}
         if CURRENT in options.asking and options.folders:
-            written = sessions_written_in(self._reader, options.folders, time.time() - _CURRENT_SECONDS)
+            written = sessions_written_in(
+                self._reader, options.folders, time.time() - _CURRENT_SECONDS
+            )
             asking.update(str(one.frontmatter.get("session")) for one in written)
         return session_tree(self._reader, asking)
 
     def everything(self, answer: Answer, options: SearchOptions) -> Answer:
         """`answer` with all hits that were found. Call it within the same snapshot."""
         unlimited = replace(options, offset=0, limit=_DEPTHS[-1])
-        return self._select(answer.query, unlimited, answer.ranking.evidence, answer.disk, answer.hidden)
+        return self._select(
+            answer.query, unlimited, answer.ranking.evidence, answer.disk, answer.hidden
+        )
 
     def _select(
         self,
@@ -298,7 +336,9 @@ class Searcher:
         in_order = partial(chunks_in_order, self._reader)
         by_channels = order(evidence, weights(text=text, vector=vector), in_order, power)
         ordered = self._spread(by_channels, options.per_document)
-        ordered.sort(key=lambda chunk_id: not evidence[chunk_id].called)  # what the query is the name of
+        ordered.sort(
+            key=lambda chunk_id: not evidence[chunk_id].called
+        )  # what the query is the name of
         matcher = TermMatcher(query.terms, self._reader.stems)
         asked: Asked | None = None
         ranking = Ranking(evidence, (), 0.0)
@@ -312,7 +352,10 @@ class Searcher:
             chunks = [records[chunk_id] for chunk_id in block]
             if query.asks_in_words and any(chunk.document.kind == "session" for chunk in chunks):
                 asked = asked or Asked(query, self._reader.stems)
-                own = {chunk.chunk_id: asked.evidence_of(chunk, evidence[chunk.chunk_id]) for chunk in chunks}
+                own = {
+                    chunk.chunk_id: asked.evidence_of(chunk, evidence[chunk.chunk_id])
+                    for chunk in chunks
+                }
                 evidence = {**evidence, **own}
             ranked = rank(
                 chunks,
@@ -331,9 +374,13 @@ class Searcher:
                 echoes += unanswered
                 knows |= any(hit.answers for hit in said)
             if leads_on and any(hit.chunk.document.superseded_by for hit in said):
-                said = with_successors(self._reader, said, matcher, query.parsed.filters, hidden, query.now)
+                said = with_successors(
+                    self._reader, said, matcher, query.parsed.filters, hidden, query.now
+                )
             if len({chunk.document.id for chunk in chunks if chunk.document.kind == "memory"}) > 1:
-                from vault_index.query.ranking.comparison import newest_first  # late: most answers do not need it
+                from vault_index.query.ranking.comparison import (
+                    newest_first,
+                )  # late: most answers do not need it
 
                 said = newest_first(self._reader, said)
             ranking = ranked._replace(hits=[*ranking.hits, *said])
@@ -343,7 +390,9 @@ class Searcher:
         else:  # who asked in vain comes last, and not at all where it was answered elsewhere
             lowest = ranking.hits[-1].score if ranking.hits else 1.0
             last = [replace(hit, score=min(hit.score, lowest)) for hit in echoes]
-            selected = select_hits([*ranking.hits, *(() if knows else last)], options.per_document, disk)
+            selected = select_hits(
+                [*ranking.hits, *(() if knows else last)], options.per_document, disk
+            )
             ranking = ranking._replace(hits=[*ranking.hits, *last])
         return Answer(query, ranking, selected[options.offset : wanted], disk, hidden)
 
@@ -364,20 +413,32 @@ class Searcher:
             config,
             query.now,
             self._state.accesses([chunk.document.uid for chunk in chunks]) if config.usage else {},
-            self._reader.backlink_counts({chunk.document.id for chunk in chunks}) if config.backlinks else {},
+            self._reader.backlink_counts({chunk.document.id for chunk in chunks})
+            if config.backlinks
+            else {},
         )
 
     def confidence(self, answer: Answer) -> Confidence:
         said = [hit for hit in answer.ranking.hits if not (hit.echo or "newer" in hit.boosts)]
         return confidence(self._reader, answer.query, said) if answer.selected else "none"
 
-    def _marked(self, answer: Answer, hits: Sequence[Hit], certainty: Confidence) -> tuple[Hit, ...]:
+    def _marked(
+        self, answer: Answer, hits: Sequence[Hit], certainty: Confidence
+    ) -> tuple[Hit, ...]:
         """`hits` with those marked that are weak: of an answer that is none, all."""
         ranked, shown = answer.ranking.hits, [one.hit for one in answer.selected]
-        found = weak(self._reader, answer.query, shown, ranked[0].score) if certainty != "none" else [True] * len(hits)
-        return tuple(replace(hit, weak=True) if one else hit for hit, one in zip(hits, found, strict=True))
+        found = (
+            weak(self._reader, answer.query, shown, ranked[0].score)
+            if certainty != "none"
+            else [True] * len(hits)
+        )
+        return tuple(
+            replace(hit, weak=True) if one else hit for hit, one in zip(hits, found, strict=True)
+        )
 
-    def to_hits(self, answer: Answer, selected: Sequence[SelectedHit], *, explain: bool) -> tuple[Hit, ...]:
+    def to_hits(
+        self, answer: Answer, selected: Sequence[SelectedHit], *, explain: bool
+    ) -> tuple[Hit, ...]:
         """Some of the hits of an answer as they are shown."""
         if not selected:
             return ()
@@ -398,9 +459,15 @@ class Searcher:
                 one,
                 focus(record.text, one.hit.passage, matcher),
                 better=lines,
-                also=[other for id_, other in copies.get(said_by(record), {}).items() if id_ != record.document.id],
+                also=[
+                    other
+                    for id_, other in copies.get(said_by(record), {}).items()
+                    if id_ != record.document.id
+                ],
                 tags=tags.get(record.document.id, ()),
-                link=source.link(record.document.path) if (source := self._sources.get(record.document.source)) else "",
+                link=source.link(record.document.path)
+                if (source := self._sources.get(record.document.source))
+                else "",
                 accesses=accesses.get(record.document.uid, 0),
                 explain=explanation(one.hit, terms, evidence) if explain else None,
                 matcher=matcher,

@@ -44,14 +44,22 @@ def known_items(documents: Sequence[DocumentNames], sample: int = _DOCUMENTS) ->
     for named_by in _CLASSES:
         alike = mentioned if named_by == "heading" else called
         for document in chosen:
-            for query in map(plain_words, sorted(_names(document, named_by), key=_digest)[:_NAMES_EACH]):
+            for query in map(
+                plain_words, sorted(_names(document, named_by), key=_digest)[:_NAMES_EACH]
+            ):
                 folded = query.casefold()
                 if query and folded not in items:
-                    items[folded] = KnownItem(query, named_by, document.path, frozenset(alike[folded]))
-    return sorted(items.values(), key=lambda item: (_CLASSES.index(item.named_by), item.path, item.query))
+                    items[folded] = KnownItem(
+                        query, named_by, document.path, frozenset(alike[folded])
+                    )
+    return sorted(
+        items.values(), key=lambda item: (_CLASSES.index(item.named_by), item.path, item.query)
+    )
 
 
-def self_test(documents: Sequence[DocumentNames], search: Search, sample: int = _DOCUMENTS) -> RecallReport:
+def self_test(
+    documents: Sequence[DocumentNames], search: Search, sample: int = _DOCUMENTS
+) -> RecallReport:
     """Ask for the documents by their names, and say how often one of the first five hits is the note."""
     started = time.perf_counter()
     items = known_items(documents, sample)
@@ -78,7 +86,14 @@ def plain_words(name: str) -> str:
 
 
 def _rank(item: KnownItem, hits: Sequence[Collection[str]]) -> int | None:
-    return next((rank for rank, paths in enumerate(hits[:DEPTH], start=1) if item.answers.intersection(paths)), None)
+    return next(
+        (
+            rank
+            for rank, paths in enumerate(hits[:DEPTH], start=1)
+            if item.answers.intersection(paths)
+        ),
+        None,
+    )
 
 
 def _recall(ranks: Sequence[int | None]) -> float:
@@ -86,7 +101,9 @@ def _recall(ranks: Sequence[int | None]) -> float:
     return round(found / len(ranks), 4) if ranks else 0.0
 
 
-def _called(documents: Iterable[DocumentNames], classes: Iterable[str]) -> defaultdict[str, set[str]]:
+def _called(
+    documents: Iterable[DocumentNames], classes: Iterable[str]
+) -> defaultdict[str, set[str]]:
     """The documents each name may mean."""
     paths: defaultdict[str, set[str]] = defaultdict(set)
     for document in documents:

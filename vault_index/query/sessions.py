@@ -28,7 +28,14 @@ from vault_index.results.sessions import (
 from vault_index.store.documents import documents_by_key
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
-from vault_index.store.sessions import TurnText, Wanted, sessions_by_day, sessions_page, sessions_with, turns_of
+from vault_index.store.sessions import (
+    TurnText,
+    Wanted,
+    sessions_by_day,
+    sessions_page,
+    sessions_with,
+    turns_of,
+)
 from vault_index.times import iso_time, iso_time_or_none, local_day
 
 _IDLE = 30 * 60
@@ -67,7 +74,9 @@ class _Work:
         return int(sum(gap for gap in gaps if gap <= _IDLE))
 
 
-def list_sessions(reader: IndexReader, wanted: Wanted, file: str | None, limit: int, offset: int) -> SessionList:
+def list_sessions(
+    reader: IndexReader, wanted: Wanted, file: str | None, limit: int, offset: int
+) -> SessionList:
     """One page of the sessions, those first that were held last; with a `file` those that touched it."""
     with reader.snapshot():
         if file is None:
@@ -96,21 +105,27 @@ def count_by_day(reader: IndexReader, wanted: Wanted) -> SessionDays:
     )
 
 
-def summarize(reader: IndexReader, wanted: Wanted, file: str | None, limit: int, offset: int) -> SessionSummary:
+def summarize(
+    reader: IndexReader, wanted: Wanted, file: str | None, limit: int, offset: int
+) -> SessionSummary:
     """What was worked on since then, and one page of the projects; with a `file` in the sessions that touched it."""
     since = wanted.since or 0.0
     projects: dict[str, list[tuple[StoredDocument, _Work]]] = {}
     with reader.snapshot():
         wanted = wanted._replace(subagents=True)
         chosen: Iterable[StoredDocument] = (
-            sessions_page(reader, wanted)[0] if file is None else (one for one, _ in _with_file(reader, wanted, file))
+            sessions_page(reader, wanted)[0]
+            if file is None
+            else (one for one, _ in _with_file(reader, wanted, file))
         )
         for document in chosen:
             work = _work_in(document, turns_of(reader, document.id), since, wanted.until)
             if work.times:
                 projects.setdefault(document.project or "", []).append((document, work))
     results = [_project(name or None, held, since) for name, held in projects.items()]
-    everything = _Work([time for held in projects.values() for _, work in held for time in work.times])
+    everything = _Work(
+        [time for held in projects.values() for _, work in held for time in work.times]
+    )
     results.sort(key=lambda one: (-one.duration, one.project or ""))
     return SessionSummary(
         since=iso_time(since),
@@ -126,7 +141,9 @@ def summarize(reader: IndexReader, wanted: Wanted, file: str | None, limit: int,
 # --- which touched a file --------------------------------------------------------------------------------------------
 
 
-def _with_file(reader: IndexReader, wanted: Wanted, file: str) -> Iterator[tuple[StoredDocument, tuple[int, int]]]:
+def _with_file(
+    reader: IndexReader, wanted: Wanted, file: str
+) -> Iterator[tuple[StoredDocument, tuple[int, int]]]:
     """The words of the file's name find the texts that may name it; these alone are read, newest session first."""
     from vault_index.terms import query_phrase  # a list asks for no words
 
@@ -162,7 +179,9 @@ def _touched(calls: Iterable[Call], file: str, directory: str) -> tuple[int, int
 def _is_file(named: str, wanted: str, directory: str) -> bool:
     """Whether a call named the file that is wanted, or what lies in it. A relative one may lie anywhere."""
     place = f"{_place(named, directory)}/"
-    return place.startswith(f"{wanted}/") if wanted.startswith("/") else f"/{wanted}/" in f"/{place}"
+    return (
+        place.startswith(f"{wanted}/") if wanted.startswith("/") else f"/{wanted}/" in f"/{place}"
+    )
 
 
 def _place(named: str, directory: str) -> str:
@@ -190,17 +209,24 @@ def _calls(turns: Iterable[TurnText]) -> Iterator[Call]:
 
 
 def _work_in(
-    document: StoredDocument, turns: Iterable[TurnText], since: float = 0.0, until: float | None = None
+    document: StoredDocument,
+    turns: Iterable[TurnText],
+    since: float = 0.0,
+    until: float | None = None,
 ) -> _Work:
     """What was done in a session within this time."""
     end, directory = float("inf") if until is None else until, _directory(document.frontmatter)
     within = [(turn, time) for turn in turns if since <= (time := _time_of(turn)) < end]
-    work = _Work(sorted({time for _, time in within}), calls=list(_calls(turn for turn, _ in within)))
+    work = _Work(
+        sorted({time for _, time in within}), calls=list(_calls(turn for turn, _ in within))
+    )
     if within and since <= document.updated < end:
         work.times.append(document.updated)
     for call in work.calls:
         if call.done:
-            work.written.update(_shown(_place(name, directory), directory) for name in call.edited())
+            work.written.update(
+                _shown(_place(name, directory), directory) for name in call.edited()
+            )
     return work
 
 
@@ -214,7 +240,10 @@ def _time_of(turn: TurnText) -> float:
 
 
 def _record(
-    reader: IndexReader, document: StoredDocument, edits: int | None = None, reads: int | None = None
+    reader: IndexReader,
+    document: StoredDocument,
+    edits: int | None = None,
+    reads: int | None = None,
 ) -> SessionRecord:
     front, work = document.frontmatter, _work_in(document, turns_of(reader, document.id))
     return SessionRecord(
@@ -238,7 +267,9 @@ def _record(
     )
 
 
-def _project(name: str | None, held: Sequence[tuple[StoredDocument, _Work]], since: float) -> ProjectWork:
+def _project(
+    name: str | None, held: Sequence[tuple[StoredDocument, _Work]], since: float
+) -> ProjectWork:
     work = _Work()
     for _, one in held:
         work.add(one)

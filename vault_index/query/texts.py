@@ -16,7 +16,16 @@ from vault_index.store.pool import Connections
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 
-_FIELDS = ("subtitle", "facts", "concepts", "files_read", "files_modified", "bead_id", "confidence", "supersedes")
+_FIELDS = (
+    "subtitle",
+    "facts",
+    "concepts",
+    "files_read",
+    "files_modified",
+    "bead_id",
+    "confidence",
+    "supersedes",
+)
 """Keys of a memory's frontmatter that `get` shows beside its text."""
 
 
@@ -47,7 +56,9 @@ def get_texts(
     if not texts:
         first = errors[0][1]
         raise type(first)("; ".join(error.message for _, error in errors), first.hint) from first
-    return Texts(tuple(texts), tuple(FailedItem(ref, error.message, error.hint) for ref, error in errors))
+    return Texts(
+        tuple(texts), tuple(FailedItem(ref, error.message, error.hint) for ref, error in errors)
+    )
 
 
 def _text_of(
@@ -65,14 +76,18 @@ def _text_of(
     found = source.look(document.path) if source else None
     raw = source.read(found) if source and found else None
     if source is None or raw is None or not holds(document.source, document.path, raw.text):
-        raise NotFoundError(f"{document.path} is gone since it was indexed", "run `vault-index sync`")
+        raise NotFoundError(
+            f"{document.path} is gone since it was indexed", "run `vault-index sync`"
+        )
     now, then = raw.ref.stamp, document.stamp
     # The whole stamp of a file just written is not believed, but what was counted of it is right.
     counted = document.tokens if (now.size, now.mtime_ns) == (then.size, then.mtime_ns) else None
     text = read_place(place, raw.text, bare=bare, max_tokens=max_tokens, whole_tokens=counted)
     if full:
         text = replace(text, metadata=full_metadata(connections, document, source))
-    with suppress(VaultIndexError):  # a disk that is full, or a cache in use, keeps nobody from reading
+    with suppress(
+        VaultIndexError
+    ):  # a disk that is full, or a cache in use, keeps nobody from reading
         connections.state.record_access(document.uid, time.time())
     return text
 
@@ -81,7 +96,11 @@ def with_neighbors(reader: IndexReader, place: Place, count: int) -> Place:
     """The place widened by `count` chunks on both sides."""
     chunks = chunks_of(reader, place.document.id)
     last = place.last or place.document.line_count
-    inside = [number for number, chunk in enumerate(chunks) if place.overlaps(chunk.start_line, chunk.end_line)]
+    inside = [
+        number
+        for number, chunk in enumerate(chunks)
+        if place.overlaps(chunk.start_line, chunk.end_line)
+    ]
     if not inside or count <= 0:
         return place
     around = chunks[max(inside[0] - count, 0) : inside[-1] + count + 1]
@@ -103,7 +122,11 @@ def read_place(
     document = place.document
     lines = split_lines(text)
     top = fenced_lines(lines) if bare and document.frontmatter else 0
-    start = next((top + number for number, line in enumerate(lines[top:], start=1) if line.strip()), 1) if top else 1
+    start = (
+        next((top + number for number, line in enumerate(lines[top:], start=1) if line.strip()), 1)
+        if top
+        else 1
+    )
     first = min(max(place.first, start), max(len(lines), 1))
     last = min(place.last or len(lines), len(lines))
     shown = lines[first - 1 : last]
@@ -124,14 +147,17 @@ def read_place(
         title=document.title,
         lines=(first, max(first + len(shown) - 1, first)),
         tokens=size,
-        content="\n".join(shown) + ("\n" if shown and text.endswith(("\n", "\r")) and rest is None and whole else ""),
+        content="\n".join(shown)
+        + ("\n" if shown and text.endswith(("\n", "\r")) and rest is None and whole else ""),
         next=rest,
         fields={key: front[key] for key in _FIELDS if front.get(key)} if whole and top else {},
         **document.states(time.time()),
     )
 
 
-def full_metadata(connections: Connections, document: StoredDocument, source: Source) -> dict[str, object]:
+def full_metadata(
+    connections: Connections, document: StoredDocument, source: Source
+) -> dict[str, object]:
     """Everything that is known of a document besides its text."""
     import shlex  # late: few ask for it
 

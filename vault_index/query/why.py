@@ -22,11 +22,15 @@ from vault_index.times import iso_time
 _DAY = 86_400.0
 
 
-def why(searcher: Searcher, reader: IndexReader, text: str, place: Place, options: SearchOptions) -> Why:
+def why(
+    searcher: Searcher, reader: IndexReader, text: str, place: Place, options: SearchOptions
+) -> Why:
     """What `search` does with the passage at `place`, and why. Raises UsageError as `search` does."""
     with reader.snapshot():
         answer = searcher.ask(text, options)
-        hit, rank, reasons = _Examination(reader, options, place, searcher.everything(answer, options)).verdict()
+        hit, rank, reasons = _Examination(
+            reader, options, place, searcher.everything(answer, options)
+        ).verdict()
         hits = searcher.to_hits(answer, [hit] if hit else [], explain=True)
         document = place.document
         confidence = searcher.confidence(answer)
@@ -37,7 +41,9 @@ def why(searcher: Searcher, reader: IndexReader, text: str, place: Place, option
             source=document.source,
             path=document.path,
             title=document.title,
-            lines=None if place.is_whole else (place.first, max(place.last or document.line_count, place.first)),
+            lines=None
+            if place.is_whole
+            else (place.first, max(place.last or document.line_count, place.first)),
             found=rank is not None and rank <= options.limit,
             rank=rank,
             limit=options.limit,
@@ -92,21 +98,31 @@ class _Examination:
         if rank <= limit:
             return Reason("found", f"It is hit {rank} of the answer.")
         return Reason(
-            "beyond_limit", f"It would be hit {rank}; the answer ends after {limit}.", f"raise --limit to {rank}"
+            "beyond_limit",
+            f"It would be hit {rank}; the answer ends after {limit}.",
+            f"raise --limit to {rank}",
         )
 
     def _not_shown(self, own: RankedPassage) -> Reason:
         """Why a passage that was ranked is not shown."""
         if own.echo:
-            return Reason("echo", "It asks what you ask, and says no more; a turn that answers it is shown instead.")
+            return Reason(
+                "echo",
+                "It asks what you ask, and says no more; a turn that answers it is shown instead.",
+            )
         for rank, other in enumerate(self.answer.selected, start=1):
             hit = f"Hit {rank} ({other.hit.chunk.document.path}:{_first_line(other.hit)})"
             if other.same_text(own):
-                return Reason("same_text", f"{hit} says the same; this one is named there, under `also`.")
+                return Reason(
+                    "same_text", f"{hit} says the same; this one is named there, under `also`."
+                )
             if other.shows(own):
                 return Reason("same_snippet", f"{hit} is of the same short section, and shows it.")
             if other.stands_for(own):
-                return Reason("field", f"It is a field with no word of the question; {hit} stands for the document.")
+                return Reason(
+                    "field",
+                    f"It is a field with no word of the question; {hit} stands for the document.",
+                )
         before = self.options.per_document
         return Reason(
             "per_document",
@@ -118,10 +134,20 @@ class _Examination:
 
     def _not_found(self) -> Sequence[Reason]:
         in_document = chunks_of(self.reader, self.place.document.id)
-        chunks = [chunk.chunk_id for chunk in in_document if self.place.overlaps(chunk.start_line, chunk.end_line)]
+        chunks = [
+            chunk.chunk_id
+            for chunk in in_document
+            if self.place.overlaps(chunk.start_line, chunk.end_line)
+        ]
         if not chunks:
             count = self.place.document.line_count
-            return [Reason("no_text", f"Nothing is indexed there; the document has {count} lines.", "name other lines")]
+            return [
+                Reason(
+                    "no_text",
+                    f"Nothing is indexed there; the document has {count} lines.",
+                    "name other lines",
+                )
+            ]
         found = self.answer.ranking.evidence.keys() & set(chunks)
         if unmet := [*self._conditions(chunks)]:
             return unmet
@@ -131,7 +157,10 @@ class _Examination:
         """The section was found, but other lines of it."""
         best = next((hit for hit in self.answer.ranking.hits if hit.chunk.chunk_id in chunks), None)
         if best is None:  # they overlap, and the lines of this one were counted to the other
-            return Reason("other_passage", "The section beside it holds these lines, too, and is found instead.")
+            return Reason(
+                "other_passage",
+                "The section beside it holds these lines, too, and is found instead.",
+            )
         line = _first_line(best)
         return Reason(
             "other_passage",
@@ -164,20 +193,43 @@ class _Examination:
                 "leave out --as-of, or give a later day",
             )
         for written, single in single_filters(self.answer.query.parsed.filters):
-            if not allows(self.reader, single, document.id) and not (later and single.before is not None):
-                yield Reason("filtered", f"{written} does not hold for it.", "leave that filter out")
+            if not allows(self.reader, single, document.id) and not (
+                later and single.before is not None
+            ):
+                yield Reason(
+                    "filtered", f"{written} does not hold for it.", "leave that filter out"
+                )
 
     def _hidden(self, chunks: Sequence[int]) -> Iterator[Reason]:
         """Memories that are over, and those that wait for review, are hidden unless they are asked for."""
         document, query = self.place.document, self.answer.query
-        by, asked = document.frontmatter.get("superseded_by") or "", {*self.options.shown, *query.parsed.filters.states}
+        by, asked = (
+            document.frontmatter.get("superseded_by") or "",
+            {*self.options.shown, *query.parsed.filters.states},
+        )
         for state, message, hint in (
-            ("expired", f"It expired{_on(document.expires)}.", "add --include-expired, or is:expired"),
-            ("superseded", f"It was superseded{by and f' by {by}'}.", "add --include-superseded, or is:superseded"),
+            (
+                "expired",
+                f"It expired{_on(document.expires)}.",
+                "add --include-expired, or is:expired",
+            ),
+            (
+                "superseded",
+                f"It was superseded{by and f' by {by}'}.",
+                "add --include-superseded, or is:superseded",
+            ),
             ("archived", f"It was archived{_on(document.archived)}.", "add is:archived"),
-            ("unreviewed", "It waits for review.", "accept it: vault-index review; or add is:unreviewed"),
+            (
+                "unreviewed",
+                "It waits for review.",
+                "accept it: vault-index review; or add is:unreviewed",
+            ),
         ):
-            hidden = () if state in asked else self.reader.hidden_chunks(query.now, shown=HIDDEN.keys() - {state})
+            hidden = (
+                ()
+                if state in asked
+                else self.reader.hidden_chunks(query.now, shown=HIDDEN.keys() - {state})
+            )
             if not set(chunks).isdisjoint(hidden):
                 yield Reason(state, message, hint)
 
@@ -192,16 +244,29 @@ class _Examination:
         if query.vector is not None and query.space_id is not None:
             yield from self._meaning(query.space_id, query.vector, chunks)
         elif query.degraded:
-            yield Reason("degraded", f"Its meaning was not compared: {query.degraded[0]}.", "see vault-index status")
+            yield Reason(
+                "degraded",
+                f"Its meaning was not compared: {query.degraded[0]}.",
+                "see vault-index status",
+            )
         elif not query.match and self.answer.ranking.evidence:
-            yield Reason("listed", "A query of filters alone lists documents, the newest first, each by its beginning.")
+            yield Reason(
+                "listed",
+                "A query of filters alone lists documents, the newest first, each by its beginning.",
+            )
         elif not query.match:
-            yield Reason("nothing_asked", "The query says nothing that could be looked for.", "ask for a word")
+            yield Reason(
+                "nothing_asked",
+                "The query says nothing that could be looked for.",
+                "ask for a word",
+            )
 
     def _words(self, chunks: Sequence[int]) -> Reason:
         scores = dict(self.reader.bm25(self.answer.query.match, chunks))
         if not scores:
-            return Reason("no_word", "It says no word of the question.", "ask in words that stand there")
+            return Reason(
+                "no_word", "It says no word of the question.", "ask in words that stand there"
+            )
         found = [one.bm25 for one in self.answer.ranking.evidence.values() if one.bm25 is not None]
         return Reason(
             "few_words",
@@ -215,7 +280,11 @@ class _Examination:
         if len(known) < len(chunks):
             yield Reason("pending", "Its vector is still pending.", "run `vault-index embed`")
         if known:
-            found = [one.cosine for one in self.answer.ranking.evidence.values() if one.cosine is not None]
+            found = [
+                one.cosine
+                for one in self.answer.ranking.evidence.values()
+                if one.cosine is not None
+            ]
             yield Reason(
                 "far",
                 f"It is far in meaning: its cosine is {max(known.values()):.2f}; the nearest {len(found)}"
@@ -223,7 +292,9 @@ class _Examination:
             )
 
 
-def why_not_indexed(sources: Iterable[VaultSource], query: str, reference: str, options: SearchOptions) -> Why | None:
+def why_not_indexed(
+    sources: Iterable[VaultSource], query: str, reference: str, options: SearchOptions
+) -> Why | None:
     """The answer for a file that is in a source but not in the index; None where there is no such file."""
     path = re.sub(r":\d+(-\d*)?$", "", reference.strip())
     for source in sources:

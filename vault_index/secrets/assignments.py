@@ -56,13 +56,21 @@ def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iter
     for literal, position in hits:
         for name in rows("names").get(literal, ()):
             label = _label(name, position, text, folded) if position >= done.get(name, 0) else None
-            if label and not cells.rows <= position < cells.end and (below := _column(text, *label.span())):
+            if (
+                label
+                and not cells.rows <= position < cells.end
+                and (below := _column(text, *label.span()))
+            ):
                 cells = below
                 for start, end in cells.cells:
                     if _is_said(name, text[start:end]):
                         yield name.kind, start, end
             match = _value(text, folded, label) if label else None
-            kind = _kind(name, match, text[position : match.start(match.lastgroup or 0)]) if match else ""
+            kind = (
+                _kind(name, match, text[position : match.start(match.lastgroup or 0)])
+                if match
+                else ""
+            )
             if match and kind:
                 start = match.start(match.lastgroup or 0)
                 end = start + len(_trimmed(match))
@@ -83,7 +91,11 @@ def _label(name: Row, position: int, text: str, folded: str) -> re.Match[str] | 
     if name.before and not variable and not folded.endswith(name.before, 0, position - joint):
         return None
     label = pattern(name.expression + "<SUFFIX>").match(folded, position)
-    if label and name.within and not pattern(name.within).search(folded, max(position - _FAR, 0), position):
+    if (
+        label
+        and name.within
+        and not pattern(name.within).search(folded, max(position - _FAR, 0), position)
+    ):
         return None
     return label
 
@@ -95,7 +107,9 @@ def _value(text: str, folded: str, label: re.Match[str]) -> re.Match[str] | None
     if text[label.end() : label.end() + 1] not in (" ", "\t", "+"):
         return pattern("<NAMED_VALUE>").match(text, label.end())
     before = folded[max(label.start() - _FAR, 0) : label.start()]
-    return pattern("<BESIDE>" if pattern("<SPACED>").search(before) else "<BARELY>").match(text, label.end())
+    return pattern("<BESIDE>" if pattern("<SPACED>").search(before) else "<BARELY>").match(
+        text, label.end()
+    )
 
 
 def _kind(name: Row, match: re.Match[str], sign: str) -> str:
@@ -110,12 +124,16 @@ def _kind(name: Row, match: re.Match[str], sign: str) -> str:
     listed = pattern("<LISTED>").search(sign) is not None
     if listed and pattern("<IDENTIFIER>").fullmatch(value):
         return ""
-    chosen = _is_password(value, sign) if kind == _PASSWORD else kind == "a secret" and is_chosen(value)
+    chosen = (
+        _is_password(value, sign) if kind == _PASSWORD else kind == "a secret" and is_chosen(value)
+    )
     strong = chosen or (kind != _PASSWORD and is_random(value))
     if strong and not (kind == _PASSWORD and pattern("<WEAK_PASSWORD>").fullmatch(value)):
         return kind
     weak = strong or (
-        not listed and (not name.before or name.literals == ("key",)) and _is_weak(kind, match, value, sign)
+        not listed
+        and (not name.before or name.literals == ("key",))
+        and _is_weak(kind, match, value, sign)
     )
     return WEAK + kind.removeprefix("a ") if weak else ""
 
@@ -134,12 +152,19 @@ def _said(name: Row, label: re.Match[str], text: str) -> Iterator[Found]:
     if answer and _is_said(name, answer["value"]):
         yield name.kind, *answer.span("value")
     word = pattern("<TOLD_WORD>").search(said) if name.kind == _PASSWORD else None
-    if word and not pattern("<SAID>").fullmatch(word["value"]) and not pattern("<PLAIN>").search(word["value"]):
+    if (
+        word
+        and not pattern("<SAID>").fullmatch(word["value"])
+        and not pattern("<PLAIN>").search(word["value"])
+    ):
         yield f"{WEAK}password", label.end() + word.start("value"), label.end() + word.end("value")
     if not pattern("<TELLING>").search(said):
         return
     for match in pattern("<LINKED>").finditer(said):
-        value, start = match["value"].rstrip(")]}*_,`\"'").removesuffix("."), label.end() + match.start("value")
+        value, start = (
+            match["value"].rstrip(")]}*_,`\"'").removesuffix("."),
+            label.end() + match.start("value"),
+        )
         if _is_said(name, value) or _is_said(name, value.rstrip("!?")):
             yield name.kind, start, start + len(value)
 
@@ -159,7 +184,9 @@ def _is_said(name: Row, value: str) -> bool:
     if name.kind.startswith(WEAK):
         return pattern("<PIN>").fullmatch(value) is not None
     password = name.kind == _PASSWORD
-    chosen = password and (_is_password(value, "=") or pattern("<SIGNED>").fullmatch(value) is not None)
+    chosen = password and (
+        _is_password(value, "=") or pattern("<SIGNED>").fullmatch(value) is not None
+    )
     looks_so = chosen or is_random(value) or (name.kind == "a secret" and is_chosen(value))
     return _is_phrase(name, value, "") or (
         looks_so and not pattern("<NO_SECRET>").search(value) and not _is_code(value, bare=True)
@@ -183,13 +210,19 @@ def _is_weak(kind: str, match: re.Match[str], value: str, sign: str) -> bool:
     # What is written down is used once; a variable is given what stands elsewhere, too.
     alone = pattern("<ALONE_NAME>").search(text, max(start - _NEAR * 2, 0), start)
     if alone and pattern("<WEAK_WORD>").fullmatch(value):
-        code = code if code and text.count(value, max(start - _LONGEST_ROW, 0), start + _LONGEST_ROW) > 1 else None
+        code = (
+            code
+            if code and text.count(value, max(start - _LONGEST_ROW, 0), start + _LONGEST_ROW) > 1
+            else None
+        )
         kind = _PASSWORD
     return bool(
         4 <= len(value) <= _LONG
         and not code
         and pattern(
-            ("<WEAK_SET>" if "=" in sign or ":" in sign else "<WEAK_PASSWORD>") if kind == _PASSWORD else "<WEAK_KEY>"
+            ("<WEAK_SET>" if "=" in sign or ":" in sign else "<WEAK_PASSWORD>")
+            if kind == _PASSWORD
+            else "<WEAK_KEY>"
         ).fullmatch(value)
         and not pattern("<SAID>").fullmatch(value)
         and pattern("<WEAK_END>").match(text, start + len(value))
@@ -213,7 +246,11 @@ def _column(text: str, start: int, end: int) -> Column | None:
     if not pattern("<REST_OF_CELL>").match(text, end):
         return None
     header = text.rfind("\n", max(start - _LONGEST_HEADER, 0), start) + 1
-    above = text[text.rfind("\n", max(header - _LONGEST_HEADER, 0), max(header - 1, 0)) + 1 : max(header - 1, 0)]
+    above = text[
+        text.rfind("\n", max(header - _LONGEST_HEADER, 0), max(header - 1, 0)) + 1 : max(
+            header - 1, 0
+        )
+    ]
     rows = text.find("\n", end, end + _LONGEST_HEADER) + 1
     names = text[header:rows].rstrip()
     separator = next((sign for sign in _SEPARATORS if sign in names), "")
@@ -239,7 +276,9 @@ def _column(text: str, start: int, end: int) -> Column | None:
                 break
             begin, stop = spans[number]
             value = row[begin:stop].lstrip(_AROUND)
-            cells.append((at + stop - len(value), at + stop - len(value) + len(value.rstrip(_AROUND))))
+            cells.append(
+                (at + stop - len(value), at + stop - len(value) + len(value.rstrip(_AROUND)))
+            )
         elif not row:
             break
         at = until + 1

@@ -46,12 +46,23 @@ ESCAPES = (
     Escape("\\", ("\\\n",), r"(?<=[\w+/=-]{12})\\(\n)[ \t]{0,8}(?=[\w+/=]{12})", lambda _: ""),
     Escape("'", ("'\\''",), r"'\\'(')", str),
     # Of forms, whose blanks are `+`.
-    Escape("+", ("%",), r"((?:(?<=%[2-7][0-9A-F])|(?<=[Bb]asic)|(?<=[Bb]earer))\+|\+(?=%[2-7]))", lambda _: " "),
+    Escape(
+        "+",
+        ("%",),
+        r"((?:(?<=%[2-7][0-9A-F])|(?<=[Bb]asic)|(?<=[Bb]earer))\+|\+(?=%[2-7]))",
+        lambda _: " ",
+    ),
     Escape("\xa0", (), "(\xa0)", lambda _: ""),
-    Escape("&", (), r"&(?:amp;){0,3}(#x?[0-9a-fA-F]{2,5}|[a-z]{2,6});", lambda name: html.unescape(f"&{name};")),
+    Escape(
+        "&",
+        (),
+        r"&(?:amp;){0,3}(#x?[0-9a-fA-F]{2,5}|[a-z]{2,6});",
+        lambda name: html.unescape(f"&{name};"),
+    ),
 )
 _BY_FIRST = [
-    (first, [row for row in ESCAPES if row.first == first]) for first in dict.fromkeys(row.first for row in ESCAPES)
+    (first, [row for row in ESCAPES if row.first == first])
+    for first in dict.fromkeys(row.first for row in ESCAPES)
 ]
 # A full line of a terminal of a usual width, and the line that goes on with it.
 _WRAPPED = r"\n(?=([^\n]{79}(?:[^\n]{20}(?:[^\n]{20}(?:[^\n]{12})?)?)?[^\s|])\n[^\s|#>+-])"
@@ -73,7 +84,11 @@ class Decoded(NamedTuple):
     def _place(self, at: int) -> tuple[int, int]:
         piece = bisect_right(self.places, at) - 1
         start, end = self.spans[piece]
-        return (start, end) if end >= 0 else (start + at - self.places[piece], start + at - self.places[piece] + 1)
+        return (
+            (start, end)
+            if end >= 0
+            else (start + at - self.places[piece], start + at - self.places[piece] + 1)
+        )
 
 
 def decoded(text: str) -> Decoded | None:
@@ -112,7 +127,9 @@ def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
     for wrapped in pattern(_WRAPPED).finditer("\n" + text):
         yield wrapped.end(1) - 1, wrapped.end(1), ""
     for first, rows in _BY_FIRST:
-        here = first in text and [row for row in rows if not row.marks or any(mark in text for mark in row.marks)]
+        here = first in text and [
+            row for row in rows if not row.marks or any(mark in text for mark in row.marks)
+        ]
         if not here:
             continue
         expression, done = pattern("|".join(row.expression for row in here)), 0

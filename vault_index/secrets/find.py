@@ -75,7 +75,12 @@ def _found(text: str) -> list[Found]:
     folded = text.lower()
     folded = folded if len(folded) == len(text) else plain.lower()
     hits = [*occurrences(folded)]
-    found = [*private_keys(plain), *tokens(plain), *assignments(text, folded, hits), *placed(text, hits)]
+    found = [
+        *private_keys(plain),
+        *tokens(plain),
+        *assignments(text, folded, hits),
+        *placed(text, hits),
+    ]
     return [*found, *_continued(text, found)]
 
 
@@ -83,7 +88,11 @@ def _continued(text: str, found: list[Found]) -> Iterator[Found]:
     """Each token with the next lines that it goes on in, as terminals and mail programs wrap it."""
     for kind, start, end in found:
         ends_line = end - start >= _LONG and text[end : end + 1] in ("\r", "\n")
-        rest = pattern("<CONTINUED>").match(text, end) if ends_line and is_random(text[start:end]) else None
+        rest = (
+            pattern("<CONTINUED>").match(text, end)
+            if ends_line and is_random(text[start:end])
+            else None
+        )
         if rest and is_random("".join(rest[0].split())):
             yield kind, start, rest.end()
 
@@ -96,7 +105,8 @@ def _united(found: list[Found]) -> list[tuple[int, str, int, int]]:
             rank, known, start, until = united.pop()
             end = max(end, until)
             (_, order), kind = min(
-                ((one[1].startswith(WEAK), one[0]), one[1]) for one in ((order, kind), (rank, known))
+                ((one[1].startswith(WEAK), one[0]), one[1])
+                for one in ((order, kind), (rank, known))
             )
         united.append((order, kind, start, end))
     return united

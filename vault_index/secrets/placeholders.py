@@ -50,27 +50,42 @@ def is_words(value: str) -> bool:
     """Whether a value consists of words, as `my-app-secret-2` and `config.dbPassword`: a name rather than a secret."""
     # Cut first: as one expression, whose words may be empty, a row of dashes could be read in any number of ways.
     first, *others = pattern("<BETWEEN>").split(value[:_LONGEST])
-    return bool(pattern("<WORD>").fullmatch(first)) and all(map(pattern("<WORD_OR_NUMBER>").fullmatch, others))
+    return bool(pattern("<WORD>").fullmatch(first)) and all(
+        map(pattern("<WORD_OR_NUMBER>").fullmatch, others)
+    )
 
 
 def is_random(value: str) -> bool:
     """Whether a value looks as if a program had drawn it: it is long, and mixes letters with digits."""
     mixed = pattern("[a-z]").search(value) and pattern("[A-Z]").search(value)
     long = len(value) >= (8 if mixed else 12)
-    return bool(long and pattern("[0-9]").search(value) and pattern(r"[^\W\d_]").search(value)) and not is_words(value)
+    return bool(
+        long and pattern("[0-9]").search(value) and pattern(r"[^\W\d_]").search(value)
+    ) and not is_words(value)
 
 
 def is_chosen(value: str) -> bool:
     """Whether a value is of words and a number as people put together for a password: `maple-Lobster-16`."""
-    return len(value) >= 6 and bool(pattern("<CHOSEN>").fullmatch(value)) and not pattern("<PLAIN>").search(value)
+    return (
+        len(value) >= 6
+        and bool(pattern("<CHOSEN>").fullmatch(value))
+        and not pattern("<PLAIN>").search(value)
+    )
 
 
 def is_passphrase(value: str, least: int, between: str) -> bool:
     """Whether a value is at least so many words, and no sentence: `anvil-acorn-spindle`."""
     word = r"[^\W\d_]{3,14}"
-    phrase = pattern(rf"{word}(?:[{between}]{word}){{{least - 1},11}}[-_. ]?\d{{0,4}}[!*+?#]?").fullmatch(value)
+    phrase = pattern(
+        rf"{word}(?:[{between}]{word}){{{least - 1},11}}[-_. ]?\d{{0,4}}[!*+?#]?"
+    ).fullmatch(value)
     camel = pattern("[a-z][A-Z]").search(value)
-    return bool(phrase) and not camel and not pattern("<PLAIN>").search(value) and not stands_for_another(value)
+    return (
+        bool(phrase)
+        and not camel
+        and not pattern("<PLAIN>").search(value)
+        and not stands_for_another(value)
+    )
 
 
 def occurrences(text: str) -> Iterator[tuple[str, int]]:
@@ -85,7 +100,11 @@ def occurrences(text: str) -> Iterator[tuple[str, int]]:
     search = _alternation().search
     while match := search(data, done):
         start, end = match.span()
-        position += start - done if len(data) == len(text) else len(data[done:start].decode("utf-8", "replace"))
+        position += (
+            start - done
+            if len(data) == len(text)
+            else len(data[done:start].decode("utf-8", "replace"))
+        )
         for literal in _beginnings(data[start:end].decode()):
             yield literal, position
         # Others may begin within it.
@@ -121,7 +140,11 @@ def positions(literal: str, text: str) -> Iterator[int]:
 @cache
 def table(name: str) -> Any:
     """A table of patterns.toml, or all of them."""
-    return table("")[name] if name else tomllib.loads(Path(__file__).with_name("patterns.toml").read_text("utf-8"))
+    return (
+        table("")[name]
+        if name
+        else tomllib.loads(Path(__file__).with_name("patterns.toml").read_text("utf-8"))
+    )
 
 
 @cache

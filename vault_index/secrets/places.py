@@ -25,14 +25,19 @@ def placed(text: str, hits: Iterable[tuple[str, int]]) -> Iterator[Found]:
     for literal, position in hits:
         begin = position + len(literal)
         for place in rows("places").get(literal, ()):
-            wanted = begin >= done.get(place, 0) and text.find(place.option, begin - 1, begin + _LONGEST) >= 0
+            wanted = (
+                begin >= done.get(place, 0)
+                and text.find(place.option, begin - 1, begin + _LONGEST) >= 0
+            )
             if wanted:
                 for match in _matches(place, position, begin, text, done):
                     if _is_secret(place, match[match.lastindex or 0]):
                         yield place.kind, *match.span(match.lastindex or 0)
 
 
-def _matches(place: Row, start: int, begin: int, text: str, done: dict[Row, int]) -> Iterable[re.Match[str]]:
+def _matches(
+    place: Row, start: int, begin: int, text: str, done: dict[Row, int]
+) -> Iterable[re.Match[str]]:
     """Each match around the literal between `start` and `begin`."""
     line = max(text.rfind("\n", max(start - _FAR, 0), start), start - _FAR, 0)
     if place.end in ("before", "around"):

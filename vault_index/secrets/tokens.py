@@ -15,7 +15,10 @@ _NEAR = 200
 _SHORTEST = 20
 _LONG = b"a" * _SHORTEST
 # A sign of a word, or not; `?` stands for what was not ASCII.
-_KINDS = bytes(ord("a" if 32 < byte < 127 and chr(byte) not in "?\"'`<>()[]{},;" else " ") for byte in range(256))
+_KINDS = bytes(
+    ord("a" if 32 < byte < 127 and chr(byte) not in "?\"'`<>()[]{},;" else " ")
+    for byte in range(256)
+)
 # What nobody chose has digits; or, where chance has left them out, letters that no camel has.
 _RANDOM = r"\d|[a-z][A-Z]{2}|A[BCKS][CI]A[A-Z]{16}"
 _KEY_MARK = "BEGIN "
@@ -38,7 +41,9 @@ def tokens(text: str) -> Iterator[Found]:
     """Each credential with a known form; not in order. The text is ASCII, as they all are."""
     places, starts, words = _long_words(text)
     # Most texts hold no literal at all, so nothing is called for those that are not there.
-    for form, literal in [(form, literal) for form, literal in _LITERALS if literal in words] if words else ():
+    for form, literal in (
+        [(form, literal) for form, literal in _LITERALS if literal in words] if words else ()
+    ):
         for start, end in _matches(form, literal, words):
             word = bisect_right(starts, start) - 1
             shift = places[word] - starts[word]
@@ -72,7 +77,11 @@ def _long_words(text: str) -> tuple[list[int], list[int], str]:
 
 def _matches(form: Form, literal: str, text: str) -> Iterator[tuple[int, int]]:
     expression = pattern(form.expression)
-    places = positions(literal, text) if literal else (match.start() for match in expression.finditer(text))
+    places = (
+        positions(literal, text)
+        if literal
+        else (match.start() for match in expression.finditer(text))
+    )
     done = 0
     for place in places:
         match = expression.match(text, place) if place >= done else None
@@ -100,6 +109,8 @@ def private_keys(text: str) -> Iterator[Found]:
                 yield "a private key", start - len(_DASHES), lines.end()
     for start in positions(_PUTTY_MARK, text):
         lines = pattern(_PUTTY).match(text, start)
-        until = max(text.find(_PUTTY_END, start, start + _LONGEST_PUTTY), lines.end() if lines else 0)
+        until = max(
+            text.find(_PUTTY_END, start, start + _LONGEST_PUTTY), lines.end() if lines else 0
+        )
         if until > 0:
             yield "a private key", start + len(_PUTTY_MARK), until

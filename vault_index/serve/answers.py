@@ -41,7 +41,9 @@ _CODES = {401: "unauthorized", 403: "forbidden", 429: "too_many", 503: "busy"}
 class Refusal(UsageError):
     """A request refused by the HTTP layer; `headers` are sent with the answer."""
 
-    def __init__(self, message: str, hint: str = "", status: int = 400, headers: Headers | None = None) -> None:
+    def __init__(
+        self, message: str, hint: str = "", status: int = 400, headers: Headers | None = None
+    ) -> None:
         super().__init__(message, hint)
         self.status, self.code, self.headers = status, _CODES.get(status, self.code), headers or []
 
@@ -55,7 +57,11 @@ async def disconnected(receive: Receive) -> None:
 async def send_json(send: Send, status: int, answer: Any, headers: Headers | None = None) -> None:
     # ASCII, because file names need not be valid UTF-8.
     body = json.dumps(answer, separators=(",", ":"), allow_nan=False).encode("ascii")
-    told = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *(headers or [])]
+    told = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        *(headers or []),
+    ]
     await send({"type": "http.response.start", "status": status, "headers": told})
     await send({"type": "http.response.body", "body": body})
 

@@ -50,7 +50,9 @@ class Api:
         else:
             raise NotFoundError("unknown path", "see /openapi.json")
 
-    async def _method(self, scope: Scope, receive: Receive, send: Send, caller: Caller, name: str) -> None:
+    async def _method(
+        self, scope: Scope, receive: Receive, send: Send, caller: Caller, name: str
+    ) -> None:
         served_params(caller, name, {})  # before the body is read
         scope["shown"] = f"/api/{name}"
         if scope["method"] != "POST":
@@ -65,7 +67,11 @@ class Api:
         def call() -> dict[str, Any] | None:
             # Search-as-you-type clients disconnect from outdated queries: skip those not yet
             # started.
-            return None if gone.done() and name not in WRITING else self._backend.call(name, params, caller)
+            return (
+                None
+                if gone.done() and name not in WRITING
+                else self._backend.call(name, params, caller)
+            )
 
         try:
             limiter = self._writers if name in WRITING else None
@@ -86,7 +92,9 @@ def _checked(params: Any) -> dict[str, Any]:
     for name, value in params.items():
         for one in value if isinstance(value, list) else [value]:
             number = isinstance(one, int | float)
-            if isinstance(one, dict | list) or (number and not (math.isfinite(one) and abs(one) <= MOST)):
+            if isinstance(one, dict | list) or (
+                number and not (math.isfinite(one) and abs(one) <= MOST)
+            ):
                 raise UsageError(f"invalid value for {name!r:.40}", "see /openapi.json")
     return params
 

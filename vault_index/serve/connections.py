@@ -33,7 +33,11 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._update_deadline()
         if len(self.connections) > MOST:
-            others = [one for one in self.connections if isinstance(one, Connection) and not one.transport.is_closing()]
+            others = [
+                one
+                for one in self.connections
+                if isinstance(one, Connection) and not one.transport.is_closing()
+            ]
             if len(others) > MOST:
                 waiting = (one for one in others if not one.is_asked)
                 min(waiting, key=lambda one: one.since).transport.abort()
@@ -51,7 +55,11 @@ class Connection(H11Protocol):
     @property
     def is_asked(self) -> bool:
         """Whether a complete request is not answered yet."""
-        return self.cycle is not None and not self.cycle.response_complete and not self._request_incomplete
+        return (
+            self.cycle is not None
+            and not self.cycle.response_complete
+            and not self._request_incomplete
+        )
 
     @property
     def _request_incomplete(self) -> bool:
@@ -88,11 +96,23 @@ class Connection(H11Protocol):
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):  # already answered
             self.transport.abort()
             return
-        error = {"code": "usage", "message": "this is not an HTTP/1.1 request", "hint": "see docs/serve.md"}
+        error = {
+            "code": "usage",
+            "message": "this is not an HTTP/1.1 request",
+            "hint": "see docs/serve.md",
+        }
         body = json.dumps({"error": error}).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *SECURITY]
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", b"%d" % len(body)),
+            *SECURITY,
+        ]
         for event in (
-            h11.Response(status_code=400, headers=[*headers, (b"connection", b"close")], reason=b"Bad Request"),
+            h11.Response(
+                status_code=400,
+                headers=[*headers, (b"connection", b"close")],
+                reason=b"Bad Request",
+            ),
             h11.Data(data=body),
             h11.EndOfMessage(),
         ):

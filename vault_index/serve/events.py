@@ -72,13 +72,19 @@ class Events:
         feed = self._feeds.get(caller.scope)
         if feed is None:
             if len(self._feeds) >= _MOST_FEEDS:
-                raise BusyError("event streams exist for too many different scopes", "try again later")
+                raise BusyError(
+                    "event streams exist for too many different scopes", "try again later"
+                )
             wait = _WAIT_SECONDS if len(self._feeds) < _MOST_WAITING else 0.0
 
             def ask(since: str, seconds: float) -> dict[str, Any]:
-                return self._backend.call("changes", {"since": since, "wait": min(seconds, wait)}, caller)
+                return self._backend.call(
+                    "changes", {"since": since, "wait": min(seconds, wait)}, caller
+                )
 
-            feed = self._feeds[caller.scope] = _Feed(ask, wait, partial(self._feeds.pop, caller.scope, None))
+            feed = self._feeds[caller.scope] = _Feed(
+                ask, wait, partial(self._feeds.pop, caller.scope, None)
+            )
         return feed
 
 
@@ -98,13 +104,17 @@ class _Feed:
         """
         try:
             async with self._joining:  # so that `_listen` starts no later than this serial
-                answer = await anyio.to_thread.run_sync(self._ask, last, 0.0, abandon_on_cancel=True)
+                answer = await anyio.to_thread.run_sync(
+                    self._ask, last, 0.0, abandon_on_cancel=True
+                )
                 client.serial = str(answer["serial"])
                 if not self._listens:
                     self._listens = True
                     loop = asyncio.get_running_loop()
                     # Not from a pool, whose threads delay the exit.
-                    threading.Thread(target=self._listen, args=(client.serial, loop), daemon=True).start()
+                    threading.Thread(
+                        target=self._listen, args=(client.serial, loop), daemon=True
+                    ).start()
         except BaseException:
             if not self._listens and self.clients <= {client}:
                 self._ended()
@@ -161,10 +171,15 @@ class _Client:
     async def stream(self, first: bytes, receive: Receive, send: Send) -> None:
         """Send events until the client disconnects or is dropped."""
         await send({"type": "http.response.body", "body": first, "more_body": True})
-        gone, event = asyncio.ensure_future(disconnected(receive)), asyncio.ensure_future(self._events.get())
+        gone, event = (
+            asyncio.ensure_future(disconnected(receive)),
+            asyncio.ensure_future(self._events.get()),
+        )
         try:
             while not (gone.done() or self._dropped.is_set()):
-                await asyncio.wait((gone, event), timeout=_HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(
+                    (gone, event), timeout=_HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                )
                 body = b": still here\n\n"
                 if event.done():
                     serial, body = event.result()

@@ -15,7 +15,17 @@ from vault_index.callers import Caller
 from vault_index.config.schema import ServeConfig
 from vault_index.daemon.log import error_location, log_event
 from vault_index.errors import DefectError, VaultIndexError
-from vault_index.serve.answers import SECURITY, App, Headers, Receive, Refusal, Scope, Send, send_error, send_json
+from vault_index.serve.answers import (
+    SECURITY,
+    App,
+    Headers,
+    Receive,
+    Refusal,
+    Scope,
+    Send,
+    send_error,
+    send_json,
+)
 from vault_index.serve.limits import Rates
 from vault_index.serve.page.site import send_file
 
@@ -55,9 +65,15 @@ class Guard:
     empty dict.
     """
 
-    def __init__(self, app: App, settings: ServeConfig, tokens: Tokens, host: str, sign: Sign) -> None:
+    def __init__(
+        self, app: App, settings: ServeConfig, tokens: Tokens, host: str, sign: Sign
+    ) -> None:
         self._app, self._settings, self._tokens, self._sign = app, settings, tokens, sign
-        self._hosts = {f"[{host}]" if ":" in host else host.lower(), *_LOOPBACK, *map(str.lower, settings.hosts)}
+        self._hosts = {
+            f"[{host}]" if ":" in host else host.lower(),
+            *_LOOPBACK,
+            *map(str.lower, settings.hosts),
+        }
         self._hosts -= {"0.0.0.0", "[::]"}  # listening addresses, not names
         self._scheme = "https" if settings.certificate or settings.behind_proxy else "http"
         self._rates = Rates(settings.rate, 2 * settings.rate)
@@ -81,9 +97,16 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                kept = [one for one in message["headers"] if scope.get("public") or one[0].lower() != b"cache-control"]
+                kept = [
+                    one
+                    for one in message["headers"]
+                    if scope.get("public") or one[0].lower() != b"cache-control"
+                ]
                 said = {name.lower() for name, _ in kept}
-                message = {**message, "headers": [*kept, *(one for one in SECURITY if one[0] not in said), *more]}
+                message = {
+                    **message,
+                    "headers": [*kept, *(one for one in SECURITY if one[0] not in said), *more],
+                }
             await send(message)
 
         try:
@@ -95,14 +118,23 @@ class Guard:
             if status:  # end the started answer
                 await send({"type": "http.response.body", "body": b""})
             else:
-                if unread and headers.get("connection", "").lower() == "close" and "expect" not in headers:
+                if (
+                    unread
+                    and headers.get("connection", "").lower() == "close"
+                    and "expect" not in headers
+                ):
                     await _drop_body(receive)  # otherwise a TCP reset may discard the answer
                 await send_error(answer, error)
         finally:
             self._log(scope, status, time.monotonic() - began)
 
     async def _let_in(
-        self, scope: Scope, headers: Mapping[str, str], receive: Receive, answer: Send, more: Headers
+        self,
+        scope: Scope,
+        headers: Mapping[str, str],
+        receive: Receive,
+        answer: Send,
+        more: Headers,
     ) -> None:
         self._check_host_and_origin(headers, more)
         method, path = scope["method"], scope["path"]
@@ -151,7 +183,11 @@ class Guard:
             made = await self._sign(code) if isinstance(code, str) else {}
         if not made:
             self._count_failure(scope, headers)
-            raise Refusal("the sign-in code is invalid or expired", "open the page again: vault-index open", 401)
+            raise Refusal(
+                "the sign-in code is invalid or expired",
+                "open the page again: vault-index open",
+                401,
+            )
         scope["known"] = made["name"]
         key = page_key(made.pop("token"), _place(scope))
         await send_json(answer, 200, {**made, "key": key})
@@ -164,10 +200,14 @@ class Guard:
         # A proxy may interpret them differently.
         if "transfer-encoding" in headers and "content-length" in headers:
             close = [(b"connection", b"close")]
-            raise Refusal("both Content-Length and Transfer-Encoding are given", "send only one", 400, close)
+            raise Refusal(
+                "both Content-Length and Transfer-Encoding are given", "send only one", 400, close
+            )
         host, origin = headers.get("host", "").lower(), headers.get("origin")
         if sum(len(key) + len(value) for key, value in headers.items()) > HEADER_BYTES:
-            raise Refusal("the headers are too long", "send fewer headers", 431, [(b"connection", b"close")])
+            raise Refusal(
+                "the headers are too long", "send fewer headers", 431, [(b"connection", b"close")]
+            )
         name = _HOST.fullmatch(host)
         if name is None or not {host, name[1]} & self._hosts:
             raise Refusal("unknown host name", "add the name to serve.hosts", 421)
@@ -192,7 +232,9 @@ class Guard:
 
     def _find(self, secret: str, scope: Scope) -> Caller | None:
         with _logging_token_errors():
-            return self._tokens.find(secret, time.time(), _place(scope), self._run) if secret else None
+            return (
+                self._tokens.find(secret, time.time(), _place(scope), self._run) if secret else None
+            )
 
     def _address(self, scope: Scope, headers: Mapping[str, str]) -> str:
         """Return the client's address.
@@ -213,11 +255,18 @@ class Guard:
 
 async def read_body(headers: Mapping[str, str], receive: Receive, most: int) -> bytes:
     """Read a JSON body within the limits. Raises Refusal."""
-    if not headers.keys() & {"content-type", "transfer-encoding"} and headers.get("content-length", "0") == "0":
+    if (
+        not headers.keys() & {"content-type", "transfer-encoding"}
+        and headers.get("content-length", "0") == "0"
+    ):
         return b""
     kind, _, more = headers.get("content-type", "").lower().partition(";")
     charset = more.replace(" ", "")
-    if kind.strip() != "application/json" or charset not in ("", "charset=utf-8", 'charset="utf-8"'):
+    if kind.strip() != "application/json" or charset not in (
+        "",
+        "charset=utf-8",
+        'charset="utf-8"',
+    ):
         raise Refusal("the content type must be application/json", "send JSON in UTF-8", 415)
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise Refusal("the body is compressed", "send it uncompressed", 415)
@@ -236,7 +285,9 @@ async def read_body(headers: Mapping[str, str], receive: Receive, most: int) -> 
                     return bytes(body)
     except TimeoutError as error:
         close = [(b"connection", b"close")]
-        raise Refusal("the body did not arrive in time", "send it without delay", 408, close) from error
+        raise Refusal(
+            "the body did not arrive in time", "send it without delay", 408, close
+        ) from error
 
 
 async def _drop_body(receive: Receive) -> None:
@@ -272,11 +323,18 @@ def _logging_token_errors() -> Iterator[None]:
 
 def not_allowed(*methods: str) -> Refusal:
     allowed = ", ".join(methods)
-    return Refusal("this path does not support the method", f"use {allowed}", 405, [(b"allow", allowed.encode())])
+    return Refusal(
+        "this path does not support the method",
+        f"use {allowed}",
+        405,
+        [(b"allow", allowed.encode())],
+    )
 
 
 def _too_long(most: int) -> Refusal:
-    return Refusal(f"the body is longer than {most} bytes", "send less, or raise serve.max_body_bytes", 413)
+    return Refusal(
+        f"the body is longer than {most} bytes", "send less, or raise serve.max_body_bytes", 413
+    )
 
 
 def _unknown() -> Refusal:

@@ -73,7 +73,13 @@ class Mcp:
                 task_status.started()
                 await anyio.sleep_forever()
         except Exception as error:  # noqa: BLE001 - sessions of one caller must not end those of others
-            log_event(log, logging.ERROR, "sessions of MCP ended", token=caller.name, error=error_location(error))
+            log_event(
+                log,
+                logging.ERROR,
+                "sessions of MCP ended",
+                token=caller.name,
+                error=error_location(error),
+            )
         finally:
             del self._of[caller]
 
@@ -89,14 +95,18 @@ class _Sessions:
         """The session ids, most recently used last."""
 
     async def answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
-        first: list[MutableMapping[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
+        first: list[MutableMapping[str, Any]] = [
+            {"type": "http.request", "body": body, "more_body": False}
+        ]
 
         async def replay() -> MutableMapping[str, Any]:
             return first.pop() if first else await receive()
 
         async def track(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
-                for ident in (value for name, value in message["headers"] if name.lower() == _SESSION_ID):
+                for ident in (
+                    value for name, value in message["headers"] if name.lower() == _SESSION_ID
+                ):
                     self._used.pop(ident, None)
                     self._used[ident] = None
             await send(message)
@@ -107,8 +117,14 @@ class _Sessions:
         while len(self._used) >= _SESSIONS:
             ident = next(iter(self._used))
             del self._used[ident]
-            headers = [(_SESSION_ID, ident), (b"accept", b"application/json"), (b"content-type", b"application/json")]
-            await self.manager.handle_request({**scope, "method": "DELETE", "headers": headers}, _nothing, _drop)
+            headers = [
+                (_SESSION_ID, ident),
+                (b"accept", b"application/json"),
+                (b"content-type", b"application/json"),
+            ]
+            await self.manager.handle_request(
+                {**scope, "method": "DELETE", "headers": headers}, _nothing, _drop
+            )
 
 
 async def _nothing() -> MutableMapping[str, Any]:

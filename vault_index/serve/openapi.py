@@ -50,21 +50,30 @@ def document(names: tuple[str, ...]) -> dict[str, Any]:
     adapters: list[tuple[str, Literal["serialization"], TypeAdapter[Any]]] = [
         (call, "serialization", TypeAdapter(_hints(call)["return"])) for _, call in calls
     ]
-    answers, defined = TypeAdapter.json_schemas(adapters, ref_template="#/components/schemas/{model}")
+    answers, defined = TypeAdapter.json_schemas(
+        adapters, ref_template="#/components/schemas/{model}"
+    )
     paths: dict[str, Any] = {}
     for name in names:
         of_name = [answers[call, "serialization"] for one, call in calls if one == name]
         paths[f"/api/{name}"] = {"post": _operation(METHODS[name], of_name)}
     return {
         "openapi": "3.1.0",
-        "info": {"title": "vault-index", "version": __version__, "description": "Notes, memories and past sessions."},
+        "info": {
+            "title": "vault-index",
+            "version": __version__,
+            "description": "Notes, memories and past sessions.",
+        },
         "servers": [{"url": "/"}],
         "security": [{"token": []}],
         "paths": paths,
         "components": {
             "schemas": {**defined.get("$defs", {}), "Error": _ERROR},
             "responses": {
-                status: {"description": said, "content": _json({"$ref": "#/components/schemas/Error"})}
+                status: {
+                    "description": said,
+                    "content": _json({"$ref": "#/components/schemas/Error"}),
+                }
                 for status, said in _ERRORS.items()
             },
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
@@ -103,7 +112,9 @@ def _operation(method: Method, answers: list[Any]) -> dict[str, Any]:
 def _parameters(method: Method) -> dict[str, Any]:
     """Return the schema of each parameter; null means "not given", except for required ones."""
     helped = FIELDS if method.name in ("add", "update") else FILTERS
-    found: dict[str, Any] = {option: {"anyOf": [{"type": "boolean"}, {"type": "null"}]} for option, _ in method.instead}
+    found: dict[str, Any] = {
+        option: {"anyOf": [{"type": "boolean"}, {"type": "null"}]} for option, _ in method.instead
+    }
     for call in _calls(method):
         hints = _hints(call)
         function = getattr(VaultIndex, call)
@@ -119,8 +130,14 @@ def _parameters(method: Method) -> dict[str, Any]:
 
 def _bounded(schema: dict[str, Any]) -> dict[str, Any]:
     """Limit numbers to the range that all JSON parsers keep exact (RFC 8259, 6)."""
-    bounds = {"minimum": -MOST, "maximum": MOST} if schema.get("type") in ("integer", "number") else {}
-    return {**schema, **bounds, **({"anyOf": list(map(_bounded, schema["anyOf"]))} if "anyOf" in schema else {})}
+    bounds = (
+        {"minimum": -MOST, "maximum": MOST} if schema.get("type") in ("integer", "number") else {}
+    )
+    return {
+        **schema,
+        **bounds,
+        **({"anyOf": list(map(_bounded, schema["anyOf"]))} if "anyOf" in schema else {}),
+    }
 
 
 def _calls(method: Method) -> list[str]:
@@ -130,9 +147,19 @@ def _calls(method: Method) -> list[str]:
 
 def _hints(call: str) -> dict[str, Any]:
     """Return the type hints of a method, including result types imported only for type checkers."""
-    answers = (import_module(f"{results.__name__}.{module.name}") for module in iter_modules(results.__path__))
-    known = {name: kind for module in answers for name, kind in vars(module).items() if isinstance(kind, type)}
-    return get_type_hints(getattr(VaultIndex, call), localns={**known, "Mode": search.Mode, "Match": search.Match})
+    answers = (
+        import_module(f"{results.__name__}.{module.name}")
+        for module in iter_modules(results.__path__)
+    )
+    known = {
+        name: kind
+        for module in answers
+        for name, kind in vars(module).items()
+        if isinstance(kind, type)
+    }
+    return get_type_hints(
+        getattr(VaultIndex, call), localns={**known, "Mode": search.Mode, "Match": search.Match}
+    )
 
 
 def _json(schema: dict[str, Any]) -> dict[str, Any]:

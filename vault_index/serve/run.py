@@ -68,7 +68,8 @@ def run(
     with _listening(host, port) as listener, logging_to(home.serve_log, log_level, log_format):
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(
-            resource.RLIMIT_NOFILE, (_FILES if most == resource.RLIM_INFINITY else min(_FILES, most), most)
+            resource.RLIMIT_NOFILE,
+            (_FILES if most == resource.RLIM_INFINITY else min(_FILES, most), most),
         )
         # Its messages may quote requests.
         logging.getLogger("mcp").setLevel(logging.CRITICAL)
@@ -86,7 +87,9 @@ def run(
     return 0
 
 
-async def _serve(server: "_Server", listener: socket.socket, others: dict[str, App], backend: Backend) -> None:
+async def _serve(
+    server: "_Server", listener: socket.socket, others: dict[str, App], backend: Backend
+) -> None:
     anyio.to_thread.current_default_thread_limiter().total_tokens = READERS
     async with anyio.create_task_group() as group:
         others |= {"/mcp": Mcp(backend, group), "/events": Events(backend)}
@@ -112,7 +115,9 @@ class _Server(uvicorn.Server):
             self.servers.append(await listening)
         self.started = True
         log_event(log, logging.INFO, "ready", address=self._where)
-        self._say(f"vault-index: serving on {self._where} (create a token: vault-index token add NAME --read)")
+        self._say(
+            f"vault-index: serving on {self._where} (create a token: vault-index token add NAME --read)"
+        )
         notify(f"READY=1\nSTATUS=serving on {self._where}")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -191,5 +196,6 @@ def _refuse_open(host: str, settings: ServeConfig, tokens: Tokens) -> None:
         )
     if not any(one.expires is None or one.expires > time.time() for one in tokens.all()):
         raise ConfigError(
-            f"{host} is reachable from other machines, and there is no token", "create one: vault-index token add"
+            f"{host} is reachable from other machines, and there is no token",
+            "create one: vault-index token add",
         )

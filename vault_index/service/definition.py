@@ -46,7 +46,11 @@ def daemon_command(
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables the service must have to find the same index; made absolute, because it starts elsewhere."""
-    return {name: os.path.abspath(os.path.expanduser(environ[name])) for name in PLACES if environ.get(name)}
+    return {
+        name: os.path.abspath(os.path.expanduser(environ[name]))
+        for name in PLACES
+        if environ.get(name)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,9 @@ def write_definition(path: Path, content: bytes) -> bool:
     """Write the file that defines the service; whether it changed. VaultIndexError where somebody else wrote it."""
     if own_content(path) == content:
         return False
-    with disk.os_errors_as(f"cannot write {path}", "make its folder writable, then run the command again"):
+    with disk.os_errors_as(
+        f"cannot write {path}", "make its folder writable, then run the command again"
+    ):
         disk.make_folder(str(path.parent))
         disk.replace(str(path), content, mode=0o644)
     return True
@@ -84,15 +90,21 @@ def output_of(command: Sequence[str]) -> str:
     """What a program prints; VaultIndexError with its own words where it fails."""
     ended = run(command)
     if ended.returncode:
-        words = (ended.stderr.strip() or ended.stdout.strip() or f"exit code {ended.returncode}").splitlines()
-        raise VaultIndexError(f"{' '.join(command[:4])}: {words[0]}", "vault-index service logs may say why")
+        words = (
+            ended.stderr.strip() or ended.stdout.strip() or f"exit code {ended.returncode}"
+        ).splitlines()
+        raise VaultIndexError(
+            f"{' '.join(command[:4])}: {words[0]}", "vault-index service logs may say why"
+        )
     return ended.stdout
 
 
 def run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
     """Run a program, whatever its exit code; VaultIndexError where it is not there."""
     with disk.os_errors_as(f"cannot run {command[0]}", "it must be in PATH"):
-        return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        return subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False
+        )
 
 
 def own_content(path: Path) -> bytes | None:

@@ -6,7 +6,15 @@ import re
 from pathlib import Path
 
 from vault_index.errors import VaultIndexError
-from vault_index.service.definition import MARK, Definition, State, output_of, own_content, run, write_definition
+from vault_index.service.definition import (
+    MARK,
+    Definition,
+    State,
+    output_of,
+    own_content,
+    run,
+    write_definition,
+)
 
 LABEL, SERVE = "vault-index.daemon", "vault-index.serve"
 
@@ -18,7 +26,10 @@ class Launchd:
         self._label = label
         self._file = Path.home() / "Library" / "LaunchAgents" / f"{label}.plist"
         self._log = (
-            Path.home() / "Library" / "Logs" / ("vault-index-serve.log" if label == SERVE else "vault-index.log")
+            Path.home()
+            / "Library"
+            / "Logs"
+            / ("vault-index-serve.log" if label == SERVE else "vault-index.log")
         )
         self._domain = f"gui/{os.getuid()}"
         self._target = f"{self._domain}/{label}"
@@ -49,14 +60,18 @@ class Launchd:
 
     def state(self) -> State:
         ended = run(["launchctl", "print", self._target])
-        properties = dict(re.findall(r"^[ \t]*(state|pid|runs) = (.+)$", ended.stdout, re.MULTILINE))
+        properties = dict(
+            re.findall(r"^[ \t]*(state|pid|runs) = (.+)$", ended.stdout, re.MULTILINE)
+        )
         return State(
             file=str(self._file),
             installed=self._file.exists(),
             enabled=self._file.exists(),
             active="active" if properties.get("state") == "running" else "inactive",
             pid=int(properties["pid"]) if properties.get("pid", "").isdigit() else None,
-            restarts=max(0, int(properties["runs"]) - 1) if properties.get("runs", "").isdigit() else 0,
+            restarts=max(0, int(properties["runs"]) - 1)
+            if properties.get("runs", "").isdigit()
+            else 0,
         )
 
     def lifetime_note(self) -> str:

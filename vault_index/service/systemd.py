@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from vault_index.errors import VaultIndexError
-from vault_index.service.definition import MARK, Definition, State, output_of, own_content, run, write_definition
+from vault_index.service.definition import (
+    MARK,
+    Definition,
+    State,
+    output_of,
+    own_content,
+    run,
+    write_definition,
+)
 
 NAME, SERVE = "vault-index.service", "vault-index-serve.service"
 
@@ -38,18 +46,24 @@ class Systemd:
         if changed:
             output_of([*_CTL, "daemon-reload"])
         output_of([*_CTL, "--quiet", "enable", self._name])
-        run([*_CTL, "reset-failed", self._name])  # earlier failures shall not count against this start
+        run(
+            [*_CTL, "reset-failed", self._name]
+        )  # earlier failures shall not count against this start
         try:
             output_of([*_CTL, "restart" if changed else "start", self._name])
         except VaultIndexError as error:  # it shall not be tried again and again
-            status = output_of([*_CTL, "show", self._name, "-p", "ExecMainStatus", "--value"]).strip()
+            status = output_of(
+                [*_CTL, "show", self._name, "-p", "ExecMainStatus", "--value"]
+            ).strip()
             run([*_CTL, "stop", self._name])
             if status != _NO_NAMESPACE:
                 raise
             serve = "have vault-index serve started by something else"
             raise VaultIndexError(
                 "this machine has no user namespace for the sandbox (226/NAMESPACE)",
-                "install it without: vault-index service install" if definition.hidden is None else serve,
+                "install it without: vault-index service install"
+                if definition.hidden is None
+                else serve,
             ) from error
         return changed
 
@@ -87,14 +101,24 @@ class Systemd:
     def lifetime_note(self) -> str:
         """Whether it ends with the user's last session, and what to do then; else empty."""
         with suppress(VaultIndexError):  # no logind, no sessions
-            lingers = run(["loginctl", "show-user", str(os.getuid()), "--property=Linger", "--value"])
+            lingers = run(
+                ["loginctl", "show-user", str(os.getuid()), "--property=Linger", "--value"]
+            )
             if lingers.stdout.strip() == "no":
                 return "It ends with your last session; to have it run from boot on: sudo loginctl enable-linger $USER"
         return ""
 
     def logs_command(self, lines: int, *, follow: bool) -> list[str]:
         """The command that shows the last lines of the log, and new ones with `follow`."""
-        command = ["journalctl", "--user", "--no-pager", "--unit", self._name, "--lines", str(lines)]
+        command = [
+            "journalctl",
+            "--user",
+            "--no-pager",
+            "--unit",
+            self._name,
+            "--lines",
+            str(lines),
+        ]
         return [*command, "--follow"] if follow else command
 
 
@@ -126,15 +150,25 @@ def facts_of_serve() -> Sections:
         service.pop(key, None)
         system.pop(key, None)
     service = {**service, **told["Sandbox"], **serve["Service"]}
-    return {**told, **serve, "Unit": {**told["Unit"], **serve["Unit"]}, "Service": service, "System": system}
+    return {
+        **told,
+        **serve,
+        "Unit": {**told["Unit"], **serve["Unit"]},
+        "Service": service,
+        "System": system,
+    }
 
 
 def user_unit(definition: Definition) -> str:
     """The unit of one user, as `service install` writes it."""
     sections = facts() if definition.hidden is None else facts_of_serve()
-    service: dict[str, Any] = {"ExecStart": " ".join(_quoted(word, command=True) for word in definition.command)}
+    service: dict[str, Any] = {
+        "ExecStart": " ".join(_quoted(word, command=True) for word in definition.command)
+    }
     if definition.environment:
-        service["Environment"] = [_quoted(f"{name}={value}") for name, value in sorted(definition.environment.items())]
+        service["Environment"] = [
+            _quoted(f"{name}={value}") for name, value in sorted(definition.environment.items())
+        ]
     if definition.hidden:
         service["InaccessiblePaths"] = [_quoted(f"-{path}") for path in definition.hidden]
     if definition.writable is not None:
@@ -142,14 +176,21 @@ def user_unit(definition: Definition) -> str:
         writable = [_quoted(f"-{path}") for path in definition.writable]
         service |= sections["Sandbox"] | {"ReadWritePaths": ["%t", *writable]}
         # A folder there would be covered by the private one.
-        service["PrivateTmp"] = not any(path.is_relative_to(top) for path in definition.writable for top in _TEMPORARY)
+        service["PrivateTmp"] = not any(
+            path.is_relative_to(top) for path in definition.writable for top in _TEMPORARY
+        )
     return unit(sections, service, MARK)
 
 
 def unit(sections: Sections, service: dict[str, Any], comment: str) -> str:
     """Return the text of a unit; `service` overrides the section `[Service]`."""
     return render(
-        {"Unit": sections["Unit"], "Service": sections["Service"] | service, "Install": sections["Install"]}, comment
+        {
+            "Unit": sections["Unit"],
+            "Service": sections["Service"] | service,
+            "Install": sections["Install"],
+        },
+        comment,
     )
 
 

@@ -48,10 +48,19 @@ def commits_of(root: str, path: str) -> list[Commit]:
     Empty without git or a repository.
     """
     with suppress(OSError, ValueError):
-        if (found := _repository(Path(os.path.realpath(root)))) and (head := _head(found[0], found[1].parent)):
+        if (found := _repository(Path(os.path.realpath(root)))) and (
+            head := _head(found[0], found[1].parent)
+        ):
             _, objects, inside = found
             file = path if inside == "." else f"{inside}/{path}"
-            wanted = ["log", "-z", "--follow", "--no-show-signature", f"-n{_MOST_COMMITS}", "--name-only"]
+            wanted = [
+                "log",
+                "-z",
+                "--follow",
+                "--no-show-signature",
+                f"-n{_MOST_COMMITS}",
+                "--name-only",
+            ]
             names = ["--format=%x01%H%n%ct%n%an%n%s", head, "--", f":(literal){file}"]
             log = _git(objects, [*wanted, *names], _PATIENT_SECONDS).decode("utf-8", "replace")
             return [commit for one in log.split("\1")[1:] if (commit := _commit(one))]
@@ -130,7 +139,11 @@ def _repository(folder: Path) -> tuple[Path, Path, str] | None:
             objects = Path(os.path.realpath(place / _text(place, "commondir") / "objects"))
             common = objects.parent
             ours = is_under(str(tree), str(common)) or _names(place, tree)
-            if ours and (place == common or place.parent == common / "worktrees") and _is_plain(objects):
+            if (
+                ours
+                and (place == common or place.parent == common / "worktrees")
+                and _is_plain(objects)
+            ):
                 return place, objects, folder.relative_to(tree).as_posix()
     return None
 
@@ -138,7 +151,9 @@ def _repository(folder: Path) -> tuple[Path, Path, str] | None:
 def _names(place: Path, tree: Path) -> bool:
     """Whether a git directory, which only git writes, names this work tree."""
     configured = _WORKTREE.search(_text(place, "config"))
-    named = _text(place, "gitdir").removesuffix("/.git") or (configured[1].strip() if configured else "")
+    named = _text(place, "gitdir").removesuffix("/.git") or (
+        configured[1].strip() if configured else ""
+    )
     return bool(named) and os.path.realpath(place / named) == str(tree)
 
 
@@ -173,7 +188,15 @@ def _text(folder: Path, name: str) -> str:
 def _log(objects: Path, inside: str, commits: list[str]) -> bytes:
     """Return git's log of added and renamed files."""
     relative = [] if inside == "." else [f"--relative={inside}/", "--", f":(literal){inside}"]
-    command = ["log", "-z", "--reverse", "--no-show-signature", "-M100%", "--diff-filter=AR", "--name-status"]
+    command = [
+        "log",
+        "-z",
+        "--reverse",
+        "--no-show-signature",
+        "-M100%",
+        "--diff-filter=AR",
+        "--name-status",
+    ]
     return _git(objects, [*command, "--format=%x01%at", *commits, *relative], _MOST_SECONDS)
 
 

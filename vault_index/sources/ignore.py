@@ -128,7 +128,9 @@ def _rule(text: str) -> Rule | None:
         return None
     try:
         rows = _glob(glob)
-        return Rule(ignores, folders_only, whole_path, rows, _at_once(rows) if len(glob) <= _SHORT else None)
+        return Rule(
+            ignores, folders_only, whole_path, rows, _at_once(rows) if len(glob) <= _SHORT else None
+        )
     except (ValueError, re.error):
         return None
 
@@ -140,7 +142,10 @@ def _at_once(glob: _Glob) -> re.Pattern[str] | None:
     """
     if len(glob) > 2 or not glob[-1] or any(len(part) > 2 for row in glob for part in row):
         return None
-    rows = ["/".join("[^/]*".join(piece.pattern.pattern for piece in part) for part in row) for row in glob]
+    rows = [
+        "/".join("[^/]*".join(piece.pattern.pattern for piece in part) for part in row)
+        for row in glob
+    ]
     between = ("/" if glob[0] else "") + "(?:.*/)?"
     return re.compile(between.join(rows), re.DOTALL)
 
@@ -155,7 +160,9 @@ def _matches(glob: _Glob, path: str) -> bool:
         return False
     for row in others[:-1]:
         last = end - len(row)
-        begin = next((at for at in range(begin, last + 1) if _row_matches(row, names, at)), end) + len(row)
+        begin = next(
+            (at for at in range(begin, last + 1) if _row_matches(row, names, at)), end
+        ) + len(row)
         if begin > end:
             return False
     return True
@@ -207,7 +214,10 @@ def _glob(glob: str) -> _Glob:
             rows[-1][-1][-1].append(one)
         position += step
     return tuple(
-        tuple(tuple(_Piece(re.compile("".join(one), re.DOTALL), len(one)) for one in part) for part in row)
+        tuple(
+            tuple(_Piece(re.compile("".join(one), re.DOTALL), len(one)) for one in part)
+            for part in row
+        )
         for row in rows
     )
 
@@ -238,7 +248,10 @@ def _bracket(rest: str) -> tuple[str, int]:
             position = end + 2
             continue
         low, position = _character(rest, position)
-        if rest[position : position + 1] == "-" and rest[position + 1 : position + 2] not in ("]", ""):
+        if rest[position : position + 1] == "-" and rest[position + 1 : position + 2] not in (
+            "]",
+            "",
+        ):
             high, position = _character(rest, position + 1)
             # As in git, a backward range means its first character.
             parts.append(f"[{re.escape(low)}-{re.escape(high if low <= high else low)}]")

@@ -57,7 +57,10 @@ def numbering(folder: str) -> str:
 def _mount_key(mount: Mount) -> str:
     """Return a key that includes a ctime, because mount and device numbers are reused."""
     made = 0
-    for path in (f"/sys/fs/fuse/connections/{mount.device.partition(':')[2]}", f"/dev/block/{mount.device}"):
+    for path in (
+        f"/sys/fs/fuse/connections/{mount.device.partition(':')[2]}",
+        f"/dev/block/{mount.device}",
+    ):
         with contextlib.suppress(OSError):
             made = max(made, os.stat(path).st_ctime_ns)
     return f"{' '.join(mount)} {made}"

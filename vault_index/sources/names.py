@@ -36,7 +36,10 @@ def is_document_name(name: str) -> bool:
     if not name.endswith(".md") and not name.lower().endswith(DOCUMENT_ENDINGS):
         return False
     may_be_conflict = "onfli" in name.lower() or not name.isascii()
-    return not (name.startswith((".", "~$")) or (may_be_conflict and _CONFLICT.search(normalize("NFC", name.lower()))))
+    return not (
+        name.startswith((".", "~$"))
+        or (may_be_conflict and _CONFLICT.search(normalize("NFC", name.lower())))
+    )
 
 
 def is_folder_name(name: str) -> bool:
@@ -72,7 +75,10 @@ def same_name(name: str, found: Iterable[str]) -> str:
 
 def spellings(path: str) -> list[str]:
     """Return the path, and its variants with names in Unicode NFC or NFD."""
-    forms = [dict.fromkeys((part, normalize("NFC", part), normalize("NFD", part))) for part in path.split("/")]
+    forms = [
+        dict.fromkeys((part, normalize("NFC", part), normalize("NFD", part)))
+        for part in path.split("/")
+    ]
     return ["/".join(parts) for parts in islice(product(*forms), _SPELLINGS)]
 
 
@@ -89,7 +95,9 @@ def shown_name(path: str) -> str:
 def readable_part(path: str) -> str:
     """Return the path up to and including its first name that is not valid UTF-8."""
     parts = path.split("/")
-    bad = next((number for number, part in enumerate(parts) if not is_readable_name(part)), len(parts))
+    bad = next(
+        (number for number, part in enumerate(parts) if not is_readable_name(part)), len(parts)
+    )
     return "/".join(parts[: bad + 1])
 
 

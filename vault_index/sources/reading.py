@@ -29,7 +29,9 @@ _MARKS = (
 def stamp_of(status: os.stat_result) -> FileStamp:
     """Return size, times (ns) and inode; equal stamps mean an unchanged file."""
     # SQLite stores 63 bits. The device is left out, because its number may change at each boot.
-    modified, changed = (max(-_LARGEST, min(ns, _LARGEST)) for ns in (status.st_mtime_ns, status.st_ctime_ns))
+    modified, changed = (
+        max(-_LARGEST, min(ns, _LARGEST)) for ns in (status.st_mtime_ns, status.st_ctime_ns)
+    )
     return FileStamp(status.st_size, modified, changed, status.st_ino & _LARGEST)
 
 
@@ -39,7 +41,9 @@ def is_placeholder(status: os.stat_result) -> bool:
     return bool(flags & _DATALESS or attributes & _RECALLED)
 
 
-def read_inside(root: str, path: str, limit: int, *, outside: bool = False) -> tuple[bytes, os.stat_result]:
+def read_inside(
+    root: str, path: str, limit: int, *, outside: bool = False
+) -> tuple[bytes, os.stat_result]:
     """Like `read_regular`, but only for files under `root`, without race conditions.
 
     Raises UsageError if a link leads out of the root, unless `outside` is true.
@@ -48,7 +52,9 @@ def read_inside(root: str, path: str, limit: int, *, outside: bool = False) -> t
         return read_regular(name, limit, at=folder, shown=f"{root}/{path}")
 
 
-def read_regular(path: str, limit: int, *, at: int | None = None, shown: str = "") -> tuple[bytes, os.stat_result]:
+def read_regular(
+    path: str, limit: int, *, at: int | None = None, shown: str = ""
+) -> tuple[bytes, os.stat_result]:
     """Return the bytes of a file and their `stat`, which differs after any later change.
 
     `at` is a folder's handle that `path` is relative to; links are then rejected. Raises OSError,
@@ -74,7 +80,9 @@ def read_regular(path: str, limit: int, *, at: int | None = None, shown: str = "
 
 def decode(data: bytes) -> tuple[str, int | None]:
     """Return the text without byte order mark, and the line of the first invalid byte (from 1)."""
-    mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
+    mark, encoding = next(
+        ((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8")
+    )
     body = data[len(mark) :]
     try:
         return body.decode(encoding), None

@@ -99,7 +99,9 @@ class RuleBook:
             if not way:
                 return True
         excluded = self._exclude is not None and self._exclude.verdict(path)
-        if excluded or (self._include is not None and not path.endswith("/") and not self._include.covers(path)):
+        if excluded or (
+            self._include is not None and not path.endswith("/") and not self._include.covers(path)
+        ):
             return True
         for skip, rules in reversed(chain):
             verdict = rules.verdict(path[skip:])
@@ -153,7 +155,11 @@ def _state(path: str) -> _State:
         return None
     except OSError:
         return (0, 0, 0)
-    return (status.st_size, status.st_mtime_ns, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+    return (
+        (status.st_size, status.st_mtime_ns, status.st_ino)
+        if stat.S_ISREG(status.st_mode)
+        else None
+    )
 
 
 def _settled(state: _State) -> bool:
@@ -164,7 +170,11 @@ def _settled(state: _State) -> bool:
 class ObsidianFilters:
     """Obsidian's excluded files: path prefixes and regular expressions."""
 
-    def __init__(self, prefixes: tuple[str, ...] = (), expressions: tuple[Callable[[bytes], object], ...] = ()) -> None:
+    def __init__(
+        self,
+        prefixes: tuple[str, ...] = (),
+        expressions: tuple[Callable[[bytes], object], ...] = (),
+    ) -> None:
         self._prefixes = prefixes
         self._expressions = expressions
 
@@ -176,7 +186,10 @@ class ObsidianFilters:
         if path.startswith(self._prefixes):
             parent = path[: path.rfind("/", 0, -1) + 1]
             # A `!rule` may have re-included the parent folder despite the prefix.
-            return any(path.startswith(prefix) and not parent.startswith(prefix) for prefix in self._prefixes)
+            return any(
+                path.startswith(prefix) and not parent.startswith(prefix)
+                for prefix in self._prefixes
+            )
         # RE2 needs valid UTF-8.
         name = path.encode("utf-8", "replace")
         return not path.endswith("/") and any(matches(name) for matches in self._expressions)

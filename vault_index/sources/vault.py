@@ -27,7 +27,15 @@ from vault_index.sources.names import (
 from vault_index.sources.reading import decode, read_inside, stamp_of
 from vault_index.sources.rulebook import IGNORE_FILE, SETTINGS, RuleBook, configured_rules
 from vault_index.sources.source import EMPTY, Scan
-from vault_index.sources.walk import KEPT, Identity, Walk, identity_of, judge, placeholder_fault, unreadable_fault
+from vault_index.sources.walk import (
+    KEPT,
+    Identity,
+    Walk,
+    identity_of,
+    judge,
+    placeholder_fault,
+    unreadable_fault,
+)
 
 
 class VaultSource:
@@ -39,7 +47,11 @@ class VaultSource:
         self._rules = RuleBook(config, self.root)
         self._dates = GitDates(self.root)
         local = config.local_only
-        self._local = configured_rules(local, f"sources.{config.name}.local_only") if isinstance(local, tuple) else None
+        self._local = (
+            configured_rules(local, f"sources.{config.name}.local_only")
+            if isinstance(local, tuple)
+            else None
+        )
 
     shape = ""
     """Constant: no setting affects the text of notes."""
@@ -97,7 +109,11 @@ class VaultSource:
                 seen: tuple[DocumentRef | Fault, ...] = (*scan.refs, *scan.faults)
                 return next((found for found in seen if found.path == path), None)
             self._rules.refresh()
-            return judge(self.config, path, status) if self._rules.around(parts, file=True) is not None else None
+            return (
+                judge(self.config, path, status)
+                if self._rules.around(parts, file=True) is not None
+                else None
+            )
         except OSError as error:
             return unreadable_fault(path, error)
 
@@ -146,7 +162,9 @@ class VaultSource:
         """Return the absolute path. Raises UsageError if it leaves the vault by `..` or a link."""
         if parts_of(path) is not None and self._stays_inside(path):
             return Path(f"{self.root}/{path}")
-        raise UsageError(f"{path!r} leads out of the vault {self.root}", "give a path inside the vault")
+        raise UsageError(
+            f"{path!r} leads out of the vault {self.root}", "give a path inside the vault"
+        )
 
     def changes_rules(self, path: str) -> bool:
         """Whether a change of this path can change the ignore rules, which requires a scan."""
@@ -236,7 +254,9 @@ class VaultSource:
                 return self._scan_folder(place, parts, whole)
         except OSError as error:
             return _scan_of(unreadable_fault(place, error))
-        return whole().result(place) if stat.S_ISLNK(status.st_mode) else _scan_of(self.examine(place))
+        return (
+            whole().result(place) if stat.S_ISLNK(status.st_mode) else _scan_of(self.examine(place))
+        )
 
     def _scan_folder(self, place: str, parts: list[str], whole: Callable[[], Walk]) -> Scan:
         walk = Walk(self.config, self.root, self._rules)
@@ -251,7 +271,9 @@ class VaultSource:
     def _deferred(self, parts: list[str]) -> Fault | None:
         """Return the fault of a document that iCloud replaced with a placeholder, if it did."""
         *above, name = parts
-        if not _may_be_document(parts) or not os.path.exists("/".join((self.root, *above, placeholder_name(name)))):
+        if not _may_be_document(parts) or not os.path.exists(
+            "/".join((self.root, *above, placeholder_name(name)))
+        ):
             return None
         return placeholder_fault("/".join(parts))
 
@@ -270,7 +292,11 @@ class VaultSource:
     def _stays_inside(self, path: str) -> bool:
         try:
             status = self._status(path.split("/"))
-            free = self.config.follow_outside_links or status is None or not stat.S_ISLNK(status.st_mode)
+            free = (
+                self.config.follow_outside_links
+                or status is None
+                or not stat.S_ISLNK(status.st_mode)
+            )
             return free or is_under(real_path(self.root), real_path(f"{self.root}/{path}"))
         except OSError:
             return True  # opening the path raises the same error

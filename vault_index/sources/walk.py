@@ -11,7 +11,13 @@ from vault_index.config import SourceConfig
 from vault_index.disk import folder_in, is_draft, is_under, real_path
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import DocumentRef, Fault
-from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, placeholder_of, shown_name
+from vault_index.sources.names import (
+    is_document_name,
+    is_folder_name,
+    is_readable_name,
+    placeholder_of,
+    shown_name,
+)
 from vault_index.sources.reading import is_placeholder, stamp_of
 from vault_index.sources.rulebook import IGNORE_FILE, LOGSEQ, Chain, RuleBook
 from vault_index.sources.source import Scan
@@ -44,7 +50,9 @@ class Walk:
         while waiting:
             prefix, chain = waiting.pop()
             try:
-                with folder_in(self._root, prefix, outside=self._source.follow_outside_links) as handle:
+                with folder_in(
+                    self._root, prefix, outside=self._source.follow_outside_links
+                ) as handle:
                     self._list(handle, prefix, chain, waiting)
             except (FileNotFoundError, NotADirectoryError, UsageError):
                 continue  # deleted, or replaced by a link
@@ -83,7 +91,9 @@ class Walk:
             drafts=tuple(f"{self._root}/{path}" for path in self.drafts if is_under(place, path)),
         )
 
-    def _list(self, handle: int, prefix: str, chain: Chain, waiting: list[tuple[str, Chain]]) -> None:
+    def _list(
+        self, handle: int, prefix: str, chain: Chain, waiting: list[tuple[str, Chain]]
+    ) -> None:
         listing = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=handle)
         try:
             with os.scandir(listing) as found:
@@ -97,7 +107,11 @@ class Walk:
             os.close(listing)
 
     def _entries(
-        self, entries: list["os.DirEntry[str]"], prefix: str, chain: Chain, waiting: list[tuple[str, Chain]]
+        self,
+        entries: list["os.DirEntry[str]"],
+        prefix: str,
+        chain: Chain,
+        waiting: list[tuple[str, Chain]],
     ) -> None:
         for entry in entries:
             name = entry.name
@@ -115,7 +129,11 @@ class Walk:
                     if is_folder_name(name) and self._readable(name, path):
                         self.links.append((path, chain))
                 elif entry.is_dir(follow_symlinks=False):
-                    if is_folder_name(name) and self._readable(name, path) and self._enters(path, chain):
+                    if (
+                        is_folder_name(name)
+                        and self._readable(name, path)
+                        and self._enters(path, chain)
+                    ):
                         waiting.append((f"{path}/", chain))
                 elif is_document_name(name) and self._readable(name, path):
                     self._file(path, chain, entry.stat(follow_symlinks=False))
@@ -125,7 +143,9 @@ class Walk:
                 self._note(unreadable_fault(path, error))
 
     def _enters(self, path: str, chain: Chain) -> bool:
-        return not self._ignored(f"{path}/", chain) and (self._seen_folders is None or self._seen(f"{path}/"))
+        return not self._ignored(f"{path}/", chain) and (
+            self._seen_folders is None or self._seen(f"{path}/")
+        )
 
     def _file(self, path: str, chain: Chain, status: os.stat_result) -> None:
         if self._ignored(path, chain):

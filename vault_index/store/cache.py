@@ -42,7 +42,9 @@ class Cache(Database):
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, "cache", writable=True, begin=partial(_begin_state, path.with_name("state.db")))
+        super().__init__(
+            path, "cache", writable=True, begin=partial(_begin_state, path.with_name("state.db"))
+        )
         self.check_tables(_TABLES)
         self.execute(_REFUSALS)
         self._space_ids: dict[VectorSpace, int] = {}
@@ -73,21 +75,31 @@ class Cache(Database):
 
     def refused(self, space: VectorSpace) -> dict[bytes, str]:
         """Return the keys of the texts that the server of `space` rejected, with its reasons."""
-        return dict(self.execute("SELECT key, reason FROM refused WHERE space_id = ?", (self._space_id(space),)))
+        return dict(
+            self.execute(
+                "SELECT key, reason FROM refused WHERE space_id = ?", (self._space_id(space),)
+            )
+        )
 
     def put_refused(self, space: VectorSpace, key: bytes, reason: str) -> None:
-        self.execute("INSERT OR REPLACE INTO refused VALUES (?, ?, ?)", (self._space_id(space), key, reason))
+        self.execute(
+            "INSERT OR REPLACE INTO refused VALUES (?, ?, ?)", (self._space_id(space), key, reason)
+        )
 
     def most_texts(self, space: VectorSpace) -> int | None:
         """Return the maximum number of texts in one request.
 
         None if the server never rejected one for its size.
         """
-        limit: int | None = self.value("SELECT texts FROM request_limit WHERE space_id = ?", (self._space_id(space),))
+        limit: int | None = self.value(
+            "SELECT texts FROM request_limit WHERE space_id = ?", (self._space_id(space),)
+        )
         return limit
 
     def put_most_texts(self, space: VectorSpace, limit: int) -> None:
-        self.execute("INSERT OR REPLACE INTO request_limit VALUES (?, ?)", (self._space_id(space), limit))
+        self.execute(
+            "INSERT OR REPLACE INTO request_limit VALUES (?, ?)", (self._space_id(space), limit)
+        )
 
     def drop_refusals(self, space: VectorSpace) -> None:
         """Forget the rejections by the server of `space`, so that its texts are sent again."""
@@ -109,8 +121,13 @@ class Cache(Database):
         if space not in self._space_ids:
             values = tuple(space)
             with self.transaction():
-                self.execute(f"INSERT INTO space ({_SPACE}) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", values)
-                self._space_ids[space] = self.value(f"SELECT id FROM space WHERE ({_SPACE}) = (?, ?, ?, ?)", values)
+                self.execute(
+                    f"INSERT INTO space ({_SPACE}) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    values,
+                )
+                self._space_ids[space] = self.value(
+                    f"SELECT id FROM space WHERE ({_SPACE}) = (?, ?, ?, ?)", values
+                )
         return self._space_ids[space]
 
 

@@ -124,7 +124,9 @@ def _nearest_by_signs(columns: Words, query: Floats, count: int, without: Ids) -
     # Estimate the limit from a sample, because sorting all distances takes longer than computing
     # them.
     step = -(-total // _SAMPLE)
-    limit = min(int(np.sort(distances[::step])[min(count, total - 1) // step]), CODED_BITS * len(columns))
+    limit = min(
+        int(np.sort(distances[::step])[min(count, total - 1) // step]), CODED_BITS * len(columns)
+    )
     while len(rows := np.flatnonzero(distances <= limit)) < min(count, total - len(without)):
         limit += 1
     return rows[np.argsort(distances[rows], kind="stable")[: 2 * count]]
@@ -132,7 +134,13 @@ def _nearest_by_signs(columns: Words, query: Floats, count: int, without: Ids) -
 
 def _estimates(columns: Words, query: Floats) -> Floats:
     """Return the product of the query with the signs (1 or -1) of each code, by table look-up."""
-    signs = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.float32) * 2 - 1
+    signs = (
+        np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(
+            np.float32
+        )
+        * 2
+        - 1
+    )
     products = query.reshape(-1, 8) @ signs.T
     bytes_of_rows = np.ascontiguousarray(columns.T).view(np.uint8)
     places = bytes_of_rows + np.arange(0, products.size, 256, dtype=np.intp)
@@ -140,11 +148,21 @@ def _estimates(columns: Words, query: Floats) -> Floats:
 
 
 def nearest(
-    db: Database, space_id: int, codes: Codes, uncoded: Ids, vector: Vector, most: int, allowed: Allowed | None
+    db: Database,
+    space_id: int,
+    codes: Codes,
+    uncoded: Ids,
+    vector: Vector,
+    most: int,
+    allowed: Allowed | None,
 ) -> Candidates:
     """Return the `most` nearest allowed chunks by cosine, best first."""
     count, best = _WANTED * min(most, MAX_K) + _AT_LEAST, Candidates()
-    every = codes.nearest(vector, count * _MORE ** (_ROUNDS - 1), uncoded) if allowed is None else uncoded
+    every = (
+        codes.nearest(vector, count * _MORE ** (_ROUNDS - 1), uncoded)
+        if allowed is None
+        else uncoded
+    )
     compared: dict[int, float] = {}
     for _ in range(_ROUNDS):
         if allowed is None:
@@ -161,7 +179,9 @@ def nearest(
     return best
 
 
-def _nearest_allowed(codes: Codes, uncoded: Ids, vector: Vector, count: int, allowed: Allowed) -> tuple[Ids, Ids]:
+def _nearest_allowed(
+    codes: Codes, uncoded: Ids, vector: Vector, count: int, allowed: Allowed
+) -> tuple[Ids, Ids]:
     """Return the nearest allowed chunks, and the allowed chunks without a code.
 
     If few chunks are allowed, list them first; otherwise test the nearest. Ask for more until there
@@ -214,7 +234,12 @@ def write_codes(db: Database) -> bool:
             db.execute("UPDATE vector_space SET codes = '', coded = 0 WHERE id = ?", (space_id,))
             db.execute("DELETE FROM uncoded")
             db.execute(f"INSERT INTO uncoded SELECT rowid FROM {table}")
-    changed = [id_ for (id_,) in db.execute("SELECT chunk_id FROM uncoded ORDER BY chunk_id LIMIT ?", (_MOST_AT_ONCE,))]
+    changed = [
+        id_
+        for (id_,) in db.execute(
+            "SELECT chunk_id FROM uncoded ORDER BY chunk_id LIMIT ?", (_MOST_AT_ONCE,)
+        )
+    ]
     now = db.execute(
         f"SELECT value, vec_quantize_binary(embedding) FROM json_each(?) CROSS JOIN {table}"
         f" ON {table}.rowid = value ORDER BY value",
@@ -229,22 +254,32 @@ def write_codes(db: Database) -> bool:
             path.unlink()
         return False
     with db.transaction():
-        db.execute("UPDATE vector_space SET codes = ?, coded = ? WHERE id = ?", (path.name, coded, space_id))
+        db.execute(
+            "UPDATE vector_space SET codes = ?, coded = ? WHERE id = ?",
+            (path.name, coded, space_id),
+        )
         db.execute("DELETE FROM uncoded WHERE chunk_id <= ?", (max(changed, default=0),))
     return True
 
 
-def _write(path: Path, old: Codes | None, changed: Ids, now: list[tuple[int, bytes]], words: int) -> int:
+def _write(
+    path: Path, old: Codes | None, changed: Ids, now: list[tuple[int, bytes]], words: int
+) -> int:
     """Write a file with the codes of `old` except `changed`, plus those of `now`.
 
     Return its row count.
     """
-    columns: Iterable[Words] = np.frombuffer(b"".join(code for _, code in now), "<u8").reshape(-1, words).T
+    columns: Iterable[Words] = (
+        np.frombuffer(b"".join(code for _, code in now), "<u8").reshape(-1, words).T
+    )
     ids = np.array([id_ for id_, _ in now], "<i8")
     if old is not None:
         kept = np.flatnonzero(~np.isin(old.ids, changed, assume_unique=True))
         ids = np.concatenate((old.ids[kept], ids))
-        columns = (np.concatenate((was[kept], column)) for was, column in zip(old.columns, columns, strict=True))
+        columns = (
+            np.concatenate((was[kept], column))
+            for was, column in zip(old.columns, columns, strict=True)
+        )
     order = np.argsort(ids, kind="stable")
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "wb") as file:

@@ -57,7 +57,9 @@ class Database:
     tables: Mapping[str, str] = {"document": "document", "chunk": "chunk"}
     """The tables or views with the visible ids of documents and chunks, for `count(*)` and IN."""
 
-    def __init__(self, path: Path, name: Name, *, writable: bool = False, begin: Begin | None = None) -> None:
+    def __init__(
+        self, path: Path, name: Name, *, writable: bool = False, begin: Begin | None = None
+    ) -> None:
         """Raises the errors of `connect`."""
         self.path = path
         self.connection = connect(path, name, writable=writable, begin=begin)
@@ -93,7 +95,9 @@ class Database:
             self.execute("RELEASE inner" if inner else "COMMIT")
         except BaseException:
             if self.connection.in_transaction:  # a full disk ends the transaction by itself
-                self.connection.execute("ROLLBACK TO inner; RELEASE inner" if inner else "ROLLBACK").fetchall()
+                self.connection.execute(
+                    "ROLLBACK TO inner; RELEASE inner" if inner else "ROLLBACK"
+                ).fetchall()
             raise
 
     @contextmanager
@@ -151,10 +155,14 @@ def _translate(error: Exception, path: Path) -> VaultIndexError:
         return BusyError(f"{path} is locked by another process", "try again in a moment")
     for place in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
         if place.is_dir() and path.name != "state.db":  # `doctor --fix` moves state.db away
-            return VaultIndexError(f"{place} is a folder", "move it away and run `vault-index sync`")
+            return VaultIndexError(
+                f"{place} is a folder", "move it away and run `vault-index sync`"
+            )
     # Even a reader needs some space, for the shared-memory file.
     if isinstance(error, apsw.FullError) or not _has_space(path):
-        return VaultIndexError(f"no space left on the disk of {path}", "free some disk space and try again")
+        return VaultIndexError(
+            f"no space left on the disk of {path}", "free some disk space and try again"
+        )
     # Without the state, sending is not safe, whatever the reason.
     kind = StateDamagedError if path.name == "state.db" else VaultIndexError
     if not os.access(path.parent, os.W_OK):
@@ -162,7 +170,9 @@ def _translate(error: Exception, path: Path) -> VaultIndexError:
         return kind(f"{path.parent} is not writable, and even a search needs that", hint)
     if kind is StateDamagedError:
         return damaged(path, str(error))
-    return VaultIndexError(f"cannot open or write {path} ({error})", "check its permissions and the disk")
+    return VaultIndexError(
+        f"cannot open or write {path} ({error})", "check its permissions and the disk"
+    )
 
 
 def damaged(path: Path, what: str) -> VaultIndexError:
@@ -172,8 +182,14 @@ def damaged(path: Path, what: str) -> VaultIndexError:
 
 
 _DAMAGED: dict[str, tuple[type[VaultIndexError], str]] = {
-    "index.db": (IndexCorruptError, "run `vault-index rebuild`, which restores the index from your files"),
-    "cache.db": (CacheDamagedError, "run `vault-index sync`, which sets it aside and refills it from the index"),
+    "index.db": (
+        IndexCorruptError,
+        "run `vault-index rebuild`, which restores the index from your files",
+    ),
+    "cache.db": (
+        CacheDamagedError,
+        "run `vault-index sync`, which sets it aside and refills it from the index",
+    ),
     "state.db": (
         StateDamagedError,
         "run `vault-index doctor --fix`; until then no text is sent and no session is indexed",
@@ -199,7 +215,9 @@ def set_aside(path: Path) -> Path:
 
 def all_set_aside(path: Path) -> list[Path]:
     """Return the set-aside files of a database, oldest first."""
-    return sorted(path.parent.glob(f"{path.name}.damaged-*[0-9]"), key=lambda one: one.lstat().st_ctime_ns)
+    return sorted(
+        path.parent.glob(f"{path.name}.damaged-*[0-9]"), key=lambda one: one.lstat().st_ctime_ns
+    )
 
 
 def _has_space(path: Path) -> bool:
@@ -235,7 +253,9 @@ def load_vec0(connection: apsw.Connection) -> bool:
     return True
 
 
-def connect(path: Path, name: Name, *, writable: bool, begin: Begin | None = None) -> apsw.Connection:
+def connect(
+    path: Path, name: Name, *, writable: bool, begin: Begin | None = None
+) -> apsw.Connection:
     """Open `path`; if `writable`, create it, and migrate the state.
 
     Readers never wait for the writer. Raises NotSetUpError (no file or an older one, for a reader),
@@ -256,7 +276,9 @@ def connect(path: Path, name: Name, *, writable: bool, begin: Begin | None = Non
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             connection.create_scalar_function("fold", _fold, 1, deterministic=True)
-            connection.create_scalar_function("names_project", _names_project, -1, deterministic=True)
+            connection.create_scalar_function(
+                "names_project", _names_project, -1, deterministic=True
+            )
             connection.create_scalar_function("nfc", _nfc, 1, deterministic=True)
             text_blocks.add_functions(connection)
             _prepare(connection, path, name, writable, begin)
@@ -268,7 +290,9 @@ def connect(path: Path, name: Name, *, writable: bool, begin: Begin | None = Non
 
 def _names_project(*values: "apsw.SQLiteValue") -> bool:
     """`names_project(text, form, ...)` in SQL: whether a text names one of these projects."""
-    return values[0] is not None and not project_forms(str(values[0])).isdisjoint(map(str, values[1:]))
+    return values[0] is not None and not project_forms(str(values[0])).isdisjoint(
+        map(str, values[1:])
+    )
 
 
 def _fold(*values: "apsw.SQLiteValue") -> str | None:
@@ -283,7 +307,9 @@ def _nfc(*values: "apsw.SQLiteValue") -> str | None:
     return None if value is None else unicodedata.normalize("NFC", str(value))
 
 
-def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool, begin: Begin | None) -> None:
+def _prepare(
+    connection: apsw.Connection, path: Path, name: Name, writable: bool, begin: Begin | None
+) -> None:
     version, ours = int(connection.pragma("user_version")), _version(name)
     if version > ours:
         raise IndexTooNewError(
@@ -315,7 +341,10 @@ def _prepare(connection: apsw.Connection, path: Path, name: Name, writable: bool
     connection.pragma("mmap_size", 0 if writable and name == "index" else _MMAP_BYTES)
 
 
-_TOO_OLD: dict[Name, type[VaultIndexError]] = {"index": IndexTooOldError, "cache": CacheDamagedError}
+_TOO_OLD: dict[Name, type[VaultIndexError]] = {
+    "index": IndexTooOldError,
+    "cache": CacheDamagedError,
+}
 
 
 def recreate_index(connection: apsw.Connection) -> None:
@@ -332,7 +361,9 @@ def recreate_index(connection: apsw.Connection) -> None:
         with contextlib.suppress(apsw.SQLError):
             connection.execute(f"DROP TABLE {table}")
     for table, _ in tables:
-        if not any(table.startswith(f"{one}_") for one in virtual) and not table.startswith("sqlite_"):
+        if not any(table.startswith(f"{one}_") for one in virtual) and not table.startswith(
+            "sqlite_"
+        ):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
     create_index(connection)
 

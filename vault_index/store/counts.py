@@ -37,11 +37,19 @@ def count_rows(db: Database, what: str) -> int:
 def tag_counts(db: Database, filters: Filters) -> list[tuple[str, int]]:
     """Return the tags with their number of documents, most frequent first."""
     condition, values = document_condition(filters)
-    where = f" WHERE document_id IN (SELECT document.id FROM document WHERE {condition})" if condition else ""
-    return db.execute(f"SELECT tag, count(*) AS n FROM tag{where} GROUP BY tag ORDER BY n DESC, tag", values)
+    where = (
+        f" WHERE document_id IN (SELECT document.id FROM document WHERE {condition})"
+        if condition
+        else ""
+    )
+    return db.execute(
+        f"SELECT tag, count(*) AS n FROM tag{where} GROUP BY tag ORDER BY n DESC, tag", values
+    )
 
 
-def value_counts(db: Database, column: str, filters: Filters | None = None) -> list[tuple[str, int]]:
+def value_counts(
+    db: Database, column: str, filters: Filters | None = None
+) -> list[tuple[str, int]]:
     """Return the values of a column of `document` with their counts, most frequent first."""
     condition, values = document_condition(filters or Filters())
     return db.execute(
@@ -63,14 +71,17 @@ def source_counts(db: Database) -> dict[str, tuple[int, int]]:
 def stamps(db: Database, source: str) -> dict[str, FileStamp]:
     """Return the stamps of the documents of a source by path, except those to be read again."""
     rows = db.execute(
-        "SELECT path, size, mtime_ns, ctime_ns, inode FROM document WHERE source = ? AND made_with <> ''", (source,)
+        "SELECT path, size, mtime_ns, ctime_ns, inode FROM document WHERE source = ? AND made_with <> ''",
+        (source,),
     )
     return {path: FileStamp(*stamp) for path, *stamp in rows}
 
 
 def faults(db: Database) -> list[tuple[str, Fault]]:
     """Return source and fault of every file with a problem, by source and path."""
-    rows = db.execute("SELECT source, code, message, path, line FROM fault ORDER BY source, path, line")
+    rows = db.execute(
+        "SELECT source, code, message, path, line FROM fault ORDER BY source, path, line"
+    )
     return [(source, Fault(*fault)) for source, *fault in rows]
 
 
@@ -97,4 +108,7 @@ def contents(db: Database) -> dict[tuple[str, str], tuple[str, str, bytes]]:
     """Return id, kind and 8 bytes of the content hash of each document by source and path."""
     rows = db.execute("SELECT source, path, uid, kind, substr(content_hash, 1, 8) FROM document")
     # Interned, because the same few strings would take half of the memory.
-    return {(intern(source), path): (uid, intern(kind), digest) for source, path, uid, kind, digest in rows}
+    return {
+        (intern(source), path): (uid, intern(kind), digest)
+        for source, path, uid, kind, digest in rows
+    }

@@ -21,7 +21,9 @@ class DocumentNames(NamedTuple):
     headings: tuple[str, ...]
 
 
-def document_names(db: Database, now: float, only: Collection[int] | None = None) -> list[DocumentNames]:
+def document_names(
+    db: Database, now: float, only: Collection[int] | None = None
+) -> list[DocumentNames]:
     """Return the names of every document that a search at `now` can find.
 
     With `only`, use the aliases, headings and links of these documents alone.
@@ -49,7 +51,13 @@ def document_names(db: Database, now: float, only: Collection[int] | None = None
         )
     texts = _link_texts(documents, aliases, links)
     return [
-        DocumentNames(path, title, tuple(aliases.get(id_, ())), tuple(texts.get(id_, ())), tuple(headings.get(id_, ())))
+        DocumentNames(
+            path,
+            title,
+            tuple(aliases.get(id_, ())),
+            tuple(texts.get(id_, ())),
+            tuple(headings.get(id_, ())),
+        )
         for id_, path, _, title in documents
     ]
 
@@ -86,7 +94,8 @@ def _link_texts(
         for document_id, path, own_name, _ in documents
         for name in (own_name, *map(same_form, aliases.get(document_id, ())))
         for target, text in texts.get(name, ())
-        if "/" not in target or f"/{same_form(path)}".removesuffix(".md").endswith(f"/{target.lstrip('./')}")
+        if "/" not in target
+        or f"/{same_form(path)}".removesuffix(".md").endswith(f"/{target.lstrip('./')}")
     )
 
 
@@ -105,7 +114,12 @@ def target_name(link: Link) -> str:
 
 def mark(db: Database, document_id: int, name: str, links: Iterable[Link]) -> None:
     """Mark the names that this document affects. Call it before its links are written."""
-    before = set(db.execute("SELECT target_name, text FROM link WHERE document_id = ? AND text <> ''", (document_id,)))
+    before = set(
+        db.execute(
+            "SELECT target_name, text FROM link WHERE document_id = ? AND text <> ''",
+            (document_id,),
+        )
+    )
     after = {(target_name(link), link.text) for link in links if link.text}
     db.execute_many(
         "INSERT INTO stale_name (name) VALUES (?) ON CONFLICT DO NOTHING",
@@ -133,7 +147,8 @@ def _put(db: Database, document_id: int, path: str, name: str, title: str) -> No
     aliases = db.execute("SELECT alias, folded FROM alias WHERE document_id = ?", (document_id,))
     names = any_of({name, *(folded for _, folded in aliases)})
     links = db.execute(
-        f"SELECT DISTINCT text FROM link WHERE text <> '' AND target_name {ANY_OF} ORDER BY text", (names,)
+        f"SELECT DISTINCT text FROM link WHERE text <> '' AND target_name {ANY_OF} ORDER BY text",
+        (names,),
     )
     called = (
         path.rpartition("/")[2].rpartition(".")[0],

@@ -77,13 +77,17 @@ def allows(db: Database, filters: Filters, document_id: int) -> bool:
 
 def documents_by_key(db: Database, document_ids: Collection[int]) -> dict[int, StoredDocument]:
     """Return documents by row id."""
-    return {document.id: document for document in _documents(db, f"id {ANY_OF}", [any_of(document_ids)])}
+    return {
+        document.id: document for document in _documents(db, f"id {ANY_OF}", [any_of(document_ids)])
+    }
 
 
 def documents_by_id(db: Database, prefix: str) -> list[StoredDocument]:
     """Return at most ten documents whose id begins with `prefix` (lower case)."""
     # Ids are hexadecimal, so `g` ends the range, and the index answers the prefix search.
-    return _documents(db, "uid >= ? AND uid < ? ORDER BY uid, source, path LIMIT 10", (prefix, f"{prefix}g"))
+    return _documents(
+        db, "uid >= ? AND uid < ? ORDER BY uid, source, path LIMIT 10", (prefix, f"{prefix}g")
+    )
 
 
 def documents_by_path(db: Database, path: str, sources: Sequence[str] = ()) -> list[StoredDocument]:
@@ -101,7 +105,9 @@ def documents_by_name(db: Database, name: str) -> list[StoredDocument]:
     shortest = "ORDER BY length(path), source, path"
     return [
         *_documents(db, f"name = ? {shortest}", (folded,)),
-        *_documents(db, f"id IN (SELECT document_id FROM alias WHERE folded = ?) {shortest}", (folded,)),
+        *_documents(
+            db, f"id IN (SELECT document_id FROM alias WHERE folded = ?) {shortest}", (folded,)
+        ),
     ]
 
 
@@ -113,14 +119,21 @@ def memories_by_identity(db: Database, identity: bytes, source: str) -> list[Sto
 def has_content(db: Database, source: str, content_hash: bytes) -> bool:
     """Return whether a file of the source has these bytes."""
     return bool(
-        db.execute("SELECT 1 FROM document WHERE source = ? AND content_hash = ? LIMIT 1", (source, content_hash))
+        db.execute(
+            "SELECT 1 FROM document WHERE source = ? AND content_hash = ? LIMIT 1",
+            (source, content_hash),
+        )
     )
 
 
-def memories_by_old_id(db: Database, old_id: str, sources: Sequence[str] = ()) -> list[StoredDocument]:
+def memories_by_old_id(
+    db: Database, old_id: str, sources: Sequence[str] = ()
+) -> list[StoredDocument]:
     """Return the memories that were imported with this id, by path."""
     imported = "SELECT 1 FROM json_each(document.frontmatter, '$.imported_id') WHERE CAST(value AS TEXT) = ?"
-    found = _documents(db, f"kind = 'memory' AND EXISTS ({imported}) ORDER BY source, path", (old_id,))
+    found = _documents(
+        db, f"kind = 'memory' AND EXISTS ({imported}) ORDER BY source, path", (old_id,)
+    )
     return [document for document in found if document.source in sources or not sources]
 
 
@@ -136,7 +149,10 @@ def paths_by_shared_id(db: Database) -> dict[str, list[str]]:
 
 
 def _documents(db: Database, where: str, values: Sequence[object]) -> list[StoredDocument]:
-    return [StoredDocument(*row) for row in db.execute(f"SELECT {DOCUMENT} FROM document WHERE {where}", values)]
+    return [
+        StoredDocument(*row)
+        for row in db.execute(f"SELECT {DOCUMENT} FROM document WHERE {where}", values)
+    ]
 
 
 # --- contents
@@ -184,18 +200,27 @@ def spread_texts(db: Database, limit: int, characters: int) -> list[str]:
 
 def embed_keys(db: Database, document_id: int | None = None) -> set[bytes]:
     """Return the cache keys of the vectors of one document, or of all."""
-    rows = db.execute("SELECT embed_key FROM chunk WHERE ?1 IS NULL OR document_id = ?1", (document_id,))
+    rows = db.execute(
+        "SELECT embed_key FROM chunk WHERE ?1 IS NULL OR document_id = ?1", (document_id,)
+    )
     return {key for (key,) in rows}
 
 
 def documents_of(db: Database, chunk_ids: Sequence[int]) -> dict[int, int]:
     """Return the document of each chunk."""
-    return dict(db.execute(f"SELECT id, document_id FROM chunk WHERE id {ANY_OF}", [any_of(chunk_ids)]))
+    return dict(
+        db.execute(f"SELECT id, document_id FROM chunk WHERE id {ANY_OF}", [any_of(chunk_ids)])
+    )
 
 
 def chunks_in(db: Database, document_ids: Collection[int]) -> set[int]:
     """Return the chunks of these documents."""
-    return {id_ for (id_,) in db.execute(f"SELECT id FROM chunk WHERE document_id {ANY_OF}", [any_of(document_ids)])}
+    return {
+        id_
+        for (id_,) in db.execute(
+            f"SELECT id FROM chunk WHERE document_id {ANY_OF}", [any_of(document_ids)]
+        )
+    }
 
 
 def first_chunks(db: Database, document_ids: Sequence[int]) -> dict[int, int]:
@@ -205,7 +230,10 @@ def first_chunks(db: Database, document_ids: Sequence[int]) -> dict[int, int]:
 
 
 def aliases_of(db: Database, document_id: int) -> list[str]:
-    return [alias for (alias,) in db.execute("SELECT alias FROM alias WHERE document_id = ?", (document_id,))]
+    return [
+        alias
+        for (alias,) in db.execute("SELECT alias FROM alias WHERE document_id = ?", (document_id,))
+    ]
 
 
 def tags_of(db: Database, document_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:
@@ -220,9 +248,13 @@ def tags_of(db: Database, document_ids: Sequence[int]) -> dict[int, tuple[str, .
 def links_of(db: Database, document_id: int) -> list[Link]:
     """Return the links of a document, by line."""
     rows = db.execute(
-        "SELECT target, heading, text, line, embed FROM link WHERE document_id = ? ORDER BY line", (document_id,)
+        "SELECT target, heading, text, line, embed FROM link WHERE document_id = ? ORDER BY line",
+        (document_id,),
     )
-    return [Link(target, heading, text, line, bool(embed)) for target, heading, text, line, embed in rows]
+    return [
+        Link(target, heading, text, line, bool(embed))
+        for target, heading, text, line, embed in rows
+    ]
 
 
 # --- projects
@@ -230,7 +262,13 @@ def links_of(db: Database, document_id: int) -> list[Link]:
 
 
 def memories_of(
-    db: Database, project: Project, sources: Sequence[str], now: float, limit: int, *, unreviewed: bool = False
+    db: Database,
+    project: Project,
+    sources: Sequence[str],
+    now: float,
+    limit: int,
+    *,
+    unreviewed: bool = False,
 ) -> list[tuple[int, bool]]:
     """Return the memories of a project, lasting ones first, by confidence, then newest.
 
@@ -300,7 +338,9 @@ def sessions_written_in(db: Database, folders: Sequence[str], since: float) -> l
     """Return the sessions held in these folders that were written to since then."""
     inside, places = held_in(folders)
     since_ns = int(since * 1e9)
-    return _documents(db, f"kind = 'session' AND mtime_ns >= ? AND ({inside or 'false'})", (since_ns, *places))
+    return _documents(
+        db, f"kind = 'session' AND mtime_ns >= ? AND ({inside or 'false'})", (since_ns, *places)
+    )
 
 
 def session_tree(db: Database, sessions: Collection[str]) -> set[int]:
@@ -323,7 +363,10 @@ def session_tree(db: Database, sessions: Collection[str]) -> set[int]:
         ):
             front = found.frontmatter
             own = {str(front.get("session")).casefold(), PurePosixPath(found.path).stem.casefold()}
-            parent, origin = (str(front.get(key) or "").strip("[]").casefold() for key in ("parent", "forked_from"))
+            parent, origin = (
+                str(front.get(key) or "").strip("[]").casefold()
+                for key in ("parent", "forked_from")
+            )
             if asked & {*own, parent}:
                 tree.add(found.id)
                 names |= {*own, *filter(None, (parent, origin))}
@@ -337,7 +380,9 @@ def held_in(folders: Sequence[str]) -> tuple[str, list[object]]:
     """
     held_in = "json_extract(document.frontmatter, '$.directory')"
     inside = " OR ".join([f"({held_in} = ? OR substr({held_in}, 1, ?) = ?)"] * len(folders))
-    return inside, [item for folder in folders for item in (folder, len(folder) + 1, f"{folder.rstrip('/')}/")]
+    return inside, [
+        item for folder in folders for item in (folder, len(folder) + 1, f"{folder.rstrip('/')}/")
+    ]
 
 
 def _holds(unreviewed: bool) -> str:
@@ -350,8 +395,15 @@ def _holds(unreviewed: bool) -> str:
 
 def _lasting() -> tuple[str, tuple[object, ...]]:
     about, tags = tagged(_LASTING_TAGS)
-    return f"(coalesce(lower(document.type), '') IN ({marks(_LASTING)}) OR {about})", (*_LASTING, *tags)
+    return f"(coalesce(lower(document.type), '') IN ({marks(_LASTING)}) OR {about})", (
+        *_LASTING,
+        *tags,
+    )
 
 
 def _within(sources: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    return (f" AND document.source COLLATE NOCASE IN ({marks(sources)})", tuple(sources)) if sources else ("", ())
+    return (
+        (f" AND document.source COLLATE NOCASE IN ({marks(sources)})", tuple(sources))
+        if sources
+        else ("", ())
+    )

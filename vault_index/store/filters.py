@@ -12,7 +12,9 @@ _Condition = tuple[str, Sequence[object]]
 _T = TypeVar("_T")
 
 _GLOB_MARKS = frozenset("*?[")
-_FILE_NAME = "substr(document.path, length(rtrim(document.path, replace(document.path, '/', ''))) + 1)"
+_FILE_NAME = (
+    "substr(document.path, length(rtrim(document.path, replace(document.path, '/', ''))) + 1)"
+)
 _MODEL = "json_extract(document.frontmatter, '$.model')"
 _NOW = "coalesce(?, unixepoch('subsec'))"
 _STATES: dict[State, str] = {
@@ -39,7 +41,9 @@ EXISTS (
 def document_condition(filters: Filters) -> tuple[str, list[object]]:
     """Return a condition on the columns of `document`, with its values; empty without filters."""
     conditions = list(_conditions(filters))
-    return " AND ".join(sql for sql, _ in conditions), [value for _, values in conditions for value in values]
+    return " AND ".join(sql for sql, _ in conditions), [
+        value for _, values in conditions for value in values
+    ]
 
 
 def _conditions(filters: Filters) -> Iterator[_Condition]:
@@ -60,7 +64,9 @@ def _conditions(filters: Filters) -> Iterator[_Condition]:
     yield from _any(lambda name: _contains(_FILE_NAME, name), filters.files)
     yield from _any(lambda model: _contains(_MODEL, model), filters.models)
     yield from _any(_session, filters.sessions)
-    yield from _any(lambda state: (_STATES[state], [filters.now] * _STATES[state].count("?")), filters.states)
+    yield from _any(
+        lambda state: (_STATES[state], [filters.now] * _STATES[state].count("?")), filters.states
+    )
     yield from _properties(filters)
     if filters.after is not None:
         yield "document.created >= ?", [filters.after]
@@ -75,7 +81,10 @@ def _any(condition: Callable[[_T], _Condition], wanted: Iterable[_T]) -> Iterato
     """Yield the conditions of all wanted values joined by OR; nothing without values."""
     conditions = [condition(value) for value in wanted]
     if conditions:
-        yield f"({' OR '.join(sql for sql, _ in conditions)})", [value for _, values in conditions for value in values]
+        yield (
+            f"({' OR '.join(sql for sql, _ in conditions)})",
+            [value for _, values in conditions for value in values],
+        )
 
 
 def of_project(names: Sequence[str]) -> _Condition:
@@ -108,7 +117,11 @@ def _path(path: str) -> _Condition:
 def _contains(column: str, wanted: str) -> _Condition:
     """Return the condition that `column` contains the text, or matches it as a glob."""
     glob, wanted, column = "*" in wanted or "?" in wanted, same_form(wanted), _folded(column)
-    return (f"{column} GLOB ?", [wanted.replace("[", "[[]")]) if glob else (f"instr({column}, ?) > 0", [wanted])
+    return (
+        (f"{column} GLOB ?", [wanted.replace("[", "[[]")])
+        if glob
+        else (f"instr({column}, ?) > 0", [wanted])
+    )
 
 
 def _session(prefix: str) -> _Condition:
@@ -132,7 +145,10 @@ def _property(wanted: tuple[str, str | None]) -> _Condition:
     if value is not None:
         return _has_value((key,), (value,))
     has_key, folded = _is_one("property.key", _with_inline([key]))
-    return f"EXISTS (SELECT 1 FROM json_each(document.frontmatter) AS property WHERE {has_key})", folded
+    return (
+        f"EXISTS (SELECT 1 FROM json_each(document.frontmatter) AS property WHERE {has_key})",
+        folded,
+    )
 
 
 def _has_value(keys: Sequence[str], values: Sequence[str]) -> _Condition:

@@ -26,7 +26,10 @@ def put_forgotten(state: State, sessions: Collection[str]) -> None:
 
 
 def take_out(
-    state: State, sessions: Collection[str], places: Collection[tuple[str, str]], uids: Collection[str]
+    state: State,
+    sessions: Collection[str],
+    places: Collection[tuple[str, str]],
+    uids: Collection[str],
 ) -> None:
     """Delete the traces of sessions, given by ids, by source and path, and by document ids.
 
@@ -51,4 +54,6 @@ def _hash(text: str, salt: bytes) -> int:
     """Return a salted 64-bit hash, which fits an SQLite integer."""
     from hashlib import blake2b  # imported here because most calls do not need it
 
-    return int.from_bytes(blake2b(text.encode(), digest_size=8, salt=salt).digest(), "big", signed=True)
+    return int.from_bytes(
+        blake2b(text.encode(), digest_size=8, salt=salt).digest(), "big", signed=True
+    )

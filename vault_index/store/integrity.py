@@ -40,7 +40,12 @@ _SCHEMA = (
     "SELECT name, sql FROM sqlite_master WHERE sql NOT NULL AND name NOT GLOB 'vector_[0-9]*'"
     " AND name NOT GLOB '*_fts_*' AND name NOT GLOB 'sqlite_*' ORDER BY name"
 )
-_TYPES: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "REAL": (float, int), "BLOB": (bytes,)}
+_TYPES: dict[str, tuple[type, ...]] = {
+    "TEXT": (str,),
+    "INTEGER": (int,),
+    "REAL": (float, int),
+    "BLOB": (bytes,),
+}
 _UNREADABLE = (apsw.Error, IndexCorruptError, UnicodeDecodeError, *UNREADABLE)
 
 
@@ -72,7 +77,11 @@ class Checkup(Database):
                 # Names are written at the end of a sync; after an interrupted one they are pending,
                 # not wrong.
                 pending = table == "name_fts" and self.execute("SELECT 1 FROM stale_name LIMIT 1")
-                lone = 0 if pending else self._count_lone(f"SELECT rowid FROM {table}", f"SELECT id FROM {rows}")
+                lone = (
+                    0
+                    if pending
+                    else self._count_lone(f"SELECT rowid FROM {table}", f"SELECT id FROM {rows}")
+                )
             except _UNREADABLE as error:
                 return f"{table} cannot be read ({error})"
             if lone:
@@ -95,7 +104,9 @@ class Checkup(Database):
                 table = f"FROM vector_{row.id:d}"
                 # The length of int8 vectors varies, and is smaller if a component was clipped.
                 unit, least = (SCALE, 0.9) if is_int8(row.space) else (1, 0.99)
-                length = f"vec_distance_l2(embedding, {given}) BETWEEN {least * unit} AND {1.01 * unit}"
+                length = (
+                    f"vec_distance_l2(embedding, {given}) BETWEEN {least * unit} AND {1.01 * unit}"
+                )
                 strange = self.value(f"SELECT count(*) {table} WHERE {length} IS NOT TRUE", [zero])
                 there = f"(SELECT count(*) {table})"
                 near = f"(SELECT count(*) {table} WHERE embedding MATCH {given} AND k = {MAX_K})"
@@ -118,8 +129,12 @@ class Checkup(Database):
 
     def _strange_value(self) -> str:
         """SQLite accepts any type in any column, and invalid UTF-8, on which readers fail."""
-        for (table,) in self.execute(f"SELECT name FROM ({_SCHEMA}) WHERE sql LIKE 'CREATE TABLE%'"):
-            columns = [(row[1], _TYPES[row[2]]) for row in self.execute(f"PRAGMA table_info({table})")]
+        for (table,) in self.execute(
+            f"SELECT name FROM ({_SCHEMA}) WHERE sql LIKE 'CREATE TABLE%'"
+        ):
+            columns = [
+                (row[1], _TYPES[row[2]]) for row in self.execute(f"PRAGMA table_info({table})")
+            ]
             for values in self.connection.execute(f"SELECT * FROM {table}"):
                 for value, (column, types) in zip(values, columns, strict=True):
                     if value is not None and not isinstance(value, types):
@@ -128,7 +143,9 @@ class Checkup(Database):
 
     def _strange_text(self) -> str:
         lone = "SELECT count(*) FROM text_block WHERE id NOT IN (SELECT block_id FROM chunk)"
-        strange = self.value(f"SELECT count(*) FROM chunk WHERE octet_length({TEXT}) IS NOT bytes") + self.value(lone)
+        strange = self.value(
+            f"SELECT count(*) FROM chunk WHERE octet_length({TEXT}) IS NOT bytes"
+        ) + self.value(lone)
         return f"{strange} texts and chunks do not match" if strange else ""
 
     def serving(self) -> VectorSpace | None:
@@ -181,13 +198,21 @@ class Comparison(Database):
 
     def words(self) -> list[str]:
         """Return the tables whose words differ; only meaningful if both have the same documents."""
-        found = {name: _in_one_alone(*(sql.format(db=db) for db in ("main", "fresh"))) for name, sql in _WORDS.items()}
-        return [name for name, lone in found.items() if self.execute(f"SELECT 1 FROM ({lone}) LIMIT 1")]
+        found = {
+            name: _in_one_alone(*(sql.format(db=db) for db in ("main", "fresh")))
+            for name, sql in _WORDS.items()
+        }
+        return [
+            name for name, lone in found.items() if self.execute(f"SELECT 1 FROM ({lone}) LIMIT 1")
+        ]
 
     def _lone(self, sql: str) -> list[tuple[str, str]]:
-        one, other = (f"SELECT * FROM ({sql.format(db=db)}) WHERE {self._known}" for db in ("main", "fresh"))
+        one, other = (
+            f"SELECT * FROM ({sql.format(db=db)}) WHERE {self._known}" for db in ("main", "fresh")
+        )
         return self.execute(
-            f"SELECT DISTINCT source, path FROM ({_in_one_alone(one, other)}) ORDER BY 1, 2", self._sources * 4
+            f"SELECT DISTINCT source, path FROM ({_in_one_alone(one, other)}) ORDER BY 1, 2",
+            self._sources * 4,
         )
 
 
@@ -256,8 +281,12 @@ def vec0_fault() -> str:
         if not load_vec0(connection):
             return "sqlite-vec cannot be loaded"
         connection.execute("CREATE VIRTUAL TABLE probe USING vec0 (embedding float[2])")
-        connection.execute("INSERT INTO probe (rowid, embedding) VALUES (1, '[1, 0]'), (2, '[0, 1]')")
-        found = connection.execute("SELECT rowid FROM probe WHERE embedding MATCH '[0.1, 1]' AND k = 1").fetchall()
+        connection.execute(
+            "INSERT INTO probe (rowid, embedding) VALUES (1, '[1, 0]'), (2, '[0, 1]')"
+        )
+        found = connection.execute(
+            "SELECT rowid FROM probe WHERE embedding MATCH '[0.1, 1]' AND k = 1"
+        ).fetchall()
     except apsw.Error as error:
         return f"sqlite-vec does not work ({error})"
     finally:
@@ -269,7 +298,9 @@ def versions() -> dict[str, str]:
     """Return the loaded versions of SQLite and sqlite-vec."""
     connection = apsw.Connection(":memory:")
     try:
-        vec0 = connection.execute("SELECT vec_version()").get if load_vec0(connection) else "missing"
+        vec0 = (
+            connection.execute("SELECT vec_version()").get if load_vec0(connection) else "missing"
+        )
     finally:
         connection.close()
     return {"SQLite": apsw.sqlite_lib_version(), "sqlite-vec": str(vec0)}

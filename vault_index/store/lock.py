@@ -71,4 +71,6 @@ class WriteLock:
             holder = ""
         pid, _, work = holder.partition(" ")
         who = f"process {pid} ({work})" if pid else "another process"
-        return BusyError(f"the index is being written by {who}", "wait until it is done, and try again")
+        return BusyError(
+            f"the index is being written by {who}", "wait until it is done, and try again"
+        )

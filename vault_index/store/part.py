@@ -46,7 +46,10 @@ class PartReader(IndexReader):
             for table in self.tables.values():
                 self.execute(f"CREATE TEMP TABLE {table} (id INTEGER PRIMARY KEY)")
         # The plus stops SQLite from testing every id where another index finds the rows sooner.
-        of_document, of_chunk = "+document_id IN (SELECT id FROM seen)", "+{} IN (SELECT id FROM seen_chunk)"
+        of_document, of_chunk = (
+            "+document_id IN (SELECT id FROM seen)",
+            "+{} IN (SELECT id FROM seen_chunk)",
+        )
         self._hide(
             {
                 "document": "+id IN (SELECT id FROM seen)",
@@ -56,7 +59,9 @@ class PartReader(IndexReader):
                 "uncoded": of_chunk.format("chunk_id"),
                 "fault": "(source, path) IN (SELECT source, path FROM document)",
                 # Tables with data about all texts.
-                **dict.fromkeys(("term", "meta", "stale_name", "uncounted_chunk", "uncounted_text"), "false"),
+                **dict.fromkeys(
+                    ("term", "meta", "stale_name", "uncounted_chunk", "uncounted_text"), "false"
+                ),
             }
         )
 
@@ -76,7 +81,10 @@ class PartReader(IndexReader):
     def _follow(self) -> None:
         for table, ids in (
             ("seen", f"SELECT id FROM main.document WHERE {self._inside} ORDER BY id"),
-            ("seen_chunk", "SELECT main.chunk.id FROM seen CROSS JOIN main.chunk ON document_id = seen.id"),
+            (
+                "seen_chunk",
+                "SELECT main.chunk.id FROM seen CROSS JOIN main.chunk ON document_id = seen.id",
+            ),
         ):
             self.execute(f"DELETE FROM {table}")
             self.execute(f"INSERT INTO {table} {ids}")
@@ -94,7 +102,10 @@ class PartReader(IndexReader):
     def own_names(self, match: str, document_ids: Collection[int]) -> set[int]:
         """Leave out documents that match only by the texts of hidden links."""
         sql = f"SELECT rowid FROM name_fts WHERE name_fts MATCH ? AND +rowid IN ({', '.join('?' * len(document_ids))})"
-        return {id_ for (id_,) in self.execute(sql, (f"{{name title aliases}} : ({match})", *document_ids))}
+        return {
+            id_
+            for (id_,) in self.execute(sql, (f"{{name title aliases}} : ({match})", *document_ids))
+        }
 
     def new_vocabulary(self) -> Vocabulary:
         return PartVocabulary(self)
@@ -145,7 +156,12 @@ class PartVocabulary(Vocabulary):
         """Return the words with a stem, given one, with the approximate count of each."""
         if stem not in self._forms:
             total = self._texts.get(stem, 0)
-            forms = {form for (form,) in self._db.execute("SELECT word FROM main.term WHERE stem = ?", (stem,))}
+            forms = {
+                form
+                for (form,) in self._db.execute(
+                    "SELECT word FROM main.term WHERE stem = ?", (stem,)
+                )
+            }
             match = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? AND +rowid IN (SELECT id FROM seen_chunk)"
             rows = self._db.execute(
                 f"SELECT document_id, {CHUNK_TEXT} FROM chunk WHERE id IN ({match} ORDER BY rowid DESC LIMIT ?)",
@@ -153,10 +169,18 @@ class PartVocabulary(Vocabulary):
             )
             marks = ", ".join("?" * len(ids := {id_ for id_, _ in rows}))
             called = self._db.execute(f"SELECT called FROM document WHERE id IN ({marks})", (*ids,))
-            texts = [*(text for _, text in rows), *(text for (text,) in called), *self._without_texts]
-            counted = Counter(one for text in texts for one in map(bytes.decode, words_of(text)) if one in forms)
+            texts = [
+                *(text for _, text in rows),
+                *(text for (text,) in called),
+                *self._without_texts,
+            ]
+            counted = Counter(
+                one for text in texts for one in map(bytes.decode, words_of(text)) if one in forms
+            )
             share = total / len(rows) if total > _MOST_READ else 1.0
-            self._forms[stem] = Counter({form: round(count * share) for form, count in counted.items()})
+            self._forms[stem] = Counter(
+                {form: round(count * share) for form, count in counted.items()}
+            )
         return self._forms[stem]
 
     @cached_property
@@ -171,7 +195,9 @@ def _condition(scope: Scope, sources: Collection[str]) -> str:
     wanted = [name for name in sources if not scope.sources or name in scope.sources]
     conditions = [f"source IN ({_listed(wanted)})"]
     if scope.folders:  # a range each, which the index of paths finds: `0` follows `/`
-        below = (f"(path >= {_sql(below)} AND path < {_sql(below[:-1] + '0')})" for below in scope.below)
+        below = (
+            f"(path >= {_sql(below)} AND path < {_sql(below[:-1] + '0')})" for below in scope.below
+        )
         conditions.append(f"({' OR '.join(below)})")
     if scope.projects:
         conditions.append(f"project COLLATE NOCASE IN ({_listed(scope.projects)})")

@@ -30,7 +30,9 @@ class Connections(NamedTuple):
 
 
 class ReadPool:
-    def __init__(self, home: Home, open_reader: Callable[[Path], IndexReader] = IndexReader) -> None:
+    def __init__(
+        self, home: Home, open_reader: Callable[[Path], IndexReader] = IndexReader
+    ) -> None:
         self._home = home
         self._open = open_reader
         self.sources: Collection[str] | None = None
@@ -92,7 +94,9 @@ class ReadPool:
         try:
             if self.sources is not None:
                 reader.leave_out_all_but(self.sources)
-            return Connections(reader, State(self._home.state_db, self._home.ledger_db), self._file())
+            return Connections(
+                reader, State(self._home.state_db, self._home.ledger_db), self._file()
+            )
         except BaseException:
             reader.close()
             raise

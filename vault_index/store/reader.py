@@ -77,7 +77,9 @@ class IndexReader(Database):
         with self.changing():
             # A temporary view hides the table of its name from every statement.
             for table, condition in kept.items():
-                self.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {condition}")
+                self.execute(
+                    f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {condition}"
+                )
 
     @contextmanager
     def changing(self) -> Iterator[None]:
@@ -160,15 +162,31 @@ class IndexReader(Database):
     def name_candidates(self, match: str, limit: int, filters: Filters) -> Candidates:
         """Return documents by BM25 of their names."""
         condition, values = document_condition(filters)
-        ids = f"SELECT document.id FROM document WHERE {condition}" if condition else self._every("document")
+        ids = (
+            f"SELECT document.id FROM document WHERE {condition}"
+            if condition
+            else self._every("document")
+        )
         where = f" AND +rowid IN ({ids})" if condition or self._partial else ""
         sql = (
-            f"SELECT rowid, -bm25(name_fts) FROM name_fts WHERE name_fts MATCH ?{where} ORDER BY bm25(name_fts) LIMIT ?"
+            f"SELECT rowid, -bm25(name_fts) FROM name_fts WHERE name_fts MATCH ?{where} "
+            "ORDER BY bm25(name_fts) LIMIT ?"
         )
-        return best(lambda most: self.execute(sql, (match, *values, most)), limit, partial(documents_in_order, self))
+        return best(
+            lambda most: self.execute(sql, (match, *values, most)),
+            limit,
+            partial(documents_in_order, self),
+        )
 
     def vector_candidates(
-        self, space_id: int, vector: Vector, limit: int, filters: Filters, *, required: str = "", excluded: str = ""
+        self,
+        space_id: int,
+        vector: Vector,
+        limit: int,
+        filters: Filters,
+        *,
+        required: str = "",
+        excluded: str = "",
     ) -> Candidates:
         """Return chunks by cosine; `required` and `excluded` as in `text_candidates`."""
         where, values = self._chunk_condition(filters, "rowid", required, excluded)
@@ -176,7 +194,9 @@ class IndexReader(Database):
         quick = self._coded(space_id, vector, allowed)
         return spaces.nearest(self, space_id, vector, limit, where, values, quick)
 
-    def _coded(self, space_id: int, vector: Vector, allowed: Allowed | None) -> Callable[[int], Candidates] | None:
+    def _coded(
+        self, space_id: int, vector: Vector, allowed: Allowed | None
+    ) -> Callable[[int], Candidates] | None:
         """Return the search by codes; None if the space has no codes."""
         file = spaces.coded(self, space_id)
         if file is None:
@@ -184,13 +204,25 @@ class IndexReader(Database):
         from vault_index.store import codes  # imported here because it imports numpy
 
         known = codes.read_codes(self, *file)
-        return partial(codes.nearest, self, space_id, *known, vector, allowed=allowed) if known else None
+        return (
+            partial(codes.nearest, self, space_id, *known, vector, allowed=allowed)
+            if known
+            else None
+        )
 
     def _allowed_ids(
-        self, filters: Filters, required: str, excluded: str, among: Sequence[int] | None, limit: int
+        self,
+        filters: Filters,
+        required: str,
+        excluded: str,
+        among: Sequence[int] | None,
+        limit: int,
     ) -> list[int]:
         sql, values = self._allowed(filters, required, excluded, among)
-        return [chunk_id for (chunk_id,) in self.execute(f"SELECT * FROM ({sql}) LIMIT ?", (*values, limit))]
+        return [
+            chunk_id
+            for (chunk_id,) in self.execute(f"SELECT * FROM ({sql}) LIMIT ?", (*values, limit))
+        ]
 
     def newest_chunks(self, filters: Filters, limit: int, *, excluded: str = "") -> list[int]:
         """Return the first chunks of the newest documents that pass the filters."""
@@ -206,7 +238,9 @@ class IndexReader(Database):
         """Return the statement that lists all visible ids."""
         return f"SELECT id FROM {self.tables[table]}"
 
-    def _chunk_condition(self, filters: Filters, column: str, required: str, excluded: str) -> tuple[str, list[object]]:
+    def _chunk_condition(
+        self, filters: Filters, column: str, required: str, excluded: str
+    ) -> tuple[str, list[object]]:
         """Return the condition on `column`, a chunk id, with its values.
 
         It begins with AND, or is empty.

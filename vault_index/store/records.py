@@ -101,7 +101,9 @@ class ChunkRecord(NamedTuple):
     document: StoredDocument
 
 
-DOCUMENT = ", ".join(f"document.{name}" for name in [*column_names(DocumentColumns), "id", "tokens", "frontmatter"])
+DOCUMENT = ", ".join(
+    f"document.{name}" for name in [*column_names(DocumentColumns), "id", "tokens", "frontmatter"]
+)
 """The columns of a `StoredDocument`, in the order of its fields."""
 CHUNK = f"chunk.id, chunk.ordinal, {BODY}, chunk.place, chunk.start_line, chunk.end_line, chunk.tokens, {DOCUMENT}"
 """The columns for `chunk_records`."""
@@ -109,7 +111,15 @@ CHUNK = f"chunk.id, chunk.ordinal, {BODY}, chunk.place, chunk.start_line, chunk.
 
 def chunk_records(rows: Iterable[Sequence[Any]]) -> list[ChunkRecord]:
     return [
-        ChunkRecord(id_, ordinal, *headings_and_text(body, place), first, last, tokens, StoredDocument(*document))
+        ChunkRecord(
+            id_,
+            ordinal,
+            *headings_and_text(body, place),
+            first,
+            last,
+            tokens,
+            StoredDocument(*document),
+        )
         for id_, ordinal, body, place, first, last, tokens, *document in rows
     ]
 

@@ -130,11 +130,15 @@ def in_time(
     return sides[0][::-1], sides[1]
 
 
-def _condition(others: Others, document_ids: Collection[int] | None = None) -> tuple[str, list[object]]:
+def _condition(
+    others: Others, document_ids: Collection[int] | None = None
+) -> tuple[str, list[object]]:
     conditions = ["document.id <> ?"]
     values: list[object] = [others.than]
     if not {"expired", "superseded"}.intersection(others.filters.states):
-        conditions.append("document.superseded_by IS NULL AND (document.expires IS NULL OR document.expires > ?)")
+        conditions.append(
+            "document.superseded_by IS NULL AND (document.expires IS NULL OR document.expires > ?)"
+        )
         values.append(others.now)
     if "unreviewed" not in others.filters.states:
         conditions.append("document.unreviewed < 2")

@@ -41,10 +41,17 @@ class TurnText(NamedTuple):
     text: str
 
 
-def sessions_page(db: Database, wanted: Wanted, limit: int = -1, offset: int = 0) -> tuple[list[StoredDocument], int]:
+def sessions_page(
+    db: Database, wanted: Wanted, limit: int = -1, offset: int = 0
+) -> tuple[list[StoredDocument], int]:
     """Return one page of sessions, newest first, and their total number; `limit` -1 means all."""
     condition, values = _condition(wanted)
-    ids = [id_ for (id_,) in db.execute(f"SELECT document.id FROM document WHERE {condition} {_NEWEST_FIRST}", values)]
+    ids = [
+        id_
+        for (id_,) in db.execute(
+            f"SELECT document.id FROM document WHERE {condition} {_NEWEST_FIRST}", values
+        )
+    ]
     shown = ids[offset:] if limit < 0 else ids[offset : offset + limit]
     found = documents_by_key(db, shown)
     return [found[id_] for id_ in shown], len(ids)
@@ -53,7 +60,10 @@ def sessions_page(db: Database, wanted: Wanted, limit: int = -1, offset: int = 0
 def sessions_by_day(db: Database, wanted: Wanted) -> list[tuple[str, str, str | None, str, int]]:
     """Count the sessions by local begin day, local end day, project and client."""
     condition, values = _condition(wanted)
-    began, ended = (f"coalesce(date(document.{time}, 'unixepoch', 'localtime'), '')" for time in ("created", "updated"))
+    began, ended = (
+        f"coalesce(date(document.{time}, 'unixepoch', 'localtime'), '')"
+        for time in ("created", "updated")
+    )
     return list(
         db.execute(
             f"SELECT {began}, {ended}, document.project, {_CLIENT}, count(*) FROM document WHERE {condition}"
@@ -77,7 +87,9 @@ def sessions_with(db: Database, match: str, wanted: Wanted) -> dict[int, list[in
     return found
 
 
-def turns_of(db: Database, document_id: int, chunk_ids: Collection[int] | None = None) -> Iterator[TurnText]:
+def turns_of(
+    db: Database, document_id: int, chunk_ids: Collection[int] | None = None
+) -> Iterator[TurnText]:
     """Yield the parts of a session in order, or only the given chunks."""
     among, values = ("", []) if chunk_ids is None else (f" AND id {ANY_OF}", [any_of(chunk_ids)])
     where = f"document_id = ? AND ordinal >= 0{among}"
@@ -89,7 +101,8 @@ def turns_of(db: Database, document_id: int, chunk_ids: Collection[int] | None =
         )
     )
     for start_line, block_id, place in db.execute(
-        f"SELECT start_line, block_id, place FROM chunk WHERE {where} ORDER BY ordinal", (document_id, *values)
+        f"SELECT start_line, block_id, place FROM chunk WHERE {where} ORDER BY ordinal",
+        (document_id, *values),
     ):
         yield TurnText(start_line, *headings_and_text(blocks[block_id], place))
 

@@ -59,7 +59,10 @@ def coded(db: Database, space_id: int) -> tuple[str, int, int] | None:
 
     None without codes.
     """
-    rows = db.execute("SELECT codes, coded, dimensions FROM vector_space WHERE id = ? AND codes <> ''", (space_id,))
+    rows = db.execute(
+        "SELECT codes, coded, dimensions FROM vector_space WHERE id = ? AND codes <> ''",
+        (space_id,),
+    )
     return rows[0] if rows else None
 
 
@@ -69,7 +72,9 @@ def codes_due(db: Database, *, growing: bool = False, least: int = _MOST_UNCODED
     True if the space is large and has no codes, or `least` of its vectors have changed; while it is
     `growing`, less often. Deletes outdated code files, so hold the write lock.
     """
-    space = db.execute("SELECT id, dimensions, codes, coded FROM vector_space WHERE state = 'serving'")
+    space = db.execute(
+        "SELECT id, dimensions, codes, coded FROM vector_space WHERE state = 'serving'"
+    )
     id_, dimensions, name, count = space[0] if space else (0, 1, None, 0)
     there = False
     for path in db.path.parent.glob(f"{db.path.name}{CODES_SUFFIX}*"):
@@ -135,7 +140,9 @@ def serve_space(db: Database, space_id: int) -> None:
         for other in read_spaces(db):
             if other.serving and other.id != space_id:
                 drop_space(db, other.id)
-        db.execute("UPDATE vector_space SET state = 'serving', renewed = 0 WHERE id = ?", (space_id,))
+        db.execute(
+            "UPDATE vector_space SET state = 'serving', renewed = 0 WHERE id = ?", (space_id,)
+        )
 
 
 def add_chunk(db: Database, space_id: int, chunk_id: int, vector: Vector | None) -> None:
@@ -143,7 +150,10 @@ def add_chunk(db: Database, space_id: int, chunk_id: int, vector: Vector | None)
         db.execute("INSERT INTO pending (space_id, chunk_id) VALUES (?, ?)", (space_id, chunk_id))
     else:
         given = mark(_space(db, space_id))
-        db.execute(f"INSERT INTO {_table(space_id)} (rowid, embedding) VALUES (?, {given})", (chunk_id, vector))
+        db.execute(
+            f"INSERT INTO {_table(space_id)} (rowid, embedding) VALUES (?, {given})",
+            (chunk_id, vector),
+        )
         _note_changed(db, space_id, chunk_id)
 
 
@@ -153,7 +163,9 @@ def renew_chunk(db: Database, space_id: int, chunk_id: int, vector: Vector | Non
     Without one, keep the old vector until it is embedded.
     """
     if vector is None:
-        db.execute("INSERT OR IGNORE INTO pending (space_id, chunk_id) VALUES (?, ?)", (space_id, chunk_id))
+        db.execute(
+            "INSERT OR IGNORE INTO pending (space_id, chunk_id) VALUES (?, ?)", (space_id, chunk_id)
+        )
         return
     db.execute("DELETE FROM pending WHERE space_id = ? AND chunk_id = ?", (space_id, chunk_id))
     db.execute(f"DELETE FROM {_table(space_id)} WHERE rowid = ?", (chunk_id,))
@@ -209,7 +221,9 @@ def nearest(
     return best(quick or find, limit, partial(chunks_in_order, db))
 
 
-def cosines(db: Database, space_id: int, vector: Vector, chunk_ids: Collection[int]) -> dict[int, float]:
+def cosines(
+    db: Database, space_id: int, vector: Vector, chunk_ids: Collection[int]
+) -> dict[int, float]:
     """Return the cosine of each given chunk that has a vector."""
     # A join looks up each chunk; with `rowid IN (...)` vec0 reads the whole table.
     table, space = _table(space_id), _space(db, space_id)
@@ -221,7 +235,9 @@ def cosines(db: Database, space_id: int, vector: Vector, chunk_ids: Collection[i
     return {chunk_id: cosine(space, distance) for chunk_id, distance in rows}
 
 
-def pair_cosines(db: Database, space_id: int, pairs: Sequence[tuple[int, int]]) -> list[float | None]:
+def pair_cosines(
+    db: Database, space_id: int, pairs: Sequence[tuple[int, int]]
+) -> list[float | None]:
     """Return the cosine of each pair of chunks; None if either has no vector."""
     table, space = _table(space_id), _space(db, space_id)
     rows = db.execute(
@@ -238,12 +254,15 @@ def vectors_of(db: Database, space_id: int, chunk_ids: Collection[int]) -> list[
     """Return the vectors of the given chunks, in any order, without missing ones."""
     table = _table(space_id)
     rows = db.execute(
-        f"SELECT embedding FROM json_each(?) CROSS JOIN {table} ON {table}.rowid = value", (any_of(chunk_ids),)
+        f"SELECT embedding FROM json_each(?) CROSS JOIN {table} ON {table}.rowid = value",
+        (any_of(chunk_ids),),
     )
     return [vector for (vector,) in rows]
 
 
-def vectors_by_document(db: Database, space_id: int, document_ids: Collection[int]) -> list[tuple[int, Vector]]:
+def vectors_by_document(
+    db: Database, space_id: int, document_ids: Collection[int]
+) -> list[tuple[int, Vector]]:
     """Return document id and vector of the chunks below the frontmatter, grouped by document."""
     table = _table(space_id)
     return db.execute(
@@ -254,7 +273,9 @@ def vectors_by_document(db: Database, space_id: int, document_ids: Collection[in
 
 
 def _space(db: Database, space_id: int) -> VectorSpace:
-    return VectorSpace(*db.execute(f"SELECT {_SPACE} FROM vector_space WHERE id = ?", (space_id,))[0])
+    return VectorSpace(
+        *db.execute(f"SELECT {_SPACE} FROM vector_space WHERE id = ?", (space_id,))[0]
+    )
 
 
 def mark(space: VectorSpace) -> str:
@@ -263,7 +284,11 @@ def mark(space: VectorSpace) -> str:
 
 
 def pending_chunks(
-    db: Database, space_id: int | None, after: int = 0, limit: int = -1, without: Collection[int] = ()
+    db: Database,
+    space_id: int | None,
+    after: int = 0,
+    limit: int = -1,
+    without: Collection[int] = (),
 ) -> list[PendingChunk]:
     """Return the next pending chunks of a space after an id, except of the documents `without`.
 
@@ -317,7 +342,9 @@ def lacking_documents(db: Database, space_id: int | None) -> dict[DocumentState,
     return {DocumentState._make(row[1:]): row[0] for row in rows}
 
 
-def refused_chunks(db: Database, space_id: int, refused: Mapping[bytes, str]) -> list[tuple[int, str, Fault]]:
+def refused_chunks(
+    db: Database, space_id: int, refused: Mapping[bytes, str]
+) -> list[tuple[int, str, Fault]]:
     """Return the pending chunks whose texts the server rejected (`refused`: key to reason).
 
     Each is the id of the document, its source and the fault.
@@ -336,7 +363,9 @@ def refused_chunks(db: Database, space_id: int, refused: Mapping[bytes, str]) ->
     ]
 
 
-def document_states(db: Database, filters: Filters | None = None, most: int = -1) -> list[DocumentState]:
+def document_states(
+    db: Database, filters: Filters | None = None, most: int = -1
+) -> list[DocumentState]:
     """Return the states of documents that pass the filters, at most `most` (-1: all)."""
     condition, values = document_condition(filters or Filters())
     sql = f"SELECT {_STATE} FROM document WHERE {condition or 'true'} LIMIT ?"
@@ -352,7 +381,11 @@ def _lacked_by(space_id: int | None) -> tuple[str, str, tuple[int, ...]]:
 
 def count_pending(db: Database, space_id: int | None, document_id: int | None = None) -> int:
     """Count the pending chunks of a space, in total or for one document; None: a future space."""
-    of_one = "" if document_id is None else " AND chunk_id IN (SELECT id FROM chunk WHERE document_id = ?2)"
+    of_one = (
+        ""
+        if document_id is None
+        else " AND chunk_id IN (SELECT id FROM chunk WHERE document_id = ?2)"
+    )
     lacking = "(SELECT ?1, id AS chunk_id FROM chunk)" if space_id is None else "pending"
     where = "true" if space_id is None else "space_id = ?1"
     values = (space_id,) if document_id is None else (space_id, document_id)
@@ -365,7 +398,9 @@ def tokens_ahead(db: Database, space_id: int, done: int) -> float:
     Notes of one folder are similar, and the next folder may differ. Computed from a sample, because
     a million may be pending. 1.0 if unknown.
     """
-    first, last = db.execute("SELECT min(chunk_id), max(chunk_id) FROM pending WHERE space_id = ?", (space_id,))[0]
+    first, last = db.execute(
+        "SELECT min(chunk_id), max(chunk_id) FROM pending WHERE space_id = ?", (space_id,)
+    )[0]
     if first is None:
         return 1.0
     mean = "SELECT avg(tokens) FROM chunk WHERE id"
@@ -373,11 +408,15 @@ def tokens_ahead(db: Database, space_id: int, done: int) -> float:
         f"{mean} {ANY_OF} AND id IN (SELECT chunk_id FROM pending WHERE space_id = ?)",
         (any_of(range(first, last + 1, (last - first) // _SAMPLE + 1)), space_id),
     )
-    behind = db.value(f"{mean} {ANY_OF}", [any_of(range(max(first - done, 0), first, done // _SAMPLE + 1))])
+    behind = db.value(
+        f"{mean} {ANY_OF}", [any_of(range(max(first - done, 0), first, done // _SAMPLE + 1))]
+    )
     return float(ahead / behind) if ahead and behind else 1.0
 
 
-def put_vectors(db: Database, space_id: int, vectors: Mapping[bytes, Vector], chunks: Iterable[PendingChunk]) -> int:
+def put_vectors(
+    db: Database, space_id: int, vectors: Mapping[bytes, Vector], chunks: Iterable[PendingChunk]
+) -> int:
     """Store vectors for the chunks whose text is unchanged; return their number."""
     stored = 0
     with db.transaction():

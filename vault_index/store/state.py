@@ -135,7 +135,11 @@ class State:
     def accesses(self, uids: Sequence[str]) -> dict[str, int]:
         """Return how often each document was opened, without those never opened."""
         with suppress(VaultIndexError):  # search and lists work without counts
-            return dict(self._opened().execute(f"SELECT uid, accesses FROM usage WHERE uid {ANY_OF}", [any_of(uids)]))
+            return dict(
+                self._opened().execute(
+                    f"SELECT uid, accesses FROM usage WHERE uid {ANY_OF}", [any_of(uids)]
+                )
+            )
         return {}
 
     def usage(self) -> dict[str, tuple[int, float]]:
@@ -147,7 +151,9 @@ class State:
         """Merge counts from another state; existing counts are never lowered."""
         database = self._opened()
         with database.transaction():
-            database.execute_many(_MERGE["usage"], [(uid, *counts) for uid, counts in usage.items()])
+            database.execute_many(
+                _MERGE["usage"], [(uid, *counts) for uid, counts in usage.items()]
+            )
 
     def record_access(self, uid: str, now: float) -> None:
         self._opened().execute(
@@ -181,7 +187,9 @@ class State:
     def origins(self) -> dict[str | tuple[str, str], list[Origin]]:
         """Return the origins of documents by uid, and by source and path."""
         found: dict[str | tuple[str, str], list[Origin]] = {}
-        for source, path, uid, text in self._opened(sound=True).execute(f"SELECT {_ORIGIN} FROM origin"):
+        for source, path, uid, text in self._opened(sound=True).execute(
+            f"SELECT {_ORIGIN} FROM origin"
+        ):
             projects, folders, *session = json.loads(text)
             origin = Origin(tuple(projects), tuple(folders), *session)
             for key in (uid, (source, path), ("", origin.session if origin.client else "")):
@@ -224,16 +232,23 @@ class State:
     def decisions(self) -> dict[tuple[str, tuple[str, ...]], tuple[str, ...]]:
         """Return the accepted review items: hashes of the memories by reason and sorted uids."""
         rows = self._opened().execute("SELECT reason, uids, digests FROM decision")
-        return {(reason, tuple(json.loads(uids))): tuple(json.loads(digests)) for reason, uids, digests in rows}
+        return {
+            (reason, tuple(json.loads(uids))): tuple(json.loads(digests))
+            for reason, uids, digests in rows
+        }
 
-    def put_decision(self, reason: str, said: Iterable[tuple[str, str]], now: float, change: int = 0) -> None:
+    def put_decision(
+        self, reason: str, said: Iterable[tuple[str, str]], now: float, change: int = 0
+    ) -> None:
         """Record that memories may stay as they are, each by uid and SHA-256 of its contents.
 
         `change` is the journal entry whose undo reverts the decision.
         """
         uids, digests = zip(*sorted(said), strict=True)
         row = (reason, json.dumps(uids), json.dumps(digests), now, change)
-        self._opened().execute(f"INSERT OR REPLACE INTO decision ({_HISTORY['decision']}) VALUES (?, ?, ?, ?, ?)", row)
+        self._opened().execute(
+            f"INSERT OR REPLACE INTO decision ({_HISTORY['decision']}) VALUES (?, ?, ?, ?, ?)", row
+        )
 
     # --- the privacy ledger -----------------------------------------------------------------------
 
@@ -287,7 +302,11 @@ class State:
         now = _stamp(self.path)
         database = self._database
         # Closing and reopening waits for the disk four times.
-        if database is None or now[:2] != self._file[:2] or (sound and now not in (self._sound, self._file)):
+        if (
+            database is None
+            or now[:2] != self._file[:2]
+            or (sound and now not in (self._sound, self._file))
+        ):
             self.close()
             self._database = database = _open(self.path)
             self._file, self._sound = _stamp(self.path), ()
@@ -326,7 +345,11 @@ def _open(path: Path) -> Database:
 
 def _refuse_if_lost(path: Path) -> None:
     in_use = _ask(path.with_name("cache.db"), "PRAGMA user_version") > 0
-    in_use = in_use or _ask(path.with_name("index.db"), f"SELECT count(*) FROM meta WHERE key = '{STATE_MADE}'") > 0
+    in_use = (
+        in_use
+        or _ask(path.with_name("index.db"), f"SELECT count(*) FROM meta WHERE key = '{STATE_MADE}'")
+        > 0
+    )
     # Asked last, because another process may have created it meanwhile.
     if in_use and not _ask(path, "PRAGMA user_version"):
         raise damaged(path, "it is missing or empty, and was in use")
@@ -356,7 +379,10 @@ def mend(path: Path) -> str:
     Rows are read from every file that was set aside, so a crash on the way loses nothing.
     """
     kept = set_aside(path)
-    rows = {name: [row for file in all_set_aside(path) for row in _readable(file, name)] for name in _COLUMNS}
+    rows = {
+        name: [row for file in all_set_aside(path) for row in _readable(file, name)]
+        for name in _COLUMNS
+    }
     counts = _merge(path, rows)
     where = f"the old file is {kept.name}" if kept.exists() else "no old file was left"
     saved = ", ".join(f"{count} rows of {name}" for name, count in counts.items())
@@ -370,7 +396,9 @@ def _merge(path: Path, rows: Mapping[str, Sequence[Any]]) -> dict[str, int]:
         for name, found in rows.items():
             insert(_MERGE[name], found)
 
-    with closing(Database(path, "state", writable=True, begin=lambda new: put(new.executemany))) as state:
+    with closing(
+        Database(path, "state", writable=True, begin=lambda new: put(new.executemany))
+    ) as state:
         with state.transaction():
             put(state.execute_many)
         return {name: int(state.value(f"SELECT count(*) FROM {name}")) for name in rows}
@@ -384,5 +412,7 @@ def _readable(path: Path, name: str) -> list[Any]:
             suppress(apsw.Error, UnicodeDecodeError),
             closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection,
         ):
-            rows.extend(connection.execute(f"SELECT {_COLUMNS[name]} FROM {name} ORDER BY 1 {order}"))
+            rows.extend(
+                connection.execute(f"SELECT {_COLUMNS[name]} FROM {name} ORDER BY 1 {order}")
+            )
     return rows

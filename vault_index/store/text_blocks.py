@@ -32,7 +32,9 @@ def in_blocks(texts: Sequence[tuple[str, str, str]]) -> Iterator[tuple[bytes, li
     """
     sizes = [len(text.encode()) for *_, text in texts]
     starts = accumulate(sizes, initial=0)
-    for _, those in groupby(zip(starts, sizes, texts, strict=False), key=lambda one: one[0] // _BLOCK_BYTES):
+    for _, those in groupby(
+        zip(starts, sizes, texts, strict=False), key=lambda one: one[0] // _BLOCK_BYTES
+    ):
         block = list(those)
         body = pack(json.dumps([text for *_, one in block for text in one], ensure_ascii=False))
         yield body, [size for _, size, _ in block]

@@ -13,18 +13,24 @@ _MORE = 8
 def chunks_in_order(db: Database, chunk_ids: Collection[int]) -> dict[int, int]:
     """Return the rank of each chunk by path, source and position."""
     sql = f"SELECT chunk.id FROM chunk JOIN document ON document.id = chunk.document_id WHERE chunk.id {ANY_OF}"
-    rows = db.execute(f"{sql} ORDER BY document.path, document.source, chunk.ordinal", [any_of(chunk_ids)])
+    rows = db.execute(
+        f"{sql} ORDER BY document.path, document.source, chunk.ordinal", [any_of(chunk_ids)]
+    )
     return {chunk_id: number for number, (chunk_id,) in enumerate(rows)}
 
 
 def documents_in_order(db: Database, document_ids: Collection[int]) -> dict[int, int]:
     """Return the rank of each document by path and source."""
-    rows = db.execute(f"SELECT id FROM document WHERE id {ANY_OF} ORDER BY path, source", [any_of(document_ids)])
+    rows = db.execute(
+        f"SELECT id FROM document WHERE id {ANY_OF} ORDER BY path, source", [any_of(document_ids)]
+    )
     return {document_id: number for number, (document_id,) in enumerate(rows)}
 
 
 def best(
-    find: Callable[[int], Candidates], limit: int, in_order: Callable[[Collection[int]], dict[int, int]]
+    find: Callable[[int], Candidates],
+    limit: int,
+    in_order: Callable[[Collection[int]], dict[int, int]],
 ) -> Candidates:
     """Return the best `limit` candidates of `find`, which takes a limit.
 

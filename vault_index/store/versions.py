@@ -79,7 +79,9 @@ class Step(NamedTuple):
 
 _VERSION = ", ".join(Version._fields)
 _STEP = ", ".join(Step._fields)
-_PUT = f"INSERT INTO version ({_VERSION}, text) VALUES ({', '.join('?' * (len(Version._fields) + 1))})"
+_PUT = (
+    f"INSERT INTO version ({_VERSION}, text) VALUES ({', '.join('?' * (len(Version._fields) + 1))})"
+)
 _OURS = (
     "SELECT work, who FROM step JOIN change ON change.id = change WHERE step.id > ? AND source = ?"
     " AND ((path = ? AND after IS ? AND (place IS NULL OR after IS NULL)) OR (place = ? AND after = ?))"
@@ -115,11 +117,20 @@ class Versions:
                 with suppress(UnicodeEncodeError):  # the index cannot store it either
                     self._record(database, one, gone, last_step)
 
-    def _record(self, database: Database, one: Seen, gone: Collection[tuple[str, str]], last_step: int) -> None:
+    def _record(
+        self, database: Database, one: Seen, gone: Collection[tuple[str, str]], last_step: int
+    ) -> None:
         if one.was not in ("", one.uid):
             _carry_over(database, one.was, one.uid)
         rows = _versions(database, one.uid)
-        here = next((row for row in rows if row.source == one.source and one.path in (row.path, row.moved_from)), None)
+        here = next(
+            (
+                row
+                for row in rows
+                if row.source == one.source and one.path in (row.path, row.moved_from)
+            ),
+            None,
+        )
         if here is not None and here.path == one.path and here.digest == one.digest:
             return
         there = here is not None and here.path == one.path and here.digest != REMOVED
@@ -139,10 +150,22 @@ class Versions:
         by = author or BY_HAND
         after = one.digest or None
         since = here.step if here else 0
-        for work, who in database.execute(_OURS, (since, one.source, one.path, after, one.path, after)):
+        for work, who in database.execute(
+            _OURS, (since, one.source, one.path, after, one.path, after)
+        ):
             action, by = work, who or author or OURSELVES
         number = rows[0].number + 1 if rows else 1
-        values = (one.uid, number, time.time(), by, action, one.source, one.path, moved_from, last_step)
+        values = (
+            one.uid,
+            number,
+            time.time(),
+            by,
+            action,
+            one.source,
+            one.path,
+            moved_from,
+            last_step,
+        )
         database.execute(_PUT, (*values, one.size, one.digest, one.text))
 
     def of(self, uid: str) -> list[Version]:
@@ -166,11 +189,17 @@ class Versions:
         With a path, only those of that file.
         """
         with self._state.transaction() as database:
-            rows = [row for row in _versions(database, uid) if not path or (row.source, row.path) == (source, path)]
+            rows = [
+                row
+                for row in _versions(database, uid)
+                if not path or (row.source, row.path) == (source, path)
+            ]
             paths = any_of({name for row in rows for name in (row.path, row.moved_from)} - {""})
             digests = any_of({row.digest.hex() for row in rows} - {""})
             numbers = any_of(row.number for row in rows)
-            database.execute(f"DELETE FROM version WHERE uid = ? AND number {ANY_OF}", (uid, numbers))
+            database.execute(
+                f"DELETE FROM version WHERE uid = ? AND number {ANY_OF}", (uid, numbers)
+            )
             touched = database.execute(
                 f"DELETE FROM step WHERE path {ANY_OF} OR place {ANY_OF} OR lower(hex(before)) {ANY_OF}"
                 " RETURNING change",
@@ -214,7 +243,11 @@ class Versions:
         with self._state.transaction() as database:
             change = database.value("DELETE FROM step WHERE id = ? RETURNING change", (step,))
             others = "EXISTS (SELECT 1 FROM step WHERE change = change.id)"
-            return bool(database.execute(f"DELETE FROM change WHERE id = ? AND NOT {others} RETURNING id", (change,)))
+            return bool(
+                database.execute(
+                    f"DELETE FROM change WHERE id = ? AND NOT {others} RETURNING id", (change,)
+                )
+            )
 
     def last_change(self, sources: Sequence[str] = (), only: int | None = None) -> Change | None:
         """Return the last change that can be undone, or the change `only`.
@@ -257,4 +290,6 @@ def _versions(database: Database, uid: str) -> list[Version]:
 def _carry_over(database: Database, was: str, uid: str) -> None:
     """Move the versions of a memory to its new id."""
     last = database.value("SELECT coalesce(max(number), 0) FROM version WHERE uid = ?", (uid,))
-    database.execute("UPDATE version SET uid = ?, number = number + ? WHERE uid = ?", (uid, last, was))
+    database.execute(
+        "UPDATE version SET uid = ?, number = number + ? WHERE uid = ?", (uid, last, was)
+    )

@@ -28,7 +28,10 @@ _LONGEST_ENDING = 5
 _WORD = re.compile(r"[^\W_]+")
 # Bytes are split several times faster than text: other ASCII characters become spaces, non-ASCII
 # bytes stay.
-_FOLDED = bytes(byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(256))
+_FOLDED = bytes(
+    byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32
+    for byte in range(256)
+)
 CHUNK_TEXT = f"{CONTEXT} || char(10) || {TEXT}"
 
 
@@ -54,7 +57,9 @@ def put_called(db: Database, document_id: int, called: str) -> None:
     before = db.value("SELECT called FROM document WHERE id = ?", (document_id,))
     if called != before:
         db.execute("UPDATE document SET called = ? WHERE id = ?", (called, document_id))
-        db.execute("INSERT INTO uncounted_text (text, change) VALUES (?, -1), (?, 1)", (before, called))
+        db.execute(
+            "INSERT INTO uncounted_text (text, change) VALUES (?, -1), (?, 1)", (before, called)
+        )
 
 
 def count_words(db: Database) -> None:
@@ -117,7 +122,9 @@ class Vocabulary:
         """
         return count_rows(self._db, "chunk") > _MANY_TEXTS
 
-    def of_lengths(self, shortest: int, longest: int, beginning: str = "") -> list[Mapping[str, str]]:
+    def of_lengths(
+        self, shortest: int, longest: int, beginning: str = ""
+    ) -> list[Mapping[str, str]]:
         """Return the words of each length with this beginning, with their forms without accents."""
         lengths = range(max(shortest, _LENGTHS[0]), min(longest, _LENGTHS[-1]) + 1)
         missing = [length for length in lengths if (beginning, length) not in self._by_length]
@@ -140,11 +147,14 @@ class Vocabulary:
         rarest part. Words that are not counted are left out: numbers, single letters, Chinese,
         Japanese and Korean.
         """
-        parts = {word: [part for part in _WORD.findall(word.lower()) if _counts(part)] for word in words}
+        parts = {
+            word: [part for part in _WORD.findall(word.lower()) if _counts(part)] for word in words
+        }
         stem_of = stems(self._db, {part for those in parts.values() for part in those})
         chunks = self.count_stems(stem_of)
         counts = {
-            word: [chunks.get(stem_of[part], 0) for part in those if part in stem_of] for word, those in parts.items()
+            word: [chunks.get(stem_of[part], 0) for part in those if part in stem_of]
+            for word, those in parts.items()
         }
         return {word: min(those) for word, those in counts.items() if those}
 
@@ -154,7 +164,8 @@ class Vocabulary:
         The keys of `stem_of` are words.
         """
         sql = (
-            f"SELECT stem, sum(chunks) FROM {self._TERM} WHERE stem IN ({', '.join('?' * len(stem_of))}) GROUP BY stem"
+            f"SELECT stem, sum(chunks) FROM {self._TERM} "
+            f"WHERE stem IN ({', '.join('?' * len(stem_of))}) GROUP BY stem"
         )
         return dict(self._db.execute(sql, tuple(stem_of.values())))
 
@@ -224,7 +235,8 @@ def stems(db: Database, words: Collection[str]) -> dict[str, str]:
     text = "\n".join(words).encode()
     tokenize = db.connection.fts5_tokenizer(*_TOKENIZER)
     tokens = cast(
-        "list[tuple[int, int, str]]", tokenize(text, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
+        "list[tuple[int, int, str]]",
+        tokenize(text, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False),
     )
     stems = {text[start:end].decode(): stem for start, end, stem in tokens}
     return {word: stems[word] for word in words if word in stems}

@@ -14,7 +14,14 @@ from typing import Any, NamedTuple, cast
 from vault_index.errors import VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp, Link, Vector
 from vault_index.store import document_names, spaces, vocabulary
-from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0, recreate_index, translated
+from vault_index.store.connection import (
+    ANY_OF,
+    Database,
+    any_of,
+    load_vec0,
+    recreate_index,
+    translated,
+)
 from vault_index.store.counts import NUMBERING, UNCLEAN, read_meta, write_meta
 from vault_index.store.records import DocumentColumns, column_names
 from vault_index.store.text_blocks import TEXT, in_blocks
@@ -117,7 +124,9 @@ class IndexWriter(Database):
                 # A cursor, because there may be a million.
                 for row in self.connection.execute(*_known_at(source, place)):
                     id_, path, *stamp, hash_, made = cast("tuple[Any, ...]", row)
-                    known[path] = KnownDocument(id_, path, FileStamp(*stamp), hash_, sys.intern(made))
+                    known[path] = KnownDocument(
+                        id_, path, FileStamp(*stamp), hash_, sys.intern(made)
+                    )
         return known if len(places) == 1 else dict(sorted(known.items()))
 
     def other_names(self, refs: Sequence[DocumentRef]) -> dict[str, list[str]]:
@@ -126,7 +135,8 @@ class IndexWriter(Database):
         places = {(ref.source, ref.path) for ref in refs}
         found: dict[str, list[str]] = {}
         for source, path, *stamp in self.execute(
-            f"SELECT source, path, size, mtime_ns, ctime_ns, inode FROM document WHERE inode {ANY_OF}", [any_of(stamps)]
+            f"SELECT source, path, size, mtime_ns, ctime_ns, inode FROM document WHERE inode {ANY_OF}",
+            [any_of(stamps)],
         ):
             if (source, path) not in places and FileStamp(*stamp) != stamps[stamp[-1]]:
                 found.setdefault(source, []).append(path)
@@ -175,7 +185,9 @@ class IndexWriter(Database):
 
     def remove_document(self, document_id: int) -> None:
         with self.transaction():
-            source, path = self.execute("SELECT source, path FROM document WHERE id = ?", (document_id,))[0]
+            source, path = self.execute(
+                "SELECT source, path FROM document WHERE id = ?", (document_id,)
+            )[0]
             chunk_ids = self.execute("SELECT id FROM chunk WHERE document_id = ?", (document_id,))
             blocks = self.execute(_BLOCKS, (document_id,))
             _remove_chunks(self, [chunk_id for (chunk_id,) in chunk_ids])
@@ -195,7 +207,9 @@ class IndexWriter(Database):
         """
         with self.transaction():
             _put_faults(self, source, path, faults)
-            self.execute("UPDATE document SET made_with = '' WHERE source = ? AND path = ?", (source, path))
+            self.execute(
+                "UPDATE document SET made_with = '' WHERE source = ? AND path = ?", (source, path)
+            )
 
     def memories_alone(self, document_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
         """Return id and path of the given documents that are memories with a unique id."""
@@ -224,16 +238,24 @@ class IndexWriter(Database):
             " WHERE chunk_fts MATCH ?"
         )
         some = (phrases[start : start + _PHRASES] for start in range(0, len(phrases), _PHRASES))
-        return [row for those in some for row in self.execute(sql, [" OR ".join(f'"{one}"' for one in those)])]
+        return [
+            row
+            for those in some
+            for row in self.execute(sql, [" OR ".join(f'"{one}"' for one in those)])
+        ]
 
-    def read_again(self, document_ids: Iterable[int], omitting: Iterable[int] = ()) -> list[tuple[str, str]]:
+    def read_again(
+        self, document_ids: Iterable[int], omitting: Iterable[int] = ()
+    ) -> list[tuple[str, str]]:
         """Mark documents to be read again by the next sync; return their sources and paths.
 
         Also marks sessions with an omitted content that has one of these fingerprints.
         """
         any_of_it = f"EXISTS (SELECT 1 FROM json_each(omitted) WHERE value {ANY_OF})"
         sql = f"UPDATE document SET made_with = '' WHERE id {ANY_OF} OR (omitted IS NOT NULL AND {any_of_it})"
-        return self.execute(f"{sql} RETURNING source, path", (any_of(document_ids), any_of(omitting)))
+        return self.execute(
+            f"{sql} RETURNING source, path", (any_of(document_ids), any_of(omitting))
+        )
 
     def put_stamp(self, document_id: int, stamp: FileStamp) -> None:
         """Update the stamp of a document whose text is unchanged."""
@@ -306,7 +328,12 @@ def _known_at(source: str, place: str) -> tuple[str, tuple[str, ...]]:
     if not place:
         return f"{sql} ORDER BY path", (source,)
     # `0` follows `/` in ASCII: the paths below the place are one range of the path index.
-    return f"{sql} AND (path = ? OR (path > ? AND path < ?)) ORDER BY path", (source, place, f"{place}/", f"{place}0")
+    return f"{sql} AND (path = ? OR (path > ? AND path < ?)) ORDER BY path", (
+        source,
+        place,
+        f"{place}/",
+        f"{place}0",
+    )
 
 
 def _put_names(db: Database, document_id: int, row: DocumentRow) -> None:
@@ -317,7 +344,15 @@ def _put_names(db: Database, document_id: int, row: DocumentRow) -> None:
     aliases = [(alias, same_form(alias), document_id) for alias in row.aliases]
     db.execute_many("INSERT INTO alias (alias, folded, document_id) VALUES (?, ?, ?)", aliases)
     links = [
-        (document_id, link.line, link.target, document_names.target_name(link), link.heading, link.text, link.embed)
+        (
+            document_id,
+            link.line,
+            link.target,
+            document_names.target_name(link),
+            link.heading,
+            link.text,
+            link.embed,
+        )
         for link in row.links
     ]
     columns = "document_id, line, target, target_name, heading, text, embed"
@@ -354,7 +389,9 @@ def _put_chunks(
     kept = [rows.pop() if (rows := by_key.get(chunk.embed_key)) else None for chunk in chunks]
     for left in [old for rows in by_key.values() for old in rows]:
         by_text.setdefault(left.text, []).append(left)
-    texts = zip(count(-sum(chunk.of_fields for chunk in chunks)), _put_texts(db, chunks), strict=False)
+    texts = zip(
+        count(-sum(chunk.of_fields for chunk in chunks)), _put_texts(db, chunks), strict=False
+    )
     for (ordinal, text), chunk, same in zip(texts, chunks, kept, strict=True):
         # A text whose tags or title changed keeps its vector until it has a new one.
         if same or (same := rows.pop() if (rows := by_text.get(chunk.text)) else None):
@@ -368,7 +405,10 @@ def _put_chunks(
 def _put_texts(db: Database, chunks: Sequence[ChunkRow]) -> list[tuple[int, int, int]]:
     """Store the texts and return block, place and byte length of each chunk's text."""
     places: list[tuple[int, int, int]] = []
-    texts = [(chunk.context, json.dumps(chunk.headings, ensure_ascii=False), chunk.text) for chunk in chunks]
+    texts = [
+        (chunk.context, json.dumps(chunk.headings, ensure_ascii=False), chunk.text)
+        for chunk in chunks
+    ]
     for body, sizes in in_blocks(texts):
         block_id = db.value("INSERT INTO text_block (body) VALUES (?) RETURNING id", (body,))
         places += [(block_id, place, size) for place, size in enumerate(sizes)]
@@ -376,7 +416,9 @@ def _put_texts(db: Database, chunks: Sequence[ChunkRow]) -> list[tuple[int, int,
 
 
 def _terms_hash(terms: Sequence[str]) -> bytes:
-    return hashlib.blake2b("\0".join(terms).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return hashlib.blake2b(
+        "\0".join(terms).encode("utf-8", "surrogatepass"), digest_size=16
+    ).digest()
 
 
 def _keep_chunk(
@@ -418,7 +460,10 @@ def _insert_chunk(
         (document_id, *place, chunk.start_line, chunk.end_line, chunk.tokens, *keys),
     )
     chunk_id = db.connection.last_insert_rowid()
-    db.execute(f"INSERT INTO chunk_fts (rowid, {_TERMS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (chunk_id, *chunk.terms))
+    db.execute(
+        f"INSERT INTO chunk_fts (rowid, {_TERMS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (chunk_id, *chunk.terms),
+    )
     vocabulary.add_chunk(db, chunk_id)
     for space_id, vectors in cached.items():
         spaces.add_chunk(db, space_id, chunk_id, vectors.get(chunk.embed_key))

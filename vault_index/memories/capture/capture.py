@@ -44,7 +44,9 @@ def capture_memories(
     spoken = project_of(project or "")
     origin = {"entered_by": entered_by, "project": spoken.names[0] or None}
     done, failed = [], []
-    with writing(runtime, "capture", sources, now, who=entered_by, dry_run=dry_run, typed_in=typed_in) as memories:
+    with writing(
+        runtime, "capture", sources, now, who=entered_by, dry_run=dry_run, typed_in=typed_in
+    ) as memories:
         memories.folders = spoken.folders
         for captured in found:
             try:
@@ -60,7 +62,9 @@ def capture_memories(
                 if session:
                     new = read_text(with_changes(new.text, {"session": session}))
                 folder = WAITING if captured.guessed else INBOX
-                done.append(_stored(memories, captured, new, folder if mode == "inbox" else None, weak))
+                done.append(
+                    _stored(memories, captured, new, folder if mode == "inbox" else None, weak)
+                )
             except VaultIndexError as error:
                 failed.append(FailedItem(f"line {captured.line}", error.message, error.hint))
     if dry_run:
@@ -71,14 +75,18 @@ def capture_memories(
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 
-def _found(text: str, now: datetime, more_tags: Sequence[str], *, statements: bool) -> tuple[Captured, ...]:
+def _found(
+    text: str, now: datetime, more_tags: Sequence[str], *, statements: bool
+) -> tuple[Captured, ...]:
     """What is to be kept, each fact once; nothing of what our own recall put into the text, or of what
     is private."""
     words = tag_words(more_tags)
     text = drop_private(drop_recalled(text))
     found = {_words(one): one for one in captures(text, now=now, tag_words=words)}
     if statements:
-        from vault_index.memories.capture import statements as plain  # its patterns take a while to compile
+        from vault_index.memories.capture import (
+            statements as plain,
+        )  # its patterns take a while to compile
 
         for one in plain.statements(text):
             if not any(_words(one) in marked for marked in found):  # what is marked is kept whole
@@ -91,13 +99,23 @@ def _words(captured: Captured) -> str:
 
 
 def _stored(
-    memories: MemoryStore, captured: Captured, new: MemoryFile, folder: str | None, weak: Sequence[str]
+    memories: MemoryStore,
+    captured: Captured,
+    new: MemoryFile,
+    folder: str | None,
+    weak: Sequence[str],
 ) -> MemoryOutcome:
     title = new.title
-    details = {"type": new.front["type"], "tags": new.front.get("tags", []), "expires": new.front.get("expires")}
+    details = {
+        "type": new.front["type"],
+        "tags": new.front.get("tags", []),
+        "expires": new.front.get("expires"),
+    }
     if memories.dry_run:
         details["text"] = captured.text
     stored = memories.store(new, folder=folder)
     details["warnings"] = [*stored.warnings, *weak]
     uid = "" if memories.dry_run and stored.created else stored.id  # it would have another one
-    return MemoryOutcome(uid, stored.path, title, "created" if stored.created else "duplicate", details)
+    return MemoryOutcome(
+        uid, stored.path, title, "created" if stored.created else "duplicate", details
+    )

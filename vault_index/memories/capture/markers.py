@@ -53,14 +53,20 @@ _HEADING = re.compile(r" {0,3}#{1,6}\s")
 _PLACEHOLDER = re.compile(r"<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|[\W_]*")
 _LABEL = re.compile(rf"[*_]*\(?({'|'.join(TYPES)})\)?[*_]*\s*[:\-–—]\s+(?=\S)", re.IGNORECASE)
 
-_UNTIL = re.compile(r"\b(?:until|till|expir(?:es?|ing|y|ation)(?: date)?(?: on)?)\b:? ", re.IGNORECASE)
+_UNTIL = re.compile(
+    r"\b(?:until|till|expir(?:es?|ing|y|ation)(?: date)?(?: on)?)\b:? ", re.IGNORECASE
+)
 _LASTS = re.compile(
     r"(?:^|[.;:!?(\[—–\n][^\S\n]*)(?:this )?(?:is )?(?:only )?(?:expires?|expiry|valid(?: for)?|keep for)\b:? ",
     re.IGNORECASE,
 )
-_THROUGH = re.compile(r"(?<!day )(?<!(?:mon|tue|wed|thu|fri|sat|sun) )\b(?:through|thru) ", re.IGNORECASE)
+_THROUGH = re.compile(
+    r"(?<!day )(?<!(?:mon|tue|wed|thu|fri|sat|sun) )\b(?:through|thru) ", re.IGNORECASE
+)
 _QUARTER = re.compile(r"\b(?:q[1-4][ /-]?\d{4}|\d{4}[ /-]?q[1-4])\b", re.IGNORECASE)
-_BEGINS = re.compile(r"\b(?:in|since|from|by|after|before|of|for|to|than|at|on|around|early|late|mid|starting) $")
+_BEGINS = re.compile(
+    r"\b(?:in|since|from|by|after|before|of|for|to|than|at|on|around|early|late|mid|starting) $"
+)
 """What before a quarter tells that it does not say how long something holds."""
 _CLAUSE = re.compile(
     r"(?:[^.;:!?()\[\]\n—–,]|,(?= \d{4}\b)){0,40}?"
@@ -68,7 +74,8 @@ _CLAUSE = re.compile(
     r"| (?:and|or|but|because|since|so|then|while|when|unless|only|as|at|inclusive)\b)"
 )
 _DURATION = re.compile(
-    r"(?:in )?(?:(?:\d+|[a-z]+) (?:minute|hour|day|week|fortnight|month|year)s?|\d+ ?[hdwy])\b", re.IGNORECASE
+    r"(?:in )?(?:(?:\d+|[a-z]+) (?:minute|hour|day|week|fortnight|month|year)s?|\d+ ?[hdwy])\b",
+    re.IGNORECASE,
 )
 _TEMPORARY = re.compile(
     r"(?<!not )(?<!no longer )(?<!non-)\b(?:temporarily|temp(?:orary)?(?! (?:\w+ )?"
@@ -113,7 +120,9 @@ def captures(text: str, *, now: datetime, tag_words: TagWords) -> tuple[Captured
         for match in _MARKER.finditer(line):
             body = _body(lines, shown, fenced, number, match)
             if not _PLACEHOLDER.fullmatch(body):
-                found.setdefault(" ".join(body.lower().split()), _titled(_labelled(Captured(body, number + 1))))
+                found.setdefault(
+                    " ".join(body.lower().split()), _titled(_labelled(Captured(body, number + 1)))
+                )
     return tuple(inferred(each, now=now, tag_words=tag_words) for each in found.values())
 
 
@@ -128,7 +137,11 @@ def without_code(lines: Sequence[str]) -> tuple[list[str], frozenset[int]]:
     fenced = frozenset(_fenced(lines))
     text = "\n".join("" if number in fenced else line for number, line in enumerate(lines))
     # The spans are cut at line ends, which stay where they are.
-    spans = (match.span() for start, end in code_spans(text) for match in _LINE.finditer(text, start, end))
+    spans = (
+        match.span()
+        for start, end in code_spans(text)
+        for match in _LINE.finditer(text, start, end)
+    )
     return masked(text, spans).split("\n"), fenced
 
 
@@ -145,7 +158,11 @@ def _fenced(lines: Sequence[str]) -> Iterator[int]:
 
 
 def _body(
-    lines: Sequence[str], shown: Sequence[str], fenced: frozenset[int], number: int, marker: re.Match[str]
+    lines: Sequence[str],
+    shown: Sequence[str],
+    fenced: frozenset[int],
+    number: int,
+    marker: re.Match[str],
 ) -> str:
     """What follows the marker, without the quote marks and the indentation of the place it stands in."""
     first = lines[number]
@@ -193,7 +210,11 @@ def _unquoted(line: str) -> str:
 def _labelled(captured: Captured) -> Captured:
     """`Decision: …` is a decision."""
     match = _LABEL.match(captured.text)
-    return replace(captured, type=match[1].lower(), text=captured.text[match.end() :]) if match else captured
+    return (
+        replace(captured, type=match[1].lower(), text=captured.text[match.end() :])
+        if match
+        else captured
+    )
 
 
 def _titled(captured: Captured) -> Captured:
@@ -221,14 +242,22 @@ def _expiry(text: str, now: datetime) -> str | None:
     a bracket begins with it.
     """
     plain = re.sub(r"[*_]+", "", masked(text, code_spans(text)))
-    ends = [match.end() for match in _UNTIL.finditer(plain) if not _DURATION.match(plain, match.end())]
+    ends = [
+        match.end() for match in _UNTIL.finditer(plain) if not _DURATION.match(plain, match.end())
+    ]
     ends += [match.end() for match in _LASTS.finditer(plain)]
     said = [day for end in ends[:MOST_DATES] if (day := leading_date(plain[end : end + 80], now))]
     alone = [match.end() for match in _THROUGH.finditer(plain)]
     if not said:
         quarters = [match.start() for match in _QUARTER.finditer(plain)]
-        alone += [start for start in quarters if not _BEGINS.search(plain[max(start - 10, 0) : start].lower())]
-    said += [day for start in alone[:MOST_DATES] if (day := _clause_date(plain[start : start + 80], now))]
+        alone += [
+            start
+            for start in quarters
+            if not _BEGINS.search(plain[max(start - 10, 0) : start].lower())
+        ]
+    said += [
+        day for start in alone[:MOST_DATES] if (day := _clause_date(plain[start : start + 80], now))
+    ]
     if said:
         return next((day for day in said if day >= now.date().isoformat()), None)
     return (now.date() + TEMPORARY).isoformat() if _TEMPORARY.search(plain) else None

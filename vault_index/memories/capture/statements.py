@@ -28,7 +28,9 @@ QUESTION = re.compile(
     r"(?:i|we|you|it|this|that|there|they|he|she|the|our|my|anyone|someone|all)\b"
 )
 
-_THING = r"(?!(?:it|this|that|them|these|those|so)\b(?! (?:we|you|the|every|all)\b)|nothing\b|later\b)"
+_THING = (
+    r"(?!(?:it|this|that|them|these|those|so)\b(?! (?:we|you|the|every|all)\b)|nothing\b|later\b)"
+)
 """What was decided is not `it` or `that`: the sentence before it would be needed."""
 _NAMED = r"(?!(?:it|this|that|them)\b)"
 _ONE_OF_TWO = r"(?:it|this|that|the (?:first|second|third|last|former|latter|other|new|old))\b"
@@ -93,7 +95,11 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 REMINDER = _any_of(_REMINDERS)
 """What comes after it is to be kept; of the others the whole sentence is."""
-STATEMENTS = (("decision", _any_of(_DECISIONS)), (None, _any_of(_PREFERENCES)), ("pattern", _any_of(_RULES)))
+STATEMENTS = (
+    ("decision", _any_of(_DECISIONS)),
+    (None, _any_of(_PREFERENCES)),
+    ("pattern", _any_of(_RULES)),
+)
 """The type of memory of each; a preference has none of its own."""
 
 RULE = re.compile(
@@ -119,8 +125,12 @@ STATE = re.compile(
 )
 """What `I always …` and `we never …` complain of."""
 UNNAMED = re.compile(r"this|that|it|which|there|he|she|they|these|those|you|i")
-REPORTED = re.compile(r"\b(?:says?|said|thinks?|told|claims?|wonder|know|sure|believe|if|whether|maybe|perhaps|test)\b")
-FAULT = re.compile(r"happen|occur|fail|get|reach|return|see|null|none|empty|undefined|called|reached|negative")
+REPORTED = re.compile(
+    r"\b(?:says?|said|thinks?|told|claims?|wonder|know|sure|believe|if|whether|maybe|perhaps|test)\b"
+)
+FAULT = re.compile(
+    r"happen|occur|fail|get|reach|return|see|null|none|empty|undefined|called|reached|negative"
+)
 """What `should never …` when a program is wrong."""
 
 
@@ -131,7 +141,9 @@ _WRAPPED = 60
 """A line of as many characters may go on in the next one."""
 
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|«[^«»\n]*»|(?<!\w)'(?=[^' \n]* )[^'\n]*'(?!\w)")
-_APART = re.compile(r"\s*(?:>|\||#{1,6} |\$ |\+{3} |-{3} |@@ )|(?: {4}|\t)(?!\s*(?:[-*+]|\d+[.)]) )")
+_APART = re.compile(
+    r"\s*(?:>|\||#{1,6} |\$ |\+{3} |-{3} |@@ )|(?: {4}|\t)(?!\s*(?:[-*+]|\d+[.)]) )"
+)
 """Lines that are not the user's sentences: quotes, tables, headings, commands, diffs, indented code."""
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _STOP = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?…](?=[\s)]|$)")
@@ -171,7 +183,11 @@ def _sentences(text: str) -> Iterator[tuple[int, str, str]]:
 def _lower(text: str) -> str:
     """In lower case, at equal offsets: a few letters have two in lower case."""
     lower = text.lower()
-    return lower if len(lower) == len(text) else "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
+    return (
+        lower
+        if len(lower) == len(text)
+        else "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
+    )
 
 
 def _joined(lines: list[str], shown: list[str]) -> Iterator[tuple[int, tuple[str, str]]]:
@@ -198,7 +214,11 @@ def _joined(lines: list[str], shown: list[str]) -> Iterator[tuple[int, tuple[str
 def _stated(sentence: str) -> tuple[str | None, int] | None:
     """The type of memory a sentence states, and where what is to be kept of it begins; None if it states nothing."""
     begin = _after_fillers(sentence, 0)
-    if sentence.rstrip(" )`").endswith("?") or QUESTION.match(sentence, begin) or len(sentence.split()) < 3:
+    if (
+        sentence.rstrip(" )`").endswith("?")
+        or QUESTION.match(sentence, begin)
+        or len(sentence.split()) < 3
+    ):
         return None
     for start in _starts(sentence, begin):
         reminder = REMINDER.match(sentence, start)
@@ -232,7 +252,9 @@ def _is_rule(sentence: str, start: int) -> bool:
     """Whether `always …` or `never …` tells what to do, not what happens."""
     rule = RULE.match(sentence, start)
     if rule:
-        return not NO_VERB.fullmatch(rule["verb"]) and not (rule["subject"] and STATE.fullmatch(rule["verb"]))
+        return not NO_VERB.fullmatch(rule["verb"]) and not (
+            rule["subject"] and STATE.fullmatch(rule["verb"])
+        )
     norm = NORM.match(sentence, start)
     if not norm or UNNAMED.fullmatch(norm["subject"]) or REPORTED.search(norm["subject"]):
         return False

@@ -82,7 +82,9 @@ def read_text(text: str, path: str = "") -> MemoryFile:
     lines = lines_with_ends(rest)
     head, body = lines[: front.lines], "".join(lines[front.lines :])
     inside = "".join(head[1:-1])
-    return MemoryFile(mark + head[0], inside, head[-1], body, newline, front.values, front.faults, path=path)
+    return MemoryFile(
+        mark + head[0], inside, head[-1], body, newline, front.values, front.faults, path=path
+    )
 
 
 def lines_with_ends(text: str) -> list[str]:
@@ -149,9 +151,13 @@ def with_section(text: str, heading: str, new: str, *, append: bool) -> str:
     """
     file = read_text(text)
     lines = lines_with_ends(text)
-    headings = _headings(split_lines(text.removeprefix(BOM)), len(lines) - len(lines_with_ends(file.body)))
+    headings = _headings(
+        split_lines(text.removeprefix(BOM)), len(lines) - len(lines_with_ends(file.body))
+    )
     level, found = _named(headings, heading)
-    below = [other for rank, other in headings if other.start_line > found.end_line and rank <= level]
+    below = [
+        other for rank, other in headings if other.start_line > found.end_line and rank <= level
+    ]
     start, end = _filled(lines, found.end_line, below[0].start_line - 1 if below else len(lines))
     before, old, after = ("".join(part) for part in (lines[:start], lines[start:end], lines[end:]))
     section = with_line_ends(without_blank_edges(new), file.newline)
@@ -199,7 +205,11 @@ def _named(headings: Sequence[tuple[int, Block]], name: str) -> tuple[int, Block
     found = [(level, one) for level, one in of_level if _folded(one.headings[-1]) == wanted]
     if not found and "#" in words:
         path = tuple(_folded(part) for part in words.split("#"))
-        found = [(level, one) for level, one in of_level if tuple(map(_folded, one.headings[-len(path) :])) == path]
+        found = [
+            (level, one)
+            for level, one in of_level
+            if tuple(map(_folded, one.headings[-len(path) :])) == path
+        ]
     if len(found) == 1:
         return found[0]
     if found:
@@ -208,10 +218,13 @@ def _named(headings: Sequence[tuple[int, Block]], name: str) -> tuple[int, Block
             f"the heading {name.strip()!r} stands there {len(found)} times: lines {lines}",
             "say which one with the heading above it, as Parent#Heading, or edit the file",
         )
-    there = ", ".join(f"{'#' * level} {one.headings[-1]}" for level, one in headings[:_SHOWN_HEADINGS])
+    there = ", ".join(
+        f"{'#' * level} {one.headings[-1]}" for level, one in headings[:_SHOWN_HEADINGS]
+    )
     more = f" and {len(headings) - _SHOWN_HEADINGS} more" if len(headings) > _SHOWN_HEADINGS else ""
     raise UsageError(
-        f"there is no heading {name.strip()!r}", f"there are: {there}{more}" if there else "the file has no headings"
+        f"there is no heading {name.strip()!r}",
+        f"there are: {there}{more}" if there else "the file has no headings",
     )
 
 

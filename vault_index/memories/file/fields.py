@@ -39,7 +39,8 @@ def read_fields(given: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
     expires = read.get("expires")
     if expires and (last_moment(expires) or 0.0) < now.timestamp():
         raise UsageError(
-            f"expires: {expires} is past", "give a day to come, or leave it out: most memories never expire"
+            f"expires: {expires} is past",
+            "give a day to come, or leave it out: most memories never expire",
         )
     return read
 
@@ -53,7 +54,10 @@ def said_in(front: Mapping[str, Any]) -> dict[str, Any]:
 
 def changes_of(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of the frontmatter to be set, and with None those to be taken away."""
-    return {name: (list(value) if isinstance(value, tuple) else value) or None for name, value in fields.items()}
+    return {
+        name: (list(value) if isinstance(value, tuple) else value) or None
+        for name, value in fields.items()
+    }
 
 
 def _read(field: Field, value: Any, now: datetime) -> Any:
@@ -85,12 +89,16 @@ def _items(name: str, value: Any) -> list[str]:
     if isinstance(value, str):
         return [text for part in value.split(",") if (text := part.strip())]
     if isinstance(value, Mapping) or not isinstance(value, Iterable):
-        raise UsageError(f"{name} must be a list, not {value!r}", "give a list, or a text with commas")
+        raise UsageError(
+            f"{name} must be a list, not {value!r}", "give a list, or a text with commas"
+        )
     return [text for item in value if (text := _line(name, item))]
 
 
 def _choice(field: Field, value: Any) -> str:
     text = _line(field.name, value).lower()
     if text and text not in field.choices:
-        raise UsageError(f"{text!r} is no {field.name} of a memory", f"choose one of: {', '.join(field.choices)}")
+        raise UsageError(
+            f"{text!r} is no {field.name} of a memory", f"choose one of: {', '.join(field.choices)}"
+        )
     return text

@@ -93,12 +93,19 @@ class MemoryFiles:
         data, status = self._read(path)
         try:
             file = read_text(data.decode(errors="replace" if any_bytes else "strict"), path)
-            return replace(file, source=self.source, digest=hashlib.sha256(data).digest(), status=status, data=data)
+            return replace(
+                file,
+                source=self.source,
+                digest=hashlib.sha256(data).digest(),
+                status=status,
+                data=data,
+            )
         except UnicodeDecodeError as error:
             _, line = decode(data)
             where = f": line {line}" if line else ""
             raise UsageError(
-                f"{path} is not written in UTF-8{where}", "save it as UTF-8 in an editor, and try again"
+                f"{path} is not written in UTF-8{where}",
+                "save it as UTF-8 in an editor, and try again",
             ) from error
 
     def read_bytes(self, path: str) -> bytes:
@@ -148,7 +155,9 @@ class MemoryFiles:
                     names = (f"{name.removesuffix('.md')}{number}.md" for number in _numbers(" "))
                     found = disk.move_to_free_name(name, names, at=at, into=into)
             except UsageError as error:
-                raise UsageError(f"{_TRASH}: {error.message}", "delete the memory with --permanent") from error
+                raise UsageError(
+                    f"{_TRASH}: {error.message}", "delete the memory with --permanent"
+                ) from error
             except NotADirectoryError as error:
                 raise UsageError(
                     f"the {_TRASH} of the vault is no folder, so {path} stays where it is",
@@ -165,7 +174,10 @@ class MemoryFiles:
         new_folder, _, new_name = target.rpartition("/")
         with _translated(path, "moved"), self._locked(folder) as at:
             os.lstat(name, dir_fd=at)
-            with _translated(target, "written"), disk.folder_in(self._root, new_folder, make=True) as into:
+            with (
+                _translated(target, "written"),
+                disk.folder_in(self._root, new_folder, make=True) as into,
+            ):
                 disk.rename_without_overwriting(name, new_name, at=at, into=into)
                 disk.sync_folder(".", at=into)
             disk.sync_folder(".", at=at)
@@ -177,7 +189,10 @@ class MemoryFiles:
         folder, _, name = path.rpartition("/")
         bin, _, old = trashed.rpartition("/")
         try:
-            with disk.folder_in(self._root, bin) as at, disk.folder_in(self._root, folder, make=True) as into:
+            with (
+                disk.folder_in(self._root, bin) as at,
+                disk.folder_in(self._root, folder, make=True) as into,
+            ):
                 if bin.split("/")[0] != _TRASH or _digest(old, at) != digest:
                     return False
                 disk.move_without_overwriting(old, name, at=at, into=into)
@@ -190,8 +205,14 @@ class MemoryFiles:
         """The files in the trash of the vault that name this id."""
         trash = Path(self._root, _TRASH)
         with _translated(_TRASH, "read"):
-            found = (file for file in sorted(trash.rglob("*.md")) if file.is_file() and not file.is_symlink())
-            named = [file for file in found if uid.encode() in read_regular(str(file), MAX_BYTES)[0]]
+            found = (
+                file
+                for file in sorted(trash.rglob("*.md"))
+                if file.is_file() and not file.is_symlink()
+            )
+            named = [
+                file for file in found if uid.encode() in read_regular(str(file), MAX_BYTES)[0]
+            ]
         return [file.relative_to(self._root).as_posix() for file in named]
 
     def remove(self, path: str) -> None:
@@ -215,18 +236,26 @@ class MemoryFiles:
         parts = parts_of(path)
         if parts is None or not path.startswith(f"{self._dir}/"):
             raise UsageError(
-                f"{shown!r} is no name inside the memory folder {self._dir}", "give one as handoffs/2026-01-01"
+                f"{shown!r} is no name inside the memory folder {self._dir}",
+                "give one as handoffs/2026-01-01",
             )
         place = f"{self._root}/{path}"
         exists = os.path.lexists(place)
         own = parts[len(PurePosixPath(self._dir).parts) :]
         reason = unusable(own, new=not exists)
         if reason:
-            raise UsageError(f"{shown!r} cannot be the name of a memory: {reason}", "choose another name")
-        with disk.os_errors_as(f"{shown!r} cannot be looked at", "try again in a moment"):  # a link that went away
+            raise UsageError(
+                f"{shown!r} cannot be the name of a memory: {reason}", "choose another name"
+            )
+        with disk.os_errors_as(
+            f"{shown!r} cannot be looked at", "try again in a moment"
+        ):  # a link that went away
             top, real = disk.real_path(f"{self._root}/{self._dir}"), disk.real_path(place)
         if not disk.is_under(disk.real_path(self._root), top) or not disk.is_under(top, real):
-            raise UsageError(f"{shown!r} leads out of the memory folder {self._dir} through a link", "remove the link")
+            raise UsageError(
+                f"{shown!r} leads out of the memory folder {self._dir} through a link",
+                "remove the link",
+            )
         if os.path.exists(place) and not os.path.isfile(place):
             raise UsageError(f"{shown!r} is there already, and is no file", "choose another name")
 
@@ -264,7 +293,9 @@ def encoded(text: str | bytes) -> bytes:
     try:
         return text if isinstance(text, bytes) else text.encode()
     except UnicodeEncodeError as error:
-        raise UsageError("the text holds characters that UTF-8 cannot write", "give it as valid UTF-8") from error
+        raise UsageError(
+            "the text holds characters that UTF-8 cannot write", "give it as valid UTF-8"
+        ) from error
 
 
 def _digest(name: str, at: int) -> bytes | None:
@@ -304,9 +335,13 @@ def _translated(path: str, done: str) -> Iterator[None]:
             raise NotFoundError(f"{path} is gone", "run: vault-index sync") from error
         taken = isinstance(error, NotADirectoryError)
         hint = "a file has the name of its folder: rename it, or choose" if taken else "choose"
-        raise UsageError(f"{path} cannot be {done}: {error.strerror}", f"{hint} another name") from error
+        raise UsageError(
+            f"{path} cannot be {done}: {error.strerror}", f"{hint} another name"
+        ) from error
     except OSError as error:
-        hint = _HINTS.get(error.errno or 0, "check the permissions of the folder; nothing was changed")
+        hint = _HINTS.get(
+            error.errno or 0, "check the permissions of the folder; nothing was changed"
+        )
         raise VaultIndexError(f"{path} cannot be {done}: {error.strerror}", hint) from error
 
 
@@ -330,7 +365,9 @@ _RESERVED = re.compile(r'[\\:*?"<>|\x00-\x1f\x7f]')
 def slug(title: str) -> str:
     """Words joined by `-`, in lower case, at most 60 characters; letters of any script stay. May be empty."""
     text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", title).lower())
-    words = "".join(character if unicodedata.category(character)[0] in "LMN" else " " for character in text).split()
+    words = "".join(
+        character if unicodedata.category(character)[0] in "LMN" else " " for character in text
+    ).split()
     whole = "-".join(words)
     cut = whole[:_SLUG_CHARACTERS]
     if len(whole) > len(cut) and whole[len(cut)] != "-":
@@ -349,12 +386,18 @@ def unusable(parts: list[str], *, new: bool) -> str:
         ("it is not valid UTF-8", not all(map(is_readable_name, parts))),
         ("it is empty", name == ".md"),
         ("what begins with a dot is hidden", any(part.startswith(".") for part in parts)),
-        ("the index passes over such names", not (all(map(is_folder_name, parts[:-1])) and is_document_name(name))),
+        (
+            "the index passes over such names",
+            not (all(map(is_folder_name, parts[:-1])) and is_document_name(name)),
+        ),
         (f"{bad[0]!r} is not allowed in file names everywhere" if bad else "", new and bool(bad)),
         (
             "names must not begin with a space, or end with a space or a dot",
             new and any(stem != stem.strip() or stem.endswith(".") for stem in stems),
         ),
-        ("it is too long", new and any(len(part.encode("utf-8", "surrogatepass")) > NAME_BYTES for part in parts)),
+        (
+            "it is too long",
+            new and any(len(part.encode("utf-8", "surrogatepass")) > NAME_BYTES for part in parts),
+        ),
     ]
     return next((reason for reason, holds in reasons if holds), "")

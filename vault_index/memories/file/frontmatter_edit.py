@@ -21,9 +21,13 @@ KEYS = (
 
 DATES = frozenset({"created", "updated", "expires", "valid_until", "archived"})
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?")
-_NUMBER_TO_OBSIDIAN = re.compile(r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?|0o[0-7]+|0x[0-9a-fA-F]+")
+_NUMBER_TO_OBSIDIAN = re.compile(
+    r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?|0o[0-7]+|0x[0-9a-fA-F]+"
+)
 # Words that no reader takes for anything but text: they need no quotes, and no dumper, which takes half a millisecond.
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:[ /-][A-Za-z0-9_]+)*|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_PLAIN = re.compile(
+    r"[A-Za-z][A-Za-z0-9_]*(?:[ /-][A-Za-z0-9_]+)*|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+)
 _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 _ENDLESS = 1 << 30
 
@@ -36,7 +40,9 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    style = '"' if not value.isprintable() else "'" if _NUMBER_TO_OBSIDIAN.fullmatch(value) else None
+    style = (
+        '"' if not value.isprintable() else "'" if _NUMBER_TO_OBSIDIAN.fullmatch(value) else None
+    )
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
@@ -81,7 +87,12 @@ def _quoted(value: Any, style: str | None) -> str:
 
 def _dump(value: Any, *, flow: bool) -> str:
     text: str = yaml.dump(
-        value, Dumper=_Dumper, default_flow_style=flow, width=_ENDLESS, allow_unicode=True, sort_keys=False
+        value,
+        Dumper=_Dumper,
+        default_flow_style=flow,
+        width=_ENDLESS,
+        allow_unicode=True,
+        sort_keys=False,
     )
     return text.rstrip("\n")
 
@@ -104,7 +115,8 @@ def with_changes(text: str, changes: Mapping[str, Any]) -> str:
     if file.closing and file.faults:
         fault = file.faults[0]
         raise UsageError(
-            f"line {fault.line}: {fault.message}; nothing was written", "mend that line of the file, and try again"
+            f"line {fault.line}: {fault.message}; nothing was written",
+            "mend that line of the file, and try again",
         )
     inside = file.inside
     for key in sorted(changes, key=_rank):
@@ -141,7 +153,9 @@ def _values(inside: str) -> Mapping[str, Any] | None:
     return None if front.faults else front.values
 
 
-def _did(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None, key: str, value: Any) -> bool:
+def _did(
+    before: Mapping[str, Any] | None, after: Mapping[str, Any] | None, key: str, value: Any
+) -> bool:
     if before is None or after is None or (key in after) == (value is None):
         return False
     if value is not None and after[key] != value and not (key in DATES and isinstance(value, str)):
@@ -153,7 +167,9 @@ def _attempts(inside: str, key: str, value: Any, newline: str) -> Iterator[str]:
     """Ways to make the change, the gentlest first."""
     root = yaml.compose(inside, Loader=_LOADER)
     pairs: list[Pair] = root.value if isinstance(root, yaml.MappingNode) else []
-    names = [known_key(name.value) if isinstance(name, yaml.ScalarNode) else "" for name, _ in pairs]
+    names = [
+        known_key(name.value) if isinstance(name, yaml.ScalarNode) else "" for name, _ in pairs
+    ]
     found = [number for number, name in enumerate(names) if name == key]
     flow = isinstance(root, yaml.MappingNode) and bool(root.flow_style)
     if value is None:
@@ -215,7 +231,9 @@ def _margin(inside: str, node: yaml.Node) -> str:
 
 def _predecessor(pairs: list[Pair], key: str) -> Pair | None:
     """The entry that a new one follows: of the known keys there are, the one that comes before it in a new file."""
-    known = {known_key(pair[0].value): pair for pair in pairs if isinstance(pair[0], yaml.ScalarNode)}
+    known = {
+        known_key(pair[0].value): pair for pair in pairs if isinstance(pair[0], yaml.ScalarNode)
+    }
     before = [name for name in KEYS[: _rank(key)] if name in known] if key in KEYS else []
     return known[before[-1]] if before else None
 
@@ -239,7 +257,11 @@ def _replaced(inside: str, name: yaml.Node, node: yaml.Node, rendered: str) -> s
 def _with_items(inside: str, node: yaml.SequenceNode, items: list[Any], newline: str) -> str:
     """A list in its own style; what stays is copied as it is written."""
     if node.flow_style:
-        kept = {item.value: inside[_start(item) : _end(inside, item)] for item in node.value if _is_scalar(item)}
+        kept = {
+            item.value: inside[_start(item) : _end(inside, item)]
+            for item in node.value
+            if _is_scalar(item)
+        }
         parts = [kept.get(item) or flow_value(item) for item in items]
         return f"{inside[: _start(node)]}[{', '.join(parts)}]{inside[_end(inside, node) :]}"
     starts = list(_dashes(inside, node))
@@ -252,7 +274,9 @@ def _with_items(inside: str, node: yaml.SequenceNode, items: list[Any], newline:
         for item, start, stop in zip(node.value, starts, [*starts[1:], end], strict=True)
         if _is_scalar(item)
     }
-    new = "".join(lines.get(item) or f"{margin}- {block_value('', item)}{newline}" for item in items)
+    new = "".join(
+        lines.get(item) or f"{margin}- {block_value('', item)}{newline}" for item in items
+    )
     return inside[: starts[0] - len(margin)] + new + inside[end:]
 
 

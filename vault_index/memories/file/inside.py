@@ -27,7 +27,9 @@ class FilesInside(MemoryFiles):
         above, own = f"{self._dir}/", self._scope.below
         inner = next((one for one in own if one.startswith(above)), "")
         if own and not above.startswith(own) and inner:
-            return super().free(f"{inner}{super().free_path(folder, day, title).removeprefix(above)}")
+            return super().free(
+                f"{inner}{super().free_path(folder, day, title).removeprefix(above)}"
+            )
         return super().free_path(folder, day, title)
 
     def free(self, path: str) -> str:
@@ -39,7 +41,9 @@ class FilesInside(MemoryFiles):
         project = project_in(read_text(encoded(text).decode(errors="replace")).front)
         if not self._scope.holds(self.source, path, project):
             what = f"of the project {project!r}" if project else "of no project"
-            raise ForbiddenError(f"a memory {what} is not for this token", f"it is for: {', '.join(projects)}")
+            raise ForbiddenError(
+                f"a memory {what} is not for this token", f"it is for: {', '.join(projects)}"
+            )
 
     def create(self, path: str, text: str | bytes) -> None:
         self.allow(path, text)
@@ -56,7 +60,9 @@ class FilesInside(MemoryFiles):
             raise self._outside(shown or path)
         super()._place(path, shown)
         root, place = real_path(self._root), real_path(f"{self._root}/{path}")
-        if not is_under(root, place) or not anywhere.holds(self.source, place[len(root) :].strip("/"), None):
+        if not is_under(root, place) or not anywhere.holds(
+            self.source, place[len(root) :].strip("/"), None
+        ):
             raise self._outside(shown or path)
 
     def _outside(self, path: str) -> ForbiddenError:

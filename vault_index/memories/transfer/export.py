@@ -24,7 +24,13 @@ _TAKEN = "name another file, or overwrite it with --force"
 
 
 def export_memories(
-    runtime: Runtime, path: str | Path, *, folder: bool, markdown: bool, force: bool, sources: Sequence[str]
+    runtime: Runtime,
+    path: str | Path,
+    *,
+    folder: bool,
+    markdown: bool,
+    force: bool,
+    sources: Sequence[str],
 ) -> ExportReport:
     """Write every memory of one vault to a file of JSON or of `markdown`, or with `folder` to a folder of markdown."""
     place = Path(path).expanduser().absolute()
@@ -53,7 +59,9 @@ def _as_text(memories: Sequence[_Memory], *, markdown: bool) -> str:
     """Of JSON a record a line, so that two exports can be compared by line."""
     if markdown:
         return "".join(one_of_several(path, text) for path, text in _as_files(memories))
-    records = (to_record(path, text, accesses=count, accessed=last) for path, text, count, last in memories)
+    records = (
+        to_record(path, text, accesses=count, accessed=last) for path, text, count, last in memories
+    )
     lines = ",\n".join(map(render_json, records))
     return f"[\n{lines}\n]\n" if lines else "[]\n"
 
@@ -70,14 +78,19 @@ def _memories(runtime: Runtime, sources: Sequence[str]) -> list[_Memory]:
     source = home_of_memories(runtime, sources)
     usage: Mapping[str, tuple[int, float]] = {}
     uids: dict[str, str] = {}
-    with suppress(NotSetUpError), runtime.pool.lend() as connections:  # not indexed yet, and so never opened
+    with (
+        suppress(NotSetUpError),
+        runtime.pool.lend() as connections,
+    ):  # not indexed yet, and so never opened
         if usage := connections.state.usage():
             wanted = Filters(kinds=("memory",), sources=(source,))
             documents = documents_page(connections.reader, wanted, Order("path", False), -1, 0)[0]
             uids = {document.path: document.uid for document in documents}
     memories = []
     for path, text in _files(runtime, source):
-        accesses, accessed = usage.get(uids.get(f"{runtime.config.memory.dir}/{path}", ""), (0, 0.0))
+        accesses, accessed = usage.get(
+            uids.get(f"{runtime.config.memory.dir}/{path}", ""), (0, 0.0)
+        )
         last = datetime.fromtimestamp(accessed, UTC).isoformat() if accesses else None
         memories.append(_Memory(path, text, accesses, last))
     return memories
@@ -88,7 +101,9 @@ def _files(runtime: Runtime, source: str) -> Iterator[tuple[str, str]]:
     vault, folder = runtime.vaults[source], runtime.config.memory.dir
     scan = vault.scan(folder)
     if scan.vanished:
-        raise VaultIndexError(f"source {vault.config.name!r}: {scan.reason}", "is its disk mounted?")
+        raise VaultIndexError(
+            f"source {vault.config.name!r}: {scan.reason}", "is its disk mounted?"
+        )
     for path in (ref.path for ref in scan.refs if ref.path.endswith(".md")):
         try:
             data, _ = vault.read_bytes(path, sys.maxsize)
@@ -105,7 +120,8 @@ def write_file(path: Path, text: str, *, force: bool) -> int:
     with _translated(path):
         if path.is_dir():
             raise UsageError(
-                f"{path} is a folder", "end its name with / for a folder of markdown, or name a file in it"
+                f"{path} is a folder",
+                "end its name with / for a folder of markdown, or name a file in it",
             )
         disk.tidy(str(path.parent))
         if not force and os.path.lexists(path):
@@ -120,10 +136,15 @@ def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool)
     """
     with _translated(folder):
         if folder.exists() and not folder.is_dir():
-            raise UsageError(f"{folder} is a file", "name a folder, or a file that does not end with /")
+            raise UsageError(
+                f"{folder} is a file", "name a folder, or a file that does not end with /"
+            )
         disk.tidy(str(folder))
         if not force and folder.is_dir() and next(folder.iterdir(), None):
-            raise UsageError(f"{folder} is not empty", "name another folder, or overwrite what is in it with --force")
+            raise UsageError(
+                f"{folder} is not empty",
+                "name another folder, or overwrite what is in it with --force",
+            )
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         written = 0
         for used in {(folder / path).parent for path, _ in files}:

@@ -75,7 +75,9 @@ def gather(parts: Iterable[tuple[str, Callable[[], ImportRecord]]]) -> Batch:
     return Batch(tuple(memories), tuple(failed))
 
 
-def assign_ids(memories: Sequence[ImportRecord], known: Mapping[str, str] | None = None) -> list[ImportRecord]:
+def assign_ids(
+    memories: Sequence[ImportRecord], known: Mapping[str, str] | None = None
+) -> list[ImportRecord]:
     """Give every memory that is not our own an id, and replace the old ids in what they supersede.
 
     The new ids are derived from what the origin said, so that the same data gives the same ids again: importing it
@@ -95,7 +97,12 @@ def assign_ids(memories: Sequence[ImportRecord], known: Mapping[str, str] | None
 
 def _derived_id(memory: ImportRecord) -> str:
     """A UUID that has the form of version 4 and the bits of a hash: the same for the same data."""
-    parts = (*memory.names[:1], str(memory.head.get("created", "")), str(memory.head.get("title")), memory.body)
+    parts = (
+        *memory.names[:1],
+        str(memory.head.get("created", "")),
+        str(memory.head.get("title")),
+        memory.body,
+    )
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
     return str(uuid.UUID(bytes=digest[:16], version=4))
 
@@ -174,7 +181,13 @@ def _iso_moment(value: object) -> str:
         if moment.tzinfo is None and " " in text and not moment.microsecond:
             moment = moment.replace(tzinfo=UTC)
     else:
-        unit = 1e6 if abs(number) >= _MICROSECONDS_FROM else 1e3 if abs(number) >= _MILLISECONDS_FROM else 1
+        unit = (
+            1e6
+            if abs(number) >= _MICROSECONDS_FROM
+            else 1e3
+            if abs(number) >= _MILLISECONDS_FROM
+            else 1
+        )
         moment = datetime.fromtimestamp(number / unit, UTC)
     return moment.isoformat(timespec="seconds")
 

@@ -126,7 +126,10 @@ class Importer:
             if target != uid:
                 instead[uid] = target
             old_ids.setdefault(target, []).extend(_listed(memory.head.get(OLD_ID)))
-        return [memory if memory.own else _with_references(memory, instead, old_ids) for memory in memories]
+        return [
+            memory if memory.own else _with_references(memory, instead, old_ids)
+            for memory in memories
+        ]
 
     def _duplicate_of(self, key: bytes, uid: str) -> str | None:
         """The id of another memory in the vault that says this, is not over, and not in the inbox."""
@@ -135,7 +138,9 @@ class Importer:
             (
                 one.uid
                 for one in known
-                if one.uid != uid and not one.unreviewed and not is_over(one.frontmatter, self.memories.now.timestamp())
+                if one.uid != uid
+                and not one.unreviewed
+                and not is_over(one.frontmatter, self.memories.now.timestamp())
             ),
             None,
         )
@@ -150,7 +155,9 @@ class Importer:
         title = new.title
         weak = self._check(new.text)
         if is_over(new.front, self.memories.now.timestamp()):  # it must not make another one expire
-            return MemoryOutcome(uid, self.memories.put(new), title, "created", {"warnings": weak} if weak else {})
+            return MemoryOutcome(
+                uid, self.memories.put(new), title, "created", {"warnings": weak} if weak else {}
+            )
         stored = self.memories.store(new, self._replaced(memory))
         details = {"warnings": [*stored.warnings, *weak]}
         if stored.duplicate_of is None:
@@ -164,8 +171,15 @@ class Importer:
         title = new.title or new.path
         here = self.memories.at(new.path) if memory.uid is None else self._by_id(memory.uid)
         if here is not None:
-            same = here.text in (new.text, compose(memory.head, memory.body))  # as an earlier version exported it
-            why = {} if same else {"reason": "the vault has another text under this id or name, which stays"}
+            same = here.text in (
+                new.text,
+                compose(memory.head, memory.body),
+            )  # as an earlier version exported it
+            why = (
+                {}
+                if same
+                else {"reason": "the vault has another text under this id or name, which stays"}
+            )
             return MemoryOutcome(here.uid, here.path, title, "known" if same else "kept", why)
         weak = self._check(new.text)
         if (

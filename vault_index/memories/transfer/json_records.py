@@ -30,7 +30,9 @@ _PATH, _CONTENT, _RAW, _ACCESSES, _ACCESSED = "path", "content", "raw", "accesse
 _RESERVED = frozenset({_PATH, _CONTENT, _RAW, _ACCESSES, _ACCESSED})
 
 
-def to_record(path: str, text: str, *, accesses: int = 0, accessed: str | None = None) -> dict[str, Any]:
+def to_record(
+    path: str, text: str, *, accesses: int = 0, accessed: str | None = None
+) -> dict[str, Any]:
     """The record of a memory file: `path` inside the memory folder, `id`, the other keys, `content`. It has a `title`,
     also where that is made of the content.
 
@@ -41,7 +43,11 @@ def to_record(path: str, text: str, *, accesses: int = 0, accessed: str | None =
     head = {key: value for key, value in file.front.items() if key not in _RESERVED}
     title = {"title": derived} if "title" not in head and (derived := title_of(file.body)) else {}
     record: dict[str, Any] = {_PATH: path, **head, **title, _CONTENT: file.body}
-    if file.faults or len(head) < len(file.front) or compose(without_derived(head, file.body), file.body) != text:
+    if (
+        file.faults
+        or len(head) < len(file.front)
+        or compose(without_derived(head, file.body), file.body) != text
+    ):
         record[_RAW] = text
     if accesses:
         record |= {_ACCESSES: accesses, _ACCESSED: accessed}
@@ -60,7 +66,11 @@ def from_record(record: Mapping[str, Any], position: str) -> ImportRecord:
         raise UsageError("its content is no text", "`content` is the text of the memory")
     count, accessed = record.get(_ACCESSES), record.get(_ACCESSED)
     head = {key: value for key, value in record.items() if key not in _RESERVED}
-    memory = from_file(raw, record[_PATH]) if raw is not None else ImportRecord(position, head, body or "", own=True)
+    memory = (
+        from_file(raw, record[_PATH])
+        if raw is not None
+        else ImportRecord(position, head, body or "", own=True)
+    )
     return replace(
         memory,
         position=position,
@@ -73,13 +83,20 @@ def from_record(record: Mapping[str, Any], position: str) -> ImportRecord:
 def from_file(text: str, path: str) -> ImportRecord:
     """A memory file as it is, under its own name."""
     file = read_text(text)
-    unread = tuple(f"{path}:{fault.line}: {fault.message}; in quotes any value is plain text" for fault in file.faults)
+    unread = tuple(
+        f"{path}:{fault.line}: {fault.message}; in quotes any value is plain text"
+        for fault in file.faults
+    )
     return ImportRecord(path, file.front, file.body, path=path, raw=text, own=True, warnings=unread)
 
 
 def file_of(memory: ImportRecord) -> str:
     """The text of the file of a memory that was settled."""
-    return memory.raw if memory.raw is not None else compose(without_derived(memory.head, memory.body), memory.body)
+    return (
+        memory.raw
+        if memory.raw is not None
+        else compose(without_derived(memory.head, memory.body), memory.body)
+    )
 
 
 def without_derived(head: Mapping[str, Any], body: str) -> dict[str, Any]:
@@ -98,7 +115,9 @@ def compose(head: Mapping[str, Any], body: str) -> str:
 _WRAPPERS = ("results", "memories", "observations", "data")
 _CONTENTS = ("content", "memory", "text", "narrative", "body")
 # What belongs to the place it came from, or follows from the rest.
-_DROPPED = frozenset({"hash", "content_hash", "embedding", "vector", "score", "distance", "created_at_epoch"})
+_DROPPED = frozenset(
+    {"hash", "content_hash", "embedding", "vector", "score", "distance", "created_at_epoch"}
+)
 _HINT = "an array of records is wanted, each with `content`"
 
 
@@ -106,14 +125,19 @@ def read_json(text: str, name: str) -> Batch:
     """The memories of a JSON file. Raises UsageError for what is no JSON, or holds no records."""
     try:
         data = json.loads(text.removeprefix("\ufeff"))
-        if not has_surrogates(text):  # else they are the bytes that are no UTF-8, which nobody mends
+        if not has_surrogates(
+            text
+        ):  # else they are the bytes that are no UTF-8, which nobody mends
             data = mended(data)
     except ValueError as error:
         raise UsageError(f"{name} is no JSON: {error}", _HINT) from error
     except RecursionError as error:
         raise UsageError(f"{name} is nested too deeply", _HINT) from error
     records = _records(data, name)
-    return gather((f"record {number}", partial(_read, record, number)) for number, record in enumerate(records, 1))
+    return gather(
+        (f"record {number}", partial(_read, record, number))
+        for number, record in enumerate(records, 1)
+    )
 
 
 def _records(data: object, name: str) -> list[Any]:
@@ -154,7 +178,9 @@ def _foreign(record: Mapping[str, Any], position: str) -> ImportRecord:
         "digest": digest if digest != body else "",
         "tags": tags_of(take("tags", "categories")),
         "project": text_of(take("project")),
-        "created": _time(take, "created_at", "createdAt", "created", "timestamp", "created_at_epoch"),
+        "created": _time(
+            take, "created_at", "createdAt", "created", "timestamp", "created_at_epoch"
+        ),
         "updated": _time(take, "updated_at", "updatedAt", "updated", "updated_at_epoch"),
         "entered_by": text_of(take("entered_by", "enteredBy", "agent_id", "author")),
         "expires": _time(take, "expires_at", "expiresAt", "expires", "expiration_date"),
@@ -171,7 +197,9 @@ def _foreign(record: Mapping[str, Any], position: str) -> ImportRecord:
     if not body and not any(head[key] for key in ("title", "digest", "facts")):
         raise UsageError("it has no content", _HINT)
     count = take("accessCount", "access_count", "accesses")
-    accessed = _time(take, "last_accessed", "lastAccessed", "last_accessed_at", "lastAccessedAt", "accessed")
+    accessed = _time(
+        take, "last_accessed", "lastAccessed", "last_accessed_at", "lastAccessedAt", "accessed"
+    )
     called = text_of(old)
     if old is not None and not head["id"]:
         head[OLD_ID] = old if isinstance(old, int) else called
@@ -180,7 +208,10 @@ def _foreign(record: Mapping[str, Any], position: str) -> ImportRecord:
         position,
         in_order(head | {key: value for key, value in unknown.items() if key not in head}),
         body,
-        names=(*((called, f"#{called}") if called else ()), *((file, file.removesuffix(".md")) if file else ())),
+        names=(
+            *((called, f"#{called}") if called else ()),
+            *((file, file.removesuffix(".md")) if file else ()),
+        ),
         accesses=count if isinstance(count, int) and count > 0 else 0,
         accessed=accessed,
     )

@@ -37,7 +37,9 @@ from vault_index.results.memories import FailedItem
 from vault_index.sources.reading import read_regular
 from vault_index.unicode import mended
 
-_NAME = re.compile(rf"(?P<date>\d{{4}}-\d{{2}}-\d{{2}})-(?:(?P<type>{'|'.join(TYPES)})-)?(?P<slug>.+)$")
+_NAME = re.compile(
+    rf"(?P<date>\d{{4}}-\d{{2}}-\d{{2}})-(?:(?P<type>{'|'.join(TYPES)})-)?(?P<slug>.+)$"
+)
 # `🟢 **Confidence:** high`: an icon may stand before it, the colon inside the stars or behind them.
 _LINE = re.compile(r"^[^\w*`#]*\*\*(?P<key>[A-Za-z][A-Za-z _]*?)(?::\*\*|\*\*:)\s*(?P<value>.*)$")
 _HEADING = re.compile(r"^#[ \t]+(?![ \t])(?P<title>.*\S)")
@@ -49,7 +51,9 @@ _KEYS = {
     **{key: key for key in (*KEYS, "files")},
 }  # fmt: skip
 """The words before a colon that are a head, and what each is called here."""
-_SIGNS = frozenset({"confidence", "valid_until", "superseded_by", "supersedes", "concepts", "files", "bead_id"})
+_SIGNS = frozenset(
+    {"confidence", "valid_until", "superseded_by", "supersedes", "concepts", "files", "bead_id"}
+)
 
 
 def is_observation(text: str, path: str) -> bool:
@@ -170,7 +174,9 @@ def _several(text: str) -> dict[str, str] | None:
         at = mark.end() + int(mark["size"]) + 1
         files[json.loads(mark["path"])] = _decoded(data[mark.end() : at - 1])
     if files and at != len(data):
-        raise UsageError("lines of it were changed or cut off", "export it again, or import a folder, or JSON")
+        raise UsageError(
+            "lines of it were changed or cut off", "export it again, or import a folder, or JSON"
+        )
     return files or None
 
 
@@ -184,11 +190,17 @@ def read_path(path: Path) -> Batch:
             return _read_folder(path)
         text = _decoded(read_regular(str(path), sys.maxsize)[0])
     except FileNotFoundError as error:
-        raise NotFoundError(f"there is no {path}", "name a JSON file, or a folder of markdown files") from error
+        raise NotFoundError(
+            f"there is no {path}", "name a JSON file, or a folder of markdown files"
+        ) from error
     except OSError as error:
-        raise VaultIndexError(f"{path} cannot be read: {error.strerror}", "check its permissions") from error
+        raise VaultIndexError(
+            f"{path} cannot be read: {error.strerror}", "check its permissions"
+        ) from error
     except ValueError as error:
-        raise UsageError(f"{str(path)!r} is no name of a file", "name a JSON file, or a folder") from error
+        raise UsageError(
+            f"{str(path)!r} is no name of a file", "name a JSON file, or a folder"
+        ) from error
     if files := _several(text):
         usage = files.pop(USAGE_FILE, "")
         return Batch(tuple(_used([from_file(text, name) for name, text in files.items()], usage)))
@@ -198,27 +210,36 @@ def read_path(path: Path) -> Batch:
 
 
 def _read_folder(folder: Path) -> Batch:
-    place = "memory" if folder.name == ".opencode" else ".opencode/memory"  # where OpenCodeKit has its memory
+    place = (
+        "memory" if folder.name == ".opencode" else ".opencode/memory"
+    )  # where OpenCodeKit has its memory
     inner = folder / place if (folder / place).is_dir() else folder
     if not inner.resolve().is_relative_to(folder.resolve()):
         raise UsageError(
-            f"{inner} is a link that leads out of {folder}", "import the folder it leads to by its own name"
+            f"{inner} is a link that leads out of {folder}",
+            "import the folder it leads to by its own name",
         )
     files: list[tuple[str, str]] = []
     failed: list[FailedItem] = []
     for place in sorted(_markdown(inner)):
         try:
             if (inner / place).is_symlink():
-                raise UsageError("it is a link, and those are not followed", "import the file by its own name")
+                raise UsageError(
+                    "it is a link, and those are not followed", "import the file by its own name"
+                )
             data, _ = read_regular(str(inner / place), MAX_BYTES)
         except VaultIndexError as error:
             failed.append(FailedItem(place, error.message, error.hint))
         except OSError as error:
-            failed.append(FailedItem(place, f"it cannot be read: {error.strerror}", "check its permissions"))
+            failed.append(
+                FailedItem(place, f"it cannot be read: {error.strerror}", "check its permissions")
+            )
         else:
             files.append((place, _decoded(data)))
     if not files and not failed:
-        raise UsageError(f"{folder} holds no markdown files", "name a folder of memories, or a JSON file")
+        raise UsageError(
+            f"{folder} holds no markdown files", "name a folder of memories, or a JSON file"
+        )
     batch = read_files(files, inner.resolve().name)
     counts = inner / USAGE_FILE
     try:

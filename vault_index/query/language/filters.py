@@ -47,7 +47,9 @@ def _choice(declared: Filter, value: str) -> str:
     word = value.lower()
     meant = {"notes": "note", "memories": "memory", "sessions": "session"}.get(word, word)
     if meant not in declared.choices:
-        raise UsageError(f"there is no {declared.name} {value!r}", f"write one of {', '.join(declared.choices)}")
+        raise UsageError(
+            f"there is no {declared.name} {value!r}", f"write one of {', '.join(declared.choices)}"
+        )
     return meant
 
 
@@ -87,7 +89,9 @@ _DECLARED = {**FILTERS, **_BY_KEY, "anytag": FILTERS["any_tag"]}
 QUERY_KEYS = frozenset(_BY_KEY)
 """The keys before a colon in a query; alternative tags and properties are written otherwise there."""
 
-ALTERNATIVE_KEYS = frozenset(key for key, declared in _DECLARED.items() if declared.kind != "moment")
+ALTERNATIVE_KEYS = frozenset(
+    key for key, declared in _DECLARED.items() if declared.kind != "moment"
+)
 """The keys that OR may join: `type:bugfix OR type:decision`."""
 
 
@@ -104,13 +108,21 @@ def single_filters(filters: Filters) -> Iterator[tuple[str, Filters]]:
             yield f"{declared.name}:{day}", _only(filters, declared, value)
         elif value and declared.name != "tags":
             key = "tag" if declared.kind == "tag" else _query_keys(declared)[0]
-            yield " OR ".join(_written(key, wanted) for wanted in value), _only(filters, declared, value)
+            yield (
+                " OR ".join(_written(key, wanted) for wanted in value),
+                _only(filters, declared, value),
+            )
     for unwanted in filters.without:
         parts = [written for written, _ in single_filters(unwanted)]
-        yield f"-({' '.join(parts)})" if len(parts) > 1 else f"-{parts[0]}", Filters(without=(unwanted,))
+        yield (
+            f"-({' '.join(parts)})" if len(parts) > 1 else f"-{parts[0]}",
+            Filters(without=(unwanted,)),
+        )
 
 
-def _single_properties(properties: Iterable[tuple[str, str | None]]) -> Iterator[tuple[str, Filters]]:
+def _single_properties(
+    properties: Iterable[tuple[str, str | None]],
+) -> Iterator[tuple[str, Filters]]:
     by_key = sorted(properties, key=lambda wanted: same_form(wanted[0]))
     for _, group in groupby(by_key, key=lambda wanted: same_form(wanted[0])):
         wanted = tuple(group)
@@ -122,7 +134,9 @@ def _only(filters: Filters, declared: Filter, value: Any) -> Filters:
 
 
 def _written(key: str, value: str) -> str:
-    return f'{key}:"{value}"' if any(character in ' ()"' for character in value) else f"{key}:{value}"
+    return (
+        f'{key}:"{value}"' if any(character in ' ()"' for character in value) else f"{key}:{value}"
+    )
 
 
 def _written_property(wanted: tuple[str, str | None]) -> str:

@@ -62,12 +62,18 @@ def parse_query(text: str, filters: Filters | None = None, *, every: bool = Fals
     Raises UsageError for a filter whose value cannot be read, and for filters that do not apply to the whole query;
     anything else can be read.
     """
-    text = text.replace("\0", " ").encode("utf-8", "replace").decode()  # SQLite takes neither NUL nor surrogates
+    text = (
+        text.replace("\0", " ").encode("utf-8", "replace").decode()
+    )  # SQLite takes neither NUL nor surrogates
     tokens, phrases = list(tokenize(text)), list[Term]()
     if is_sentence(tokens, text):
         tokens = [token for token in tokens if token.text != "|"]  # it is quoted from code
         if not every and not any(token.is_typed_operator for token in tokens):
-            phrases = [Term(token.text, "phrase", token.start) for token in tokens if token.kind == "phrase"]
+            phrases = [
+                Term(token.text, "phrase", token.start)
+                for token in tokens
+                if token.kind == "phrase"
+            ]
             tokens = words_of(tokens)
     tree = read_tree(tokens)
     lifted: list[tuple[FilterTerm, bool]] = []
@@ -104,7 +110,9 @@ def _lift_filters(node: Node, negated: bool, lifted: list[tuple[FilterTerm, bool
 def _first_filter(node: Node) -> Token | None:
     if isinstance(node, FilterTerm):
         return node.choices[0]
-    children = node.children if isinstance(node, Group) else (node.child,) if isinstance(node, Not) else ()
+    children = (
+        node.children if isinstance(node, Group) else (node.child,) if isinstance(node, Not) else ()
+    )
     return next((found for child in children if (found := _first_filter(child))), None)
 
 
@@ -123,7 +131,8 @@ def _add(filters: Filters, term: FilterTerm, *, negated: bool) -> Filters:
             target = add_filter(target, key, choice.text)
         except UsageError as error:
             raise UsageError(
-                f"{error.message} ({_position(choice)})", f"{error.hint}; to look for the words themselves, quote them"
+                f"{error.message} ({_position(choice)})",
+                f"{error.hint}; to look for the words themselves, quote them",
             ) from error
     return filters._replace(without=(*filters.without, target)) if negated else target
 
@@ -167,7 +176,11 @@ def conditions(tree: Node, *, every: bool) -> tuple[tuple[str, ...], tuple[str, 
     Phrases must match; words only where they are joined by AND or OR, or where `every` one is wanted.
     """
     strict = every or _is_boolean(tree)
-    parts = [part for part in _conjuncts(tree) if strict or not isinstance(part, Term) or part.kind == "phrase"]
+    parts = [
+        part
+        for part in _conjuncts(tree)
+        if strict or not isinstance(part, Term) or part.kind == "phrase"
+    ]
     wanted, unwanted = _split(parts, negated=False)
     return tuple(wanted), tuple(unwanted)
 
@@ -184,7 +197,9 @@ def positive_terms(node: Node, *, negated: bool = False) -> list[Term]:
 def _is_boolean(node: Node) -> bool:
     if isinstance(node, Not):
         return _is_boolean(node.child)
-    return isinstance(node, Group) and (node.join != "beside" or any(map(_is_boolean, node.children)))
+    return isinstance(node, Group) and (
+        node.join != "beside" or any(map(_is_boolean, node.children))
+    )
 
 
 def _conjuncts(node: Node) -> Sequence[Node]:
@@ -193,7 +208,9 @@ def _conjuncts(node: Node) -> Sequence[Node]:
         return [node]
     if node.join == "AND":
         return [part for child in node.children for part in _conjuncts(child)]
-    return [child for child in node.children if not (isinstance(child, Term) and child.stop)] or node.children
+    return [
+        child for child in node.children if not (isinstance(child, Term) and child.stop)
+    ] or node.children
 
 
 def _signed(node: Node, *, negated: bool) -> tuple[bool, str]:
@@ -209,7 +226,9 @@ def _signed(node: Node, *, negated: bool) -> tuple[bool, str]:
         return not negated, _condition(node)
     # Words beside each other all hold: wanted, each of them is there; unwanted, none is.
     conjunction = node.join == "beside" or (node.join == "AND") != negated
-    wanted, unwanted = _split(_conjuncts(node) if node.join == "beside" else node.children, negated=negated)
+    wanted, unwanted = _split(
+        _conjuncts(node) if node.join == "beside" else node.children, negated=negated
+    )
     first, second = (wanted, unwanted) if conjunction else (unwanted, wanted)
     if not first:
         return not conjunction, _joined("OR", second)
@@ -227,7 +246,11 @@ def _condition(term: Term) -> str:
     if term.words:
         return term_expression(term)
     phrase = query_phrase(term.text).strip()
-    compounds = query_parts(term.text, pieces=False)[1:] if term.kind != "phrase" and phrase == term.text else []
+    compounds = (
+        query_parts(term.text, pieces=False)[1:]
+        if term.kind != "phrase" and phrase == term.text
+        else []
+    )
     parts = dict.fromkeys([phrase, *compounds])
     if term.kind == "prefix":
         return _joined("OR", _prefix_forms(parts, term.text))
@@ -243,7 +266,11 @@ def _prefix_forms(parts: Iterable[str], prefix: str) -> list[str]:
         for size in range(1, min(_LONGEST_ENDING, len(prefix) - _SHORTEST_STEM) + 1)
         if any(ending.startswith(prefix[-size:].lower()) for ending in _ENDINGS)
     ]
-    undoubled = [stem[:-1] for stem in (prefix, *shorter) if stem[-1] == stem[-2:-1] and len(stem) > _SHORTEST_STEM]
+    undoubled = [
+        stem[:-1]
+        for stem in (prefix, *shorter)
+        if stem[-1] == stem[-2:-1] and len(stem) > _SHORTEST_STEM
+    ]
     stems = dict.fromkeys([*shorter, *undoubled]) if prefix.isascii() and prefix.isalpha() else ()
     return [*(_quoted(part) + "*" for part in parts), *map(_quoted, stems)]
 

@@ -22,7 +22,9 @@ _PHRASE = re.compile(r'"([^"]*)"')
 # `title::x` is an inline field and `file://x` an address: neither is a filter.
 _FILTER = re.compile(r'([A-Za-z_]+):(?!:|//)(?:"([^"]*)"|(?=[^\s"()]))')
 _BRACKETS = re.compile(r"\[((?:[^\[\]\n]|\[\[[^\[\]\n]*\]\]){1,200})\](?=[,;.?!]*(?:[\s)]|$))")
-_PROPERTY = re.compile(r'(?:"([^":]+)"|([^\W\d][\w.-]*))\s*(?::(?!:|//)\s*(?!\s)(?:"([^"]+)"|([^"]*[^"\s])))?')
+_PROPERTY = re.compile(
+    r'(?:"([^":]+)"|([^\W\d][\w.-]*))\s*(?::(?!:|//)\s*(?!\s)(?:"([^"]+)"|([^"]*[^"\s])))?'
+)
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _MOST_KEYWORDS = 6
 _REQUESTS = frozenset(
@@ -96,8 +98,16 @@ def is_sentence(tokens: Sequence[Token], text: str) -> bool:
     """Whether a query is a question, a request or another sentence, in which quotation marks are around names and a
     dash is a sign: it has a stopword, a question mark, a verb in front, or more words than people join by operators."""
     negated = {number + 1 for number, token in enumerate(tokens) if token.kind == "NOT"}
-    words = [one.text for number, one in enumerate(tokens) if one.kind == "word" and number not in negated]
-    asks = text.rstrip().endswith(_QUESTION_MARKS) or any(map(is_stopword, words)) or len(words) > _MOST_KEYWORDS
+    words = [
+        one.text
+        for number, one in enumerate(tokens)
+        if one.kind == "word" and number not in negated
+    ]
+    asks = (
+        text.rstrip().endswith(_QUESTION_MARKS)
+        or any(map(is_stopword, words))
+        or len(words) > _MOST_KEYWORDS
+    )
     return asks or (len(words) > 1 and words[0].casefold().removesuffix("s") in _REQUESTS)
 
 
@@ -106,8 +116,14 @@ def words_of(tokens: Iterable[Token]) -> list[Token]:
     found: list[Token] = []
     for token in tokens:
         if token.kind == "phrase":
-            words = ((word[0], token.start + word.start()) for word in re.finditer(r"\S+", token.text))
-            found += [Token("word", word, start) for word, start in words if _ALPHANUMERIC.search(analysed(word))]
+            words = (
+                (word[0], token.start + word.start()) for word in re.finditer(r"\S+", token.text)
+            )
+            found += [
+                Token("word", word, start)
+                for word, start in words
+                if _ALPHANUMERIC.search(analysed(word))
+            ]
         elif token.kind in ("word", "prefix"):
             found.append(token)
     return found
@@ -215,7 +231,9 @@ def read_tree(tokens: Iterable[Token]) -> Node | None:
     found = list(tokens)
     tree = _Grammar(_balanced(found)).query()
     if tree is None:
-        words = [replace(token, kind="word") for token in found if token.text in ("AND", "OR", "NOT")]
+        words = [
+            replace(token, kind="word") for token in found if token.text in ("AND", "OR", "NOT")
+        ]
         tree = _Grammar(words).query()
     return tree
 
@@ -237,7 +255,9 @@ class _Grammar:
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tokens
         self._at = 0
-        self._all_caps = not any(token.text != token.text.upper() for token in tokens if token.kind == "word")
+        self._all_caps = not any(
+            token.text != token.text.upper() for token in tokens if token.kind == "word"
+        )
 
     def query(self) -> Node | None:
         return group("OR", self._joined_by("OR"))
@@ -284,7 +304,10 @@ class _Grammar:
     def _same_filter(self, first: Token) -> Token | None:
         """The filter of the same key after an OR."""
         following = self._tokens[self._at : self._at + 2]
-        if first.key not in ALTERNATIVE_KEYS or [token.kind for token in following] != ["OR", "filter"]:
+        if first.key not in ALTERNATIVE_KEYS or [token.kind for token in following] != [
+            "OR",
+            "filter",
+        ]:
             return None
         return following[1] if _field(following[1]) == _field(first) else None
 
@@ -313,4 +336,8 @@ def _balanced(tokens: Sequence[Token]) -> list[Token]:
         elif token.kind == ")" and opened:
             pair = {opened.pop(), number}
             pairs |= pair if len(opened) < _DEEPEST else set()
-    return [token for number, token in enumerate(tokens) if token.kind not in ("(", ")") or number in pairs]
+    return [
+        token
+        for number, token in enumerate(tokens)
+        if token.kind not in ("(", ")") or number in pairs
+    ]

@@ -50,7 +50,10 @@ yes | no
 | not no never without cannot don doesn isn aren mustn shouldn won nicht kein keine nie pas jamais nunca
 """
 """Words of opposite meaning, a pair in each line. An empty side stands for all texts without a word of the other."""
-_OPPOSITES = tuple(tuple(frozenset(side.split()) for side in line.split("|")) for line in _ANTONYMS.strip().split("\n"))
+_OPPOSITES = tuple(
+    tuple(frozenset(side.split()) for side in line.split("|"))
+    for line in _ANTONYMS.strip().split("\n")
+)
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _PADDING = re.compile(r"^0+(?=\d)|[.,:]0+$")
@@ -116,7 +119,9 @@ def compare(one: Memory, other: Memory, cosine: float | None) -> Comparison | No
     """
     if not (one.sentence and other.sentence):
         cosine = None
-    projects = {memory.document.project.casefold() for memory in (one, other) if memory.document.project}
+    projects = {
+        memory.document.project.casefold() for memory in (one, other) if memory.document.project
+    }
     if len(projects) > 1 or (cosine is not None and cosine < SUBJECT_COSINE):
         return None
     shared = len(one.topics & other.topics) / (len(one.topics | other.topics) or 1)
@@ -130,7 +135,9 @@ def compare(one: Memory, other: Memory, cosine: float | None) -> Comparison | No
     numbers = one.numbers - other.numbers and other.numbers - one.numbers
     opposite = any(other.sides.get(line, side) != side for line, side in one.sides.items())
     kind: Likeness = "contradiction" if exchanged or numbers or opposite else "duplicate"
-    return Comparison(kind, max(shared, cosine or 0.0) if cosine is None or cosine < NEAR_COSINE else cosine)
+    return Comparison(
+        kind, max(shared, cosine or 0.0) if cosine is None or cosine < NEAR_COSINE else cosine
+    )
 
 
 def _exchanged(one: Sequence[str], other: Sequence[str]) -> int:
@@ -138,8 +145,13 @@ def _exchanged(one: Sequence[str], other: Sequence[str]) -> int:
     match = SequenceMatcher(None, one, other, autojunk=False)
     if match.ratio() < _ALIGNED:
         return 0
-    stretches = [(one[a:b], other[c:d]) for tag, a, b, c, d in match.get_opcodes() if tag == "replace"]
-    return sum(not STOPWORDS.issuperset(left) and not STOPWORDS.issuperset(right) for left, right in stretches)
+    stretches = [
+        (one[a:b], other[c:d]) for tag, a, b, c, d in match.get_opcodes() if tag == "replace"
+    ]
+    return sum(
+        not STOPWORDS.issuperset(left) and not STOPWORDS.issuperset(right)
+        for left, right in stretches
+    )
 
 
 def telling_space(reader: IndexReader) -> SpaceRow | None:
@@ -169,7 +181,10 @@ def newest_first(reader: IndexReader, hits: Sequence[RankedPassage]) -> list[Ran
     ordered: list[RankedPassage] = []
     for hit in hits if newer else ():
         key = hit.chunk.document.id
-        place = next((place for place, one in enumerate(ordered) if (key, one.chunk.document.id) in newer), None)
+        place = next(
+            (place for place, one in enumerate(ordered) if (key, one.chunk.document.id) in newer),
+            None,
+        )
         if place is None:
             ordered.append(hit)
         else:

@@ -51,7 +51,9 @@ def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage])
     if not query.match and query.vector is None:
         return "high"  # filters alone: what they let through is what was asked for
     top = hits[:_TOP]
-    if top[0].evidence.called or (_says_all(query, top, 1.0) and not any(term.stop for term in query.parsed.terms)):
+    if top[0].evidence.called or (
+        _says_all(query, top, 1.0) and not any(term.stop for term in query.parsed.terms)
+    ):
         return "high"  # of words that are no sentence there is nothing more to find than a passage with them
     evidence = [*_evidence(reader, query, top)]
     # In a small vault chance gives less, but one hit that leads the few others is no more certain for that.
@@ -62,18 +64,24 @@ def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage])
     return "low" if holds else "none"
 
 
-def weak(reader: IndexReader, query: Query, hits: Sequence[RankedPassage], best: float) -> list[bool]:
+def weak(
+    reader: IndexReader, query: Query, hits: Sequence[RankedPassage], best: float
+) -> list[bool]:
     """Of each hit, whether a question about something else would find one like it, far behind the `best` score: none
     where it was not for words, where a condition says what is asked for, or where it holds every word."""
     if query.parsed.required or not query.terms:
         return [False] * len(hits)
-    behind = [hit for hit in hits if hit.score < _FAR_BEHIND * best and not _says_all(query, [hit], 0.0)]
+    behind = [
+        hit for hit in hits if hit.score < _FAR_BEHIND * best and not _says_all(query, [hit], 0.0)
+    ]
     floor, found = _floor(reader), zip(behind, _evidence(reader, query, behind), strict=True)
     noise = {id(hit) for hit, evidence in found if evidence <= floor and not hit.evidence.called}
     return [hit.echo or id(hit) in noise for hit in hits]
 
 
-def evidence_of(query: Query, hit: RankedPassage, scale: CosineScale = ENGLISH_COSINES, known: float = 1.0) -> float:
+def evidence_of(
+    query: Query, hit: RankedPassage, scale: CosineScale = ENGLISH_COSINES, known: float = 1.0
+) -> float:
     """What speaks for a hit; `known` is how far the model knows the language of the hit."""
     # Half of eight words is more than half of two: they meet less by chance. Pieces of a word meet together.
     words = sum(not is_piece(term.text) for term in query.terms)
@@ -101,13 +109,17 @@ def _evidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage]) 
 def _says_all(query: Query, hits: Sequence[RankedPassage], least: float) -> bool:
     """Whether a passage itself matches every term with this weight: 1 as it was typed, less where it was corrected."""
     terms = len(query.terms)
-    return terms > 0 and any(sum(weight >= least for weight in hit.matched.values()) == terms for hit in hits)
+    return terms > 0 and any(
+        sum(weight >= least for weight in hit.matched.values()) == terms for hit in hits
+    )
 
 
 def _lead(hits: Sequence[RankedPassage]) -> float:
     """How far the first hit is above the best of another document, as a share of its score."""
     first = hits[0]
-    other = next((hit.score for hit in hits if hit.chunk.document.id != first.chunk.document.id), 0.0)
+    other = next(
+        (hit.score for hit in hits if hit.chunk.document.id != first.chunk.document.id), 0.0
+    )
     return 1.0 - other / first.score if first.score > 0.0 else 0.0
 
 
@@ -118,5 +130,7 @@ def _scale(reader: IndexReader, query: Query, space: SpaceRow) -> CosineScale:
     if (measured := COSINES.get(space.space)) or query.vector is None:
         return measured or ENGLISH_COSINES
     sample = cosines(reader, space.id, query.vector, reader.newest_chunks(Filters(), _SAMPLE))
-    unrelated = max(sorted(sample.values())[len(sample) // 4], 0.0) if len(sample) == _SAMPLE else 0.0
+    unrelated = (
+        max(sorted(sample.values())[len(sample) // 4], 0.0) if len(sample) == _SAMPLE else 0.0
+    )
     return CosineScale(*(unrelated + cosine * (1.0 - unrelated) for cosine in ENGLISH_COSINES))

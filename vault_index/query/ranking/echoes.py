@@ -53,7 +53,9 @@ am are can could describe did do does explain find give had has have is list loo
 should show tell was were will would
 """)
 )
-_GREETINGS = frozenset(_WORD.findall("again also and but hello hey hi now ok okay one quick question so well"))
+_GREETINGS = frozenset(
+    _WORD.findall("again also and but hello hey hi now ok okay one quick question so well")
+)
 _NOTHING = frozenset(
     _WORD.findall("""
 afraid answer answers anything apologies apologize ask asked asking asks aware available check checked checking
@@ -72,16 +74,24 @@ remind right s say says see t tell thank thanks told use used uses using ve want
 """)
 )
 _UNKNOWN = frozenset(
-    _WORD.findall("afraid cannot couldn didn don haven no none not nothing sorry unclear unfortunately unknown unsure")
+    _WORD.findall(
+        "afraid cannot couldn didn don haven no none not nothing sorry unclear unfortunately unknown unsure"
+    )
 )
 _ASKED = frozenset(("ask", "asks", "asked"))
 _FOUND = frozenset(_WORD.findall("figured found solved turned turns"))
-_ANSWERS = frozenset(_WORD.findall("yes yep yeah no nope never always both neither none ja nein oui non"))
+_ANSWERS = frozenset(
+    _WORD.findall("yes yep yeah no nope never always both neither none ja nein oui non")
+)
 _LEADS = frozenset(
-    _WORD.findall("a can d going have i just let ll m me need now ok okay quickly right s should sure take to will")
+    _WORD.findall(
+        "a can d going have i just let ll m me need now ok okay quickly right s should sure take to will"
+    )
 )
 _LOOKS = frozenset(
-    _WORD.findall("check checking consult dig grep inspect investigate look looking review search searching verify")
+    _WORD.findall(
+        "check checking consult dig grep inspect investigate look looking review search searching verify"
+    )
 )
 
 
@@ -103,7 +113,9 @@ class Asked:
         if call := _CALL.match(text):
             target = text[call.end() :].rpartition("(")[0].partition(" → ")[0]
             looks = any(word in call[1] for word in _SEARCHES)
-            return looks and (not self._beyond(target)[1] or self._kind(target.strip(" `"), True) == "asks")
+            return looks and (
+                not self._beyond(target)[1] or self._kind(target.strip(" `"), True) == "asks"
+            )
         by_user = speaker(chunk) == "User"
         said = self._sentences(text, by_user)
         rest = [sentence for sentence, kind in said if kind == "says"]
@@ -112,13 +124,17 @@ class Asked:
             unknown = any(kind == "nothing" and _is_about(_UNKNOWN, one) for one, kind in said)
             return len(rest) < len(said) and (all(map(_is_question, rest)) or (unknown and aside))
         if any(kind == "asks" for _, kind in said):
-            return (aside and not any(_is_about(_FOUND, one) for one in rest)) or self._is_near(text)
+            return (aside and not any(_is_about(_FOUND, one) for one in rest)) or self._is_near(
+                text
+            )
         return not rest
 
     def awaits(self, chunk: ChunkRecord, passage: Passage) -> bool:
         """Whether an echo is the end of what a user asks, so that what follows is the answer: who only mentions a
         question goes on to something else."""
-        kinds = [kind for _, kind in self._sentences(_text(chunk, passage), True) if kind != "nothing"]
+        kinds = [
+            kind for _, kind in self._sentences(_text(chunk, passage), True) if kind != "nothing"
+        ]
         return speaker(chunk) == "User" and kinds[-1:] != ["says"]
 
     def evidence_of(self, chunk: ChunkRecord, evidence: Evidence) -> Evidence:
@@ -126,7 +142,9 @@ class Asked:
         if not self.is_named(chunk):
             return evidence
         bare = evidence._replace(name=None, called=False)
-        return bare if self._matcher.matches_of(chunk.text) else bare._replace(bm25=None, cosine=None)
+        return (
+            bare if self._matcher.matches_of(chunk.text) else bare._replace(bm25=None, cosine=None)
+        )
 
     def is_named(self, chunk: ChunkRecord) -> bool:
         """Whether the title of a session is made of the question, and so says nothing of what was answered."""
@@ -158,7 +176,9 @@ class Asked:
         if not new:
             if question or any(word in _QUESTION_WORDS for word in plain) or _is_request(plain):
                 return "asks"
-            if (self._asks and plain == self._words) or (by_user and not STOPWORDS.intersection(plain)):
+            if (self._asks and plain == self._words) or (
+                by_user and not STOPWORDS.intersection(plain)
+            ):
                 return "asks"
             return "nothing" if _is_search(plain) or not _NOTHING.isdisjoint(plain) else "says"
         if question or (by_user and _is_request(plain)) or _is_about(_ASKED, sentence):
@@ -175,26 +195,45 @@ class Asked:
 
     def _beyond(self, text: str) -> tuple[list[str], list[str]]:
         """The words of a text that say something, and those of them that the query lacks."""
-        words = [word for word in map(fold, index_words(text)) if word not in _LITTLE and word not in _NOTHING]
+        words = [
+            word
+            for word in map(fold, index_words(text))
+            if word not in _LITTLE and word not in _NOTHING
+        ]
         return words, self._matcher.unmatched(words)
 
 
 def speaker(chunk: ChunkRecord) -> str:
     """Who speaks in a chunk of a session: `User` or `Assistant`; else empty."""
-    return chunk.headings[0].partition(" · ")[0] if chunk.document.kind == "session" and chunk.headings else ""
+    return (
+        chunk.headings[0].partition(" · ")[0]
+        if chunk.document.kind == "session" and chunk.headings
+        else ""
+    )
 
 
 def answered(
-    reader: IndexReader, query: Query, asked: Asked, matcher: TermMatcher, hits: Sequence[RankedPassage]
+    reader: IndexReader,
+    query: Query,
+    asked: Asked,
+    matcher: TermMatcher,
+    hits: Sequence[RankedPassage],
 ) -> tuple[list[RankedPassage], list[RankedPassage]]:
     """The hits that say something, best first, with an answer in the place of each turn that asks what is asked; and
     the echoes that nothing answers."""
-    waiting = [place for place, hit in enumerate(hits) if hit.echo and asked.awaits(hit.chunk, hit.passage)]
-    replies = {place: _reply(reader, asked, matcher, hits[place].chunk, hits[place].passage) for place in waiting}
+    waiting = [
+        place for place, hit in enumerate(hits) if hit.echo and asked.awaits(hit.chunk, hit.passage)
+    ]
+    replies = {
+        place: _reply(reader, asked, matcher, hits[place].chunk, hits[place].passage)
+        for place in waiting
+    }
     found = {place: reply for place, reply in replies.items() if reply is not None}
     near: Mapping[int, float] = {}
     if found and query.vector is not None and query.space_id is not None:
-        near = cosines(reader, query.space_id, query.vector, {chunk.chunk_id for chunk, _ in found.values()})
+        near = cosines(
+            reader, query.space_id, query.vector, {chunk.chunk_id for chunk, _ in found.values()}
+        )
     said = [hit for hit in hits if not hit.echo]
     for place, (chunk, passage) in found.items():
         hit, matches = hits[place], matcher.matches_of(_text(chunk, passage))
@@ -223,7 +262,11 @@ def _reply(
     """Where the turn after this one answers: behind its last call of a tool, if it says something there, the passage
     that holds most of the query."""
     later = [place for place in split_passages(chunk.text) if place.first > passage.last]
-    found = [place for place in later if _is_about(_FOUND, _text(chunk, place)) and _tells(asked, chunk, place)]
+    found = [
+        place
+        for place in later
+        if _is_about(_FOUND, _text(chunk, place)) and _tells(asked, chunk, place)
+    ]
     if found:  # by who asked
         return chunk, found[0]
     following = chunks_of(reader, chunk.document.id, first=chunk.ordinal + 1, limit=_MOST_CHUNKS)
@@ -249,7 +292,9 @@ def _reply(
 
 
 def _tells(asked: Asked, chunk: ChunkRecord, passage: Passage) -> bool:
-    return not (passage.is_question or _CALL.match(_text(chunk, passage)) or asked.echoes(chunk, passage))
+    return not (
+        passage.is_question or _CALL.match(_text(chunk, passage)) or asked.echoes(chunk, passage)
+    )
 
 
 def _text(chunk: ChunkRecord, passage: Passage) -> str:

@@ -71,7 +71,9 @@ def split_passages(text: str) -> list[Passage]:
 
 
 def _is_question(line: str) -> bool:
-    return ("?" in line or "\uff1f" in line) and _BLOCK_ID.sub("", line).rstrip(" *_)\"'”»").endswith(("?", "\uff1f"))
+    return ("?" in line or "\uff1f" in line) and _BLOCK_ID.sub("", line).rstrip(
+        " *_)\"'”»"
+    ).endswith(("?", "\uff1f"))
 
 
 def ranking_coverage(coverage: float, passage: Passage) -> float:
@@ -114,10 +116,16 @@ class TermMatcher:
             return ()
         # Where words stand as the index holds them, those that may match are found several times faster.
         likely = self._pattern.finditer(text.lower())
-        places = [(*word.span(), word[0]) for word in likely] if is_plain(text) else placed_words(text)
+        places = (
+            [(*word.span(), word[0]) for word in likely] if is_plain(text) else placed_words(text)
+        )
         words = fold("\n".join([word for _, _, word in places])).split("\n")
         matches = self._match_words(set(filter(self._pattern.match, words)))
-        found = {(*place[:2], word) for place, word in zip(places, words, strict=False) if matches.get(word)}
+        found = {
+            (*place[:2], word)
+            for place, word in zip(places, words, strict=False)
+            if matches.get(word)
+        }
         # Of CJK text both characters and 2-grams are looked at; a character that matches alone is what was asked for.
         alone = {start for start, _, word in found if len(word) == 1}
         spans: list[tuple[int, int]] = []
@@ -135,7 +143,9 @@ class TermMatcher:
         stems = self._stems(words)
         return self._terms.matching({word: stems.get(word, word) for word in words})
 
-    def coverage(self, matches: Sequence[Matches], above: Sequence[Matches], questions: Sequence[bool]) -> list[float]:
+    def coverage(
+        self, matches: Sequence[Matches], above: Sequence[Matches], questions: Sequence[bool]
+    ) -> list[float]:
         """For each passage of a document, in order, the share of the query that stands in and near it, by the rarity of
         its terms: 0..1. `above` has the matches of the title and the headings of each passage, `questions` whether it
         ends as a question."""
@@ -145,10 +155,14 @@ class TermMatcher:
                 for distance, weight in _NEAR:
                     if 0 <= place + distance < len(matches):
                         answers = distance == 1 and questions[place]
-                        _keep_best(covered[place + distance], here, _AFTER_QUESTION if answers else weight)
+                        _keep_best(
+                            covered[place + distance], here, _AFTER_QUESTION if answers else weight
+                        )
         for best, heading in zip(covered, above, strict=True):
             if heading:
-                _keep_best(best, heading, _ALL_ABOVE if self.share(heading) > _ALL_ABOVE else _ABOVE)
+                _keep_best(
+                    best, heading, _ALL_ABOVE if self.share(heading) > _ALL_ABOVE else _ABOVE
+                )
         return [self.share(best) if best else 0.0 for best in covered]
 
     def best_window(self, texts: Sequence[str], size: int) -> int:
@@ -202,16 +216,24 @@ def focus(text: str, passage: Passage, matcher: TermMatcher) -> Focus:
     if last - first >= _FOCUS_LINES or sum(map(len, lines[first : last + 1])) > SNIPPET_CHARACTERS:
         first += matcher.best_window(lines[first : last + 1], _FOCUS_LINES)
         last = min(first + _FOCUS_LINES - 1, last)
-        matching = [number for number, line in enumerate(matcher.match_lines(lines[first : last + 1])) if line]
+        matching = [
+            number
+            for number, line in enumerate(matcher.match_lines(lines[first : last + 1]))
+            if line
+        ]
         if matching:  # lines around them are not the answer
             first, last = first + matching[0], first + matching[-1]
-    return Focus(first, last, _column(lines[first], matcher) if len(lines[first]) > _LONG_LINE else 0)
+    return Focus(
+        first, last, _column(lines[first], matcher) if len(lines[first]) > _LONG_LINE else 0
+    )
 
 
 def _column(line: str, matcher: TermMatcher) -> int:
     """Where the sentence begins that covers most of the query."""
     starts = [0, *(end.end() for end in _SENTENCE_END.finditer(line))]
-    sentences = [line[start:end] for start, end in zip(starts, [*starts[1:], len(line)], strict=True)]
+    sentences = [
+        line[start:end] for start, end in zip(starts, [*starts[1:], len(line)], strict=True)
+    ]
     return starts[matcher.best_window(sentences, 1)]
 
 
@@ -237,7 +259,9 @@ def snippet(text: str, line: int, column: int = 0, others: Collection[int] = ())
                 first, last = (first, candidate) if forward else (candidate, last)
                 grown = True
         if not grown:
-            return " ".join(part for part in (piece.strip() for piece in lines[first : last + 1]) if part)
+            return " ".join(
+                part for part in (piece.strip() for piece in lines[first : last + 1]) if part
+            )
 
 
 def _cut(line: str, column: int) -> str:
@@ -256,7 +280,11 @@ _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 def fold(text: str) -> str:
     """`text` in lower case and without accents, as the index compares; CJK text stays as it is."""
     text = text.lower()  # FTS5 unites `ς` and `σ`
-    return text if text.isascii() else _BEYOND_ASCII.sub(lambda run: folded(run[0]), text).replace("ς", "σ")
+    return (
+        text
+        if text.isascii()
+        else _BEYOND_ASCII.sub(lambda run: folded(run[0]), text).replace("ς", "σ")
+    )
 
 
 def _pattern(terms: Sequence[QueryTerm]) -> "re.Pattern[str] | None":

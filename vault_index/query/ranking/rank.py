@@ -120,9 +120,10 @@ class Boosts(NamedTuple):
 
     def _recency(self, chunk: ChunkRecord) -> float:
         """One half of the weight is gone after each half-life."""
-        weight = {"memory": self.config.recency_memories, "session": self.config.recency_sessions}.get(
-            chunk.document.kind, self.config.recency_notes
-        )
+        weight = {
+            "memory": self.config.recency_memories,
+            "session": self.config.recency_sessions,
+        }.get(chunk.document.kind, self.config.recency_notes)
         if not weight:
             return 1.0
         age_days = max(self.now - max(chunk.document.updated, chunk.document.created), 0.0) / _DAY
@@ -181,7 +182,11 @@ def order(
     scorer = Scorer(evidence, weights, power)
     scores = {chunk_id: scorer.of_chunk(one) for chunk_id, one in evidence.items()}
     counts = Counter(scores.values())
-    place = in_order(tied) if (tied := [id_ for id_, score in scores.items() if counts[score] > 1]) else {}
+    place = (
+        in_order(tied)
+        if (tied := [id_ for id_, score in scores.items() if counts[score] > 1])
+        else {}
+    )
     return sorted(scores, key=lambda chunk_id: (-scores[chunk_id], place.get(chunk_id, 0)))
 
 
@@ -204,7 +209,9 @@ def rank(
     which these only continue. `asked` knows passages that say nothing but what is asked.
     """
     passages = _matched_passages(chunks, matcher, asked)
-    coverage = better.coverage if better else max((passage.coverage for passage in passages), default=0.0)
+    coverage = (
+        better.coverage if better else max((passage.coverage for passage in passages), default=0.0)
+    )
     highest = better.hits[-1].score if better and better.hits else 1.0
     scorer = Scorer(evidence, weights(text=text, vector=vector, coverage=coverage), power)
     boosts_of = {chunk.chunk_id: boosts.of(chunk) if boosts else {} for chunk in chunks}
@@ -213,10 +220,17 @@ def rank(
         of_chunk = evidence[chunk.chunk_id]
         parts = scorer.parts(of_chunk, ranking_coverage(covered, passage))
         factors = boosts_of[chunk.chunk_id]
-        score = min((parts.text + parts.vector + parts.name + parts.passage) * math.prod(factors.values()), highest)
-        ranked.append(RankedPassage(chunk, passage, of_chunk, parts, covered, matches, score, factors, echo))
+        score = min(
+            (parts.text + parts.vector + parts.name + parts.passage) * math.prod(factors.values()),
+            highest,
+        )
+        ranked.append(
+            RankedPassage(chunk, passage, of_chunk, parts, covered, matches, score, factors, echo)
+        )
     # The coverage tells the passages of a chunk apart where it is no part of the score.
-    ranked.sort(key=lambda hit: (-hit.score, -ranking_coverage(hit.coverage, hit.passage), _place(hit)))
+    ranked.sort(
+        key=lambda hit: (-hit.score, -ranking_coverage(hit.coverage, hit.passage), _place(hit))
+    )
     return Ranking(evidence, [*(better.hits if better else ()), *_called_first(ranked)], coverage)
 
 
@@ -250,14 +264,27 @@ def _matched_passages(
 ) -> list[_MatchedPassage]:
     names = {
         one.chunk_id: " ".join(
-            ("" if asked and asked.is_named(one) else one.document.title, *one.headings, *_beside(one.document))
+            (
+                "" if asked and asked.is_named(one) else one.document.title,
+                *one.headings,
+                *_beside(one.document),
+            )
         )
         for one in chunks
     }
-    texts = [*(chunk.text for chunk in chunks), *(" ".join(name.split()) for name in names.values())]
+    texts = [
+        *(chunk.text for chunk in chunks),
+        *(" ".join(name.split()) for name in names.values()),
+    ]
     lines = matcher.match_lines(texts)
     above = dict(zip(names, lines[len(lines) - len(names) :], strict=True))
-    starts = dict(zip(names, accumulate((chunk.text.count("\n") + 1 for chunk in chunks), initial=0), strict=False))
+    starts = dict(
+        zip(
+            names,
+            accumulate((chunk.text.count("\n") + 1 for chunk in chunks), initial=0),
+            strict=False,
+        )
+    )
     by_document: dict[int, list[ChunkRecord]] = {}
     for chunk in chunks:
         by_document.setdefault(chunk.document.id, []).append(chunk)
@@ -268,8 +295,12 @@ def _matched_passages(
         questions = [passage.is_question for _, passage in passages]
         echoes = [asked is not None and asked.echoes(chunk, passage) for chunk, passage in passages]
         said = [{} if echo else here for here, echo in zip(matches, echoes, strict=True)]
-        coverage = matcher.coverage(said, [above[chunk.chunk_id] for chunk, _ in passages], questions)
-        for (chunk, passage), here, covered, echo in zip(passages, matches, coverage, echoes, strict=True):
+        coverage = matcher.coverage(
+            said, [above[chunk.chunk_id] for chunk, _ in passages], questions
+        )
+        for (chunk, passage), here, covered, echo in zip(
+            passages, matches, coverage, echoes, strict=True
+        ):
             covered = matcher.share(here) if echo else covered
             found.append(_MatchedPassage(chunk, passage, here, covered, echo))
     return found
@@ -302,7 +333,9 @@ def _passages(chunks: Sequence[ChunkRecord]) -> list[tuple[ChunkRecord, Passage]
         of_file = 0 < chunk.end_line - chunk.start_line == chunk.text.count("\n")
         part = 0 if of_file else chunk.ordinal + 1
         for passage in split_passages(chunk.text):
-            lines = [(chunk.start_line + line, part) for line in range(passage.first, passage.last + 1)]
+            lines = [
+                (chunk.start_line + line, part) for line in range(passage.first, passage.last + 1)
+            ]
             own = [place for place in lines if place not in owned]
             if own and len(own) < len(lines):
                 first, last = (line - chunk.start_line for line, _ in (own[0], own[-1]))
@@ -318,10 +351,13 @@ def _best_passages(passages: Sequence[_MatchedPassage]) -> list[_MatchedPassage]
     best: dict[int, _MatchedPassage] = {}
     for one in passages:
         first = best.setdefault(one.chunk.chunk_id, one)
-        if ranking_coverage(one.coverage, one.passage) > ranking_coverage(first.coverage, first.passage):
+        if ranking_coverage(one.coverage, one.passage) > ranking_coverage(
+            first.coverage, first.passage
+        ):
             best[one.chunk.chunk_id] = one
     return [
         one
         for one in passages
-        if one is (first := best[one.chunk.chunk_id]) or (one.matches and one.coverage > _SECOND * first.coverage)
+        if one is (first := best[one.chunk.chunk_id])
+        or (one.matches and one.coverage > _SECOND * first.coverage)
     ]

@@ -10,7 +10,12 @@ from itertools import accumulate, chain, islice
 from typing import Any, NamedTuple
 
 from vault_index.models import Filters, Vector
-from vault_index.query.language.parse import ParsedQuery, content_terms, term_expression, term_phrases
+from vault_index.query.language.parse import (
+    ParsedQuery,
+    content_terms,
+    term_expression,
+    term_phrases,
+)
 from vault_index.query.language.tree import Term
 from vault_index.query.ranking.spelling import Spelling
 from vault_index.store.counts import count_rows
@@ -133,7 +138,9 @@ class Query:
         return self.spelling.corrected(self.parsed.text)
 
 
-class Evidence(NamedTuple):  # made by the hundred for each answer: a dataclass takes three times as long
+class Evidence(
+    NamedTuple
+):  # made by the hundred for each answer: a dataclass takes three times as long
     """The scores of one chunk by channel; None where the channel was not asked or did not find it."""
 
     bm25: float | None = None
@@ -150,7 +157,9 @@ def read_query_terms(
     """The words of `terms` without stopwords, each once. `corrections` has for a word as typed the words it may have
     meant, with their weights."""
     content = [term for term in terms if not term.stop] or terms
-    words = dict.fromkeys((word, term.kind == "prefix") for term in content for word in index_words(term.text))
+    words = dict.fromkeys(
+        (word, term.kind == "prefix") for term in content for word in index_words(term.text)
+    )
     forms = {word: {word: 1.0} | _single_words(corrections.get(word, {})) for word, _ in words}
     all_forms = {form for weights in forms.values() for form in weights}
     stems = reader.stems(all_forms)
@@ -167,14 +176,19 @@ def read_query_terms(
         texts = texts_of[word]
         weights = {stems.get(form, form): weight for form, weight in reversed(forms[word].items())}
         idf = _idf(max(*texts.values(), rarest), chunks)
-        found.append(QueryTerm(word, weights, prefix or is_prefix(word), idf, any(texts.values()), texts))
+        found.append(
+            QueryTerm(word, weights, prefix or is_prefix(word), idf, any(texts.values()), texts)
+        )
     return tuple(found)
 
 
 def _single_words(corrections: Mapping[str, float]) -> dict[str, float]:
     """The words of each correction: two that were written as one have half of its weight each."""
     return {
-        word: weight / len(words) for text, weight in corrections.items() for words in [text.split()] for word in words
+        word: weight / len(words)
+        for text, weight in corrections.items()
+        for words in [text.split()]
+        for word in words
     }
 
 
@@ -186,8 +200,13 @@ def rare_terms(terms: Sequence[Term], query_terms: Iterable[QueryTerm]) -> tuple
     """The terms that find the candidates of a long or common query, in their order; empty where all terms do."""
     content = [term for term in terms if not term.stop]
     weights = {term.text: term.weight for term in query_terms if term.known}
-    idf = {term: max((weights.get(word, 0.0) for word in index_words(term.text)), default=0.0) for term in content}
-    known = sorted((term for term in content if idf[term]), key=lambda term: (-idf[term], term.start))
+    idf = {
+        term: max((weights.get(word, 0.0) for word in index_words(term.text)), default=0.0)
+        for term in content
+    }
+    known = sorted(
+        (term for term in content if idf[term]), key=lambda term: (-idf[term], term.start)
+    )
     rare = [term for term in known if idf[term] > _COMMON_IDF]
     chosen = (rare if len(rare) >= _ENOUGH_RARE else known)[:_MAX_RARE_TERMS]
     return tuple(term for term in content if term in chosen) if len(chosen) < len(known) else ()
@@ -196,7 +215,10 @@ def rare_terms(terms: Sequence[Term], query_terms: Iterable[QueryTerm]) -> tuple
 def with_completions(reader: IndexReader, terms: Iterable[Term]) -> tuple[Term, ...]:
     """`terms`, of which each prefix that too many texts hold to score them all has the commonest words that begin so:
     whoever types goes on to one of them. (SQLite stems a prefix, too: `ins*` finds whatever begins with `in`.)"""
-    return tuple(replace(term, words=_completions(reader, term)) if term.kind == "prefix" else term for term in terms)
+    return tuple(
+        replace(term, words=_completions(reader, term)) if term.kind == "prefix" else term
+        for term in terms
+    )
 
 
 def _completions(reader: IndexReader, term: Term) -> tuple[str, ...]:
@@ -204,24 +226,37 @@ def _completions(reader: IndexReader, term: Term) -> tuple[str, ...]:
     stem = reader.stems([word]).get(word, "")
     if not stem or vocabulary.count_beginning(stem) <= MOST_TEXTS:
         return ()
-    words = dict.fromkeys([word, *vocabulary.completions(word, stem, _MOST_COMPLETIONS + len(STOPWORDS))])
+    words = dict.fromkeys(
+        [word, *vocabulary.completions(word, stem, _MOST_COMPLETIONS + len(STOPWORDS))]
+    )
     return tuple(one for one in words if one not in STOPWORDS)[:_MOST_COMPLETIONS]
 
 
-def terms_meant(terms: Sequence[Term], corrections: Mapping[str, Mapping[str, float]]) -> list[Term]:
+def terms_meant(
+    terms: Sequence[Term], corrections: Mapping[str, Mapping[str, float]]
+) -> list[Term]:
     """`terms` as typed and as corrected; stopwords only where there are no other words."""
     forms = (form for meant in corrections.values() for form in meant)
-    return [*content_terms(terms), *(Term(form, "phrase" if " " in form else "word", 0) for form in forms)]
+    return [
+        *content_terms(terms),
+        *(Term(form, "phrase" if " " in form else "word", 0) for form in forms),
+    ]
 
 
-def rarity(reader: IndexReader, meant: Iterable[Term], terms: Iterable[QueryTerm]) -> dict[str, int]:
+def rarity(
+    reader: IndexReader, meant: Iterable[Term], terms: Iterable[QueryTerm]
+) -> dict[str, int]:
     """The FTS5 phrases any of which matches a term of `meant`, with about how many texts do, the rarest first; without
     those that none does. `terms` has the frequencies of the words."""
     texts = {form: number for term in terms for form, number in term.texts.items()}
     phrases = [phrase for term in meant for phrase in term_phrases(term)]
-    if shorter := {*_WORD.findall(" ".join(phrases).lower())} - texts.keys():  # than a prefix that was typed
+    if (
+        shorter := {*_WORD.findall(" ".join(phrases).lower())} - texts.keys()
+    ):  # than a prefix that was typed
         texts |= reader.vocabulary().frequencies(shorter)
-    held = {phrase: number for phrase in phrases if (number := _texts_holding(reader, phrase, texts))}
+    held = {
+        phrase: number for phrase in phrases if (number := _texts_holding(reader, phrase, texts))
+    }
     return dict(sorted(held.items(), key=lambda one: one[1]))
 
 
@@ -239,9 +274,14 @@ def bounded_expressions(held: Mapping[str, int], total: int) -> Bounded | None:
         return None
     rarest, most = bisect_right(read, MOST_TEXTS), bisect_right(read, MOST_READ)
     rare, rest = words[:rarest], words[rarest : max(most, 1)]
-    found = [(_in_each(groups), math.inf) for groups in ([rare], [rare, rest]) if rare and groups[-1]]
+    found = [
+        (_in_each(groups), math.inf) for groups in ([rare], [rare, rest]) if rare and groups[-1]
+    ]
     if len(rest) > 1:
-        inverse = (math.log((max(total - held[word], 0) + 0.5) / (held[word] + 0.5)) for word in words[rarest:])
+        inverse = (
+            math.log((max(total - held[word], 0) + 0.5) / (held[word] + 0.5))
+            for word in words[rarest:]
+        )
         ceiling = _WHOLE * sum(max(one, 0.0) for one in islice(inverse, _TOGETHER))
         found.append((_in_each(_groups(rest, held, total)), ceiling))
     return tuple(found)
@@ -261,8 +301,13 @@ def _groups(words: Sequence[str], held: Mapping[str, int], total: int) -> Sequen
     dealt = [[words[start::count] for start in range(count)] for count in counts]
     apart = [[*([word] for word in words[: count - 1]), words[count - 1 :]] for count in counts]
     ways = [*chain(*zip(apart, dealt, strict=True))] if len(words) <= _FEW_WORDS else dealt
-    left = [total * math.prod(min(sum(map(held.__getitem__, one)) / total, 1.0) for one in way) for way in ways]
-    return next(way for way, texts in zip(ways, left, strict=True) if texts <= max(MOST_TEXTS, min(left)))
+    left = [
+        total * math.prod(min(sum(map(held.__getitem__, one)) / total, 1.0) for one in way)
+        for way in ways
+    ]
+    return next(
+        way for way, texts in zip(ways, left, strict=True) if texts <= max(MOST_TEXTS, min(left))
+    )
 
 
 def _in_each(groups: Iterable[Sequence[str]]) -> str:
@@ -274,14 +319,20 @@ def _texts_holding(reader: IndexReader, phrase: str, texts: Mapping[str, int]) -
     if phrase.startswith("("):  # any of some words
         return sum(texts.get(word, 0) for word in _WORD.findall(phrase.replace(" OR ", " ")))
     *words, last = _WORD.findall(phrase.lower()) or [""]
-    count = reader.vocabulary().count_beginning(last) if phrase.endswith("*") else texts.get(last, 0)
+    count = (
+        reader.vocabulary().count_beginning(last) if phrase.endswith("*") else texts.get(last, 0)
+    )
     most = min(count, *(texts.get(word, 0) for word in words)) if words else count
-    if not words or most <= _COUNTED or count > MOST_SCORED_BY:  # the places of a short beginning take long to read
+    if (
+        not words or most <= _COUNTED or count > MOST_SCORED_BY
+    ):  # the places of a short beginning take long to read
         return most
     return min(most, reader.count_matches(phrase, _SAMPLE) * _SAMPLE + 1)
 
 
-def retrieve(reader: IndexReader, query: Query, depth: int, hidden: Collection[int]) -> dict[int, Evidence]:
+def retrieve(
+    reader: IndexReader, query: Query, depth: int, hidden: Collection[int]
+) -> dict[int, Evidence]:
     """The evidence of each chunk that a channel finds, by chunk id; each channel finds about `depth` chunks, and none
     in `hidden`. A query of filters alone finds the newest documents."""
     parsed, filters = query.parsed, query.parsed.filters
@@ -291,41 +342,55 @@ def retrieve(reader: IndexReader, query: Query, depth: int, hidden: Collection[i
     bm25: dict[int, float] = {}
     cosine: dict[int, float] = {}
     if match := query.narrow_match or query.match:
-        by_text = partial(reader.text_candidates, match, filters=filters, **conditions, bounded=query.bounded)
+        by_text = partial(
+            reader.text_candidates, match, filters=filters, **conditions, bounded=query.bounded
+        )
         bm25 = _shown(by_text, depth * _NARROW_DEPTH if query.narrow_match else depth, hidden)
     if query.vector is not None and query.space_id is not None:
-        near = partial(reader.vector_candidates, query.space_id, query.vector, filters=filters, **conditions)
+        near = partial(
+            reader.vector_candidates, query.space_id, query.vector, filters=filters, **conditions
+        )
         cosine = _shown(near, depth, hidden)
         others = [chunk_id for chunk_id in bm25 if chunk_id not in cosine]
         cosine |= cosines(reader, query.space_id, query.vector, others)
     if query.narrow_match:
         bm25 = dict(reader.bm25(query.scoring or query.match, {*bm25, *cosine}))
     found = {*bm25, *cosine}
-    name = _name_scores(reader, query, found, max(bm25.values(), default=0.0)) if query.match else {}
+    name = (
+        _name_scores(reader, query, found, max(bm25.values(), default=0.0)) if query.match else {}
+    )
     return {
         chunk_id: Evidence(bm25.get(chunk_id), cosine.get(chunk_id), *name.get(chunk_id, ()))
         for chunk_id in {*found, *name}.difference(hidden)
     }
 
 
-def _shown(find: Callable[[int], Candidates], depth: int, hidden: Collection[int]) -> dict[int, float]:
+def _shown(
+    find: Callable[[int], Candidates], depth: int, hidden: Collection[int]
+) -> dict[int, float]:
     """The best `depth` that `find` finds, given how many, and those as good as the last of them; without what is
     `hidden`, which may be much more than is asked for."""
     asked = depth + min(len(hidden), _PASSED_OVER * depth)
     found = find(asked)
-    while len(shown := [one for one in found if one[0] not in hidden]) < depth and len(found) == asked:
+    while (
+        len(shown := [one for one in found if one[0] not in hidden]) < depth and len(found) == asked
+    ):
         asked *= 1 + _PASSED_OVER
         found = find(asked)
     return {chunk_id: score for chunk_id, score in shown if score >= shown[:depth][-1][1]}
 
 
-def _newest(reader: IndexReader, parsed: ParsedQuery, depth: int, hidden: Collection[int]) -> dict[int, Evidence]:
+def _newest(
+    reader: IndexReader, parsed: ParsedQuery, depth: int, hidden: Collection[int]
+) -> dict[int, Evidence]:
     """The first chunks of the newest documents, with falling scores; nothing for a query that asks for nothing."""
     if not parsed.excluded and parsed.filters == Filters():
         return {}
     found = reader.newest_chunks(parsed.filters, depth + len(hidden), excluded=parsed.excluded)
     shown = [chunk_id for chunk_id in found if chunk_id not in hidden][:depth]
-    return {chunk_id: Evidence(cosine=1.0 - rank / (10 * depth)) for rank, chunk_id in enumerate(shown)}
+    return {
+        chunk_id: Evidence(cosine=1.0 - rank / (10 * depth)) for rank, chunk_id in enumerate(shown)
+    }
 
 
 def _name_scores(
@@ -340,19 +405,28 @@ def _name_scores(
     names = names_of(reader, bm25)
     said = _names_said(reader, query.terms, {name for those in names.values() for name in those})
     asked = {" ".join(same_form(text).split()) for text in (query.parsed.text, query.corrected)}
-    in_full = {id_ for id_, those in names.items() if any(_read_name(name)[0] in asked for name in those)}
+    in_full = {
+        id_ for id_, those in names.items() if any(_read_name(name)[0] in asked for name in those)
+    }
     scores = {
         # BM25 prefers short names. Of a name in full nothing is missing, however many others its document has.
         id_: (1.0, len(in_full) <= _FEW)
         if id_ in in_full
-        else (max(score, 0.0) / best * max((said.get(name, 0.0) for name in names.get(id_, ())), default=0.0), False)
+        else (
+            max(score, 0.0)
+            / best
+            * max((said.get(name, 0.0) for name in names.get(id_, ())), default=0.0),
+            False,
+        )
         for id_, score in bm25.items()
     }
     if unsaid := [id_ for id_, (name, _) in scores.items() if not name]:
         for id_ in {*unsaid} - reader.own_names(query.match, unsaid):
             del scores[id_]
     documents = documents_of(reader, sorted(found))
-    by_chunk = {chunk_id: scores[document] for chunk_id, document in documents.items() if document in scores}
+    by_chunk = {
+        chunk_id: scores[document] for chunk_id, document in documents.items() if document in scores
+    }
     # The first chunk need not meet the conditions on words: such documents are left out.
     if not query.parsed.required and not query.parsed.excluded:
         firsts = first_chunks(reader, sorted(scores.keys() - set(documents.values())))
@@ -360,13 +434,17 @@ def _name_scores(
     return by_chunk
 
 
-def _names_said(reader: IndexReader, terms: Sequence[QueryTerm], names: Iterable[str]) -> dict[str, float]:
+def _names_said(
+    reader: IndexReader, terms: Sequence[QueryTerm], names: Iterable[str]
+) -> dict[str, float]:
     """How far each name says the query, of those that have a word of it: the geometric mean of the share of the query
     that the name says, by rarity, and the share of its own words that the query holds (Fowlkes and Mallows). Two words
     that a long title shares with a long question are little of both."""
     words = {name: _read_name(name)[1] for name in names}
     every = {*chain.from_iterable(words.values())}
-    matches = TermsByStem(terms).matching(dict(zip(every, every, strict=True)) | reader.stems(every))
+    matches = TermsByStem(terms).matching(
+        dict(zip(every, every, strict=True)) | reader.stems(every)
+    )
     total = sum(term.weight for term in terms) or 1.0
     said = {}
     for name, those in words.items():

@@ -70,7 +70,9 @@ class Spelling(NamedTuple):
         for typed, correction in self.corrections.items():
             written = r"\s+".join(map(re.escape, typed.split()))
             # A correction has letters and spaces alone: nothing that a replacement would read as more.
-            text = re.sub(rf"(?<![^\W_]){written}(?![^\W_]|:\S)", correction, text, flags=re.IGNORECASE)
+            text = re.sub(
+                rf"(?<![^\W_]){written}(?![^\W_]|:\S)", correction, text, flags=re.IGNORECASE
+            )
         return text
 
 
@@ -79,7 +81,12 @@ NO_CORRECTIONS = Spelling({}, {})
 
 def correct(reader: IndexReader, terms: Sequence[Term], threshold: float) -> Spelling:
     """The corrections of the words of a query; phrases and prefixes stay as typed."""
-    words = [word for term in terms if term.kind == "word" and not term.stop for word in index_words(term.text)]
+    words = [
+        word
+        for term in terms
+        if term.kind == "word" and not term.stop
+        for word in index_words(term.text)
+    ]
     words = list(filter(is_word, words))
     suspects = suspected_typos(reader.vocabulary().frequencies(words)) if words else {}
     if not suspects:
@@ -113,7 +120,10 @@ def suspected_typos(frequencies: Mapping[str, int]) -> dict[str, int]:
 
 
 def corrections(
-    words: Sequence[str], suspects: Mapping[str, int], vocabulary: Vocabulary, threshold: float = 0.7
+    words: Sequence[str],
+    suspects: Mapping[str, int],
+    vocabulary: Vocabulary,
+    threshold: float = 0.7,
 ) -> dict[str, list[Correction]]:
     """The corrections of suspected words, likeliest first; a word that nothing is near is left out.
 
@@ -139,7 +149,8 @@ def _joined_pairs(
     pairs = [
         (first, second)
         for first, second in pairwise(words)
-        if (suspects.get(first) == 0 or suspects.get(second) == 0) and _without_space(first + second) >= threshold
+        if (suspects.get(first) == 0 or suspects.get(second) == 0)
+        and _without_space(first + second) >= threshold
     ]
     known = vocabulary.look_up([first + second for first, second in pairs]) if pairs else {}
     return {
@@ -149,27 +160,41 @@ def _joined_pairs(
     }
 
 
-def _candidates(word: str, frequency: int, vocabulary: Vocabulary, threshold: float) -> Iterator[_Candidate]:
+def _candidates(
+    word: str, frequency: int, vocabulary: Vocabulary, threshold: float
+) -> Iterator[_Candidate]:
     """Similar words, one of each stem, or words that begin with the word; and the best two that make it up."""
     best: dict[str, _Candidate] = {}
     near = _near(word, 1 if frequency else _MOST_EDITS, vocabulary, threshold)
     for text, (edits, stem, chunks) in near.items():
         if chunks >= frequency * _MORE_COMMON:
             candidate = _Candidate(
-                _cost(edits, chunks, same_letter=text[0] == word[0]), text, 1 - edits / max(len(word), len(text))
+                _cost(edits, chunks, same_letter=text[0] == word[0]),
+                text,
+                1 - edits / max(len(word), len(text)),
             )
             best[stem] = min(candidate, best.get(stem, candidate))
     yield from best.values()
     if not best and frequency == 0 and len(word) >= _SHORTEST_BEGINNING and threshold < 1:
         for text, chunks in vocabulary.beginning_with(word, _MOST_CORRECTIONS):
             if len(word) >= _LEAST_THRESHOLD * len(text):
-                yield _Candidate(_cost(len(text) - len(word), chunks, same_letter=True), text, len(word) / len(text))
-    if frequency == 0 and _without_space(word) >= threshold and (halves := _halves(word, vocabulary)):
+                yield _Candidate(
+                    _cost(len(text) - len(word), chunks, same_letter=True),
+                    text,
+                    len(word) / len(text),
+                )
+    if (
+        frequency == 0
+        and _without_space(word) >= threshold
+        and (halves := _halves(word, vocabulary))
+    ):
         chunks, text = halves
         yield _Candidate(_cost(_SPACE, chunks, same_letter=True), text, _without_space(word))
 
 
-def _near(word: str, most_edits: int, vocabulary: Vocabulary, threshold: float) -> dict[str, tuple[int, str, int]]:
+def _near(
+    word: str, most_edits: int, vocabulary: Vocabulary, threshold: float
+) -> dict[str, tuple[int, str, int]]:
     """Words of the index that are at most `most_edits` away and as similar as `threshold`, each with its distance, its
     stem and the number of texts that hold it."""
     # Late: the import costs more than a search, and few questions hold an error.
@@ -181,13 +206,21 @@ def _near(word: str, most_edits: int, vocabulary: Vocabulary, threshold: float) 
     # The first letter is seldom wrong, and if it is, it was mostly swapped with the second or put before it.
     for beginning in dict.fromkeys(compared[:2]) if vocabulary.is_large else ("",):
         near: dict[str, int] = {}
-        for words in vocabulary.of_lengths(len(word) - most_edits, len(word) + most_edits, beginning):
+        for words in vocabulary.of_lengths(
+            len(word) - most_edits, len(word) + most_edits, beginning
+        ):
             length = len(next(iter(words), ""))
             edits = min(most_edits, int((1 - threshold) * max(length, len(word)) + 1e-9))
             if edits >= abs(length - len(word)):
-                found = extract(compared, words, scorer=OSA.distance, score_cutoff=edits, limit=None)
+                found = extract(
+                    compared, words, scorer=OSA.distance, score_cutoff=edits, limit=None
+                )
                 near |= {text: int(distance) for _, distance, text in found if text != word}
-        known = {text: (near[text], *one) for text, one in vocabulary.look_up(near).items()} if near else {}
+        known = (
+            {text: (near[text], *one) for text, one in vocabulary.look_up(near).items()}
+            if near
+            else {}
+        )
         if known:
             break
     return known
@@ -196,9 +229,18 @@ def _near(word: str, most_edits: int, vocabulary: Vocabulary, threshold: float) 
 def _halves(word: str, vocabulary: Vocabulary) -> tuple[int, str] | None:
     """The two words of the index that make up `word` and are in most texts, after the frequency of the rarer one."""
     pairs = [(word[:end], word[end:]) for end in range(_SHORTEST, len(word) - _SHORTEST + 1)]
-    known = vocabulary.look_up({half for pair in pairs for half in pair if not is_stopword(half)}) if pairs else {}
+    known = (
+        vocabulary.look_up({half for pair in pairs for half in pair if not is_stopword(half)})
+        if pairs
+        else {}
+    )
     return max(
-        ((min(known[a][1], known[b][1]), f"{a} {b}") for a, b in pairs if a in known and b in known), default=None
+        (
+            (min(known[a][1], known[b][1]), f"{a} {b}")
+            for a, b in pairs
+            if a in known and b in known
+        ),
+        default=None,
     )
 
 
@@ -215,4 +257,8 @@ def _weighted(candidates: Sequence[_Candidate]) -> list[Correction]:
     likely = [math.exp((candidates[0].cost - candidate.cost) / _SPREAD) for candidate in candidates]
     shares = [each / sum(likely) for each in likely]
     chosen = zip(candidates[:_MOST_CORRECTIONS], shares, strict=False)
-    return [Correction(each.text, each.similarity * share) for each, share in chosen if share >= _LEAST_SHARE]
+    return [
+        Correction(each.text, each.similarity * share)
+        for each, share in chosen
+        if share >= _LEAST_SHARE
+    ]

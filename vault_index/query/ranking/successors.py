@@ -32,11 +32,15 @@ def with_successors(
         elif newest and allows(reader, filters, newest.id):
             place = _best_passage(reader, newest, matcher, hidden)
             if place:
-                shown.append(replace(hit, chunk=place[0], passage=place[1], supersedes=document.uid))
+                shown.append(
+                    replace(hit, chunk=place[0], passage=place[1], supersedes=document.uid)
+                )
     return shown
 
 
-def newest_successor(reader: IndexReader, document: StoredDocument, now: float) -> StoredDocument | None:
+def newest_successor(
+    reader: IndexReader, document: StoredDocument, now: float
+) -> StoredDocument | None:
     """Follow `superseded_by` as of `now`; the document itself if nothing supersedes it.
 
     None if the chain ends at a memory that is not there, or runs in a circle.
@@ -60,7 +64,10 @@ def _best_passage(
     """The passage that holds most of the query; the first one if none holds any of it."""
     chunks = chunks_of(reader, document.id, fields=False) or chunks_of(reader, document.id)
     places = [
-        (chunk, passage) for chunk in chunks if chunk.chunk_id not in hidden for passage in split_passages(chunk.text)
+        (chunk, passage)
+        for chunk in chunks
+        if chunk.chunk_id not in hidden
+        for passage in split_passages(chunk.text)
     ]
 
     def share(place: tuple[ChunkRecord, Passage]) -> float:

@@ -36,7 +36,9 @@ class Page:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path, caller = scope["path"], scope["caller"]
         if not caller.owner:
-            raise ForbiddenError("only the page may request this", "open the page: vault-index open")
+            raise ForbiddenError(
+                "only the page may request this", "open the page: vault-index open"
+            )
         kind, _, name = path.removeprefix("/").partition("/")
         if kind == "files":
             scope["shown"] = "/files"
@@ -59,7 +61,9 @@ class Page:
     async def _ask(self, name: str, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
         return await anyio.to_thread.run_sync(self._backend.call, f"page/{name}", params, caller)
 
-    async def _file(self, scope: Scope, send: Send, caller: Caller, source: str, path: str = "") -> None:
+    async def _file(
+        self, scope: Scope, send: Send, caller: Caller, source: str, path: str = ""
+    ) -> None:
         if scope["method"] not in ("GET", "HEAD"):
             raise not_allowed("GET")
         image = await self._ask("image", caller, {"source": source, "path": path})
@@ -74,7 +78,9 @@ class Page:
     def _memories(self, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return whole memory files, as text and as trees."""
         answer = self._backend.call("page/memories", params, caller)
-        for one, drawn in zip(answer["results"], draw([one["text"] for one in answer["results"]]), strict=True):
+        for one, drawn in zip(
+            answer["results"], draw([one["text"] for one in answer["results"]]), strict=True
+        ):
             one["nodes"] = drawn.nodes
         return answer
 

@@ -46,7 +46,9 @@ def read_document(get: Get, params: Mapping[str, Any]) -> dict[str, Any]:
     lines = found.pop("content").removesuffix("\n").split("\n")
     read = _tree("\n".join(lines)) if sum(map(len, lines)) <= _MOST_PARSED else None
     starts = sorted({1, *_starts(read.nodes)}) if read else range(1, len(lines) + 1)
-    start, end = _part(lines, starts, min(first, len(lines)), min(last, len(lines)), _text(params, "part"))
+    start, end = _part(
+        lines, starts, min(first, len(lines)), min(last, len(lines)), _text(params, "part")
+    )
     read = read or _tree("\n" * (start - 1) + "\n".join(lines[start - 1 : end]))
     found |= {"lines": [start, end], "next": None}
     more = {"source": name[1]}
@@ -57,8 +59,12 @@ def read_document(get: Get, params: Mapping[str, Any]) -> dict[str, Any]:
         "text": "\n".join(lines[start - 1 : end]),
         "nodes": _between(read.nodes, start, end),
         "outline": read.outline,
-        "next": {**more, "ref": f"{name[0]}:{end + 1}-", "part": "after"} if end < len(lines) else None,
-        "previous": {**more, "ref": f"{name[0]}:1-{start - 1}", "part": "before"} if start > 1 else None,
+        "next": {**more, "ref": f"{name[0]}:{end + 1}-", "part": "after"}
+        if end < len(lines)
+        else None,
+        "previous": {**more, "ref": f"{name[0]}:1-{start - 1}", "part": "before"}
+        if start > 1
+        else None,
     }
 
 
@@ -78,8 +84,14 @@ def _find(get: Get, ref: str, source: str | None, origin: str) -> tuple[dict[str
         return get(ref, source), None
     source, _, path = origin.partition(":")
     target, _, heading = ref.removeprefix("[[").removesuffix("]]").partition("|")[0].partition("#")
-    here = posixpath.normpath(posixpath.join(posixpath.dirname(path), target)) if target.strip() else path
-    names = dict.fromkeys((here, target.strip() or path) if target.startswith(".") else (target.strip() or path, here))
+    here = (
+        posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+        if target.strip()
+        else path
+    )
+    names = dict.fromkeys(
+        (here, target.strip() or path) if target.startswith(".") else (target.strip() or path, here)
+    )
     failed = None
     for part in [heading, ""] if heading else [""]:
         for name in names:
@@ -113,7 +125,9 @@ def _starts(nodes: Sequence[Any]) -> Iterator[int]:
         yield from _starts(_children(node))
 
 
-def _part(lines: Sequence[str], starts: Sequence[int], first: int, last: int, part: str) -> tuple[int, int]:
+def _part(
+    lines: Sequence[str], starts: Sequence[int], first: int, last: int, part: str
+) -> tuple[int, int]:
     """Return first and last line of a part that cuts no block."""
     if sum(map(len, lines)) <= _MOST * 3 // 2:
         return 1, len(lines)
@@ -138,7 +152,11 @@ def _begun(lines: Sequence[str], starts: Sequence[int], line: int, room: int) ->
 
 def _between(nodes: Sequence[Any], first: int, last: int) -> list[Block]:
     """Return the nodes in these lines; a longer list or table is cut."""
-    return [_cut(node, first, last) for node in nodes if node[1]["line"] <= last and node[1]["end"] >= first]
+    return [
+        _cut(node, first, last)
+        for node in nodes
+        if node[1]["line"] <= last and node[1]["end"] >= first
+    ]
 
 
 def _cut(node: Block, first: int, last: int) -> Block:
@@ -148,6 +166,15 @@ def _cut(node: Block, first: int, last: int) -> Block:
     tag, attributes = node[:2]
     shown = _between(items, first, last)
     if tag == "table":
-        return [tag, attributes, *(part for part in node[2:] if part[0] != "tbody"), ["tbody", {}, *shown]]
+        return [
+            tag,
+            attributes,
+            *(part for part in node[2:] if part[0] != "tbody"),
+            ["tbody", {}, *shown],
+        ]
     above = sum(1 for item in items if item[1]["end"] < first)
-    return [tag, attributes if tag == "ul" else {**attributes, "start": attributes.get("start", 1) + above}, *shown]
+    return [
+        tag,
+        attributes if tag == "ul" else {**attributes, "start": attributes.get("start", 1) + above},
+        *shown,
+    ]

@@ -58,11 +58,20 @@ async def send_file(scope: Scope, send: Send) -> bool:
     scope["shown"] = path
     known = next((value for name, value in scope["headers"] if name == b"if-none-match"), b"")
     fresh = file.etag in (known, known.removeprefix(b"W/"))
-    packs = any(name == b"accept-encoding" and _GZIP.search(value) for name, value in scope["headers"])
+    packs = any(
+        name == b"accept-encoding" and _GZIP.search(value) for name, value in scope["headers"]
+    )
     body = b"" if fresh else file.packed if packs else file.data
-    told = [(b"content-type", file.kind), (b"etag", file.etag), (b"vary", b"accept-encoding"), *HEADERS]
+    told = [
+        (b"content-type", file.kind),
+        (b"etag", file.etag),
+        (b"vary", b"accept-encoding"),
+        *HEADERS,
+    ]
     if path.endswith(".svg"):  # browsers request the icon again for every address
-        told = [one for one in told if one[0] != b"cache-control"] + [(b"cache-control", b"max-age=86400")]
+        told = [one for one in told if one[0] != b"cache-control"] + [
+            (b"cache-control", b"max-age=86400")
+        ]
     if not fresh:
         told += [(b"content-encoding", b"gzip")] * packs + [(b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": 304 if fresh else 200, "headers": told})

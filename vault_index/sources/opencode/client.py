@@ -62,7 +62,9 @@ class OpenCode:
     def concerns(self, path: str) -> bool:
         name = os.path.basename(path)
         named = {database.name for database in self._places().databases}
-        return ("opencode" in name and name.endswith((".db", ".db-wal"))) or name.removesuffix("-wal") in named
+        return ("opencode" in name and name.endswith((".db", ".db-wal"))) or name.removesuffix(
+            "-wal"
+        ) in named
 
     def held_by(self, path: str) -> Session | None:
         return None
@@ -72,11 +74,15 @@ class OpenCode:
 
     # --- inside ----------------------------------------------------------------------------------------------
 
-    def _messages(self, listed: Listed, include: Collection[str], problems: list[str]) -> Generator[Message]:
+    def _messages(
+        self, listed: Listed, include: Collection[str], problems: list[str]
+    ) -> Generator[Message]:
         store, revert = listed.place
         # An open cursor would keep an old snapshot.
         with closing(store.messages(listed.session.id, problems)) as raw:
-            yield from read_messages(raw, None if TAKEN_BACK in include else revert, include, problems)
+            yield from read_messages(
+                raw, None if TAKEN_BACK in include else revert, include, problems
+            )
 
     def _places(self) -> Places:
         """Return the stores; search again when the data folder's mtime changes."""

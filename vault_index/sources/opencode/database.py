@@ -79,23 +79,43 @@ class Database:
             rows = self._connection.rows(
                 f"{self._sessions_sql()} {where} ORDER BY session.time_created, session.id", values
             )
-            messages = {id_: rest for id_, *rest in self._connection.rows(_COUNTS.format("message", one), values)}
-            newer = self._connection.rows(_COUNTS.format("session_message", one), values) if self._has_v2() else []
+            messages = {
+                id_: rest
+                for id_, *rest in self._connection.rows(_COUNTS.format("message", one), values)
+            }
+            newer = (
+                self._connection.rows(_COUNTS.format("session_message", one), values)
+                if self._has_v2()
+                else []
+            )
             v2 = {id_: rest for id_, *rest in newer}
             parts = dict(
-                self._connection.rows(f"SELECT session_id, count(*) FROM part {one} GROUP BY session_id", values)
+                self._connection.rows(
+                    f"SELECT session_id, count(*) FROM part {one} GROUP BY session_id", values
+                )
             )
             unfinished = {
-                id_: rest for id_, *rest in self._connection.rows(_UNFINISHED.format(where, LARGEST_VALUE), values)
+                id_: rest
+                for id_, *rest in self._connection.rows(
+                    _UNFINISHED.format(where, LARGEST_VALUE), values
+                )
             }
             if "time_updated" in self._columns["part"]:
-                self._ask_when_written(rows, messages, [message for message, _ in unfinished.values()])
+                self._ask_when_written(
+                    rows, messages, [message for message, _ in unfinished.values()]
+                )
         found = []
         for row in rows:
             if (known := _session(row, problems)) is not None:
                 session, revert = known
-                counts = [one for one in (messages.get(session.id), v2.get(session.id)) if one is not None]
-                changed = [session.updated, self._written.get(session.id, 0), *(changed for _, changed, _ in counts)]
+                counts = [
+                    one for one in (messages.get(session.id), v2.get(session.id)) if one is not None
+                ]
+                changed = [
+                    session.updated,
+                    self._written.get(session.id, 0),
+                    *(changed for _, changed, _ in counts),
+                ]
                 number = sum(number for number, _, _ in counts)
                 # Leave out the answer that is still being written.
                 whole = parts.get(session.id, 0) - unfinished.get(session.id, ("", 0))[1]
@@ -123,25 +143,41 @@ class Database:
             with self._translated():
                 known: set[str] = set()
                 self._connection.begin_work()
-                for id_, created, data, kind in self._connection.execute(self._messages_sql(), {"session": session}):
+                for id_, created, data, kind in self._connection.execute(
+                    self._messages_sql(), {"session": session}
+                ):
                     if kind and id_ in known:
                         continue
                     known.add(id_)
                     parts = self._parts(id_, problems) if not kind else ()
-                    yield RawMessage(str(id_), created if isinstance(created, int) else 0, _blob(data), parts, kind)
+                    yield RawMessage(
+                        str(id_),
+                        created if isinstance(created, int) else 0,
+                        _blob(data),
+                        parts,
+                        kind,
+                    )
         except _DamagedError as error:
             problems.append(f"session {session}: {error.message}; the rest is missing")
 
     # --- inside ----------------------------------------------------------------------------------------------
 
     def _ask_when_written(
-        self, rows: Sequence[tuple[Any, ...]], messages: Mapping[str, Sequence[int]], unfinished: Sequence[str]
+        self,
+        rows: Sequence[tuple[Any, ...]],
+        messages: Mapping[str, Sequence[int]],
+        unfinished: Sequence[str],
     ) -> None:
         """Update `_written`, without answers that are still being written."""
         changed = {str(row[0]): messages[row[0]][1] for row in rows if row[0] in messages}
-        asked = {*sorted(changed, key=changed.__getitem__)[-_LIVELY:], *(changed.keys() - self._written.keys())}
+        asked = {
+            *sorted(changed, key=changed.__getitem__)[-_LIVELY:],
+            *(changed.keys() - self._written.keys()),
+        }
         with suppress(apsw.CorruptError):  # reading a damaged session reports it
-            self._written |= self._connection.rows(_WRITTEN, (json.dumps(list(asked)), json.dumps(unfinished)))
+            self._written |= self._connection.rows(
+                _WRITTEN, (json.dumps(list(asked)), json.dumps(unfinished))
+            )
 
     def _parts(self, message: str, problems: list[str]) -> Iterator[RawPart]:
         sql = f"SELECT id, {_DATA} FROM part WHERE message_id = ? ORDER BY time_created, id"
@@ -153,7 +189,9 @@ class Database:
             problems.append(f"message {message}: {error.message}; parts are missing")
 
     def _messages_sql(self) -> str:
-        own = f"SELECT id, time_created, {_DATA}, '' AS kind FROM message WHERE session_id = :session"
+        own = (
+            f"SELECT id, time_created, {_DATA}, '' AS kind FROM message WHERE session_id = :session"
+        )
         if not self._has_v2():
             return f"{own} ORDER BY time_created, id"
         # A client may write both tables; `message` wins for equal ids.
@@ -163,11 +201,18 @@ class Database:
     def _sessions_sql(self) -> str:
         def text(name: str) -> str:  # as bytes, because it may be invalid UTF-8
             value = f"session.{name}" if name in self._columns["session"] else "NULL"
-            return f"CASE WHEN octet_length({value}) <= {LARGEST_VALUE} THEN CAST({value} AS BLOB) END"
+            return (
+                f"CASE WHEN octet_length({value}) <= {LARGEST_VALUE} THEN CAST({value} AS BLOB) END"
+            )
 
-        project = {"id", "worktree"} <= self._columns["project"] and "project_id" in self._columns["session"]
+        project = {"id", "worktree"} <= self._columns["project"] and "project_id" in self._columns[
+            "session"
+        ]
         worktree, join = (
-            ("CAST(project.worktree AS BLOB)", "LEFT JOIN project ON project.id = session.project_id")
+            (
+                "CAST(project.worktree AS BLOB)",
+                "LEFT JOIN project ON project.id = session.project_id",
+            )
             if project
             else ("NULL", "")
         )
@@ -187,10 +232,14 @@ class Database:
             return
         tables = (*_NEEDED, "project", "session_message", "migration")
         self._columns = {
-            table: {str(row[1]) for row in self._connection.rows(f"PRAGMA table_info({table})")} for table in tables
+            table: {str(row[1]) for row in self._connection.rows(f"PRAGMA table_info({table})")}
+            for table in tables
         }
         lacking = [
-            f"{table}.{name}" for table, names in _NEEDED.items() for name in names if name not in self._columns[table]
+            f"{table}.{name}"
+            for table, names in _NEEDED.items()
+            for name in names
+            if name not in self._columns[table]
         ]
         if lacking:
             raise UnknownSchemaError(
@@ -221,7 +270,9 @@ class Database:
         try:
             yield
         except (apsw.BusyError, apsw.LockedError) as error:
-            raise BusyError(f"{self._path} is locked by OpenCode", "try again in a moment") from error
+            raise BusyError(
+                f"{self._path} is locked by OpenCode", "try again in a moment"
+            ) from error
         except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
             raise _DamagedError(
                 f"{self._path} is damaged ({error})",

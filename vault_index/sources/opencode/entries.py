@@ -10,8 +10,24 @@ from typing import Any
 
 from vault_index.sources.opencode.model import RawMessage, RawPart, Revert
 from vault_index.sources.sessions.context import said_in_prompt
-from vault_index.sources.sessions.model import Attachment, Message, Part, Reasoning, Speaker, Text, ToolCall
-from vault_index.sources.sessions.values import Json, left_out, millis_of, object_of, read_object, text_of, tool_call
+from vault_index.sources.sessions.model import (
+    Attachment,
+    Message,
+    Part,
+    Reasoning,
+    Speaker,
+    Text,
+    ToolCall,
+)
+from vault_index.sources.sessions.values import (
+    Json,
+    left_out,
+    millis_of,
+    object_of,
+    read_object,
+    text_of,
+    tool_call,
+)
 from vault_index.unicode import mended
 
 
@@ -73,7 +89,9 @@ def _message(
         answers=text_of(data, "parentID"),
         speaker=speaker,
         created=raw.created,
-        finished=role == "user" or bool(data.get("error")) or millis_of(data, "time", "completed") is not None,
+        finished=role == "user"
+        or bool(data.get("error"))
+        or millis_of(data, "time", "completed") is not None,
         agent=text_of(data, "agent") or text_of(data, "mode"),
         model=_model(object_of(data, "model") or data),
         error=_error(data.get("error")),
@@ -94,7 +112,9 @@ def _part(data: Json, include: Collection[str], role: str = "assistant") -> Part
     if kind == "tool":
         return _tool_call(data, include)
     if kind == "file":
-        return Attachment(text_of(data, "filename") or text_of(data, "source", "path") or text_of(data, "mime"))
+        return Attachment(
+            text_of(data, "filename") or text_of(data, "source", "path") or text_of(data, "mime")
+        )
     if kind == "subtask":
         return ToolCall("task", "asked", text_of(data, "description") or text_of(data, "agent"))
     return None
@@ -134,7 +154,9 @@ def _model(value: Json) -> str:
 
 
 def _tokens(value: Json) -> int:
-    return sum(max(millis_of(value, "tokens", kind) or 0, 0) for kind in ("input", "output", "reasoning"))
+    return sum(
+        max(millis_of(value, "tokens", kind) or 0, 0) for kind in ("input", "output", "reasoning")
+    )
 
 
 # --- rows of the v2 API: one object per message -------------------------------------------
@@ -143,12 +165,17 @@ def _tokens(value: Json) -> int:
 def _v2_user(raw: RawMessage, data: Json, _: Collection[str]) -> Message:
     files = [file for file in data.get("files") or () if isinstance(file, dict)]
     names = (Attachment(text_of(file, "name") or text_of(file, "uri")) for file in files)
-    return _v2_message(raw, data, "user", (Text(said_in_prompt("opencode", text_of(data, "text"))), *names))
+    return _v2_message(
+        raw, data, "user", (Text(said_in_prompt("opencode", text_of(data, "text"))), *names)
+    )
 
 
 def _v2_assistant(raw: RawMessage, data: Json, include: Collection[str]) -> Message:
     content = (part for part in data.get("content") or () if isinstance(part, dict))
-    parts = (_v2_tool_call(one, include) if one.get("type") == "tool" else _part(one, include) for one in content)
+    parts = (
+        _v2_tool_call(one, include) if one.get("type") == "tool" else _part(one, include)
+        for one in content
+    )
     return _v2_message(raw, data, "assistant", tuple(part for part in parts if part is not None))
 
 
@@ -156,7 +183,11 @@ def _v2_tool_call(data: Json, include: Collection[str]) -> ToolCall:
     state, structured = object_of(data, "state"), object_of(data, "state", "structured")
     said = [text_of(one, "text") for one in state.get("content") or () if isinstance(one, dict)]
     return _tool_call(
-        {"tool": text_of(data, "name"), "state": {**state, "metadata": structured, "output": "\n".join(said)}}, include
+        {
+            "tool": text_of(data, "name"),
+            "state": {**state, "metadata": structured, "output": "\n".join(said)},
+        },
+        include,
     )
 
 

@@ -51,7 +51,9 @@ class Held(NamedTuple):
     revert: Revert | None
 
 
-def stamp_of(session: Session, revert: Revert | None, changed: int, messages: int, parts: int) -> FileStamp:
+def stamp_of(
+    session: Session, revert: Revert | None, changed: int, messages: int, parts: int
+) -> FileStamp:
     """Return a stamp of the last change (ms), message and part counts, title and revert."""
     rest = zlib.crc32(repr((parts, session.title, revert)).encode())
     return FileStamp(messages, changed * 1_000_000, rest)

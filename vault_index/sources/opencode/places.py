@@ -35,8 +35,18 @@ def find_places(setting: Path | None = None, environ: Mapping[str, str] = os.env
     in OpenCode; a relative path is relative to the data folder.
     """
     folder = data_folder(setting, environ)
-    one = environ.get("OPENCODE_DB") if setting is None else setting.name if setting.suffix == ".db" else ""
-    databases = [folder / one] if one else [folder / "opencode.db", *sorted(folder.glob("opencode-*.db"))]
+    one = (
+        environ.get("OPENCODE_DB")
+        if setting is None
+        else setting.name
+        if setting.suffix == ".db"
+        else ""
+    )
+    databases = (
+        [folder / one] if one else [folder / "opencode.db", *sorted(folder.glob("opencode-*.db"))]
+    )
     trees = [folder / "storage"] if (folder / "storage/session").is_dir() else []
     old_trees = [info.parent for info in sorted(folder.glob("project/*/storage/session/info"))]
-    return Places(tuple(path for path in databases if path.is_file()), tuple(trees), tuple(old_trees))
+    return Places(
+        tuple(path for path in databases if path.is_file()), tuple(trees), tuple(old_trees)
+    )

@@ -55,7 +55,12 @@ class Stores:
         places = self._places()
         version = self.version(places)
         known = self._opened.listing
-        if known is not None and known[0] == version and id_ in known[1].sessions and places.databases:
+        if (
+            known is not None
+            and known[0] == version
+            and id_ in known[1].sessions
+            and places.databases
+        ):
             return known[1].sessions[id_]
         if self._opened.asked[0] != version:
             self._opened.asked = version, {}

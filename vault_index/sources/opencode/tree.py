@@ -49,7 +49,9 @@ class Tree:
         """Return all sessions, or one; add unreadable files to `problems`."""
         worktrees: dict[str, str] = {}
         found = []
-        for file in sorted(self._root.glob(f"info/{id_}.json" if self._old else f"session/*/{id_}.json")):
+        for file in sorted(
+            self._root.glob(f"info/{id_}.json" if self._old else f"session/*/{id_}.json")
+        ):
             info = _read(file, problems)
             if info is None:
                 continue
@@ -86,7 +88,11 @@ class Tree:
         times = []
         # The folder may not exist, and files may be deleted meanwhile.
         with suppress(OSError), os.scandir(self._root / "message" / id_) as entries:
-            times = [entry.stat().st_mtime_ns // 1_000_000 for entry in entries if entry.name.endswith(".json")]
+            times = [
+                entry.stat().st_mtime_ns // 1_000_000
+                for entry in entries
+                if entry.name.endswith(".json")
+            ]
         created = millis_of(info, "time", "created") or 0
         updated = millis_of(info, "time", "updated") or created
         session = Session(
@@ -109,9 +115,13 @@ class Tree:
 
     def _folder(self, session: str) -> str:
         """Return the folder from the first messages; the oldest sessions do not record it."""
-        for file in islice(sorted(self._root.glob(f"message/{session}/*.json")), _SEARCHED_FOR_FOLDER):
+        for file in islice(
+            sorted(self._root.glob(f"message/{session}/*.json")), _SEARCHED_FOR_FOLDER
+        ):
             value = _read(file, []) or {}
-            if folder := text_of(value, "path", "cwd") or text_of(value, "metadata", "assistant", "path", "cwd"):
+            if folder := text_of(value, "path", "cwd") or text_of(
+                value, "metadata", "assistant", "path", "cwd"
+            ):
                 return folder
         return ""
 

@@ -28,7 +28,8 @@ SYNTHETIC = "<synthetic>"
 _LONGEST_TYPE = 40
 _REFUSED = "To tell you how to proceed, the user said:\n"
 _SUMMARY = re.compile(
-    r"(?:This session is being continued.*?\nSummary:\s)?(.*?)(?:\n\nIf you need specific.*)?", re.DOTALL
+    r"(?:This session is being continued.*?\nSummary:\s)?(.*?)(?:\n\nIf you need specific.*)?",
+    re.DOTALL,
 )
 _EXIT = re.compile(r"Exit code (\d{1,9})\b")
 _AGENT = re.compile(r"[A-Za-z0-9_-]+")
@@ -38,14 +39,25 @@ def said_in(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
     """Return what the user typed or chose in a line, or a compaction summary; else no parts."""
     speaker: Speaker = "summary" if value.get("isCompactSummary") is True else "user"
     content: object = object_of(value, "message").get("content")
-    if value.get("type") == "attachment" and text_of(value, "attachment", "commandMode") in ("", "prompt"):
+    if value.get("type") == "attachment" and text_of(value, "attachment", "commandMode") in (
+        "",
+        "prompt",
+    ):
         held = object_of(value, "attachment")  # typed during an answer
-        content = held.get("prompt") if held.get("type") == "queued_command" and held.get("isMeta") is not True else ""
+        content = (
+            held.get("prompt")
+            if held.get("type") == "queued_command" and held.get("isMeta") is not True
+            else ""
+        )
     elif value.get("type") != "user" or value.get("isMeta") is True:
         return speaker, ()
     if speaker == "summary":
-        found = (_SUMMARY.fullmatch(said_in_prompt("claude-code", text)) for text in _texts(content))
-        return speaker, tuple(Text(match[1].strip()) for match in found if match and match[1].strip())
+        found = (
+            _SUMMARY.fullmatch(said_in_prompt("claude-code", text)) for text in _texts(content)
+        )
+        return speaker, tuple(
+            Text(match[1].strip()) for match in found if match and match[1].strip()
+        )
     parts: list[Part] = []
     for block in _blocks(content):
         if block.get("type") == "tool_result":
@@ -58,7 +70,9 @@ def said_in(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
     return speaker, tuple(parts)
 
 
-def answered_in(value: Json, results: Sequence[Json], include: Collection[str]) -> tuple[tuple[Part, ...], str]:
+def answered_in(
+    value: Json, results: Sequence[Json], include: Collection[str]
+) -> tuple[tuple[Part, ...], str]:
     """Return the model's texts and tool calls with their results, and the error, if any."""
     content = object_of(value, "message").get("content")
     if text_of(value, "message", "model") == SYNTHETIC:
@@ -74,7 +88,11 @@ def answered_in(value: Json, results: Sequence[Json], include: Collection[str]) 
 
 def ids_in(value: Json, kind: str, key: str) -> tuple[str, ...]:
     """Return the call ids in a line: `key` of its blocks of type `kind`."""
-    return tuple(text_of(block, key) for block in objects_of(value, "message", "content") if block.get("type") == kind)
+    return tuple(
+        text_of(block, key)
+        for block in objects_of(value, "message", "content")
+        if block.get("type") == kind
+    )
 
 
 def unknown_in(value: Json) -> Generator[str]:
@@ -115,14 +133,22 @@ def _call(block: Json, result: Json, told: Json, include: Collection[str]) -> To
     tool, output = text_of(block, "name"), "\n".join(_texts(result.get("content")))
     failed, agent = result.get("is_error") is True, text_of(told, "agentId")
     code = _EXIT.match(output) if failed else None
-    ended = result and not failed and not told.get("backgroundTaskId") and not told.get("interrupted")
+    ended = (
+        result and not failed and not told.get("backgroundTaskId") and not told.get("interrupted")
+    )
     return tool_call(
         tool,
         object_of(block, "input"),
         include,
-        status="error" if failed else "completed" if result or block.get("type") != "tool_use" else "",
+        status="error"
+        if failed
+        else "completed"
+        if result or block.get("type") != "tool_use"
+        else "",
         exit=int(code[1]) if code else 0 if ended and tool == "Bash" else None,
-        error=output.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>") if failed else "",
+        error=output.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")
+        if failed
+        else "",
         child=f"agent-{agent}" if _AGENT.fullmatch(agent) else "",
         output=output,
         diff="\n".join(_hunks(told)),
@@ -131,14 +157,23 @@ def _call(block: Json, result: Json, told: Json, include: Collection[str]) -> To
 
 def _hunks(told: Json) -> Generator[str]:
     for hunk in objects_of(told, "structuredPatch"):
-        old, new = ([millis_of(hunk, f"{side}{what}") for what in ("Start", "Lines")] for side in ("old", "new"))
+        old, new = (
+            [millis_of(hunk, f"{side}{what}") for what in ("Start", "Lines")]
+            for side in ("old", "new")
+        )
         yield f"@@ -{old[0]},{old[1]} +{new[0]},{new[1]} @@"
         lines = hunk.get("lines")
-        yield from (line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ()
+        yield from (
+            (line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ()
+        )
 
 
 def _blocks(content: object) -> list[Json]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else objects_of({"": content}, "")
+    return (
+        [{"type": "text", "text": content}]
+        if isinstance(content, str)
+        else objects_of({"": content}, "")
+    )
 
 
 def _texts(content: object) -> list[str]:
@@ -149,7 +184,8 @@ def _typed_parts(text: str) -> list[Part]:
     text = said_in_prompt("claude-code", text)
     if text.startswith(("<bash-input>", "<command-message>")):
         command, name, given = (
-            between(text, f"<{tag}>", f"</{tag}>") for tag in ("bash-input", "command-name", "command-args")
+            between(text, f"<{tag}>", f"</{tag}>")
+            for tag in ("bash-input", "command-name", "command-args")
         )
         if command:  # the user ran it, in the client
             return [tool_call("Bash", {"command": command}, (), status="completed")]

@@ -21,13 +21,24 @@ from vault_index.sources.sessions.client import Listing
 from vault_index.sources.sessions.files import FileClient, is_folder
 from vault_index.sources.sessions.lines import objects_in
 from vault_index.sources.sessions.model import Listed, Message, Part, Session, Text
-from vault_index.sources.sessions.values import Json, millis_of, object_of, read_object, text_of, time_of, title_of
+from vault_index.sources.sessions.values import (
+    Json,
+    millis_of,
+    object_of,
+    read_object,
+    text_of,
+    time_of,
+    title_of,
+)
 
 _MAJORS = ("", "0", "1", "2")
 _ID = re.compile(r"[A-Za-z0-9_-]+")
 # Not compactions and prompt suggestions, which repeat the session.
 _OWN = r"(?!agent-a(?:compact|prompt_suggestion)-)"
-_SESSION, _SUBAGENT = re.compile(rf"{_OWN}[A-Za-z0-9_-]+\.jsonl"), re.compile(rf"{_OWN}agent-[A-Za-z0-9_-]+\.jsonl")
+_SESSION, _SUBAGENT = (
+    re.compile(rf"{_OWN}[A-Za-z0-9_-]+\.jsonl"),
+    re.compile(rf"{_OWN}agent-[A-Za-z0-9_-]+\.jsonl"),
+)
 _FILES = (re.compile("/"), _SESSION, _SUBAGENT, _SUBAGENT, _SUBAGENT)
 """Session file names by depth: in `projects` (none), a project, `subagents` and its run folders."""
 _COMMAND = re.compile(r"/[\w:-]+\s*")  # without arguments, no content
@@ -48,12 +59,17 @@ class ClaudeCode(FileClient):
             inner = []
             for folder in folders:
                 try:
-                    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+                    with (
+                        suppress(FileNotFoundError, NotADirectoryError),
+                        os.scandir(folder) as entries,
+                    ):
                         for entry in entries:
                             if name.fullmatch(entry.name):
                                 found.append(entry)
                             elif "." not in entry.name and is_folder(entry):
-                                inner.append(f"{entry.path}/subagents" if depth == 1 else entry.path)
+                                inner.append(
+                                    f"{entry.path}/subagents" if depth == 1 else entry.path
+                                )
                 except OSError as error:  # raised after all other folders are listed
                     failed.append(error)
             folders = inner
@@ -84,12 +100,18 @@ class ClaudeCode(FileClient):
             return False
         for file in (self.folder / ".claude.json", self.folder.with_name(".claude.json")):
             with suppress(OSError):
-                projects = object_of(read_object(file.read_bytes(), "the list of projects", []) or {}, "projects")
+                projects = object_of(
+                    read_object(file.read_bytes(), "the list of projects", []) or {}, "projects"
+                )
                 return bool(projects) and projects.keys().isdisjoint((folder, worktree_of(folder)))
         return False
 
     def _now(self, known: Listed) -> Listed | None:
-        return super()._now(known) if isinstance(known.place, str) else self._prompts([]).get(known.session.id)
+        return (
+            super()._now(known)
+            if isinstance(known.place, str)
+            else self._prompts([]).get(known.session.id)
+        )
 
     def listing(self) -> Listing:
         listing, problems = super().listing(), list[str]()
@@ -144,7 +166,9 @@ class ClaudeCode(FileClient):
         with os_errors_as(f"{listed.place} cannot be read", "check its permissions"):
             transcript = Transcript(Path(listed.place), problems, offset)
         title = transcript.title or listed.session.title
-        session = replace(listed.session, title=title, updated=max(listed.session.updated, transcript.updated))
+        session = replace(
+            listed.session, title=title, updated=max(listed.session.updated, transcript.updated)
+        )
         return session, transcript.messages(include)
 
     # --- prompts of removed sessions ------------------------------------------------------
@@ -173,17 +197,27 @@ class ClaudeCode(FileClient):
             return found
         for id_, one in found.items():
             count = len(one.place)
-            found[id_] = replace(one, stamp=FileStamp(count, one.first * 1_000_000, 1), messages=count)
+            found[id_] = replace(
+                one, stamp=FileStamp(count, one.first * 1_000_000, 1), messages=count
+            )
         self._history = stamp, found
         return found
 
     def _prompts_of(self, listed: Listed, offset: int, problems: list[str]) -> Generator[Message]:
         history = self.folder / "history.jsonl"
-        with os_errors_as(f"{history} cannot be read", "check its permissions"), history.open("rb") as file:
+        with (
+            os_errors_as(f"{history} cannot be read", "check its permissions"),
+            history.open("rb") as file,
+        ):
             for begin, end in listed.place:
                 file.seek(begin)
                 value = (
-                    read_object(file.read(end - begin), f"the prompt at byte {begin} of history.jsonl", problems) or {}
+                    read_object(
+                        file.read(end - begin),
+                        f"the prompt at byte {begin} of history.jsonl",
+                        problems,
+                    )
+                    or {}
                 )
                 if begin >= offset and text_of(value, "sessionId") == listed.session.id:
                     time, said = millis_of(value, "timestamp") or 0, Text(text_of(value, "display"))

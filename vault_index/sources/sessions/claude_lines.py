@@ -11,7 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_index.disk import os_errors_as
-from vault_index.sources.sessions.claude_blocks import SYNTHETIC, answered_in, ids_in, said_in, tokens_in, unknown_in
+from vault_index.sources.sessions.claude_blocks import (
+    SYNTHETIC,
+    answered_in,
+    ids_in,
+    said_in,
+    tokens_in,
+    unknown_in,
+)
 from vault_index.sources.sessions.client import RewoundError
 from vault_index.sources.sessions.lines import objects_before, objects_in
 from vault_index.sources.sessions.model import Message, Speaker
@@ -92,7 +99,9 @@ class Transcript:
                 else:
                     subagents += kind == "assistant" or bool(said_in(value)[1])
             elif kind in _TITLES:
-                if kind != "summary" or text_of(value, "leafUuid") in self._places:  # some are other sessions'
+                if (
+                    kind != "summary" or text_of(value, "leafUuid") in self._places
+                ):  # some are other sessions'
                     self._titles[kind] = text_of(value, _TITLES[kind])
             elif not _NOTES.fullmatch(kind):
                 self._report(f"lines of type {kind[:_LONGEST_TYPE]!r}", begin)
@@ -108,7 +117,10 @@ class Transcript:
         told = [line for line in self._lines if line.shown and not line.taken_back]
         ends = [max([line.end, *(result.end for result in line.results)]) for line in told]
         begins = [*(line.begin for line in told[1:]), *ends[-1:]]
-        with os_errors_as(f"{self._file} cannot be read", "check its permissions"), self._file.open("rb") as file:
+        with (
+            os_errors_as(f"{self._file} cannot be read", "check its permissions"),
+            self._file.open("rb") as file,
+        ):
 
             def value_of(line: _Line) -> Json:
                 file.seek(line.begin)
@@ -120,13 +132,16 @@ class Transcript:
                 if line.said:
                     speaker, parts = said_in(value)
                 else:
-                    parts, error = answered_in(value, [value_of(result) for result in line.results], include)
+                    parts, error = answered_in(
+                        value, [value_of(result) for result in line.results], include
+                    )
                 yield Message(
                     id=line.id,
                     answers="" if line.said else line.prompt,
                     speaker=speaker,
                     created=line.created,
-                    finished={*line.calls} <= {call for result in line.results for call in result.gives},
+                    finished={*line.calls}
+                    <= {call for result in line.results for call in result.gives},
                     agent=text_of(value, "attributionAgent"),
                     model=text_of(value, "message", "model").replace(SYNTHETIC, ""),
                     error=error,
@@ -143,7 +158,9 @@ class Transcript:
                 if not is_chained(value, self._side) or not (id_ := text_of(value, "uuid")):
                     raise RewoundError
                 self._last = time_of(value, "timestamp") or 0
-                self._lines.append(_Line(offset, offset, id_, -1, "", 0, answer=text_of(value, "message", "id")))
+                self._lines.append(
+                    _Line(offset, offset, id_, -1, "", 0, answer=text_of(value, "message", "id"))
+                )
                 self._places[id_] = 0
             if not is_chained(value, self._side):
                 continue
@@ -162,7 +179,9 @@ class Transcript:
                 self._report("different lines with one id", begin)
             return
         above = text_of(value, "parentUuid")
-        if not above and (value.get("subtype") == "compact_boundary" or value.get("isCompactSummary") is True):
+        if not above and (
+            value.get("subtype") == "compact_boundary" or value.get("isCompactSummary") is True
+        ):
             # Keep the lines before a compaction.
             above = text_of(value, "logicalParentUuid") or "unknown"
         parent = self._places.get(above, len(lines) - 1 if above or not id_ else -1)

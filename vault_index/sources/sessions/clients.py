@@ -30,7 +30,11 @@ class Known(NamedTuple):
 
 KNOWN = {
     "opencode": Known(
-        "vault_index.sources.opencode.client", "OpenCode", "XDG_DATA_HOME", "opencode", ".local/share/opencode"
+        "vault_index.sources.opencode.client",
+        "OpenCode",
+        "XDG_DATA_HOME",
+        "opencode",
+        ".local/share/opencode",
     ),
     "claude-code": Known(f"{_HERE}.claude_code", "ClaudeCode", "CLAUDE_CONFIG_DIR", "", ".claude"),
     "codex": Known(f"{_HERE}.codex", "Codex", "CODEX_HOME", "", ".codex"),
@@ -38,7 +42,9 @@ KNOWN = {
 }
 
 
-def folders_of(name: str, data: Sequence[str] = (), environ: Mapping[str, str] = os.environ) -> list[Path]:
+def folders_of(
+    name: str, data: Sequence[str] = (), environ: Mapping[str, str] = os.environ
+) -> list[Path]:
     """Return a client's data folders: from `data`, the environment variable, or the default.
 
     For OpenCode, `data` may name databases. The variable may list several folders, separated by
@@ -50,7 +56,9 @@ def folders_of(name: str, data: Sequence[str] = (), environ: Mapping[str, str] =
     value = environ.get(known.variable, "")
     given = [value] if os.path.isdir(value) else map(str.strip, value.split(","))
     # The XDG specification says to ignore relative paths.
-    return [Path(one, known.below) for one in given if os.path.isabs(one)] or [Path.home() / known.folder]
+    return [Path(one, known.below) for one in given if os.path.isabs(one)] or [
+        Path.home() / known.folder
+    ]
 
 
 def folder_of(name: str) -> Path:
@@ -65,7 +73,11 @@ def open_client(name: str, config: Config) -> "Client":
     kind = getattr(import_module(known.module), known.kind)
     opened: list[Client] = []
     for number, folder in enumerate(folders_of(name, config.clients[name].data)):
-        cache = config.sessions_dir / name / f".heads{number or ''}.json" if config.sessions_dir else None
+        cache = (
+            config.sessions_dir / name / f".heads{number or ''}.json"
+            if config.sessions_dir
+            else None
+        )
         opened.append(kind(folder, cache))
     if len(opened) == 1:
         return opened[0]

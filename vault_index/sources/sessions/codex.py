@@ -26,7 +26,14 @@ from vault_index.sources.sessions.codex_turns import Rollback, Turns, kept_promp
 from vault_index.sources.sessions.files import FileClient, is_file, is_folder
 from vault_index.sources.sessions.lines import objects_before, objects_in, plain
 from vault_index.sources.sessions.model import Listed, Message, Session, Text
-from vault_index.sources.sessions.values import Json, millis_of, object_of, text_of, time_of, title_of
+from vault_index.sources.sessions.values import (
+    Json,
+    millis_of,
+    object_of,
+    text_of,
+    time_of,
+    title_of,
+)
 
 _zstd: Any = None
 with suppress(ImportError):
@@ -75,7 +82,10 @@ class Codex(FileClient):
 
         ids = set[str]()
         for file in filter(Path.is_file, self.folder.glob("state_*.sqlite")):
-            with suppress(apsw.Error, OSError), closing(ClientDatabase(file, busy_ms=0)) as database:
+            with (
+                suppress(apsw.Error, OSError),
+                closing(ClientDatabase(file, busy_ms=0)) as database,
+            ):
                 ids.update(id_ for (id_,) in database.rows("SELECT id FROM threads"))
         return bool(ids) and listed.session.id not in ids
 
@@ -113,18 +123,23 @@ class Codex(FileClient):
             problems.append(f"{self.title}: unknown history_mode {mode!r}, parts may be missing")
         spawned = object_of(meta, "source", "subagent")
         if object_of(meta, "source").get("internal") or any(
-            one in _OURSELVES for one in (text_of(meta, "source", "subagent"), text_of(spawned, "other"))
+            one in _OURSELVES
+            for one in (text_of(meta, "source", "subagent"), text_of(spawned, "other"))
         ):
             return None
         times = (time_of(meta, "timestamp"), *(time_of(line, "timestamp") for line in said))
-        parents = (text_of(meta, "parent_thread_id"), text_of(spawned, "thread_spawn", "parent_thread_id"))
+        parents = (
+            text_of(meta, "parent_thread_id"),
+            text_of(spawned, "thread_spawn", "parent_thread_id"),
+        )
         created = next((one for one in times if one), 0)
         if "history_base" in meta and _UUID.fullmatch(id_):  # the file is newer than the session
             created = int(id_[:13].replace("-", ""), 16)
         return Session(
             id=id_,
             title="",
-            directory=text_of(meta, "cwd") or next(filter(None, (text_of(one, "payload", "cwd") for one in said)), ""),
+            directory=text_of(meta, "cwd")
+            or next(filter(None, (text_of(one, "payload", "cwd") for one in said)), ""),
             worktree="",
             parent=next((one for one in parents if _ID.fullmatch(one)), ""),
             version=text_of(meta, "cli_version"),
@@ -146,24 +161,36 @@ class Codex(FileClient):
         if offset and taken_back:
             raise RewoundError
         # Skip the copied beginning of a fork if its original still exists.
-        copies = own_turn and any(one in self.listing().sessions for one in (session.forked_from, session.parent))
+        copies = own_turn and any(
+            one in self.listing().sessions for one in (session.forked_from, session.parent)
+        )
 
         def messages(problems: list[str], offset: int = 0) -> Iterator[Message | Rollback]:
-            lines = _objects(file, problems, offset) if offset else self._whole(file, session.id, problems)
+            lines = (
+                _objects(file, problems, offset)
+                if offset
+                else self._whole(file, session.id, problems)
+            )
             with os_errors_as(*unread):
                 turns = Turns(session, include, problems, skips_copies=copies)
                 turns.go_on(islice(objects_before(file, offset), _BACK if offset else 0))
                 yield from turns.messages(lines, offset)
 
-        prompts = (one.parts for one in messages([]) if isinstance(one, Message) and one.speaker == "user")
-        said = next((part.text for parts in prompts for part in parts if isinstance(part, Text)), "")
+        prompts = (
+            one.parts for one in messages([]) if isinstance(one, Message) and one.speaker == "user"
+        )
+        said = next(
+            (part.text for parts in prompts for part in parts if isinstance(part, Text)), ""
+        )
         title = self._thread_names().get(session.id) or title_of(said)
         kept = kept_prompts(messages([])) if taken_back else None
         return replace(session, title=title, updated=max(updated, session.created)), left_of(
             messages(problems, offset), kept, problems
         )
 
-    def _whole(self, file: Path, id_: str, problems: list[str], depth: int = 0) -> Iterator[tuple[int, int, Json]]:
+    def _whole(
+        self, file: Path, id_: str, problems: list[str], depth: int = 0
+    ) -> Iterator[tuple[int, int, Json]]:
         """Yield all lines of a session; those of the file before a rewind (`history_base`) first.
 
         The offsets of these are 0.
@@ -171,7 +198,11 @@ class Codex(FileClient):
         lines = _objects(file, problems)
         for first in islice(lines, 1):
             base = object_of(first[2], "payload", "history_base")
-            other = self._file_of(text_of(base, "thread_id"), id_) if base and depth < _REVERTS else None
+            other = (
+                self._file_of(text_of(base, "thread_id"), id_)
+                if base and depth < _REVERTS
+                else None
+            )
             for _, end, line in self._whole(other, id_, problems, depth + 1) if other else ():
                 if end <= (millis_of(base, "end_byte_offset") or 0):
                     yield 0, 0, line

@@ -25,7 +25,9 @@ def called(item: Json) -> Call:
     kind = text_of(item, "type")
     tool = text_of(item, "name") or kind.removesuffix("_call")
     given = {**_arguments(item), **object_of(item, "action")}
-    whole = text_of(item, "input") or _command(given.get("command") or given.get("cmd") or given.get("input"))
+    whole = text_of(item, "input") or _command(
+        given.get("command") or given.get("cmd") or given.get("input")
+    )
     title = next(filter(None, (text_of(one, key) for one in (given, item) for key in _TITLES)), "")
     told = {"status": "running", "title": title}
     if tool != "exec" and (patch := _PATCH.search(whole)):
@@ -39,16 +41,24 @@ def called(item: Json) -> Call:
 def made(item: Json) -> Call | None:
     """Parse a nested call, made by a script; only its event records it."""
     kind = text_of(item, "type")
-    told: dict[str, Any] = {"status": "error" if text_of(item, "status") in ("failed", "declined") else "completed"}
+    told: dict[str, Any] = {
+        "status": "error" if text_of(item, "status") in ("failed", "declined") else "completed"
+    }
     if kind == "CommandExecution" and text_of(item, "source") != "user_shell":
         told |= {"exit": millis_of(item, "exit_code"), "output": text_of(item, "aggregated_output")}
         return "exec_command", {"command": _command(item.get("command"))}, told
     if kind == "FileChange":
         changes = object_of(item, "changes")
-        told["diff"] = "\n".join(filter(None, (text_of(changes, path, "unified_diff") for path in changes)))
+        told["diff"] = "\n".join(
+            filter(None, (text_of(changes, path, "unified_diff") for path in changes))
+        )
         return "apply_patch", {"filePath": ", ".join(changes)}, told
     if kind in ("McpToolCall", "WebSearch"):
-        return text_of(item, "tool") or "web_search", _arguments(item) or {"query": text_of(item, "query")}, told
+        return (
+            text_of(item, "tool") or "web_search",
+            _arguments(item) or {"query": text_of(item, "query")},
+            told,
+        )
     return None
 
 
@@ -58,7 +68,10 @@ def told_later(item: Json) -> dict[str, Any]:
     first = threads[0] if isinstance(threads, list) and threads else ""
     child = text_of(item, "agent_thread_id") or (first if isinstance(first, str) else "")
     exit_code = millis_of(item, "exit_code")
-    return {**({"child": child} if child else {}), **({"exit": exit_code} if exit_code is not None else {})}
+    return {
+        **({"child": child} if child else {}),
+        **({"exit": exit_code} if exit_code is not None else {}),
+    }
 
 
 def answered(output: Any) -> dict[str, Any]:
@@ -68,15 +81,25 @@ def answered(output: Any) -> dict[str, Any]:
     """
     if isinstance(output, list):
         output = "\n".join(text_of(one, "text") for one in output if isinstance(one, dict))
-    value = output if isinstance(output, dict) else _object(output) if isinstance(output, str) else {}
-    said = text_of(value, "content") or text_of(value, "output") or (output if isinstance(output, str) else "")
+    value = (
+        output if isinstance(output, dict) else _object(output) if isinstance(output, str) else {}
+    )
+    said = (
+        text_of(value, "content")
+        or text_of(value, "output")
+        or (output if isinstance(output, str) else "")
+    )
     head = _OUTPUT.match(said)
     exit_code = millis_of(value, "metadata", "exit_code")
     if exit_code is None and (found := _EXIT.search(head[0] if head else "")):
         exit_code = int(found[1])
     failed = value.get("success") is False
     told = {
-        "status": "error" if failed else "interrupted" if said.startswith("aborted") else "completed",
+        "status": "error"
+        if failed
+        else "interrupted"
+        if said.startswith("aborted")
+        else "completed",
         "output": said[head.end() :] if head else said,
         "exit": exit_code,
         "error": said if failed else "",
@@ -87,7 +110,10 @@ def answered(output: Any) -> dict[str, Any]:
 
 def used(usage: Json) -> int:
     """Return uncached input tokens plus output tokens."""
-    count = [millis_of(usage, key) or 0 for key in ("input_tokens", "cached_input_tokens", "output_tokens")]
+    count = [
+        millis_of(usage, key) or 0
+        for key in ("input_tokens", "cached_input_tokens", "output_tokens")
+    ]
     return max(0, count[0] - count[1]) + count[2]
 
 

@@ -6,7 +6,15 @@ from dataclasses import dataclass, field, replace
 
 from vault_index.sources.sessions.codex_calls import Call, answered, called, made, told_later, used
 from vault_index.sources.sessions.context import said_in_prompt
-from vault_index.sources.sessions.model import Attachment, Message, Part, Reasoning, Session, Speaker, Text
+from vault_index.sources.sessions.model import (
+    Attachment,
+    Message,
+    Part,
+    Reasoning,
+    Session,
+    Speaker,
+    Text,
+)
 from vault_index.sources.sessions.values import (
     Json,
     between,
@@ -20,12 +28,38 @@ from vault_index.sources.sessions.values import (
 )
 
 _LINES = {
-    *("session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state", "token_usage_record"),
-    *("security_risk_score", "realtime_item", "inter_agent_communication", "inter_agent_communication_metadata"),
+    *(
+        "session_meta",
+        "response_item",
+        "event_msg",
+        "turn_context",
+        "compacted",
+        "world_state",
+        "token_usage_record",
+    ),
+    *(
+        "security_risk_score",
+        "realtime_item",
+        "inter_agent_communication",
+        "inter_agent_communication_metadata",
+    ),
 }
 _CLIENTS_OWN = {
-    *("additional_tools", "agent_message", "tool_search_call", "tool_search_output", "ghost_snapshot", "compaction"),
-    *("compaction_summary", "compaction_trigger", "context_compaction", "configuration_update", "other"),
+    *(
+        "additional_tools",
+        "agent_message",
+        "tool_search_call",
+        "tool_search_output",
+        "ghost_snapshot",
+        "compaction",
+    ),
+    *(
+        "compaction_summary",
+        "compaction_trigger",
+        "context_compaction",
+        "configuration_update",
+        "other",
+    ),
 }
 _CALLS = {"function_call", "custom_tool_call", "local_shell_call"}
 _CALLS_AND_ANSWERS = {"web_search_call", "image_generation_call"}
@@ -78,12 +112,16 @@ class Turns:
         for line in before:
             if text_of(line, "type") == "turn_context":
                 self._model = self._model or text_of(line, "payload", "model")
-            elif self._total is None and (total := object_of(line, "payload", "info", "total_token_usage")):
+            elif self._total is None and (
+                total := object_of(line, "payload", "info", "total_token_usage")
+            ):
                 self._total = used(total)
             if self._model and self._total is not None:
                 return
 
-    def messages(self, lines: Iterable[tuple[int, int, Json]], end: int = 0) -> Iterator[Message | Rollback]:
+    def messages(
+        self, lines: Iterable[tuple[int, int, Json]], end: int = 0
+    ) -> Iterator[Message | Rollback]:
         for begin, behind, line in lines:
             end = behind
             # The first versions had no envelope.
@@ -91,7 +129,9 @@ class Turns:
             payload = object_of(line, "payload") or line
             if self._is_copy(kind, payload):
                 continue
-            if ends := kind == "compacted" or (kind == "event_msg" and text_of(payload, "type") in _ENDS):
+            if ends := kind == "compacted" or (
+                kind == "event_msg" and text_of(payload, "type") in _ENDS
+            ):
                 self._end_calls()
             if ends or kind == "response_item":  # other lines add to earlier messages
                 yield from self._finished(begin)
@@ -111,7 +151,11 @@ class Turns:
 
     def _is_copy(self, kind: str, payload: Json) -> bool:
         """Whether a line is copied: from the original's metadata to the fork's first own turn."""
-        if self.skips_copies and kind == "session_meta" and text_of(payload, "id") != self.session.id:
+        if (
+            self.skips_copies
+            and kind == "session_meta"
+            and text_of(payload, "id") != self.session.id
+        ):
             self._copied = True
         elif self._copied and text_of(payload, "turn_id") > self.session.id:
             self._copied = False
@@ -145,12 +189,18 @@ class Turns:
         elif kind == "reasoning" and "reasoning" in self.include:
             self._add("assistant", [Reasoning(text) for text in texts if text], begin, time)
         elif kind in _CALLS or kind in _CALLS_AND_ANSWERS:
-            self._add_call(text_of(item, "call_id"), called(item), begin, time, waits=kind in _CALLS)
+            self._add_call(
+                text_of(item, "call_id"), called(item), begin, time, waits=kind in _CALLS
+            )
         elif kind in _ANSWERS:  # else its call was unreadable, or is before the offset
             if (entry := self._calls.get(text_of(item, "call_id"))) is not None:
                 self._update_call(entry, **answered(item.get("output")))
                 entry.waits = False
-        elif kind == "agent_message" and self.session.parent and text_of(item, "recipient") != "/root":
+        elif (
+            kind == "agent_message"
+            and self.session.parent
+            and text_of(item, "recipient") != "/root"
+        ):
             self._add("user", [Text(text) for text in texts if text], begin, time)
         elif kind not in ("message", "reasoning", *_CLIENTS_OWN) and "type" in item:
             self._report_unknown(f"items of type {kind!r}")
@@ -158,10 +208,18 @@ class Turns:
     def _prompt(self, item: Json, content: list[Json]) -> list[Part]:
         said = text_of(content[0], "text").lstrip() if content else ""
         if said.startswith("<user_shell_command>"):
-            command, result = (between(said, f"<{tag}>", f"</{tag}>").strip("\n") for tag in ("command", "result"))
+            command, result = (
+                between(said, f"<{tag}>", f"</{tag}>").strip("\n") for tag in ("command", "result")
+            )
             return [tool_call("shell", {"command": command}, self.include, **answered(result))]
-        kinds = object_of(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
-        told = kinds if isinstance(kinds, list) and len(kinds) == len(content) else ["user"] * len(content)
+        kinds = object_of(item, "internal_chat_message_metadata_passthrough").get(
+            "content_item_kinds"
+        )
+        told = (
+            kinds
+            if isinstance(kinds, list) and len(kinds) == len(content)
+            else ["user"] * len(content)
+        )
         parts: list[Part] = []
         for one, whose in zip(content, told, strict=True):
             if not str(whose).startswith(("user", "unknown")):
@@ -172,7 +230,9 @@ class Turns:
                 parts.append(Attachment("image"))
         return parts
 
-    def _add(self, speaker: Speaker, parts: Sequence[Part], begin: int, time: int, error: str = "") -> None:
+    def _add(
+        self, speaker: Speaker, parts: Sequence[Part], begin: int, time: int, error: str = ""
+    ) -> None:
         if not parts and not error:
             return
         mine = speaker == "assistant"
@@ -210,7 +270,9 @@ class Turns:
     def _update_call(self, entry: _Entry, **more: object) -> None:
         tool, given, told = entry.call
         told |= more
-        entry.message = replace(entry.message, parts=(tool_call(tool, given, self.include, **told),))
+        entry.message = replace(
+            entry.message, parts=(tool_call(tool, given, self.include, **told),)
+        )
 
     def _end_calls(self) -> None:
         """End the calls of a turn; those without a result were interrupted."""
@@ -224,8 +286,16 @@ class Turns:
         if kind == "token_count":
             self._count(object_of(event, "info"))
         elif kind in ("turn_aborted", "error"):
-            self._add("assistant", [], begin, time, text_of(event, "reason") or text_of(event, "message") or kind)
-        elif (entry := self._calls.get(text_of(item, "call_id") or text_of(item, "id"))) is not None:
+            self._add(
+                "assistant",
+                [],
+                begin,
+                time,
+                text_of(event, "reason") or text_of(event, "message") or kind,
+            )
+        elif (
+            entry := self._calls.get(text_of(item, "call_id") or text_of(item, "id"))
+        ) is not None:
             self._update_call(entry, **told_later(item))
         elif any(one.waits for one in self._entries) and (call := made(item)) is not None:
             self._add_call(text_of(item, "id"), call, begin, time, waits=False)
@@ -233,7 +303,9 @@ class Turns:
     def _count(self, info: Json) -> None:
         """Add the growth of the token total, because the client repeats counts."""
         total, last = object_of(info, "total_token_usage"), object_of(info, "last_token_usage")
-        grown = max(0, used(last) if self._total is None else used(total) - self._total) if total else 0
+        grown = (
+            max(0, used(last) if self._total is None else used(total) - self._total) if total else 0
+        )
         self._total = used(total) if total else self._total
         if self._entries and (message := self._entries[-1].message).speaker == "assistant":
             self._entries[-1].message = replace(message, tokens=message.tokens + grown)
@@ -259,7 +331,9 @@ def kept_prompts(messages: Iterator[Message | Rollback]) -> set[int]:
     return {0, *prompts}
 
 
-def left_of(messages: Iterator[Message | Rollback], kept: set[int] | None, problems: list[str]) -> Generator[Message]:
+def left_of(
+    messages: Iterator[Message | Rollback], kept: set[int] | None, problems: list[str]
+) -> Generator[Message]:
     """Yield the messages of kept prompts, or all if `kept` is None; report the others."""
     count = taken_back = 0
     for one in messages:

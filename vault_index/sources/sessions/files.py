@@ -96,7 +96,9 @@ class FileClient(ABC):
                         _raise_unless_missing(error)
             except OSError as error:
                 message = f"cannot list {self.title} sessions ({error.filename}: {error.strerror})"
-                faults.append(Problem("sessions_unreadable", message, "check the permissions of the folder"))
+                faults.append(
+                    Problem("sessions_unreadable", message, "check the permissions of the folder")
+                )
                 seen = {**heads, **seen}
             if seen != heads:
                 self._heads = seen
@@ -130,7 +132,9 @@ class FileClient(ABC):
             bare = {
                 path: (stamp, replace(one, title="", directory="", worktree=""))
                 for path, (stamp, one) in heads.items()
-                if one is not None and one.id in sessions and one.title + one.directory + one.worktree
+                if one is not None
+                and one.id in sessions
+                and one.title + one.directory + one.worktree
             }
             if bare:
                 self._heads = heads | bare
@@ -181,7 +185,9 @@ class FileClient(ABC):
     def _store_heads(self, heads: _Heads) -> None:
         if self._cache is None:
             return
-        told = {path: (stamp, session and astuple(session)) for path, (stamp, session) in heads.items()}
+        told = {
+            path: (stamp, session and astuple(session)) for path, (stamp, session) in heads.items()
+        }
         from vault_index import disk
 
         with suppress(OSError):
@@ -212,4 +218,6 @@ def _raise_unless_missing(error: OSError) -> bool:
 
 def _is_head(known: tuple[FileStamp, Session | None], stamp: FileStamp) -> bool:
     """Whether a file is unchanged, or the same file with appended data."""
-    return known[0] == stamp or (known[1] is not None and known[0].inode == stamp.inode and known[0].size <= stamp.size)
+    return known[0] == stamp or (
+        known[1] is not None and known[0].inode == stamp.inode and known[0].size <= stamp.size
+    )

@@ -26,7 +26,16 @@ from vault_index.sources.sessions.client import RewoundError
 from vault_index.sources.sessions.context import said_in_prompt
 from vault_index.sources.sessions.files import FileClient, is_file, is_folder
 from vault_index.sources.sessions.lines import objects_in
-from vault_index.sources.sessions.model import Attachment, Listed, Message, Part, Reasoning, Session, Speaker, Text
+from vault_index.sources.sessions.model import (
+    Attachment,
+    Listed,
+    Message,
+    Part,
+    Reasoning,
+    Session,
+    Speaker,
+    Text,
+)
 from vault_index.sources.sessions.values import (
     Json,
     left_out,
@@ -58,7 +67,10 @@ class Gemini(FileClient):
         return [self.folder / "tmp"]
 
     def concerns(self, path: str) -> bool:
-        return _FILE.fullmatch(os.path.basename(path)) is not None and "chats" in Path(path).parts[-3:-1]
+        return (
+            _FILE.fullmatch(os.path.basename(path)) is not None
+            and "chats" in Path(path).parts[-3:-1]
+        )
 
     def resume(self, session: str) -> Sequence[str]:
         return ["gemini", "--resume", session]
@@ -82,7 +94,11 @@ class Gemini(FileClient):
         told: Json = {}
         for line in _lines(file, problems):
             said = [*objects_of(line, "messages"), *objects_of(line, "$set", "messages"), line]
-            told |= {key: value for key, value in {**line, **object_of(line, "$set")}.items() if key not in told}
+            told |= {
+                key: value
+                for key, value in {**line, **object_of(line, "$set")}.items()
+                if key not in told
+            }
             if any(one.get("type") in ("user", "gemini") and _parts_of(one, ()) for one in said):
                 return self._session(file, told, problems)
         return None
@@ -109,9 +125,17 @@ class Gemini(FileClient):
                 return root
         known: Json = {}
         with suppress(OSError):
-            known = read_object((self.folder / "projects.json").read_bytes(), "the list of projects", []) or {}
+            known = (
+                read_object(
+                    (self.folder / "projects.json").read_bytes(), "the list of projects", []
+                )
+                or {}
+            )
         for folder, short in object_of(known, "projects").items():
-            if project.name == short or hashlib.sha256(folder.encode("utf-8", "replace")).hexdigest() == hash_:
+            if (
+                project.name == short
+                or hashlib.sha256(folder.encode("utf-8", "replace")).hexdigest() == hash_
+            ):
                 return str(folder)
         return "" if re.fullmatch("[0-9a-f]{64}", project.name) else project.name
 
@@ -125,14 +149,32 @@ class Gemini(FileClient):
             messages, told = _state(file, problems, unknown)
         if not (messages or told):  # keep what is indexed
             raise VaultIndexError(f"{file} is empty", "retry after Gemini CLI has written the file")
-        found = [one for told in messages if (one := self._message(told, listed.session, include, unknown)) is not None]
+        found = [
+            one
+            for told in messages
+            if (one := self._message(told, listed.session, include, unknown)) is not None
+        ]
         problems += [f"{self.title}: skipped unknown {one}" for one in sorted(unknown)]
-        said = (part.text for one in found if one.speaker == "user" for part in one.parts if isinstance(part, Text))
+        said = (
+            part.text
+            for one in found
+            if one.speaker == "user"
+            for part in one.parts
+            if isinstance(part, Text)
+        )
         title = text_of(told, "summary") or title_of(next(said, ""))
-        updated = max([listed.session.created, time_of(told, "lastUpdated") or 0, *(one.created for one in found)])
+        updated = max(
+            [
+                listed.session.created,
+                time_of(told, "lastUpdated") or 0,
+                *(one.created for one in found),
+            ]
+        )
         return replace(listed.session, title=title, updated=updated), (one for one in found)
 
-    def _message(self, told: Json, session: Session, include: Collection[str], unknown: set[str]) -> Message | None:
+    def _message(
+        self, told: Json, session: Session, include: Collection[str], unknown: set[str]
+    ) -> Message | None:
         kind = text_of(told, "type")
         if kind not in ("user", "gemini"):
             if kind not in ("info", "error", "warning"):  # the client's own messages
@@ -143,7 +185,9 @@ class Gemini(FileClient):
             return None
         snapshot = any(isinstance(part, Text) and _SNAPSHOT.match(part.text) for part in parts)
         speaker: Speaker = "summary" if snapshot else "user" if kind == "user" else "assistant"
-        tokens = [millis_of(told, "tokens", key) or 0 for key in ("input", "cached", "output", "thoughts")]
+        tokens = [
+            millis_of(told, "tokens", key) or 0 for key in ("input", "cached", "output", "thoughts")
+        ]
         return Message(
             id=text_of(told, "id"),
             answers=session.id if speaker == "assistant" else "",
@@ -226,12 +270,18 @@ def _words(told: Json) -> str:
 def _parts_of(told: Json, include: Collection[str]) -> list[Part]:
     """Return a prompt as typed, without included files; or an answer, its thoughts and calls."""
     if told.get("type") == "user":
-        texts = [said_in_prompt("gemini", text) for text in _texts(told.get("displayContent") or told.get("content"))]
+        texts = [
+            said_in_prompt("gemini", text)
+            for text in _texts(told.get("displayContent") or told.get("content"))
+        ]
         data = [object_of(one, "inlineData") for one in objects_of(told, "content")]
         files = [Attachment(text_of(one, "mimeType")) for one in data if one]
         return [*(Text(text) for text in texts if text), *files]
     thoughts = objects_of(told, "thoughts") if "reasoning" in include else []
-    thought = ["\n\n".join(filter(None, (text_of(one, "subject"), text_of(one, "description")))) for one in thoughts]
+    thought = [
+        "\n\n".join(filter(None, (text_of(one, "subject"), text_of(one, "description"))))
+        for one in thoughts
+    ]
     said = [text for text in _texts(told.get("content")) if text != _SNAPSHOT_TAKEN]
     calls = [_call(one, include) for one in objects_of(told, "toolCalls")]
     return [*(Reasoning(one) for one in thought if one), *map(Text, said), *calls]

@@ -8,7 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from vault_index.sources.sessions.client import TAKEN_BACK, Client, RewoundError
 from vault_index.sources.sessions.model import Listed, Message, Session
-from vault_index.sources.sessions.render import Renderer, Transcript, beyond_copies, finished, render
+from vault_index.sources.sessions.render import (
+    Renderer,
+    Transcript,
+    beyond_copies,
+    finished,
+    render,
+)
 
 _LONG = 1 << 20
 """Smallest file in bytes to cache; shorter ones are rendered quickly."""
@@ -42,12 +48,20 @@ class GoingOn:
         """Render the whole session; read only its new part."""
         with self._lock:  # popping gives this thread exclusive use
             known = self._known.pop(listed.session.id, None)
-        if known is not None and known.place == listed.place and _before(known.place, known.offset) == known.before:
+        if (
+            known is not None
+            and known.place == listed.place
+            and _before(known.place, known.offset) == known.before
+        ):
             try:
                 return self._go_on(known, replace(listed, session=known.session), problems)
             except RewoundError:
                 pass
-        return self._go_on(_Known(Renderer(None, self._client.name), listed.session, listed.place), listed, problems)
+        return self._go_on(
+            _Known(Renderer(None, self._client.name), listed.session, listed.place),
+            listed,
+            problems,
+        )
 
     def render_fork(self, listed: Listed, origin: Listed, problems: list[str]) -> Transcript:
         """Render the messages of a fork that its original lacks."""

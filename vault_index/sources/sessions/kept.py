@@ -47,7 +47,9 @@ class Kept:
         found: dict[str, FileStamp] = {}
         root = os.fspath(self.folder)
         with suppress(FileNotFoundError):
-            for project in sorted(entry.name for entry in os.scandir(root) if entry.is_dir(follow_symlinks=False)):
+            for project in sorted(
+                entry.name for entry in os.scandir(root) if entry.is_dir(follow_symlinks=False)
+            ):
                 if not project.startswith("."):
                     found |= _files(root, project)
         return found
@@ -64,7 +66,9 @@ class Kept:
         draft = _draft(file)
         with suppress(FileNotFoundError):
             draft.unlink()
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(
+            draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        )
         with os.fdopen(descriptor, "wb") as opened:
             opened.write(data)
         with suppress(OSError, OverflowError):
@@ -108,7 +112,9 @@ class Kept:
         """Return the path of a session's copy."""
         with suppress(OSError):
             for project in sorted(os.listdir(self.folder)):
-                if not project.startswith(".") and os.path.isfile(os.path.join(self.folder, project, f"{id_}.md")):
+                if not project.startswith(".") and os.path.isfile(
+                    os.path.join(self.folder, project, f"{id_}.md")
+                ):
                     return f"{project}/{id_}.md"
         return None
 
@@ -166,7 +172,11 @@ def _worktree(project: str, directory: str) -> str:
     """
     if not project or name_of(directory) == project:
         return ""
-    above = (os.fspath(folder) for folder in Path(directory).parents if name_of(os.fspath(folder)) == project)
+    above = (
+        os.fspath(folder)
+        for folder in Path(directory).parents
+        if name_of(os.fspath(folder)) == project
+    )
     return next(above, project)
 
 

@@ -49,9 +49,13 @@ def objects_in(
             begin, offset = offset, offset + len(line)
             if line.endswith(b"\n") or len(line) < _LONGEST:
                 faults = list[str]()
-                for start, stop, found in _objects_of(line, passed_over, f"{file}: the line at byte {begin}", faults):
+                for start, stop, found in _objects_of(
+                    line, passed_over, f"{file}: the line at byte {begin}", faults
+                ):
                     yield begin + start, begin + stop, found
-                if faults and (line.endswith(b"\n") or not 0 <= time.time() - file.stat().st_mtime < _WRITING):
+                if faults and (
+                    line.endswith(b"\n") or not 0 <= time.time() - file.stat().st_mtime < _WRITING
+                ):
                     problems += faults
             else:
                 while rest := lines.readline(_PIECE):
@@ -61,7 +65,9 @@ def objects_in(
                 problems.append(f"{file}: skipped line at byte {begin}, over {_LONGEST >> 20} MiB")
 
 
-def _objects_of(line: bytes, passed_over: bytes, what: str, problems: list[str]) -> Iterator[tuple[int, int, Json]]:
+def _objects_of(
+    line: bytes, passed_over: bytes, what: str, problems: list[str]
+) -> Iterator[tuple[int, int, Json]]:
     """Yield (begin, end, object) for the objects on a line, in bytes."""
     said = line.strip(_BLANK)
     if not said or (said.startswith(passed_over) and _JOINED not in said):

@@ -33,7 +33,9 @@ class PrivateScope:
         self._vaults = [source for name, source in self.sources.items() if name not in self.clients]
         self.untold = {name for name, one in self.clients.items() if not one.told}
         self._limits = [one.config.local_only for one in self.clients.values() if one.told]
-        self._projects = Projects([*chain.from_iterable(one for one in self._limits if isinstance(one, tuple))])
+        self._projects = Projects(
+            [*chain.from_iterable(one for one in self._limits if isinstance(one, tuple))]
+        )
 
     @cached_property
     def empty(self) -> bool:
@@ -99,7 +101,8 @@ class PrivateScope:
     def _in_private_folder(self, folder: str) -> bool:
         """Whether a folder is a private folder of a vault."""
         return any(
-            (path := source.relative(folder)) is not None and self.keeps_path(path, [source.config.name])
+            (path := source.relative(folder)) is not None
+            and self.keeps_path(path, [source.config.name])
             for source in self._vaults
         )
 

@@ -25,7 +25,11 @@ class Projects:
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._names = [project_form(pattern) for pattern in patterns if not is_place(pattern)]
-        given = [os.path.expanduser(pattern).rstrip("/") or "/" for pattern in patterns if is_place(pattern)]
+        given = [
+            os.path.expanduser(pattern).rstrip("/") or "/"
+            for pattern in patterns
+            if is_place(pattern)
+        ]
         self._folders = list(dict.fromkeys((*given, *map(os.path.realpath, given))))
 
     def __bool__(self) -> bool:
@@ -33,7 +37,9 @@ class Projects:
 
     def covers(self, project: str, *held_in: str) -> bool:
         """Whether a pattern matches the project name or one of the session's folders."""
-        return any(fnmatchcase(form, name) for name in self._names for form in forms_of(project)) or any(
+        return any(
+            fnmatchcase(form, name) for name in self._names for form in forms_of(project)
+        ) or any(
             is_under(pattern, folder) or fnmatchcase(folder, pattern)
             for pattern in self._folders
             for folder in held_in

@@ -46,7 +46,12 @@ class Transcript:
 
 
 def render(
-    session: Session, messages: Iterable[Message], client: str, *, forked_from: str = "", zone: tzinfo | None = None
+    session: Session,
+    messages: Iterable[Message],
+    client: str,
+    *,
+    forked_from: str = "",
+    zone: tzinfo | None = None,
 ) -> Transcript:
     """Render the whole document; consumes `messages`. Times are in `zone`, default local."""
     renderer = Renderer(zone, client)
@@ -71,7 +76,9 @@ def finished(messages: Iterable[Message]) -> Iterator[Message]:
             yield message
 
 
-def beyond_copies(messages: Iterable[Message], original: Iterable[Message]) -> tuple[bool, Iterator[Message]]:
+def beyond_copies(
+    messages: Iterable[Message], original: Iterable[Message]
+) -> tuple[bool, Iterator[Message]]:
     """Return whether a fork begins with copies, and its messages from the first difference."""
     mine, theirs = iter(messages), iter(original)
     copied = False
@@ -124,10 +131,16 @@ class Renderer:
         self._end_turn()
         turns = sum(block.startswith(_TURN) for block in self._blocks)
         front = self._frontmatter(session, self._agent, self._model, turns, forked_from)
-        origin = [f"*Forked from [[{forked_from}]]; the turns before are there.*"] if forked_from else []
-        return Transcript("\n\n".join([front, *origin, *self._blocks]) + "\n", turns, self._redacted)
+        origin = (
+            [f"*Forked from [[{forked_from}]]; the turns before are there.*"] if forked_from else []
+        )
+        return Transcript(
+            "\n\n".join([front, *origin, *self._blocks]) + "\n", turns, self._redacted
+        )
 
-    def _frontmatter(self, session: Session, agent: str, model: str, turns: int, forked_from: str) -> str:
+    def _frontmatter(
+        self, session: Session, agent: str, model: str, turns: int, forked_from: str
+    ) -> str:
         values: dict[str, str | int] = {
             "title": self._line(session.title),
             "session": session.id,
@@ -145,7 +158,9 @@ class Renderer:
             "forked_from": f"[[{forked_from}]]" if forked_from else "",
         }
         # Always write every key, so that the line numbers of turns do not change.
-        return "\n".join(["---", *(f"{key}: {_yaml(value)}".rstrip() for key, value in values.items()), "---"])
+        return "\n".join(
+            ["---", *(f"{key}: {_yaml(value)}".rstrip() for key, value in values.items()), "---"]
+        )
 
     def _end_turn(self) -> None:
         self._end_list()

@@ -14,7 +14,12 @@ class Several:
     def __init__(self, clients: Sequence[Client]) -> None:
         self._clients, first = clients, clients[0]
         self._owners: dict[str, Client] = {}
-        self.name, self.title, self.deep, self.folder = first.name, first.title, first.deep, first.folder
+        self.name, self.title, self.deep, self.folder = (
+            first.name,
+            first.title,
+            first.deep,
+            first.folder,
+        )
 
     def present(self) -> bool:
         return any(one.present() for one in self._clients)

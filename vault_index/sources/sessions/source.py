@@ -19,7 +19,13 @@ from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import KEPT, DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.results.base import Problem
 from vault_index.sources.sessions.clients import folders_of, open_client
-from vault_index.sources.sessions.projects import Projects, path_of, redacted, session_in, with_targets
+from vault_index.sources.sessions.projects import (
+    Projects,
+    path_of,
+    redacted,
+    session_in,
+    with_targets,
+)
 from vault_index.sources.source import YET, Scan
 
 if TYPE_CHECKING:  # imported late, because most commands read no session
@@ -52,7 +58,9 @@ class SessionSource:
         self._local = Projects(given.local_only if isinstance(given.local_only, tuple) else ())
         self._keep = config.sessions.keep
         self.keep_days = config.sessions.keep_days
-        self._folders = [one.parent if one.suffix == ".db" else one for one in folders_of(name, given.data)]
+        self._folders = [
+            one.parent if one.suffix == ".db" else one for one in folders_of(name, given.data)
+        ]
         self.config = SourceConfig(
             name=name,
             path=self._folders[0],
@@ -62,7 +70,9 @@ class SessionSource:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out open clients: each process opens its own."""
-        return {key: value for key, value in self.__dict__.items() if key not in ("client", "_going_on")}
+        return {
+            key: value for key, value in self.__dict__.items() if key not in ("client", "_going_on")
+        }
 
     @cached_property
     def client(self) -> Client:
@@ -92,7 +102,10 @@ class SessionSource:
         from vault_index.sources.sessions.client import Listing
 
         wanted = {place.strip("/") for place in places}
-        if all("/" in place for place in wanted) and (scan := self._scan_sessions(wanted)) is not None:
+        if (
+            all("/" in place for place in wanted)
+            and (scan := self._scan_sessions(wanted)) is not None
+        ):
             return scan
 
         def within(path: str) -> bool:
@@ -111,7 +124,9 @@ class SessionSource:
         listing = Listing({}) if reason else self.client.listing()
         # A kept copy holds more than a remnant in the client.
         stems = set(map(session_in, kept))
-        there = {id_: one for id_, one in listing.sessions.items() if not (one.partial and id_ in stems)}
+        there = {
+            id_: one for id_, one in listing.sessions.items() if not (one.partial and id_ in stems)
+        }
         found = {
             path: self._ref(listed)
             for listed in there.values()
@@ -178,10 +193,18 @@ class SessionSource:
         problems = list[str]()
         origin = self._origin(listed)
         reader = self._going_on
-        done = reader.render_fork(listed, origin, problems) if origin else reader.render(listed, problems)
-        faults = list(_some("session", [one for one in problems if not isinstance(one, LeftOut)], ref.path))
+        done = (
+            reader.render_fork(listed, origin, problems)
+            if origin
+            else reader.render(listed, problems)
+        )
+        faults = list(
+            _some("session", [one for one in problems if not isinstance(one, LeftOut)], ref.path)
+        )
         faults += [Fault("left_out", one, ref.path) for one in problems if isinstance(one, LeftOut)]
-        return self._document(seen, done.text, done.redacted, faults)._replace(whole=not listed.partial)
+        return self._document(seen, done.text, done.redacted, faults)._replace(
+            whole=not listed.partial
+        )
 
     def keep(self, raw: RawDocument, text: str, updated: float) -> Sequence[Fault]:
         """Keep the indexed text of a session, from which quotes of deleted texts are removed."""
@@ -193,7 +216,9 @@ class SessionSource:
             return (Fault("not_kept", f"cannot write the kept copy: {error}", raw.ref.path),)
         return ()
 
-    def _document(self, seen: DocumentRef, text: str, redacted: int, faults: list[Fault]) -> RawDocument:
+    def _document(
+        self, seen: DocumentRef, text: str, redacted: int, faults: list[Fault]
+    ) -> RawDocument:
         from hashlib import sha256
 
         if redacted:
@@ -241,8 +266,12 @@ class SessionSource:
 
     def was_in(self, folders: Collection[str]) -> bool:
         """Whether a session ran in one of these folders or above them. Raises VaultIndexError."""
-        places = {place.rstrip("/") for one in self.sessions() for place in (one.directory, one.worktree)} - {""}
-        above = {os.fspath(one) for folder in folders for one in (Path(folder), *Path(folder).parents)}
+        places = {
+            place.rstrip("/") for one in self.sessions() for place in (one.directory, one.worktree)
+        } - {""}
+        above = {
+            os.fspath(one) for folder in folders for one in (Path(folder), *Path(folder).parents)
+        }
         # Claude Code keeps a folder per project after it removes the old sessions.
         names = [re.sub("[^A-Za-z0-9]", "-", one) for one in above]
         left = (folder / "projects" / name for folder in self._folders for name in names)
@@ -255,7 +284,10 @@ class SessionSource:
         folders = filter(None, (session.directory, session.worktree))
         return self.config.local_only is True or (
             bool(self.config.local_only)
-            and (hides_its_place(session) or self._local.covers(session.project, *with_targets(folders)))
+            and (
+                hides_its_place(session)
+                or self._local.covers(session.project, *with_targets(folders))
+            )
         )
 
     def link(self, path: str) -> str:
@@ -264,7 +296,13 @@ class SessionSource:
 
     def missing(self) -> str:
         reason = f"no {self.title} sessions in {' or '.join(map(str, self._folders))}"
-        return "" if self._there() and self.client.present() else reason if self._set else f"{reason} {YET}"
+        return (
+            ""
+            if self._there() and self.client.present()
+            else reason
+            if self._set
+            else f"{reason} {YET}"
+        )
 
     @property
     def remedy(self) -> str:
@@ -275,7 +313,9 @@ class SessionSource:
         """Return the number of sessions, and the local date of the first (YYYY-MM-DD), if any."""
         sessions = self.client.listing().sessions.values() if self._there() else ()
         began = [one.session.created for one in sessions if self._wanted(one)]
-        return len(began), time.strftime("%Y-%m-%d", time.localtime(min(began) / 1000)) if began else None
+        return len(began), time.strftime(
+            "%Y-%m-%d", time.localtime(min(began) / 1000)
+        ) if began else None
 
     # --- watching --------------------------------------------------------------------------------------------
 
@@ -297,7 +337,11 @@ class SessionSource:
         yield from sessions.values()
         with suppress(OSError):
             for path in self.kept.all() if self.kept else ():
-                if session_in(path) not in sessions and self.kept and (listed := self.kept.listed(path)):
+                if (
+                    session_in(path) not in sessions
+                    and self.kept
+                    and (listed := self.kept.listed(path))
+                ):
                     yield listed
 
     def _session(self, id_: str) -> Listed | None:
@@ -315,7 +359,9 @@ class SessionSource:
         if not (self._there() and re.fullmatch(rf"{_ID}\.md", path.rpartition("/")[2])):
             return None
         listed = self.client.session(session_in(path))
-        return listed if listed and self._wanted(listed) and path_of(listed.session) == path else None
+        return (
+            listed if listed and self._wanted(listed) and path_of(listed.session) == path else None
+        )
 
     def _listed(self, path: str) -> Listed | None:
         """Return the session at a document path, or its kept copy."""
@@ -349,13 +395,18 @@ class SessionSource:
         session = listed.session
         if session.forked_from:
             original = self._session(session.forked_from)
-            return original if original and self._wanted(original) and original.stamp.ctime_ns != KEPT else None
+            return (
+                original
+                if original and self._wanted(original) and original.stamp.ctime_ns != KEPT
+                else None
+            )
         if listed.first >= session.created:
             return None
         older = [
             other
             for other in self.client.listing().began_at(listed.first)
-            if (other.session.created, other.session.id) < (session.created, session.id) and self._wanted(other)
+            if (other.session.created, other.session.id) < (session.created, session.id)
+            and self._wanted(other)
         ]
         if len(older) < 2:
             return older[0] if older else None

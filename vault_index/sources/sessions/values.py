@@ -16,7 +16,17 @@ _BEYOND_TIME = 1 << 53
 """Exclusive limit of numbers, because JSON may hold `1e999` or hundreds of digits."""
 _LONGEST_TITLE = 100
 # The most telling argument first: `grep` has a pattern and a path.
-_TARGETS = ("command", "filePath", "file_path", "pattern", "url", "query", "description", "path", "name")
+_TARGETS = (
+    "command",
+    "filePath",
+    "file_path",
+    "pattern",
+    "url",
+    "query",
+    "description",
+    "path",
+    "name",
+)
 
 
 def read_object(data: bytes, what: str, problems: list[str]) -> Json | None:
@@ -24,7 +34,11 @@ def read_object(data: bytes, what: str, problems: list[str]) -> Json | None:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply or not UTF-8"
+        reason = (
+            error.msg
+            if isinstance(error, json.JSONDecodeError)
+            else "nested too deeply or not UTF-8"
+        )
         problems.append(f"{what} cannot be read ({reason})")
         return None
     if not isinstance(value, dict):
@@ -107,7 +121,9 @@ def tool_call(
     Its output repeats indexed text, which may have been deleted since.
     """
     command = given.get("command")
-    run = own_run(" ".join(map(str, command)) if isinstance(command, list) else text_of(given, "command"))
+    run = own_run(
+        " ".join(map(str, command)) if isinstance(command, list) else text_of(given, "command")
+    )
     ours = is_own_tool(tool) or bool(run)
     named = (text_of(given, key) for key in _TARGETS)
     return ToolCall(
