@@ -1,1 +1,1 @@
-"""What is answered: the frozen dataclasses behind the JSON. Their field names are the JSON keys, a promise."""
+"""Frozen dataclasses of the answers; their field names are the JSON keys and a public promise."""

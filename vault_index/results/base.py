@@ -1,21 +1,26 @@
-"""What several answers are made of."""
+"""Types that several answers share."""
 
 from dataclasses import dataclass, field
 
 from vault_index.fields import State
 from vault_index.models import Kind
 
-WHEN_ASKED = "when asked"  # metadata of a field that is no key of the JSON while it has its default
+WHEN_ASKED = "when asked"
+"""Metadata key of a field that the JSON omits while the field has its default value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
+    """A document that could not be indexed."""
+
     path: str
     error: str
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
+    """A problem with a machine-readable code, a message and, where there is one, a hint."""
+
     code: str
     message: str
     hint: str = ""
@@ -23,10 +28,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class FailedItem:
-    """One of several that could not be dealt with; the others were."""
+    """One of several items that failed while the others succeeded."""
 
     position: str
-    """Which one: a reference, `record 3`, `line 12`."""
+    """The failed item: a reference, `record 3` or `line 12`."""
     error: str
     hint: str = ""
     """What to do next."""
@@ -34,7 +39,7 @@ class FailedItem:
 
 @dataclass(frozen=True, slots=True)
 class DocumentName:
-    """What every record of a document, or of a part of one, begins with."""
+    """The fields that every record of a document or passage begins with."""
 
     id: str
     kind: Kind
@@ -42,18 +47,21 @@ class DocumentName:
     path: str
     title: str
     states: tuple[State, ...] = field(default=(), kw_only=True, metadata={WHEN_ASKED: True})
-    """What sets a memory apart from one that holds, in the order of `STATES`."""
+    """Why a memory is not current, such as `expired` or `superseded`, in the order of `STATES`."""
     superseded_by: str | None = field(default=None, kw_only=True, metadata={WHEN_ASKED: True})
-    """The id of the memory that took its place."""
+    """The id of the memory that replaces this one."""
     archived: str | None = field(default=None, kw_only=True, metadata={WHEN_ASKED: True})
-    """Since when a memory is left out of what is found."""
+    """When the memory was archived, which hides it from search."""
     unreviewed: bool = field(default=False, kw_only=True, metadata={WHEN_ASKED: True})
-    """Whether a memory was captured, and nobody has looked at it yet."""
+    """Whether the memory was captured and still waits for review."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentFields(DocumentName):
-    """What the answers of `search` and `list` both say of a document; `lines` and `tokens` are those of the passage."""
+    """The fields that a hit of `search` and a record of `list` share.
+
+    In a hit, `lines` and `tokens` are those of the passage; in a record, those of the document.
+    """
 
     tags: tuple[str, ...]
     type: str | None

@@ -1,4 +1,4 @@
-"""What was changed in the index, and what filling the vectors would cost."""
+"""The answers of `sync`, `rebuild` and `embed`."""
 
 from dataclasses import dataclass, field
 
@@ -7,6 +7,8 @@ from vault_index.results.base import WHEN_ASKED, Failure, Problem
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
+    """What a sync found and changed: numbers of documents, chunks and vectors."""
+
     scanned: int = 0
     added: int = 0
     changed: int = 0
@@ -21,12 +23,12 @@ class SyncReport:
     seconds: float = 0.0
     problems: tuple[Problem, ...] = ()
     finished: bool = field(default=True, metadata={WHEN_ASKED: True})
-    """False where it was cancelled: the same call goes on from here."""
+    """False if the sync was cancelled; the next call continues it."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedPlan:
-    """What filling the vectors would cost, before anything is spent."""
+    """What computing the missing vectors would send and cost."""
 
     provider: str
     model: str
@@ -34,30 +36,35 @@ class EmbedPlan:
     chunks: int
     cached: int
     kept_local: int
-    """Chunks that `local_only` keeps from a remote embedder."""
+    """Chunks that `local_only` withholds from a remote embedder."""
     tokens: int
-    """Of the texts that are not cached."""
+    """Tokens of the texts that are not cached."""
     price: float | None
-    """US dollars, None where the model has no known price."""
+    """US dollars; None if the price of the model is unknown."""
     spent_today: int
     daily_token_limit: int
     unread: int = 0
-    """Chunks of documents that are gone, left out or changed since they were read: the next sync sees to them."""
+    """Chunks whose document was deleted, excluded or changed since the last sync. The next sync
+    updates them."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedReport:
+    """How many vectors were computed, taken from the cache, and left to do."""
+
     embedded: int
     cached: int
     pending: int
     seconds: float
     problems: tuple[Problem, ...] = ()
     finished: bool = field(default=True, metadata={WHEN_ASKED: True})
-    """False where it was cancelled."""
+    """False if the run was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedStatus:
+    """The embedder and how many chunks have a vector."""
+
     provider: str
     model: str
     endpoint: str
@@ -69,4 +76,4 @@ class EmbedStatus:
     spent_today: int
     daily_token_limit: int
     building: str | None
-    """The model whose vectors are being built beside the serving ones."""
+    """The model of the vectors that are being built while the old ones still serve."""

@@ -1,4 +1,4 @@
-"""Documents as a whole: the answers of `list`, `related` and `timeline`."""
+"""Answers about whole documents: `list`, `related` and `timeline`."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -6,8 +6,9 @@ from typing import Literal
 from vault_index.results.base import WHEN_ASKED, DocumentFields
 
 Relation = Literal["supersedes", "superseded by", "link", "backlink", "near"]
-"""What the document that was asked about does: it supersedes the other, is superseded by it, links to it, is linked
-from it, or means much the same."""
+"""How the anchor relates to the other document.
+
+It supersedes it, is superseded by it, links to it, is linked from it, or has a similar meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,30 +16,36 @@ class DocumentRecord(DocumentFields):
     """One document in the answer of `list`."""
 
     turns: int | None
-    """Of a session: how often somebody spoke."""
+    """Number of turns of a session; null for other documents."""
     link: str
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentList:
+    """The answer of `list`: one page of documents."""
+
     results: tuple[DocumentRecord, ...]
     total: int
     sort: str = field(default="created", metadata={WHEN_ASKED: True})
     hints: tuple[str, ...] = field(default=(), metadata={WHEN_ASKED: True})
-    """Of an answer without results: the filters that no document meets."""
+    """The filters that no document meets, if the list is empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelatedRecord(DocumentRecord):
+    """A document in the answer of `related`, with its relations to the anchor."""
+
     relations: tuple[Relation, ...]
     cosine: float | None
-    """Of its nearest passage; null without vectors."""
+    """Cosine of the most similar passage; null without vectors."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelatedList:
+    """The answer of `related`: one page of documents."""
+
     anchor: DocumentRecord
-    """The document that was asked about."""
+    """The document that the caller named."""
     results: tuple[RelatedRecord, ...]
     total: int
     degraded: tuple[str, ...] = ()
@@ -47,7 +54,7 @@ class RelatedList:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """A document, and those created before and after it, oldest first."""
+    """A document with the documents created before and after it, oldest first."""
 
     anchor: DocumentRecord
     before: tuple[DocumentRecord, ...]

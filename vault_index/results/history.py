@@ -5,24 +5,24 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What the file of a memory said at one time."""
+    """One recorded version of the file of a memory."""
 
     number: int | None
-    """None for a commit."""
+    """None for a git commit."""
     seen: str
     by: str
     action: str
-    """The command that wrote it; `added`, `edited`, `moved`, `copied` or `removed` where that was done by hand; or what
-    a commit says of itself."""
+    """The command that wrote the version, or the subject of the commit. Changes by hand are
+    `added`, `edited`, `moved`, `copied` or `removed`."""
     path: str
     bytes: int | None
     commit: str | None = None
-    """The hash of the commit, where it is one of the git repository that the vault lies in."""
+    """The hash of the commit, if the vault is in a git repository and the version comes from it."""
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The versions of one memory, the newest first."""
+    """The versions of one memory, newest first."""
 
     id: str
     path: str
@@ -30,17 +30,17 @@ class History:
     results: tuple[Version, ...]
     total: int
     forgotten: int
-    """Older versions that are not kept any more."""
+    """Number of older versions that were dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What one version of a memory says otherwise than another."""
+    """The difference between two versions of a memory."""
 
     id: str
     path: str
     before: int | str | None
-    """A number, or the hash of a commit; None: there was nothing."""
+    """A version number or a commit hash; None if there was no earlier version."""
     after: int | str
     text: str
-    """A unified diff; empty where they say the same."""
+    """A unified diff; empty if the versions are equal."""

@@ -1,5 +1,4 @@
-"""What became of memories: the answers of `add`, `update`, `delete`, `prune`, `archive`, `capture`, `import` and
-`export`."""
+"""The answers of the commands that write memories, such as `add`, `delete` and `import`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,18 +30,20 @@ Outcome = Literal[
 
 
 Likeness = Literal["duplicate", "contradiction", "subject"]
-"""How two memories relate: nearly the same, nearly the same with another value, or other things of one subject."""
+"""How two memories relate.
+
+They say nearly the same, say nearly the same with a different value, or share a subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearMemory:
-    """A memory on the subject of a new one."""
+    """An existing memory on the subject of a new one."""
 
     id: str
     path: str
     title: str
     score: float
-    """How alike they are, from 0 to 1."""
+    """Similarity, from 0 to 1."""
     relation: Likeness
 
 
@@ -54,28 +55,29 @@ class StoredMemory:
     path: str
     created: bool
     duplicate_of: str | None = None
-    """The id of the memory that said the same already; nothing new was stored then."""
+    """The id of an existing memory with the same text. In this case nothing new was stored."""
     near: tuple[NearMemory, ...] = ()
-    """The nearest first."""
+    """Similar memories, nearest first."""
     question: str = field(default="", metadata={WHEN_ASKED: True})
-    """What to decide on the nearest, with the command for it."""
+    """What to decide about the nearest memory, with the command for it."""
     warnings: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
-    """Why it is found by its words alone as yet."""
+    """Why only text search finds the memory for now."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryOutcome:
-    """What became of one memory of several."""
+    """The result for one of several memories."""
 
     id: str
     path: str
     title: str
     outcome: Outcome
-    """`known` and `kept` are outcomes of an import: the vault has it already, with the same text or another. `kept` is
-    one of a review, too: it may stay as it is."""
+    """What happened to the memory. In an import, `known` means that the vault has the memory
+    with the same text, and `kept` that it has it with a different text. In a review, `kept`
+    means that the memory stays unchanged."""
     details: Mapping[str, Any]
-    """What else there is to say, by name: where it went, the tags and dates that were inferred."""
+    """Further values by name, such as the new path, or the tags and dates that were inferred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +87,9 @@ class MemoryOutcomes:
     results: tuple[MemoryOutcome, ...]
     failed: tuple[FailedItem, ...] = ()
     finished: bool = field(default=True, metadata={WHEN_ASKED: True})
-    """False where it was cancelled."""
+    """False if the run was cancelled."""
     change: int = field(default=0, metadata={WHEN_ASKED: True})
-    """What `undo` calls a decision of a review, or an `archive`."""
+    """The number that `undo` takes, for a review decision or an `archive`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,8 @@ class ExportReport:
     """The answer of `export`."""
 
     path: str
-    """Where it is now."""
+    """The file or folder that was written."""
     source: str
-    """The vault whose memories these are."""
+    """The vault that was exported."""
     memories: int
     bytes: int

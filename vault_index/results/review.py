@@ -1,4 +1,4 @@
-"""What a person should look at, and why: the answer of `review`."""
+"""The answer of `review`: memories that need a decision by a person."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,28 +9,32 @@ from vault_index.results.documents import DocumentRecord
 
 @dataclass(frozen=True, slots=True)
 class ReviewedMemory(DocumentRecord):
+    """A memory to review, with the beginning of its text."""
+
     text: str
-    """The beginning of what its file says now, without frontmatter."""
+    """The beginning of the current text of the file, without frontmatter."""
     cut: bool
-    """Whether there is more of it."""
+    """Whether the text was cut."""
     seen: str
-    """SHA-256 of the file, as `decide` takes it."""
+    """SHA-256 of the file, to pass to `decide`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewItem:
-    """One thing to decide: a memory, or a pair of which the first one would stay."""
+    """One decision to make: about one memory, or about a pair in which the first would stay."""
 
     id: str
     reason: Reason
     about: str
-    """Why it is here: how alike they are, since when it has expired."""
+    """Details of the reason, such as the similarity or the day of expiry."""
     memories: tuple[ReviewedMemory, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
+    """The answer of `review`: one page of items."""
+
     results: tuple[ReviewItem, ...]
     total: int
     counts: Mapping[str, int]
-    """The items of each reason that was asked for."""
+    """Number of items for each requested reason."""

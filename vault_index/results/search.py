@@ -1,4 +1,4 @@
-"""Passages that were found, and why they are where they are: the answers of `search` and `why`."""
+"""The answers of `search` and `why`: passages, and explanations of their ranking."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,8 +9,11 @@ from vault_index.results.base import WHEN_ASKED, DocumentFields, Problem
 
 @dataclass(frozen=True, slots=True)
 class ChannelEvidence:
-    """What one channel said of the chunk of a hit: its rank (from 1) among the chunks it named, and its score: BM25
-    for `text` and `path` (higher is better), the cosine for `vector`."""
+    """Rank and score that one channel gave the chunk of a hit.
+
+    The rank counts from 1 among the chunks that the channel found. The score is BM25 for `text` and
+    `path` (higher is better) and the cosine for `vector`.
+    """
 
     rank: int
     score: float
@@ -18,46 +21,46 @@ class ChannelEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a hit is where it is (`--explain`)."""
+    """How the score of a hit was computed (`--explain`)."""
 
     channels: Mapping[str, ChannelEvidence]
     coverage: float
-    """The share of the question, by the rarity of its words, that is said in and around the passage."""
+    """The share of the query, weighted by rarity, that occurs in and around the passage."""
     matched: tuple[str, ...]
-    """Words of the question the passage says itself."""
+    """Query words that the passage contains."""
     corrected: tuple[str, ...]
-    """Words it says as they were probably meant."""
+    """Query words that the passage contains in a corrected spelling."""
     missing: tuple[str, ...]
     parts: Mapping[str, float]
-    """What the score is the sum of, before the factors."""
+    """The summands of the score before the factors."""
     factors: Mapping[str, float]
-    """What the score was multiplied with, where that is not 1."""
+    """The factors of the score that differ from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordReading:
-    """One word of a question, as it counts for the ranking."""
+    """One word of a query, with its statistics."""
 
     text: str
     rarity: float
-    """Its inverse document frequency: what saying it is worth."""
+    """Inverse document frequency: the weight of the word."""
     texts: int
-    """How many passages of the index hold it, or what it may have been meant to be."""
+    """Number of passages that contain the word or one of its corrections."""
     meant: tuple[str, ...]
-    """Words of the index it may have been meant to be, likeliest first."""
+    """Possible corrections from the vocabulary of the index, likeliest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryReading:
-    """How a query was read (`--explain`)."""
+    """How a query was parsed (`--explain`)."""
 
     words: tuple[WordReading, ...]
     required: str
-    """What every hit must hold, joined by AND and OR; empty without."""
+    """What every hit must contain, joined by AND and OR; empty if nothing is required."""
     excluded: str
-    """What no hit may hold."""
+    """What no hit may contain."""
     filters: tuple[str, ...]
-    """Each as it is written in a query."""
+    """The filters, in query syntax."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +73,24 @@ class Hit(DocumentFields):
     focus: tuple[int, int]
     changed_since_index: bool
     also: tuple[str, ...]
-    """Where else its text was found: paths, with their vault before a colon where several have the same."""
+    """Paths of other documents with the same text, prefixed with the vault and a colon if
+    several vaults have that path."""
     link: str
     spans: Mapping[Literal["snippet", "digest", "focus"], tuple[tuple[int, int], ...]]
-    """Where the snippet and the digest say words of the question: start and end of each, in characters from 0; and
-    where in the snippet the lines stand that answer."""
+    """Character ranges (start and end, from 0): query words in the snippet and in the digest,
+    and the lines of the snippet that answer."""
     weak: bool = field(default=False, metadata={WHEN_ASKED: True})
-    """Whether a question about something else would find a hit like it. Weak hits after the best three are counted, not
-    shown, unless all are asked for. The JSON has this key only where it is true."""
+    """Whether an unrelated query would find a similar hit. Unless all hits are requested, weak
+    hits after the best three are counted but not shown. The JSON has this key only if it is
+    true."""
     supersedes: str | None = field(default=None, metadata={WHEN_ASKED: True})
-    """The id of the superseded memory that was found, in whose place this hit stands."""
+    """The id of the superseded memory that matched the query and that this hit replaces."""
     explain: Explanation | None = field(default=None, metadata={WHEN_ASKED: True})
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What the answers of `search` and `why` begin with."""
+    """The fields that the answers of `search` and `why` begin with."""
 
     query: str
     mode: str
@@ -96,36 +101,39 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult(Answered):
+    """The answer of `search`."""
+
     took_ms: float
     results: tuple[Hit, ...]
-    """The weak ones are among them, so that pages are the same whether they are shown or not."""
+    """Includes weak hits, so that pages do not depend on whether weak hits are shown."""
     all: bool = field(default=False, metadata={WHEN_ASKED: True})
-    """Whether the weak ones were asked for, too."""
+    """Whether weak hits were requested."""
     hints: tuple[str, ...] = field(default=(), metadata={WHEN_ASKED: True})
-    """What to know about the query: hits that an exclusion hid, filters that no document meets."""
+    """Notes about the query, such as hits that an exclusion hides, or filters that no document
+    meets."""
     offset: int = field(default=0, metadata={WHEN_ASKED: True})
-    """The number of better hits that were skipped."""
+    """Number of better hits that were skipped."""
     reading: QueryReading | None = field(default=None, metadata={WHEN_ASKED: True})
 
 
 @dataclass(frozen=True, slots=True)
 class Why(Answered):
-    """Why the passage at one place was found or not."""
+    """Why `search` finds or misses the passage at one place."""
 
     id: str | None
-    """Null, as `title` is, for a file that is not in the index."""
+    """Null, like `title`, if the file is not in the index."""
     source: str | None
     path: str
     title: str | None
     lines: tuple[int, int] | None
-    """The lines that were asked about; null for the whole document."""
+    """The requested lines; null for the whole document."""
     found: bool
-    """Whether the answer has it, among its first `limit` hits."""
+    """Whether the place is among the first `limit` hits."""
     rank: int | None
-    """Its number in the answer, counted on beyond `limit`; null where it is not in it."""
+    """Rank of the place among all hits, also beyond `limit`; null if it is not among them."""
     limit: int
     reasons: tuple[Problem, ...]
-    """What has the passage found or not found."""
+    """Why the passage is found or missed."""
     hit: Hit | None
-    """The best passage of the place, with its explanation, if the question finds any."""
+    """The best passage of the place with its explanation, if the query finds any."""
     reading: QueryReading | None

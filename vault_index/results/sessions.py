@@ -1,4 +1,4 @@
-"""Sessions with agents, and what was done in them: the answers of `sessions` and `resume`. Durations are in seconds."""
+"""The answers of `sessions` and `resume`; durations are in seconds."""
 
 from dataclasses import dataclass, field
 
@@ -7,70 +7,76 @@ from vault_index.results.base import WHEN_ASKED
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord:
-    """One session. What its client does not say is null."""
+    """One session; a field is null if the client does not record it."""
 
     id: str
     session: str
-    """Its id in its client."""
+    """The id of the session in its client."""
     client: str
     title: str
     project: str | None
     directory: str | None
     model: str | None
     parent: str | None
-    """The session that asked for it, of a subagent."""
+    """The session that started this one, if this is a session of a subagent."""
     created: str
     updated: str
     turns: int | None
     tokens: int | None
-    """What its client says it took."""
+    """Number of tokens that the client recorded."""
     duration: int
-    """From turn to turn, without pauses of more than half an hour."""
+    """Sum of the times between turns, without pauses of more than 30 minutes."""
     files: int
-    """Files that were written."""
+    """Number of files written."""
     commands: int
     edits: int | None = field(default=None, metadata={WHEN_ASKED: True})
-    """How often the file that was asked for was written; 0 where it was only read."""
+    """How often the session wrote the requested file; 0 if it only read the file."""
     reads: int | None = field(default=None, metadata={WHEN_ASKED: True})
-    """How often it was read, or named in a command."""
+    """How often the session read the requested file or named it in a command."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionList:
+    """One page of sessions."""
+
     results: tuple[SessionRecord, ...]
     total: int | None
-    """Null where a file was asked for, and not all that may have touched it were looked through."""
+    """Null if a file was requested and the search stopped before the last session."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionDay:
+    """The number of sessions on one day."""
+
     day: str
-    """As `2026-11-21`."""
+    """A date like `2026-11-21`."""
     sessions: int
-    """Those that began or ended on it."""
+    """Sessions that began or ended on this day."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionCount:
+    """The number of sessions of one project or client."""
+
     name: str | None
     sessions: int
 
 
 @dataclass(frozen=True, slots=True)
 class SessionDays:
-    """How many sessions there were, day by day; days without one are left out."""
+    """The number of sessions for each day; days without sessions are omitted."""
 
     results: tuple[SessionDay, ...]
     projects: tuple[SessionCount, ...]
-    """Those with most sessions first."""
+    """Projects with the most sessions first."""
     clients: tuple[SessionCount, ...]
     total: int
-    """Sessions."""
+    """Number of sessions."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldSession:
-    """A session of a project, as far as it was held in the time that was asked for."""
+    """The part of a session that falls into the requested period."""
 
     id: str
     client: str
@@ -82,13 +88,17 @@ class HeldSession:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
+    """A file that sessions wrote."""
+
     path: str
-    """From the folder of the session, where it lies there."""
+    """Relative to the folder of the session if the file is in it, else absolute."""
     edits: int
 
 
 @dataclass(frozen=True, slots=True)
 class RunProgram:
+    """A program that sessions ran."""
+
     program: str
     runs: int
     failed: int
@@ -96,39 +106,45 @@ class RunProgram:
 
 @dataclass(frozen=True, slots=True)
 class FailedCommand:
+    """A command that failed at least once."""
+
     command: str
     runs: int
     failed: int
     outcome: str
-    """Of the last run: `ok` where it was put right."""
+    """Outcome of the last run; `ok` if the command succeeded in the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectWork:
-    """What was done for a project. Of files and commands the first are named, and all are counted."""
+    """The work on one project.
+
+    The lists of files, programs and commands are cut; the counts include all of them.
+    """
 
     project: str | None
     duration: int
-    """What went on side by side counts once."""
+    """Parallel sessions count once."""
     tokens: int | None
-    """What the clients say, of the sessions that began in this time."""
+    """Tokens of the sessions that began in the period, as their clients recorded them."""
     subagents: int
     files: int
     commands: int
     failed: int
-    """Commands that failed at least once."""
+    """Number of commands that failed at least once."""
     sessions: tuple[HeldSession, ...]
-    """Those of subagents are counted alone; what they did is there."""
+    """Without the sessions of subagents. Their number is in `subagents`, and their work is
+    included in the other fields."""
     written: tuple[WrittenFile, ...]
     programs: tuple[RunProgram, ...]
-    """Without those that only look around."""
+    """Without programs that only inspect, such as `ls` and `grep`."""
     failing: tuple[FailedCommand, ...]
-    """Those first that failed when they last ran."""
+    """Commands that failed in their last run first."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """What was worked on, by project: where most time went first."""
+    """The work in a period by project, longest first."""
 
     since: str
     until: str | None
@@ -137,23 +153,24 @@ class SessionSummary:
     tokens: int | None
     results: tuple[ProjectWork, ...]
     total: int
-    """Projects."""
+    """Number of projects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """How a session is gone on with, in its client."""
+    """How to resume a session in its client."""
 
     id: str
     session: str
     client: str
     title: str
     directory: str | None
-    """The folder it was held in."""
+    """The folder in which the session ran."""
     there: bool
-    """Whether that folder is there."""
+    """Whether that folder still exists."""
     command: tuple[str, ...]
     shell: str
-    """The command as a shell takes it, in that folder."""
+    """The command as a shell line that first changes to the folder."""
     instead_of: str | None = None
-    """The session that was named: a subagent's, which nobody goes on with."""
+    """The session of a subagent that the caller named. It cannot be resumed, so this is its
+    parent."""

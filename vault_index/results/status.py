@@ -1,4 +1,4 @@
-"""The state of an index: the answers of `status`, `status --privacy`, `doctor`, `tags` and `stats`."""
+"""Answers about the index itself: `status`, `doctor`, `tags` and `stats`."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -8,74 +8,77 @@ from vault_index.results.base import WHEN_ASKED, Problem
 
 @dataclass(frozen=True, slots=True)
 class SentRecord:
-    """One line of the privacy ledger: what went to which server, never its text."""
+    """One line of the privacy ledger: what was sent to which server, without its text."""
 
     day: str
     endpoint: str
-    """The server; behind it ` via ` and the proxy, where one passed the text on."""
+    """The server, followed by ` via ` and the proxy if one relayed the text."""
     model: str
     source: str
     path: str
-    """The document, or `(queries)`."""
+    """Path of the document, or `(queries)`."""
     texts: int
     tokens: int
 
 
 @dataclass(frozen=True, slots=True)
 class SentDocument:
-    """A document that is private by now, and of which something was sent before."""
+    """A document that became private after text of it had been sent."""
 
     source: str
     path: str
     reason: Literal["local_only", "excluded"]
-    """Why it is private: text of it stays home, or it is left out."""
+    """`local_only` if its text must stay on this machine, `excluded` if the document is not
+    indexed."""
     endpoints: tuple[str, ...]
-    """Where its text went, the last server first."""
+    """The servers that received its text, most recent first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Privacy:
+    """The answer of `status --privacy`."""
+
     results: tuple[SentRecord, ...]
     total: int
     private: tuple[SentDocument, ...] = field(default=(), metadata={WHEN_ASKED: True})
-    """Documents that are private by now, by source and path."""
+    """Documents that became private after they had been sent, by source and path."""
     hint: str = field(default="", metadata={WHEN_ASKED: True})
-    """What can be done about them."""
+    """What to do about these documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpentDay:
-    """What was sent to remote embedders on one day."""
+    """Texts and tokens sent to remote embedders on one day."""
 
     day: str
     texts: int
     tokens: int
     price: float | None
-    """US dollars, estimated; null where the price of a model is not known."""
+    """Estimated US dollars; null if the price of a model is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkStatus:
-    """A long piece of work of the daemon."""
+    """Progress of a long task of the daemon."""
 
     stage: str
-    """`text` while documents are read, `embed` while vectors are filled."""
+    """`text` while documents are read, `embed` while vectors are computed."""
     done: int
     total: int
-    """0 where it is not known."""
+    """0 if unknown."""
     rate: float
-    """Documents or chunks a second."""
+    """Documents or chunks per second."""
     seconds_left: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class IsolatedStatus:
-    """An index of their own that tokens have."""
+    """State of a separate index that belongs to isolated tokens."""
 
     tokens: tuple[str, ...]
-    """Their names."""
+    """Names of the tokens."""
     waiting: int
-    """Paths and requests that it waits for."""
+    """Number of paths and requests in the queue."""
     pending: int
     """Chunks without a vector."""
     problems: tuple[Problem, ...] = ()
@@ -83,16 +86,20 @@ class IsolatedStatus:
 
 @dataclass(frozen=True, slots=True)
 class DaemonStatus:
+    """State of the daemon."""
+
     running: bool = False
     pid: int | None = None
     since: str | None = None
     work: WorkStatus | None = None
     isolated: tuple[IsolatedStatus, ...] = field(default=(), metadata={WHEN_ASKED: True})
-    """The indexes that isolated tokens have."""
+    """The separate indexes of isolated tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
+    """State of one source."""
+
     name: str
     kind: str
     path: str
@@ -100,19 +107,20 @@ class SourceStatus:
     chunks: int
     failed: int
     found: int | None = None
-    """Documents there now, in the index or not; null where the source is gone."""
+    """Number of documents that the source has now, indexed or not; null if the source is
+    missing."""
     current: int = 0
-    """Those of them that are indexed as they are now."""
+    """Number of these documents whose indexed version is up to date."""
     since: str | None = field(default=None, metadata={WHEN_ASKED: True})
-    """Of sessions: the day on which the first of them began."""
+    """Only for sessions: the day on which the oldest session began."""
     kept: int = field(default=0, metadata={WHEN_ASKED: True})
-    """Of sessions: how many there are in the folder of those that were kept."""
+    """Only for sessions: the number of archived sessions."""
     kept_bytes: int = field(default=0, metadata={WHEN_ASKED: True})
 
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """The counts are null where there is an index that cannot be read: nobody knows what it holds."""
+    """Size of the index; the counts are null if the index exists but cannot be read."""
 
     documents: int | None
     chunks: int | None
@@ -120,22 +128,26 @@ class IndexStatus:
     pending: int | None
     bytes: int
     waiting: int = field(default=0, metadata={WHEN_ASKED: True})
-    """Memories in the inbox, which nobody has reviewed yet."""
+    """Memories in the inbox that wait for review."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedderStatus:
+    """The configured embedder."""
+
     provider: str
     model: str
     dimensions: int
     ready: bool
     advice: str = field(default="", metadata={WHEN_ASKED: True})
-    """The model that these notes need, and the commands, where a noticeable share is in languages this one does not
-    know."""
+    """A better model for these notes with the commands to switch to it. Set if many notes are in
+    languages that the current model does not support."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchStatus:
+    """State of the file watcher."""
+
     backend: str | None = None
     last_event: str | None = None
     last_reconcile: str | None = None
@@ -144,10 +156,11 @@ class WatchStatus:
 
 @dataclass(frozen=True, slots=True)
 class FileStatus:
-    """One document or file: whether it is indexed, and as what."""
+    """Whether one document or file is indexed, and as which document."""
 
     state: Literal["indexed", "behind", "gone", "not_indexed"]
-    """`indexed`, `behind` (as it was before), `gone` (indexed, but no longer there), or `not_indexed`."""
+    """`indexed`, `behind` (an older version is indexed), `gone` (indexed, but the file was
+    deleted), or `not_indexed`."""
     source: str
     path: str
     id: str | None
@@ -157,13 +170,15 @@ class FileStatus:
     chunks: int
     vectors: int
     pending: int
-    """Chunks whose vector is still to come."""
+    """Chunks without a vector."""
     problems: tuple[Problem, ...]
-    """What is wrong with it, or why it is not indexed."""
+    """Problems with the document, or why it is not indexed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
+    """The answer of `status`."""
+
     version: str
     daemon: DaemonStatus
     sources: tuple[SourceStatus, ...]
@@ -177,7 +192,10 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class RecallOfClass:
-    """Questions made of one class of names, and the share whose note is among the first five hits."""
+    """Recall of the queries that were made from one class of names.
+
+    `recall_5` is the share of queries that find their note among the first five hits.
+    """
 
     named_by: str
     queries: int
@@ -190,15 +208,15 @@ class HardToFind:
 
     query: str
     named_by: str
-    """`title`, `alias`, `link` (the words another note links to it with) or `heading`."""
+    """`title`, `alias`, `link` (link text in another note) or `heading`."""
     path: str
     rank: int | None
-    """Null: not among the first twenty either."""
+    """Null if the note is not among the first twenty hits either."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecallReport:
-    """How well notes are found by what they are called."""
+    """How well search finds notes by their names."""
 
     documents: int
     queries: int
@@ -210,24 +228,30 @@ class RecallReport:
 
 @dataclass(frozen=True, slots=True)
 class DoctorReport:
+    """The answer of `doctor`."""
+
     healthy: bool
     """Whether there are no problems."""
     problems: tuple[Problem, ...]
     recall: RecallReport | None = None
     fixed: tuple[Problem, ...] = ()
-    """What was wrong before it was mended."""
+    """Problems that the repair fixed."""
     advice: str = field(default="", metadata={WHEN_ASKED: True})
-    """That of the embedder: no problem, but worth knowing."""
+    """Advice about the embedder; it does not count as a problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class TagCount:
+    """A tag and the number of documents that have it."""
+
     tag: str
     count: int
 
 
 @dataclass(frozen=True, slots=True)
 class TagList:
+    """The answer of `tags`."""
+
     results: tuple[TagCount, ...]
     total: int
     hints: tuple[str, ...] = field(default=(), metadata={WHEN_ASKED: True})
@@ -235,13 +259,15 @@ class TagList:
 
 @dataclass(frozen=True, slots=True)
 class AgentCount:
+    """An author and the number of documents that they entered."""
+
     agent: str
     count: int
 
 
 @dataclass(frozen=True, slots=True)
 class AgentList:
-    """Who entered documents, and how many."""
+    """Authors of documents, with the number of documents of each."""
 
     results: tuple[AgentCount, ...]
     total: int
@@ -249,7 +275,7 @@ class AgentList:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What the index holds, and how large it is."""
+    """Contents and size of the index."""
 
     documents: int
     memories: int
@@ -259,7 +285,7 @@ class Stats:
     tags: int
     agents: int
     indexed: str | None
-    """When the index was last brought up to date."""
+    """When the index was last updated."""
     pending: int
     model: str
     bytes: int

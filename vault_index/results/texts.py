@@ -1,4 +1,4 @@
-"""Texts of documents, and what a session should know: the answers of `get` and `recall`."""
+"""The answers of `get` and `recall`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,34 +7,36 @@ from typing import Any, Literal
 from vault_index.results.base import WHEN_ASKED, DocumentName, FailedItem
 
 Cause = Literal["project", "query", "session"]
-"""Why something is recalled: it holds for the project, it answers the query, or it is a recent session."""
+"""Why an item is recalled: it applies to the project, matches the query, or is a recent session."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentText(DocumentName):
-    """The text of one reference, as `get` answers."""
+    """The text of one reference in the answer of `get`."""
 
     lines: tuple[int, int]
     tokens: int
     content: str
     next: str | None
-    """The reference to go on with when the text was cut, else null."""
+    """If the text was cut, the reference of the rest; else null."""
     fields: Mapping[str, Any] = field(default_factory=dict, metadata={WHEN_ASKED: True})
-    """What the frontmatter of a memory says of it, where the text is without frontmatter."""
+    """Frontmatter fields of a memory, if the text is shown without frontmatter."""
     metadata: Mapping[str, Any] | None = None
-    """With `full`: the record of `list`, the frontmatter, aliases and links."""
+    """Only with `full`: the record as in `list`, the frontmatter, aliases and links."""
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
+    """The answer of `get`."""
+
     results: tuple[DocumentText, ...]
     failed: tuple[FailedItem, ...] = field(default=(), metadata={WHEN_ASKED: True})
-    """The references that gave no text, where others did."""
+    """References without a text, if at least one other reference has a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledSource(DocumentName):
-    """One place that is quoted."""
+    """One quoted place."""
 
     lines: tuple[int, int]
     type: str | None
@@ -43,17 +45,19 @@ class RecalledSource(DocumentName):
     project: str | None
     why: Cause
     whole: bool
-    """Whether all of the place is quoted, or it was cut."""
+    """Whether the place is quoted in full."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
+    """The answer of `recall`."""
+
     text: str
-    """Quotations between marks, or empty where there is nothing to know."""
+    """Quotations between marks; empty if nothing is relevant."""
     tokens: int
     confidence: Literal["high", "low", "none"]
-    """Of what answers the query; without one, `high` if there is anything."""
+    """Confidence of the hits for the query. Without a query it is `high` if anything is quoted."""
     sources: tuple[RecalledSource, ...]
     degraded: tuple[str, ...] = ()
     waiting: int = 0
-    """How many memories wait for review."""
+    """Number of memories that wait for review."""
