@@ -76,7 +76,7 @@ def test_mutated_requests_are_answered_without_a_defect(running: World) -> None:
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
-    ("search", {}, "search needs query"),
+    ("search", {}, "search requires query"),
     ("search", {"query": "x", "limit": True}, "limit must be a whole number, not True"),
     ("search", {"query": "x", "tags": 5}, "tags must be text, or a list of texts, not 5"),
     ("search", {"query": "x", "fuzzy": "no"}, "fuzzy must be true or false, not 'no'"),

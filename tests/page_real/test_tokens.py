@@ -71,7 +71,7 @@ def test_token_is_created_and_revoked_by_keys_and_shows_its_folder_only(reader: 
 
 
 def test_token_refusal_is_shown_at_its_field(tokens: Page) -> None:
-    field, fault = tokens.get_by_label("Folders, one a line"), "no folder of a vault"
+    field, fault = tokens.get_by_label("Folders, one a line"), "not a folder of a vault"
     tokens.get_by_role("button", name="Make a token").click()
     tokens.get_by_label("Name").fill("new")
     field.fill("../other")

@@ -151,7 +151,7 @@ def test_filters_are_about_the_neighbours(index: VaultIndex) -> None:
 def test_timeline_takes_the_best_hit_of_a_query_as_its_anchor(index: VaultIndex) -> None:
     assert index.timeline(query="write-ahead log").anchor.path == "wal.md"
     assert "weak hit" in index.timeline(query="xyzzyplugh", source="vault").hints[0]
-    with pytest.raises(NotFoundError, match="nothing answers 'bread tag:none'"):
+    with pytest.raises(NotFoundError, match="no hit for 'bread tag:none'"):
         index.timeline(query="bread tag:none", source="vault")
 
 

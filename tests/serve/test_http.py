@@ -98,7 +98,7 @@ def test_unknown_parameter_gets_the_names_of_the_document(served: Served, token:
         schema = operations["post"]["requestBody"]["content"]["application/json"]["schema"]
         assert (answer.status, answer.error) == (400, "usage")
         assert "'nothing'" in answer.json["error"]["message"]
-        names = answer.json["error"]["hint"].removeprefix("it has ").split(", ")
+        names = answer.json["error"]["hint"].removeprefix("its parameters: ").split(", ")
         assert sorted(names) == (sorted(schema["properties"]) or ["none"]), path
         assert "directory" not in names
 

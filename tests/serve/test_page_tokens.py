@@ -1,5 +1,6 @@
 """Tokens as the page lists, makes and revokes them: as strictly as the commands do."""
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -51,10 +52,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"writes": "yes"}, "needs name and writes"),
     ({"owner": True}, "field 'owner'"),
     ({"sources": "vault"}, "lists of texts"),
-    ({"folders": ["/etc"]}, "lies in no vault"),
+    ({"folders": ["/etc"]}, "is not in a vault"),
     ({"folders": ["a\0b"]}, "lists of texts"),
     ({"projects": ["a"] * 101}, "lists of texts"),
-    ({"expires": "2020-01-01"}, "over already"),
+    ({"expires": "2020-01-01"}, "in the past"),
     ({"expires": 1.5}, "lists of texts"),
 ]
 
@@ -95,7 +96,8 @@ def test_tokens_are_listed_and_revoked_with_those_of_pages(new_world: World) -> 
 def test_doubtful_token_is_made_with_a_warning(new_world: World) -> None:
     (new_world.vault / "work").mkdir()
     made = answer(new_world, {"add": {"name": "ci", "writes": True, "folders": ["work", "werk"]}})
-    assert [one.split(":")[0] for one in made["doubts"]] == ["There is no folder werk yet", "It can store nothing"]
+    said = [re.split("[;:]", one)[0] for one in made["doubts"]]
+    assert said == ["The folder werk does not exist yet", "It cannot store memories"]
 
 
 def test_daemon_reloads_for_isolated_tokens_alone(new_world: World) -> None:

@@ -122,7 +122,7 @@ def test_part_follows_the_index(tmp_path: Path) -> None:
 def test_callers_cannot_name_folders_of_this_machine(index: VaultIndex) -> None:
     for method in ("recall", "sessions"):
         for project in ("/etc", "~/x", ".", ["acme", "../x"]):
-            with pytest.raises(UsageError, match="not named by a folder"):
+            with pytest.raises(UsageError, match="cannot be a folder"):
                 served_params(Caller("phone"), method, {"project": project})
         assert served_params(Caller("phone"), method, {"project": "acme"}) == {"project": "acme"}
     everything = within(index, Scope())

@@ -255,14 +255,14 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("--read", "--folder", "work", "--project", " "), "--project is empty"),
     (("--read", "--folder", "."), "give --source"),
     (("--read", "--folder", "{notes}/"), "give --source notes"),
-    (("--read", "--folder", "../shared"), "no folder of a vault"),
-    (("--read", "--folder", "/etc"), "lies in no vault"),
-    (("--read", "--folder", "{notes}-2/x"), "lies in no vault"),
-    (("--read", "--folder", "{notes}/work", "--folder", "{shared}/plans"), "make two tokens"),
-    (("--read", "--folder", "{notes}/work", "--source", "shared"), "make two tokens"),
-    (("--read", "--isolated"), "--isolated needs"),
-    (("--read", "--isolated", "--source", "notes", "--project", "acme"), "no place of its own"),
-    (("--read", "--expires", "2020-01-01"), "over already"),
+    (("--read", "--folder", "../shared"), "not a folder of a vault"),
+    (("--read", "--folder", "/etc"), "is not in a vault"),
+    (("--read", "--folder", "{notes}-2/x"), "is not in a vault"),
+    (("--read", "--folder", "{notes}/work", "--folder", "{shared}/plans"), "create two tokens"),
+    (("--read", "--folder", "{notes}/work", "--source", "shared"), "create two tokens"),
+    (("--read", "--isolated"), "--isolated requires"),
+    (("--read", "--isolated", "--source", "notes", "--project", "acme"), "cannot have a project"),
+    (("--read", "--expires", "2020-01-01"), "in the past"),
     (("--read", "--expires", "someday"), "not a date"),
 ]
 
@@ -278,7 +278,7 @@ def test_scope_that_may_not_be_meant_is_refused(home: Path, tmp_path: Path, caps
 
 def test_add_warns_of_a_missing_folder(home: Path, capsys: Out) -> None:
     assert main(["token", "add", "one", "--read", "--source", "notes", "--folder", "plans", "--folder", "work"]) == 0
-    assert re.findall(r"no folder (\S+)", capsys.readouterr().err) == ["plans"]
+    assert re.findall(r"folder (\S+) does not exist", capsys.readouterr().err) == ["plans"]
 
 
 def test_add_warns_if_a_writer_sees_no_memories(home: Path, capsys: Out) -> None:
@@ -288,17 +288,17 @@ def test_add_warns_if_a_writer_sees_no_memories(home: Path, capsys: Out) -> None
     ):  # fmt: skip
         words = [word for folder in folders for word in ("--folder", folder)]
         assert main(["token", "add", name, rights, *words]) == 0
-        assert ("memories lie in 80-memory/" in capsys.readouterr().err) == told, name
+        assert ("are in 80-memory/" in capsys.readouterr().err) == told, name
 
 
 def test_folder_is_spelled_as_on_the_disk(home: Path, tmp_path: Path, capsys: Out) -> None:
     (tmp_path / "notes" / "Cafe\u0301" / "b").mkdir(parents=True)
     (tmp_path / "notes" / "file").touch()
     assert scope_of(home, "--folder", "Caf\u00e9/b") == Scope(folders=("Cafe\u0301/b",))
-    assert "no folder" not in capsys.readouterr().err
+    assert "does not exist" not in capsys.readouterr().err
     for name in ("cafe\u0301", "file", "file/b"):
         assert main(["token", "add", f"x{len(name)}", "--read", "--folder", name]) == 0
-        assert f"no folder {name} yet" in capsys.readouterr().err
+        assert f"folder {name} does not exist yet" in capsys.readouterr().err
 
 
 def test_token_is_good_through_its_last_day(home: Path, capsys: Out) -> None:

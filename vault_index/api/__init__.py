@@ -1,4 +1,4 @@
-"""The public Python interface, `VaultIndex`; the registry of its methods; `dispatch` for callers that speak JSON."""
+"""The public Python interface `VaultIndex`, and `dispatch` for callers that use JSON."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VaultIndex", "bind", "call", "dispatch", "to_json"]
 
-# The thin client imports `api.methods`, and must not pay for the index.
+# Lazy, so that the thin client can import `api.methods` without loading the index.
 __getattr__ = lazy_names(
     __name__, {"index": ("VaultIndex",), "json_api": ("bind", "call", "dispatch", "to_json")}
 )

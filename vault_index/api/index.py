@@ -1,4 +1,4 @@
-"""`VaultIndex`: everything the commands, the daemon and the MCP server do, as Python calls."""
+"""`VaultIndex`: every operation of the commands, the daemon and the MCP server as a Python call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vault_index.models import Progress, no_progress
 from vault_index.runtime import Runtime
 from vault_index.store.spaces import serving_space
 
-if TYPE_CHECKING:  # each call makes its own answer
+if TYPE_CHECKING:
     from vault_index.query.search import Match, Mode
     from vault_index.results.changes import EmbedPlan, EmbedReport, EmbedStatus, SyncReport
     from vault_index.results.documents import DocumentList, RelatedList, Timeline
@@ -39,28 +39,32 @@ if TYPE_CHECKING:  # each call makes its own answer
 
 
 class VaultIndex(Memories):
-    """One index: its home, its configuration, its sources.
+    """One index with its folders, configuration and sources.
 
         with VaultIndex.open() as index:
             index.sync()
             for hit in index.search("wal mode", limit=3).results:
                 print(hit.path, hit.lines, hit.snippet)
 
-    Reading methods may be called from several threads at once and never wait for a writer. Writing methods (sync,
-    rebuild, embed, repair, and those of memories) take turns with other processes, waiting for at most 30 seconds
-    before they raise BusyError, and belong to one thread. Every error raised is a VaultIndexError.
+    Threads may call reading methods at the same time; these never wait for a writer. Writing
+    methods (sync, rebuild, embed, repair, and those of memories) belong to one thread. They wait up
+    to 30 seconds for other processes that write, then raise BusyError. Every error is a
+    VaultIndexError.
 
-    Filters are those of the query language. `tags` must all be there, of `any_tag` one; several values of any other are
-    alternatives. Values are one string, several strings, or, but for paths and names, one string with commas.
-    `property` is a frontmatter key, or `key:value`; `state` is `expired`, `superseded` or `outdated`; `after` and
-    `before` are days (`2027-02-01`, `last week`). `source` names sources. `by` is another name of `entered_by`.
+    Filters work as in the query language. A document must have all `tags` and at least one of
+    `any_tag`; several values of any other filter are alternatives. A value is a string or several
+    strings. Except for paths and names, one string may contain several values separated by commas.
+    `property` is a frontmatter key or `key:value`. `state` is `expired`, `superseded` or
+    `outdated`. `after` and `before` are days (`2027-02-01`, `last week`). `source` names sources.
+    `by` is an alias of `entered_by`.
     """
 
     @classmethod
     def open(cls, home: str | Path | Home | None = None, config: str | Path | None = None) -> Self:
-        """Open the index of `home` (default: VAULT_INDEX_HOME, else the XDG folders). Nothing is created.
+        """Open the index of `home` (default: VAULT_INDEX_HOME, else the XDG folders).
 
-        Raises NotSetUpError without a configuration, ConfigError for a wrong one.
+        Creates nothing. Raises NotSetUpError without a configuration, ConfigError for an invalid
+        one.
         """
         return cls(Runtime.open(home, config))
 
@@ -71,6 +75,7 @@ class VaultIndex(Memories):
         self.close()
 
     def close(self) -> None:
+        """Close the databases and free the embedder."""
         self._runtime.close()
 
     @property
@@ -80,24 +85,31 @@ class VaultIndex(Memories):
 
     def search(
         self, query: str, *, limit: int | None = None, offset: int = 0, explain: bool = False,
-        mode: Mode | None = None, match: Match | None = None, per_document: int | None = None, as_of: str | None = None,
-        fuzzy: bool | None = None, threshold: float | None = None, include_expired: bool = False,
-        include_superseded: bool = False, all: bool = False, directory: Names = None, exclude_session: Names = None,
-        tags: Names = None, any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
-        entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
-        concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
-        client: Names = None, model: Names = None,
-        property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
+        mode: Mode | None = None, match: Match | None = None, per_document: int | None = None,
+        as_of: str | None = None, fuzzy: bool | None = None, threshold: float | None = None,
+        include_expired: bool = False, include_superseded: bool = False, all: bool = False,
+        directory: Names = None, exclude_session: Names = None, tags: Names = None,
+        any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
+        entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None,
+        file: Names = None, concept: Names = None, bead: Names = None, confidence: Names = None,
+        session: Names = None, state: Names = None, client: Names = None, model: Names = None,
+        property: Names = None, source: Names = None, after: str | None = None,
+        before: str | None = None,
     ) -> SearchResult:  # fmt: skip
-        """The passages that answer `query` (at most 20,000 characters), best first.
+        """Return the passages that answer `query`, best first.
 
-        None is what the configuration says: `limit` (from 1; 10), `match` (`any` of the words or `all`),
-        `per_document` (passages of one document, from 1; 3), `fuzzy` (words that no text holds are read as words that
-        are spelled alike), `threshold` (how alike, from 0.5 to 1; 0.7). `mode` is `hybrid` by default. `as_of` asks as
-        on that day: later documents are left out, memories that expired since are not. With `explain` each hit tells
-        its scores, and the answer how the query was read. `all` has texts show hits that are `weak`. `directory`: the
-        folder it is typed in; without one, no server is asked while something is `local_only`. `exclude_session`: ids
-        of sessions that ask and are told nothing of themselves; `current`: any there of late. Raises UsageError.
+        The query has at most 20,000 characters. None selects the configured default for `limit`
+        (from 1; 10), `match` (`any` or `all` of the words), `per_document` (passages per document,
+        from 1; 3), `fuzzy` (correct words that no text contains) and `threshold` (minimum
+        similarity of a correction, 0.5 to 1; 0.7). `mode` defaults to `hybrid`. `as_of` searches as
+        on that day: it excludes later documents and includes memories that have expired since.
+        `explain` adds the scores of each hit and the parsed query. `all` makes text output show
+        `weak` hits.
+
+        `directory` is the folder of the caller. If a document is `local_only` and `directory` is
+        missing, the query is not sent to a remote embedder. `exclude_session` are ids of the
+        calling sessions; they are excluded from the answer. `current` stands for sessions that were
+        active in `directory` in the last minutes. Raises UsageError.
         """
         given = locals()
         with self._runtime.pool.lend() as connections:
@@ -107,18 +119,21 @@ class VaultIndex(Memories):
             return self._runtime.searcher(connections).search(question(query), wanted)
 
     def why(
-        self, query: str, ref: str, *, limit: int | None = None, mode: Mode | None = None, match: Match | None = None,
-        per_document: int | None = None, fuzzy: bool | None = None, threshold: float | None = None,
-        include_expired: bool = False, include_superseded: bool = False, as_of: str | None = None, tags: Names = None,
-        any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None, entered_by: Names = None,
-        by: Names = None, path: Names = None, title: Names = None, file: Names = None, concept: Names = None,
-        bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
-        client: Names = None, model: Names = None, source: Names = None,
-        property: Names = None, after: str | None = None, before: str | None = None, directory: Names = None,
-        exclude_session: Names = None,
+        self, query: str, ref: str, *, limit: int | None = None, mode: Mode | None = None,
+        match: Match | None = None, per_document: int | None = None, fuzzy: bool | None = None,
+        threshold: float | None = None, include_expired: bool = False,
+        include_superseded: bool = False, as_of: str | None = None, tags: Names = None,
+        any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
+        entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None,
+        file: Names = None, concept: Names = None, bead: Names = None, confidence: Names = None,
+        session: Names = None, state: Names = None, client: Names = None, model: Names = None,
+        source: Names = None, property: Names = None, after: str | None = None,
+        before: str | None = None, directory: Names = None, exclude_session: Names = None,
     ) -> Why:  # fmt: skip
-        """Why `search`, asked the same, finds the passage at `ref` (as in `get`, or a path of a file), or does not.
-        Raises NotFoundError where there is neither a document nor a file, and as `search`.
+        """Explain why `search` with the same options finds or misses the passage at `ref`.
+
+        `ref` is a reference as in `get`, or the path of a file. Raises NotFoundError if neither a
+        document nor a file matches; otherwise raises as `search`.
         """
         wanted = options.search_options(self._runtime, locals())
         from vault_index.query.why import why, why_not_indexed
@@ -149,10 +164,12 @@ class VaultIndex(Memories):
         neighbors: int = 0,
         source: Names = None,
     ) -> Texts:
-        """The text of each reference: an id or its beginning, a path, `path:10-42`, `[[Note#Heading]]`.
+        """Return the text of each reference.
 
-        A text is cut at a line after `max_tokens` (of cl100k_base, from 1); of a place, `neighbors` passages on both
-        sides come along. `full` adds frontmatter and metadata; `failed` names what has no text. Raises NotFoundError.
+        A reference is an id or its prefix, a path, `path:10-42`, or `[[Note#Heading]]`. A text
+        longer than `max_tokens` (cl100k_base, from 1) is cut at a line. `neighbors` adds this many
+        passages before and after a place. `full` adds frontmatter and metadata. `failed` lists the
+        references without a text. Raises NotFoundError if no reference has a text.
         """
         from vault_index.query.texts import get_texts
 
@@ -168,14 +185,18 @@ class VaultIndex(Memories):
             )  # fmt: skip
 
     def list(
-        self, *, sort: Sort = "created", order: Literal["asc", "desc"] | None = None, limit: int = 20, offset: int = 0,
-        tags: Names = None, any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
-        entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
-        concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
-        client: Names = None, model: Names = None,
-        property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
+        self, *, sort: Sort = "created", order: Literal["asc", "desc"] | None = None,
+        limit: int = 20, offset: int = 0, tags: Names = None, any_tag: Names = None,
+        type: Names = None, kind: Names = None, project: Names = None, entered_by: Names = None,
+        by: Names = None, path: Names = None, title: Names = None, file: Names = None,
+        concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None,
+        state: Names = None, client: Names = None, model: Names = None, property: Names = None,
+        source: Names = None, after: str | None = None, before: str | None = None,
     ) -> DocumentList:  # fmt: skip
-        """Documents, newest first unless `sort` and `order` say otherwise. Raises UsageError."""
+        """List documents, newest first unless `sort` and `order` are given.
+
+        Raises UsageError.
+        """
         filters = options.filters_of(self._runtime, locals())
         from vault_index.query.documents import list_documents
 
@@ -183,18 +204,23 @@ class VaultIndex(Memories):
         with self._runtime.pool.lend() as connections:
             return list_documents(
                 connections.reader, connections.state, self._runtime.records(connections), filters,
-                sort=options.one_of("sort", sort, "created", SORTS), order=order, limit=limit, offset=offset,
+                sort=options.one_of("sort", sort, "created", SORTS), order=order, limit=limit,
+                offset=offset,
             )  # fmt: skip
 
     def sessions(
-        self, *, project: Names = None, client: Names = None, file: str | None = None, since: str | None = None,
-        until: str | None = None, before: str | None = None, subagents: bool = False, limit: int = 20, offset: int = 0,
-        session: Names = None, source: Names = None,
+        self, *, project: Names = None, client: Names = None, file: str | None = None,
+        since: str | None = None, until: str | None = None, before: str | None = None,
+        subagents: bool = False, limit: int = 20, offset: int = 0, session: Names = None,
+        source: Names = None,
     ) -> SessionList:  # fmt: skip
-        """Sessions with agents, those first that were held last. `file`: those that wrote or read it, by the end of its
-        path, or by an absolute one. `project` is a name, or a folder. `since`, `until` and `before` are days
-        (`yesterday`) or times: the day of `until` counts, that of `before` does not. Those of `subagents` are left out,
-        unless a file is asked for. Raises UsageError."""
+        """List agent sessions, most recent first.
+
+        `file` selects sessions that wrote or read a file; it is an absolute path or the end of one.
+        `project` is a name or a folder. `since`, `until` and `before` are days (`yesterday`) or
+        times; `until` includes its day, `before` does not. Sessions of subagents are omitted unless
+        `subagents` or `file` is given. Raises UsageError.
+        """
         from vault_index.query.sessions import list_sessions
 
         wanted = options.sessions_wanted(self._runtime, locals())._replace(subagents=subagents)
@@ -203,12 +229,14 @@ class VaultIndex(Memories):
             return list_sessions(connections.reader, wanted, file or None, limit, offset)
 
     def session_summary(
-        self, *, project: Names = None, client: Names = None, file: str | None = None, since: str | None = None,
-        until: str | None = None, before: str | None = None, limit: int = 20, offset: int = 0, session: Names = None,
-        source: Names = None,
+        self, *, project: Names = None, client: Names = None, file: str | None = None,
+        since: str | None = None, until: str | None = None, before: str | None = None,
+        limit: int = 20, offset: int = 0, session: Names = None, source: Names = None,
     ) -> SessionSummary:  # fmt: skip
-        """What was worked on in these sessions, by project: those first that took longest. `since` is a week ago by
-        default. No model is asked. Raises as `sessions`."""
+        """Summarize the work in sessions by project, longest first.
+
+        `since` defaults to a week ago. Uses no language model. Raises as `sessions`.
+        """
         from vault_index.query.sessions import summarize
 
         wanted = options.sessions_wanted(
@@ -219,11 +247,14 @@ class VaultIndex(Memories):
             return summarize(connections.reader, wanted, file or None, limit, offset)
 
     def session_days(
-        self, *, project: Names = None, client: Names = None, since: str | None = None, until: str | None = None,
-        before: str | None = None, subagents: bool = False, source: Names = None,
+        self, *, project: Names = None, client: Names = None, since: str | None = None,
+        until: str | None = None, before: str | None = None, subagents: bool = False,
+        source: Names = None,
     ) -> SessionDays:  # fmt: skip
-        """How many of these sessions began or ended on each day, and of which projects and clients they are. Raises as
-        `sessions`."""
+        """Count the sessions that began or ended on each day, by project and by client.
+
+        Raises as `sessions`.
+        """
         from vault_index.query.sessions import count_by_day
 
         wanted = options.sessions_wanted(self._runtime, locals())._replace(subagents=subagents)
@@ -231,8 +262,11 @@ class VaultIndex(Memories):
             return count_by_day(connections.reader, wanted)
 
     def resume(self, ref: str, *, source: Names = None) -> Resume:
-        """The client's own command to go on with a session. `ref` is as in `get`; the beginning of the id in its client
-        and words of its title will do. Raises NotFoundError, and UsageError where several are meant."""
+        """Return the command with which the client resumes a session.
+
+        `ref` is a reference as in `get`, the beginning of the client's session id, or words of the
+        title. Raises NotFoundError, and UsageError if several sessions match.
+        """
         from vault_index.query.resume import resume
 
         find = partial(self._runtime.resolve, sources=self._sources(source))
@@ -240,16 +274,18 @@ class VaultIndex(Memories):
             return resume(connections.reader, ref, partial(find, connections))
 
     def related(
-        self, ref: str, *, limit: int = 10, offset: int = 0,
-        tags: Names = None, any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
-        entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None, file: Names = None,
-        concept: Names = None, bead: Names = None, confidence: Names = None, session: Names = None, state: Names = None,
-        client: Names = None, model: Names = None,
-        property: Names = None, source: Names = None, after: str | None = None, before: str | None = None,
+        self, ref: str, *, limit: int = 10, offset: int = 0, tags: Names = None,
+        any_tag: Names = None, type: Names = None, kind: Names = None, project: Names = None,
+        entered_by: Names = None, by: Names = None, path: Names = None, title: Names = None,
+        file: Names = None, concept: Names = None, bead: Names = None, confidence: Names = None,
+        session: Names = None, state: Names = None, client: Names = None, model: Names = None,
+        property: Names = None, source: Names = None, after: str | None = None,
+        before: str | None = None,
     ) -> RelatedList:  # fmt: skip
-        """Documents that `ref` links to, that link to it, and that are near it in meaning. The filters concern them.
+        """List documents that `ref` links to, that link to it, or that have a similar meaning.
 
-        Of a place (`path:10-42`, `[[Note#Heading]]`) the links and the meaning of its lines count. Raises as `get`.
+        The filters apply to the listed documents. For a place (`path:10-42`, `[[Note#Heading]]`)
+        only the links and the meaning of its lines count. Raises as `get`.
         """
         filters = options.filters_of(self._runtime, locals())
         from vault_index.query.related import related_documents
@@ -263,32 +299,32 @@ class VaultIndex(Memories):
             )  # fmt: skip
 
     def timeline(
-        self, ref: str | None = None, *, query: str | None = None, depth_before: int = 5, depth_after: int = 5,
-        type: Names = None, kind: Names = None, project: Names = None, source: Names = None, directory: Names = None,
-        exclude_session: Names = None,
+        self, ref: str | None = None, *, query: str | None = None, depth_before: int = 5,
+        depth_after: int = 5, type: Names = None, kind: Names = None, project: Names = None,
+        source: Names = None, directory: Names = None, exclude_session: Names = None,
     ) -> Timeline:  # fmt: skip
-        """The documents created before and after `ref`, or around the best hit of `query` in that `project`
-        and `source`; the filters concern them.
+        """List the documents created before and after one document.
 
-        Raises as `get`, and NotFoundError for a query that finds nothing.
+        The document is `ref`, or the best hit of `query` in `project` and `source`. The filters
+        apply to the listed documents. Raises as `get`, and NotFoundError if the query has no hit.
         """
         filters = options.filters_of(self._runtime, locals())
         from vault_index.query.related import timeline_around
 
         if (ref is None) == (query is None):
             raise UsageError(
-                "a timeline is around one document",
-                "name it, or choose it (--query TEXT), but not both",
+                "timeline requires a document or a query, not both",
+                "give a reference or --query TEXT",
             )
         hints: tuple[str, ...] = ()
         if query is not None:
             where = partial(self.search, project=project, source=source, directory=directory)
             found = where(query, limit=1, exclude_session=exclude_session)
             if not found.results:
-                hint = "; ".join(found.hints) or "try fewer or other words, or name the document"
-                raise NotFoundError(f"nothing answers {query!r}", hint)
+                hint = "; ".join(found.hints) or "try fewer or other words, or give a reference"
+                raise NotFoundError(f"no hit for {query!r}", hint)
             hints = (
-                ("the document may not answer the query: it is a weak hit",)
+                ("the document may not answer the query; it is a weak hit",)
                 if found.results[0].weak
                 else ()
             )
@@ -300,19 +336,21 @@ class VaultIndex(Memories):
         with self._runtime.pool.lend() as connections:
             return timeline_around(
                 connections.reader, self._runtime.records(connections),
-                self._runtime.resolve(connections, ref or "", self._sources(source)).document, filters,
-                now=time.time(), before=before, after=after, hints=hints,
+                self._runtime.resolve(connections, ref or "", self._sources(source)).document,
+                filters, now=time.time(), before=before, after=after, hints=hints,
             )  # fmt: skip
 
     def recall(
         self, query: str | None = None, *, project: str | None = None, budget: int | None = None,
-        token: str | None = None, session: Names = None, source: Names = None, directory: Names = None,
+        token: str | None = None, session: Names = None, source: Names = None,
+        directory: Names = None,
     ) -> Recall:  # fmt: skip
-        """What a session should know of `project` (a folder, or a name) and `query`, quoted as data between marks.
+        """Quote what a session should know about `project` and `query`, as data between marks.
 
-        Without both: what holds for every project. An empty text where there is nothing. `budget` is in tokens of
-        cl100k_base (from 1; default: the setting). Equal questions get equal answers but for the random `token` of the
-        marks; a caller may give one (4 to 64 hexadecimal digits) to have the very same text again. `session` is as
+        `project` is a folder or a name. Without both, the text has the memories that apply to every
+        project. It is empty if nothing is relevant. `budget` is in tokens of cl100k_base (from 1;
+        default: the setting). The text is deterministic except for the random `token` of the marks;
+        pass a token (4 to 64 hexadecimal digits) to get an identical text. `session` works as
         `exclude_session` of `search`. Raises UsageError.
         """
         wanted = options.recall_options(self._runtime, locals())
@@ -324,21 +362,24 @@ class VaultIndex(Memories):
             return recall(searcher, connections.reader, disk, wanted)
 
     def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> TagList:
-        """Tags with how many documents carry them, most frequent first."""
+        """Count the documents of each tag, most frequent first."""
         return health.list_tags(self._runtime, options.filters_of(self._runtime, locals()))
 
     def agents(self, *, source: Names = None) -> AgentList:
-        """Who entered documents, and how many."""
+        """Count the documents of each author (`entered_by`)."""
         return health.list_agents(self._runtime, options.filters_of(self._runtime, locals()))
 
     def sync(
-        self, paths: Sequence[str | Path] | None = None, *, dry_run: bool = False, embed: bool = True,
-        source: Names = None, progress: Progress = no_progress, cancel: CancelToken | None = None,
+        self, paths: Sequence[str | Path] | None = None, *, dry_run: bool = False,
+        embed: bool = True, source: Names = None, progress: Progress = no_progress,
+        cancel: CancelToken | None = None,
     ) -> SyncReport:  # fmt: skip
-        """Compare files and index, and change the index. `paths`: only these files and folders of the sources.
+        """Compare the files with the index and update the index.
 
-        With `embed` the missing vectors follow. `cancel` ends it between two documents or batches: its report is then
-        not `finished`, and the next call goes on from there. Raises UsageError for a path in no source, and BusyError.
+        `paths` limits the sync to files and folders inside sources. `embed` also computes missing
+        vectors. `cancel` stops between two documents or batches; the report then has
+        `finished=False`, and the next call continues. Raises UsageError for a path outside all
+        sources, and BusyError.
         """
         places = options.places_in(self._runtime, paths, source)
         return self._runtime.write.sync(
@@ -352,7 +393,10 @@ class VaultIndex(Memories):
         progress: Progress = no_progress,
         cancel: CancelToken | None = None,
     ) -> SyncReport:
-        """Read every file again, in place: old rows stay searchable until their new ones are there."""
+        """Read every file again, in place.
+
+        Old rows stay searchable until the new ones replace them.
+        """
         write = self._runtime.write
         return write.sync(
             None, dry_run=False, embed=embed, progress=progress, cancel=cancel, everything=True
@@ -365,38 +409,52 @@ class VaultIndex(Memories):
         progress: Progress = no_progress,
         cancel: CancelToken | None = None,
     ) -> EmbedReport:
-        """Fill the missing vectors; with `rebuild` compute all of them again, beside the serving ones."""
+        """Compute the missing vectors.
+
+        `rebuild` computes all vectors again while the old ones still serve.
+        """
         return self._runtime.write.embed(rebuild=rebuild, progress=progress, cancel=cancel)
 
     def embed_plan(self) -> EmbedPlan:
-        """What filling the vectors would send and cost."""
+        """Estimate what computing the missing vectors would send and cost."""
         return health.embed_plan(self._runtime)
 
     def embed_status(self) -> EmbedStatus:
-        """How many of the vectors are there."""
+        """Return how many chunks have a vector."""
         return health.embed_status(self._runtime)
 
     def stats(self, *, source: Names = None) -> Stats:
-        """Counts of documents, tags, agents and passages; what else it says is of the whole index."""
+        """Count documents, tags, agents and passages in `source`.
+
+        The other figures are those of the whole index.
+        """
         return health.index_stats(self._runtime, options.filters_of(self._runtime, locals()))
 
     def status(self) -> Status:
-        """The state of index, sources and vectors, and every problem. Never raises for an index that cannot be opened:
-        that is one of the problems."""
+        """Return the state of index, sources and vectors, and all problems.
+
+        An index that cannot be opened is reported as a problem and raises no error.
+        """
         return health.index_status(self._runtime)
 
     def privacy(self) -> Privacy:
-        """What was sent to which server, and when; never the text."""
+        """Return what was sent to which server, and when; never the text itself."""
         return health.privacy_ledger(self._runtime)
 
     def file_status(self, ref: str) -> FileStatus:
-        """Whether one document or file is indexed, as it is now or as it was; and if not, why. `ref` is as in `get`, or
-        a path. Raises NotFoundError where there is neither a document nor a file in a source."""
+        """Return whether one document or file is indexed and up to date.
+
+        If the file is not indexed, the answer says why. `ref` is a reference as in `get`, or a
+        path. Raises NotFoundError if neither a document nor a file in a source matches.
+        """
         return health.file_status(self._runtime, ref)
 
     def doctor(self, *, recall: bool = False, deep: bool = False) -> DoctorReport:
-        """What is wrong; with `recall` also how well notes are found by what they are called. With `deep` the index is
-        compared with one that is built anew, which takes as long as building it."""
+        """Check the index and its setup for problems.
+
+        `recall` also tests how well search finds notes by their names. `deep` compares the index
+        with a fresh build, which takes as long as a build.
+        """
         return health.run_doctor(self._runtime, recall=recall, deep=deep)
 
     def repair(
@@ -406,6 +464,9 @@ class VaultIndex(Memories):
         progress: Progress = no_progress,
         cancel: CancelToken | None = None,
     ) -> DoctorReport:
-        """Rebuild what is derived from files and cache, and tighten the permissions of our own files. The report says
-        what is left, and what was mended (`fixed`). While a source is missing nothing is built anew: its rows stay."""
+        """Rebuild derived data from files and cache, and tighten file permissions.
+
+        The report lists the remaining problems and the fixed ones (`fixed`). While a source is
+        missing, nothing is rebuilt, so that its rows stay.
+        """
         return health.repair_index(self._runtime, deep=deep, progress=progress, cancel=cancel)

@@ -1,4 +1,4 @@
-"""Method names and JSON-ready parameters to calls of `VaultIndex`, and their answers to JSON."""
+"""Calls `VaultIndex` methods by name with JSON parameters, and converts answers to JSON."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _KINDS = {
     "int": ((int,), "a whole number"),
     "float": ((int, float), "a number"),
     "bool": ((bool,), "true or false"),
-    "int | str": ((int, str), "the number of a version, or the hash of a commit"),
+    "int | str": ((int, str), "a version number or a commit hash"),
     "Names": ((str, list, tuple), "text, or a list of texts"),
     "Sequence[str | Path]": ((list, tuple), "a list of texts"),
     "str | Path": ((str, Path), "text"),
 }
-"""What values may be, by the annotation of the parameter, and how to say so; all others are text."""
+"""Accepted types and their description, by the annotation of the parameter. All others are text."""
 _TEXT = (str,), "text"
 
 
 def dispatch(
     index: VaultIndex, method: str, params: Mapping[str, Any], progress: Progress | None = None
 ) -> dict[str, Any]:
-    """The answer of `call` as JSON."""
+    """Call a method and return its answer as JSON."""
     return to_json(call(index, method, params, progress))  # type: ignore[no-any-return]
 
 
@@ -44,9 +44,9 @@ def call(
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
 ) -> Any:
-    """Call `method` with `params` (the options in snake_case); the answer is a dataclass of `results`.
+    """Call `method` with `params` and return a dataclass of `results`.
 
-    Raises UsageError for what does not exist.
+    `params` are the options in snake_case. Raises UsageError for an unknown method or parameter.
     """
     name, given = bind(method, params)
     if progress and "progress" in parameters(name):
@@ -55,10 +55,13 @@ def call(
 
 
 def bind(method: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The method of VaultIndex, and what it is to be called with. Raises UsageError as `call`."""
+    """Return the name of the VaultIndex method and its arguments.
+
+    Raises UsageError as `call`.
+    """
     if method not in METHODS:
         raise UsageError(
-            f"there is no method {method!r}", f"methods are {', '.join(sorted(METHODS))}"
+            f"there is no method {method!r}", f"use one of {', '.join(sorted(METHODS))}"
         )
     entry = METHODS[method]
     rest = dict(params)
@@ -71,7 +74,7 @@ def bind(method: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     for parameter, value in rest.items():
         if parameter not in known or parameter in ("progress", "cancel"):
             names = ", ".join(sorted(known.keys() - {"progress", "cancel"})) or "none"
-            raise UsageError(f"{method} has no parameter {parameter!r}", f"it has {names}")
+            raise UsageError(f"{method} has no parameter {parameter!r}", f"its parameters: {names}")
         if value is not None:
             _check(
                 parameter,
@@ -82,38 +85,43 @@ def bind(method: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     rest = {parameter: value for parameter, value in rest.items() if value is not None}
     missing = [name for name, one in known.items() if one.default is one.empty and name not in rest]
     if missing:
-        raise UsageError(f"{method} needs {missing[0]}", f"give {missing[0]}")
+        raise UsageError(f"{method} requires {missing[0]}", f"give {missing[0]}")
     return name, rest
 
 
 def _check(name: str, value: Any, annotation: str, *, names_files: bool) -> None:
-    """Raise UsageError for a value of another kind, for bytes of a shell that are not UTF-8 (nothing in an index is
-    called by them), and for what no file can be called."""
+    """Raise UsageError if the value has the wrong type or is not valid UTF-8.
+
+    File names may contain any bytes of the shell, but not NUL.
+    """
     kinds, expected = _KINDS.get(annotation.removesuffix(" | None"), _TEXT)
     texts = value if isinstance(value, list | tuple) else [value] if isinstance(value, str) else []
     fits = isinstance(value, kinds) and isinstance(value, bool) == (bool in kinds)
     if not fits or not all(isinstance(text, str | Path) for text in texts):
         raise UsageError(
-            f"{name} must be {expected}, not {value!r:.60}", "correct it, and ask again"
+            f"{name} must be {expected}, not {value!r:.60}", "correct it and try again"
         )
     try:
         raw = [os.fsencode(text) if names_files else str(text).encode() for text in texts]
     except UnicodeEncodeError as error:
-        raise UsageError(f"{name} is not valid UTF-8", "give it in UTF-8") from error
+        raise UsageError(f"{name} is not valid UTF-8", "encode it as UTF-8") from error
     if names_files and any(b"\0" in name for name in raw):
         raise UsageError(
-            f"{name} holds a NUL, and no file is called so", "correct it, and ask again"
+            f"{name} contains a NUL character", "remove it; file names cannot contain NUL"
         )
 
 
 @cache
 def parameters(name: str) -> Mapping[str, inspect.Parameter]:
-    """Without `self`; annotations are texts."""
+    """Return the parameters of a VaultIndex method, without `self`; annotations are strings."""
     return dict(list(inspect.signature(getattr(VaultIndex, name)).parameters.items())[1:])
 
 
 def to_json(value: Any) -> Any:
-    """Dataclasses as objects with their fields in order, tuples as lists; what was not asked for is left out."""
+    """Convert an answer to JSON: dataclasses become objects, tuples become lists.
+
+    Omits fields marked `WHEN_ASKED` that have their default value.
+    """
     if is_dataclass(value) and not isinstance(value, type):
         known = ((field, getattr(value, field.name)) for field in fields(value))
         return {

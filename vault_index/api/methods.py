@@ -1,20 +1,27 @@
-"""The registry of methods: the names that commands, the socket and MCP call `VaultIndex` by, and what each may do.
+"""The registry of methods: the name of each, its limits, and the callers that may use it.
 
-Importing this costs nothing: the thin client asks it before there is an index.
+It imports nothing, because the thin client reads it before it connects.
 """
 
 
 class Method:
-    """One method, named as the command is; its parameters are those of the call, in snake_case.
+    """One method, named like its command; its parameters are those of the call, in snake_case.
 
-    It `writes` if it takes the write lock, and belongs to the thread that writes. `remote` is whether the daemon may do
-    it for a caller; otherwise it reads or writes where the caller is. One that is `long` reports its progress and can
-    be cancelled; a quick one takes no longer than a few documents do, and goes before long ones. If it `names_files`,
-    its texts are names of files, which may hold any bytes; other texts must be UTF-8. `call` is the method of
-    VaultIndex where that has another name; `instead` are options that ask for another answer, and the method of
-    VaultIndex that gives it. It is `served` to callers with a token: to those who may see all of the index (`whole`),
-    or to those of a part of it as well (`scoped`); `local` are parameters that only this machine's user may give, for
-    they name its folders or its sessions. No named tuple: every command imports this.
+    - `writes`: takes the write lock and runs in the writer thread.
+    - `remote`: the daemon may run it for a caller; otherwise it runs in the process of the caller.
+    - `long`: reports progress and can be cancelled. Other methods take no longer than a few
+      documents and run before long ones.
+    - `names_files`: its strings are file names, which may contain any bytes. Other strings must be
+      UTF-8.
+    - `call`: the method of VaultIndex, if it has a different name.
+    - `instead`: options that select a different answer, each with the method of VaultIndex for it.
+    - `served`: available to tokens for the whole index (`whole`), or also to tokens with a scope
+      (`scoped`).
+    - `local`: parameters that only the user of this machine may give, because they name folders or
+      sessions of this machine.
+
+    Not a named tuple, because every command imports this module and named tuples are slow to
+    create.
     """
 
     def __init__(
@@ -40,13 +47,13 @@ class Method:
         self.call, self.instead, self.served, self.local = call, instead, served, local
 
 
-_ASKED_FROM = ("directory", "exclude_session")
+_CALLER_PARAMETERS = ("directory", "exclude_session")
 
 METHODS = {
     method.name: method
     for method in (
-        Method("search", served="scoped", local=_ASKED_FROM),
-        Method("why", served="scoped", local=_ASKED_FROM),
+        Method("search", served="scoped", local=_CALLER_PARAMETERS),
+        Method("why", served="scoped", local=_CALLER_PARAMETERS),
         Method("get", served="scoped"),
         Method("list", served="scoped"),
         Method(
@@ -56,8 +63,8 @@ METHODS = {
         ),
         Method("resume", served="whole"),
         Method("related", served="scoped"),
-        Method("timeline", served="scoped", local=_ASKED_FROM),
-        Method("recall", served="scoped", local=(*_ASKED_FROM, "session", "token")),
+        Method("timeline", served="scoped", local=_CALLER_PARAMETERS),
+        Method("recall", served="scoped", local=(*_CALLER_PARAMETERS, "session", "token")),
         Method("review", served="scoped"),
         Method("tags", served="scoped"),
         Method("stats", instead=(("agents", "agents"),), served="scoped"),

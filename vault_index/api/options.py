@@ -1,4 +1,4 @@
-"""Arguments as callers write them: one value, several, several in one string; numbers and words that are allowed."""
+"""Checks and conversion of arguments: lists, numbers, choices, filters and origins."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vault_index.errors import NotInSourceError, UsageError
 from vault_index.fields import FIELDS, FILTERS, Declared, Filters
 from vault_index.models import Origin
 
-if TYPE_CHECKING:  # `list` is not to import what searches
+if TYPE_CHECKING:  # `list` must not import the search modules
     from vault_index.callers import Scope
     from vault_index.query.recall import RecallOptions
     from vault_index.query.search import SearchOptions
@@ -22,63 +22,78 @@ if TYPE_CHECKING:  # `list` is not to import what searches
     from vault_index.store.sessions import Wanted
 
 Names = str | Sequence[str] | None
-"""One value, several, or several in one string with commas."""
+"""One value, several values, or several values in one string separated by commas."""
 
-_ALL = 1 << 53
+_UNLIMITED = 1 << 53
 _DAY = 24 * 60 * 60
 _LONGEST_QUERY = 20_000
 
 
 def whole(value: Names) -> tuple[str, ...]:
-    """The values as they are: paths and names of people may hold a comma."""
+    """Return the values unsplit, because paths and names of people may contain a comma."""
     return tuple(item for item in ([value] if isinstance(value, str) else value or ()) if item)
 
 
 def names(value: Names) -> tuple[str, ...]:
-    """The values, those in one string apart."""
+    """Return the values, splitting each string at its commas."""
     values = [value] if isinstance(value, str) else list(value or ())
     return tuple(name for item in values for part in str(item).split(",") if (name := part.strip()))
 
 
 def at_least(low: int, name: str, value: int | None, default: int) -> int:
-    """A number from `low` on; one beyond what a database counts to means all there is."""
-    number = default if value is None else min(value, _ALL)
+    """Return a number of at least `low`, capped at 2**53, which means no limit.
+
+    Raises UsageError for a smaller number.
+    """
+    number = default if value is None else min(value, _UNLIMITED)
     if number < low:
         raise UsageError(
-            f"{name} must be at least {low}, not {number}", f"leave {name} out for the default"
+            f"{name} must be at least {low}, not {number}", f"omit {name} to use the default"
         )
     return number
 
 
 def between(low: float, high: float, name: str, value: float | None, default: float) -> float:
+    """Return a number from `low` to `high`.
+
+    Raises UsageError for a number out of range.
+    """
     number = default if value is None else value
     if not low <= number <= high:
         raise UsageError(
             f"{name} must be from {low:g} to {high:g}, not {number:g}",
-            f"leave {name} out for the default",
+            f"omit {name} to use the default",
         )
     return number
 
 
 def one_of(name: str, value: str | None, default: str, choices: tuple[str, ...]) -> Any:
+    """Return one of `choices`.
+
+    Raises UsageError for any other value.
+    """
     chosen = default if value is None else value
     if chosen not in choices:
-        raise UsageError(f"{name} cannot be {chosen!r}", f"it is one of {', '.join(choices)}")
+        raise UsageError(f"{name} cannot be {chosen!r}", f"use one of {', '.join(choices)}")
     return chosen
 
 
 def question(query: str) -> str:
-    """The query. Raises UsageError for one as long as a document: each of its words would be looked for."""
+    """Return the query without private parts.
+
+    Raises UsageError for a query as long as a document, because each of its words would be
+    searched.
+    """
     if len(query) > _LONGEST_QUERY:
         raise UsageError(
-            f"the query has {len(query):,} characters, and at most {_LONGEST_QUERY:,} are looked for",
-            "ask for its sentences, or for a few words",
+            f"the query has {len(query):,} characters; the limit is {_LONGEST_QUERY:,}",
+            "search for single sentences or a few words",
         )
     return public(query)
 
 
 def public(query: str) -> str:
-    """The query without what stands in `<private>`, before anything of it is read."""
+    """Remove the text inside `<private>` tags from a query."""
     if "private" not in query.casefold():
         return query
     from vault_index.secrets.find import drop_private  # late: slow to import
@@ -89,43 +104,46 @@ def public(query: str) -> str:
 def places_in(
     runtime: Runtime, paths: Sequence[str | Path] | None, source: Names
 ) -> dict[str, list[str]] | None:
-    """Where to sync: `paths` by the names of the sources they are in, else the whole of `source`, else everything
-    (None). Raises UsageError for a path in no source."""
+    """Return the paths to sync by source name; None means everything.
+
+    Without `paths`, these are the whole sources in `source`. Raises UsageError for a path outside
+    all sources.
+    """
     if paths is None:
         return {name: [""] for name in runtime.source_names(names(source))} or None
-    from vault_index.sources.names import readable_part  # most commands name no places
+    from vault_index.sources.names import readable_part  # late: most commands name no paths
 
     places: dict[str, list[str]] = {}
     for path in paths:
-        given = _names_of(os.path.abspath(path))
+        given = _with_real_path(os.path.abspath(path))
         inside = [
             (one.config.name, one.relative(place)) for one in runtime.sources for place in given
         ]
         owners = [(name, relative) for name, relative in inside if relative is not None]
         if not owners:
             roots = ", ".join(str(one.config.path) for one in runtime.sources) or "none yet"
-            raise NotInSourceError(f"{path} is in no source", f"the sources are: {roots}")
+            raise NotInSourceError(f"{path} is not in a source", f"the sources are: {roots}")
         for name, relative in owners:
             places.setdefault(name, []).extend(dict.fromkeys((readable_part(relative), relative)))
     return places
 
 
-def _names_of(path: str) -> Iterable[str]:
-    """The path as it is given, and where it leads: who edits a link changes the file behind it."""
+def _with_real_path(path: str) -> Iterable[str]:
+    """Return the path and its target, because editing a symbolic link changes the target."""
     try:
         return dict.fromkeys((path, real_path(path)))
-    except ValueError:  # no file's name holds a NUL, or half a character
+    except ValueError:  # the path contains a NUL or a lone surrogate
         return (path,)
 
 
 def filters_of(runtime: Runtime, given: Mapping[str, Any]) -> Filters:
-    """The filters among the arguments of a call."""
+    """Return the filters among the arguments of a call."""
     from vault_index.query.language.filters import add_filter
 
     filters = Filters(sources=runtime.source_names(names(given["source"])))
     for declared in FILTERS.values():
         if declared.name == "source":
-            continue  # checked above: a source that is not there is an error
+            continue  # checked above, because an unknown source is an error
         for name in _names(declared):
             values = given.get(name)
             for value in names(values) if declared.splits else whole(values):
@@ -134,7 +152,10 @@ def filters_of(runtime: Runtime, given: Mapping[str, Any]) -> Filters:
 
 
 def sessions_wanted(runtime: Runtime, given: Mapping[str, Any]) -> Wanted:
-    """Which sessions the arguments of `sessions` mean. A day ends at its end. Raises UsageError."""
+    """Convert the arguments of `sessions`; `until` includes its day.
+
+    Raises UsageError.
+    """
     from vault_index.query.language.filters import parse_day, parse_time
     from vault_index.query.projects import is_folder, project_of
     from vault_index.store.sessions import Wanted
@@ -164,7 +185,10 @@ def sessions_wanted(runtime: Runtime, given: Mapping[str, Any]) -> Wanted:
 
 
 def search_options(runtime: Runtime, given: Mapping[str, Any]) -> SearchOptions:
-    """The arguments of `search` and `why`, or else what is set. Raises UsageError for a value out of range."""
+    """Combine the arguments of `search` and `why` with the configured defaults.
+
+    Raises UsageError for a value out of range.
+    """
     from vault_index.query.language.filters import parse_day
     from vault_index.query.search import SearchOptions
 
@@ -185,12 +209,15 @@ def search_options(runtime: Runtime, given: Mapping[str, Any]) -> SearchOptions:
         origins=partial(
             query_origins, runtime.scope, given["directory"], names(given.get("exclude_session"))
         ),
-        **_asking(names(given.get("exclude_session")), given["directory"]),
+        **_calling_sessions(names(given.get("exclude_session")), given["directory"]),
     )
 
 
 def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
-    """The arguments of `recall`, or else what is set. Raises UsageError for a token that is not hexadecimal."""
+    """Combine the arguments of `recall` with the configured defaults.
+
+    Raises UsageError if the token is not hexadecimal.
+    """
     from secrets import token_hex
 
     from vault_index.markdown.recalled import is_token
@@ -199,9 +226,7 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
 
     token, project, sessions = given["token"], given["project"], names(given["session"])
     if token is not None and not is_token(token):
-        raise UsageError(
-            f"{token!r} cannot mark what is recalled", "give 4 to 64 digits of 0-9 and a-f"
-        )
+        raise UsageError(f"invalid token: {token!r}", "give 4 to 64 hexadecimal digits (0-9, a-f)")
     return RecallOptions(
         query=public(given["query"] or ""),
         project=project_of(project) if project else None,
@@ -210,12 +235,12 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
         sources=runtime.source_names(names(given["source"])),
         now=time.time(),
         origins=partial(query_origins, runtime.scope, given["directory"], sessions, project),
-        **_asking(sessions, given["directory"]),
+        **_calling_sessions(sessions, given["directory"]),
     )
 
 
-def _asking(sessions: tuple[str, ...], directory: Names) -> dict[str, Any]:
-    """The sessions that ask, and the folders of one that nobody names."""
+def _calling_sessions(sessions: tuple[str, ...], directory: Names) -> dict[str, Any]:
+    """Return the calling sessions, and with `current` the folders to look for them in."""
     from vault_index.query.search import CURRENT
 
     if CURRENT not in sessions:
@@ -225,16 +250,14 @@ def _asking(sessions: tuple[str, ...], directory: Names) -> dict[str, Any]:
     places = {
         folder for one in whole(directory) for folder in project_of(os.path.join(one, "")).folders
     }
-    return {
-        "asking": sessions,
-        "folders": tuple(places - {"/"}),
-    }  # where a client was started that works nowhere
+    # `/` is the folder of clients that were started without a working directory.
+    return {"asking": sessions, "folders": tuple(places - {"/"})}
 
 
 def typed_in(
     directory: Names, sessions: Sequence[str], project: str | None = None
 ) -> tuple[Origin, ...]:
-    """The origins of a typed text: its folders, each of its sessions, and the project it is for."""
+    """Return the origins of a typed text: its folders, its sessions and its project."""
     from vault_index.query.projects import is_folder
     from vault_index.query.search import CURRENT
 
@@ -248,14 +271,20 @@ def typed_in(
 def query_origins(
     scope: Scope | None, directory: Names, sessions: Sequence[str], project: str | None = None
 ) -> tuple[Origin, ...]:
-    """The origins of a query. Without a folder and without a token for a part of the index, they are unknown: empty."""
+    """Return the origins of a query.
+
+    They are unknown (empty) if the caller has neither a folder nor a token with a scope.
+    """
     if scope is None:
         return typed_in(directory, sessions, project) if directory else ()
     return (Origin(scope.projects), *typed_in(directory, sessions, project))
 
 
 def memory_fields(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What the arguments of `add` and `update` say of a memory beside its text. The project of a folder is its name."""
+    """Return the memory fields among the arguments of `add` and `update`.
+
+    If `project` is a folder, the field is the name of its project.
+    """
     fields = {
         name: given[name]
         for declared in FIELDS.values()
@@ -270,7 +299,7 @@ def memory_fields(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def folder_given(given: Mapping[str, Any]) -> str | None:
-    """The project of these arguments, if a folder names it: `/srv/shop`, not `acme/shop`."""
+    """Return the `project` argument if it is a folder, such as `/srv/shop`, but not `acme/shop`."""
     from vault_index.sources.sessions.projects import is_place
 
     return given["project"] if given["project"] and is_place(given["project"]) else None

@@ -1,4 +1,4 @@
-"""What a token shall be good for, as people say it: the part of the index that it may see, and until when."""
+"""Reads the scope and the expiry of a token from the options of `token add`."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,64 +19,70 @@ if TYPE_CHECKING:  # spares the import of the configuration
 
 
 def read_scope(
-    config: "Config", said: Mapping[str, Sequence[str]], *, isolated: bool = False, dashes: str = ""
+    config: "Config",
+    options: Mapping[str, Sequence[str]],
+    *,
+    isolated: bool = False,
+    dashes: str = "",
 ) -> tuple[Scope, tuple[str, ...]]:
-    """Of what is `said` of `sources`, `folders` and `projects`, and the folders that are not there. `dashes` stand
-    before the names of options. Raises UsageError, and NotFoundError for a source that is none."""
+    """Return the scope for `sources`, `folders` and `projects`, and its missing folders.
+
+    `dashes` precede option names in error messages. Raises UsageError, and NotFoundError for an
+    unknown source.
+    """
     for key in ("sources", "folders", "projects"):
-        if not all(
-            map(str.strip, said.get(key, ["-"]) or [""])
-        ):  # a variable of a script that was not set, say
+        # An unset variable in a script gives an empty value.
+        if not all(map(str.strip, options.get(key, ["-"]) or [""])):
             raise UsageError(
-                f"{dashes}{key[:-1]} is empty, which would open everything",
-                "name what the token may see",
+                f"{dashes}{key[:-1]} is empty, which would allow everything",
+                "give a value, or leave the option out",
             )
     known = [source.name for source in all_sources(config)]
-    sources = list(dict.fromkeys(said.get("sources", ())))
+    sources = list(dict.fromkeys(options.get("sources", ())))
     if unknown := next((name for name in sources if name not in known), ""):
         hint = did_you_mean(unknown, known, f"the sources are: {', '.join(known)}")
         raise NotFoundError(f"there is no source {unknown!r}", hint)
     folders = []
-    for folder in said.get("folders", ()):
+    for folder in options.get("folders", ()):
         vault, path = _inside(folder, config.sources, dashes)
         if vault and sources not in ([], [vault]):
             raise UsageError(
-                f"{folder} lies in {vault}, and the token is for {', '.join(sources)}",
-                "make two tokens",
+                f"{dashes}folder {folder} is in {vault}, but the token is for {', '.join(sources)}",
+                "create two tokens",
             )
         sources = [vault] if vault else sources
         folders.append(path)
-    projects = tuple(dict.fromkeys(name.strip() for name in said.get("projects", ())))
+    projects = tuple(dict.fromkeys(name.strip() for name in options.get("projects", ())))
     if isolated and (projects or not (sources or folders)):
-        why = (
-            "a project is no place of its own"
-            if projects
-            else "it would be the whole index once more"
-        )
+        problem = "cannot have a project" if projects else "requires a source or a folder"
         hint = f"give {dashes}source or {dashes}folder"
-        raise UsageError(
-            f"{dashes}isolated needs a source or a folder, and no project: {why}", hint
-        )
+        raise UsageError(f"{dashes}isolated {problem}", hint)
     roots = [vault.path for vault in config.sources if not sources or vault.name in sources]
-    spelled, absent = _spelled(folders, roots)
+    spelled, absent = _resolve_spelling(folders, roots)
     return Scope(tuple(sources), spelled, projects, isolated), absent
 
 
 def end_of(day: str, now: datetime, *, option: str) -> float:
-    """The last moment of a day, or the moment itself where a time is said. Raises UsageError for one that is over."""
-    said = read_date(day, now, option=option)
+    """Return the timestamp of the end of a day, or of the given time.
+
+    Raises UsageError for a time in the past.
+    """
+    text = read_date(day, now, option=option)
     end = datetime.fromisoformat(
-        said if len(said) > len("2027-03-01") else f"{said}T23:59:59"
+        text if len(text) > len("2027-03-01") else f"{text}T23:59:59"
     ).timestamp()
     if end <= now.timestamp():
-        raise UsageError(f"{option}: {said} is over already", "give a day to come")
+        raise UsageError(f"{option}: {text} is in the past", "give a future day")
     return end
 
 
 def doubts(config: "Config", caller: Caller, absent: Iterable[str]) -> list[str]:
-    """What whoever makes a token may not have meant, in sentences; `absent` are its folders that are not there."""
-    told = [
-        f"There is no folder {one} yet: the token shows what will be there, and nothing else."
+    """Return warnings about probable mistakes in a new token.
+
+    `absent` are folders of its scope that do not exist.
+    """
+    warnings = [
+        f"The folder {one} does not exist yet; the token shows its files once it is created."
         for one in absent
     ]
     memories = f"{config.memory.dir}/"
@@ -84,12 +90,12 @@ def doubts(config: "Config", caller: Caller, absent: Iterable[str]) -> list[str]
         memories.startswith(one) or one.startswith(memories) for one in caller.scope.below
     )
     if caller.writes and caller.scope.folders and apart:
-        told.append(f"It can store nothing: memories lie in {memories}, which it does not see.")
-    return told
+        warnings.append(f"It cannot store memories: they are in {memories}, outside of its scope.")
+    return warnings
 
 
 def token_row(token: Token, now: float) -> dict[str, Any]:
-    """A token as it is listed."""
+    """Return a token as a row of `token list`."""
     return {
         "name": token.caller.name,
         "writes": token.caller.writes,
@@ -101,12 +107,13 @@ def token_row(token: Token, now: float) -> dict[str, Any]:
 
 
 def all_sources(config: "Config") -> tuple["SourceConfig", ...]:
-    """The vaults, and the sessions of clients that were spoken of, or that are there."""
+    """Return the vaults and the session sources."""
     return (*config.sources, *session_sources(config))
 
 
 def session_sources(config: "Config") -> tuple["SourceConfig", ...]:
-    from vault_index.sources.sessions.source import SessionSource  # late: most ask for no session
+    """Return the sources of enabled clients that are configured or that have sessions."""
+    from vault_index.sources.sessions.source import SessionSource  # late: rarely needed
 
     sources = (
         SessionSource(config, name) for name, client in config.clients.items() if client.enabled
@@ -114,9 +121,12 @@ def session_sources(config: "Config") -> tuple["SourceConfig", ...]:
     return tuple(source.config for source in sources if source.told or not source.missing())
 
 
-def _inside(said: str, vaults: Iterable["SourceConfig"], dashes: str) -> tuple[str, str]:
-    """The vault that a folder is said to lie in, or nothing where its path is not absolute; and its path there."""
-    path, vault = said.replace("\\", "/"), ""
+def _inside(folder: str, vaults: Iterable["SourceConfig"], dashes: str) -> tuple[str, str]:
+    """Return the vault of an absolute folder (empty for a relative one) and the path in the vault.
+
+    Raises UsageError.
+    """
+    path, vault = folder.replace("\\", "/"), ""
     if path.startswith(("/", "~/")):
         here = os.path.abspath(os.path.expanduser(path))
         ways = [(here, str(one.path), one.name) for one in vaults]
@@ -126,7 +136,8 @@ def _inside(said: str, vaults: Iterable["SourceConfig"], dashes: str) -> tuple[s
         )
         if found is None:
             raise UsageError(
-                f"{said} lies in no vault", "give a folder of a vault: vault-index source list"
+                f"{dashes}folder {folder} is not in a vault",
+                "give a folder of a vault: vault-index source list",
             )
         path, vault = found
     parts = [part for part in path.split("/") if part not in ("", ".")]
@@ -134,18 +145,20 @@ def _inside(said: str, vaults: Iterable["SourceConfig"], dashes: str) -> tuple[s
         hint = (
             f"give {dashes}source {vault or 'NAME'}"
             if not parts
-            else "give it as it lies in the vault"
+            else "give its path inside the vault"
         )
-        what = "no folder of a vault" if parts else "the whole of a vault"
-        raise UsageError(f"{dashes}folder {said} is {what}", hint)
+        what = "not a folder of a vault" if parts else "a whole vault"
+        raise UsageError(f"{dashes}folder {folder} is {what}", hint)
     return vault, "/".join(parts)
 
 
-def _spelled(
+def _resolve_spelling(
     folders: Iterable[str], roots: Iterable[Path]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The folders as they are spelled on the disk, for paths are compared letter by letter; and those that are not
-    there: they may come, or be misspelled."""
+    """Return the folders in their spelling on disk, and the folders that do not exist.
+
+    Scopes compare paths exactly, so the spelling matters.
+    """
     found: dict[str, None] = {}
     absent: dict[str, None] = {}
     for folder in folders:
@@ -156,7 +169,7 @@ def _spelled(
 
 
 def _on_disk(root: Path, folder: str) -> str:
-    """The path of a folder whose names may differ in their Unicode normal form; nothing where there is none."""
+    """Return the path of a folder in its Unicode form on disk, or "" if it does not exist."""
     at = root
     for part in folder.split("/"):
         try:

@@ -69,8 +69,9 @@ def recall(
 ) -> Recall:
     """One block of quotations within the budget."""
     wanted = SearchOptions(
-        limit=_HITS, per_document=2, filters=_filters(options), origins=options.origins, asking=options.asking,
-        folders=options.folders, left_out=tuple(unreviewed_elsewhere(reader, options.project)),
+        limit=_HITS, per_document=2, filters=_filters(options), origins=options.origins,
+        asking=options.asking, folders=options.folders,
+        left_out=tuple(unreviewed_elsewhere(reader, options.project)),
     )  # fmt: skip
     query = _understand(searcher, options.query, wanted) if options.query.strip() else None
     asked = Asked(query, reader.stems) if query else None

@@ -103,8 +103,8 @@ def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
         near = set(cosines)
         cosines |= nearest_documents(reader, space, vector, others, linked) if linked else {}
     by_relation: dict[Relation, set[int]] = {
-        "supersedes": old & chain, "superseded by": new & chain, "link": to & linked, "backlink": back & linked,
-        "near": near,
+        "supersedes": old & chain, "superseded by": new & chain, "link": to & linked,
+        "backlink": back & linked, "near": near,
     }  # fmt: skip
     return _Relations(by_relation, cosines, degraded)
 

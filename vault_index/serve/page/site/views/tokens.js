@@ -15,7 +15,7 @@ const ENDS = [
 ];
 /** Which field a refusal is about, by its words. */
 const ABOUT = [
-  ["expires", /^expires/], ["folders", /folder|lies in/], ["projects", /^project/], ["isolated", /^isolated/],
+  ["expires", /^expires/], ["folders", /folder/], ["projects", /^project/], ["isolated", /^isolated/],
   ["sources", /source/], ["name", /name of a token|token \S+ already|has a name/],
 ];
 
