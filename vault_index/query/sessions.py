@@ -42,8 +42,11 @@ _IDLE = 30 * 60
 """Seconds. After a longer pause nobody worked."""
 _TURN = re.compile(r"(?:User|Assistant|Compaction summary) · (\d{4}-\d\d-\d\d \d\d:\d\d)")
 _LOOKING = frozenset(
-    
-    { "ls", "cat", "head", "tail", "sed", "awk", "grep", "egrep", "rg", "find", "fd", "echo", "printf", "pwd", "cd", "wc", "nl", "tree", "which", "stat", "file", "true", "sleep", "jq", "sort", "vault-index", "vx", "git status", "git diff", "git log", "git show", "git branch", }
+    {
+        "ls", "cat", "head", "tail", "sed", "awk", "grep", "egrep", "rg", "find", "fd", "echo", "printf", "pwd", "cd",
+        "wc", "nl", "tree", "which", "stat", "file", "true", "sleep", "jq", "sort", "vault-index", "vx",
+        "git status", "git diff", "git log", "git show", "git branch",
+    }
 )  # fmt: skip
 """Programs that say nothing of what was worked on."""
 _NAMED = 12
