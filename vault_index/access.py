@@ -37,6 +37,7 @@ class Token(NamedTuple):
     """Whether this is a one-time code that the page exchanges for a token (`exchange`)."""
 
     def expired(self, now: float) -> bool:
+        """Return whether the token has expired at `now`, in seconds since the epoch."""
         return self.expires is not None and now >= self.expires
 
 
@@ -106,7 +107,10 @@ class Tokens:
         with disk.locked(str(folder)):
             tokens = self._by_hash()
             if any(token.caller.name == caller.name for token in tokens.values()):
-                hint = f"choose another name, or revoke the token: vault-index token revoke {caller.name}"
+                hint = (
+                    "choose another name, or revoke the token: "
+                    f"vault-index token revoke {caller.name}"
+                )
                 raise UsageError(f"the token {caller.name} already exists", hint)
             self._write({**tokens, _hash(secret): Token(caller, created, expires, once)})
         return secret
@@ -137,8 +141,6 @@ class Tokens:
                 return token
         return None
 
-    # --- inside -----------------------------------------------------------------------------------
-
     def _by_hash(self) -> Mapping[str, Token]:
         with disk.os_errors_as(
             f"cannot read {self._path}", f"correct its permissions: chmod 600 {self._path}"
@@ -160,7 +162,8 @@ class Tokens:
                 if found.st_mode & _OTHERS_WRITE:
                     raise VaultIndexError(
                         f"other users can write to {self._path}, so serve accepts no token",
-                        f"run chmod 600 {self._path}, then check the tokens: vault-index token list",
+                        f"run chmod 600 {self._path}, then check the tokens: "
+                        "vault-index token list",
                     )
                 if like == self._read[0]:
                     return self._read[1]
@@ -170,7 +173,8 @@ class Tokens:
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
             raise VaultIndexError(
                 f"{self._path} is damaged, so serve accepts no token",
-                "restore it from a backup, or delete it and create new tokens: vault-index token add",
+                "restore it from a backup, or delete it and create new tokens: "
+                "vault-index token add",
             ) from error
         self._read = like, tokens
         return tokens

@@ -52,11 +52,12 @@ class Caller(NamedTuple):
 
 
 def caller_to_json(caller: Caller) -> dict[str, Any]:
+    """Return a caller as a JSON object, which `caller_from_json` reads."""
     return {**caller._asdict(), "scope": caller.scope._asdict()}
 
 
 def caller_from_json(data: Mapping[str, Any]) -> Caller:
-    """Restore a caller from `caller_to_json`.
+    """Return the caller in a JSON object from `caller_to_json`.
 
     Raises ValueError for anything else. No field has a default, so a missing one cannot open the
     whole index.

@@ -15,11 +15,17 @@ _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)"
 )
-_DAY = r"(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
+_DAY = (
+    r"(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|fri(?:day)?"
+    r"|sat(?:urday)?|sun(?:day)?)"
+)
 _LENGTHS = {
-    "minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": timedelta(1), "week": timedelta(7),
+    "minute": timedelta(minutes=1),
+    "hour": timedelta(hours=1),
+    "day": timedelta(1),
+    "week": timedelta(7),
     "fortnight": timedelta(14),
-}  # fmt: skip
+}
 _IN_MONTHS = {"month": 1, "year": 12}
 _UNIT = rf"(?:{'|'.join((*_LENGTHS, *_IN_MONTHS))})s?"
 _WORDS = (
@@ -47,7 +53,8 @@ _MONTH_ONLY = re.compile(rf"{_END}({_MONTH})(?: (?:of )?(\d{{4}}))?")
 _YEAR_OR_ISO_MONTH = re.compile(rf"{_END}(\d{{4}})(?:-(\d\d))?")
 _QUARTER = re.compile(rf"{_END}(?:q([1-4])[ /-]?(\d{{4}})?|(\d{{4}})[ /-]?q([1-4]))")
 _END_OF = re.compile(
-    r"(?:the )?end of (?:the )?(this |current |next )?(week|month|quarter|year)|(next |this )quarter"
+    r"(?:the )?end of (?:the )?(this |current |next )?(week|month|quarter|year)"
+    r"|(next |this )quarter"
 )
 _THIS = re.compile(r"this (week|month|quarter|year)")
 _WEEKDAY = re.compile(rf"(?:on )?(?:the )?(this |next |coming |last )?({_DAY})")
@@ -65,12 +72,14 @@ _RELATIVE = re.compile(
 _SHORT_UNITS = {"h": "hours", "d": "days", "w": "weeks", "y": "years"}
 _SHORT = re.compile(r"\b(\d{1,4}) ?([hdwy])\b")
 _PAST = re.compile(
-    rf"(?:(?:in|within|over|during) )?(?:the )?(?:last|past) (?:({_NUMBER} {_UNIT})|(week|month|year))"
+    r"(?:(?:in|within|over|during) )?(?:the )?(?:last|past) "
+    rf"(?:({_NUMBER} {_UNIT})|(week|month|year))"
 )
 _COUNT = re.compile(rf"({_NUMBER}|next|last) ({_UNIT})")
 _TIME = re.compile(r"(.+?) (?:at )?(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([ap])\.?m\.?)?")
 _WRITTEN = re.compile(
-    rf"(?:on )?(?:{_DAY} )?(?:{_DAY_OF_MONTH} (?:of )?({_MONTH})|({_MONTH}) {_DAY_OF_MONTH})(?: (?:of )?(\d{{4}}))?"
+    rf"(?:on )?(?:{_DAY} )?(?:{_DAY_OF_MONTH} (?:of )?({_MONTH})|({_MONTH}) {_DAY_OF_MONTH})"
+    r"(?: (?:of )?(\d{4}))?"
 )
 _TWO_CLOCKS = (datetime(2001, 3, 5), datetime(2014, 10, 22))
 _NUMERIC = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}")
@@ -92,7 +101,8 @@ def read_date(text: str, now: datetime, *, option: str) -> str:
         )
     raise UsageError(
         f"{option}: not a date: {text!r}",
-        "write it like 2027-02-01, Q1 2027, March 2027, in 3 months, 90 days, next friday or end of year",
+        "write it like 2027-02-01, Q1 2027, March 2027, in 3 months, 90 days, next friday "
+        "or end of year",
     )
 
 
@@ -228,9 +238,9 @@ def _edge(year: int, month: int, months: int, *, first: bool) -> date:
 
 
 def _weekday(words: str, today: date, *, first: bool) -> date | None:
-    """Return the next such weekday, never today; with `last`, the one before.
+    """Return the next such weekday after today; with `last`, the one before today.
 
-    As a start, the last such weekday, or today.
+    As a start, return the last such weekday, or today.
     """
     match = _WEEKDAY.fullmatch(words)
     if not match:
@@ -267,9 +277,9 @@ def _relative(words: str, now: datetime, *, back: bool) -> date | None:
 
 
 def _written(words: str, today: date, *, first: bool) -> date | None:
-    """Return the next such day, never today; as a start, the last one or today.
+    """Return the next such day after today; as a start, the last one or today.
 
-    29 February skips to the nearest leap year.
+    29 February moves to the nearest leap year.
     """
     match = _WRITTEN.fullmatch(words)
     if not match:

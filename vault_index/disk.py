@@ -53,9 +53,9 @@ def folder_in(
 def file_in(
     root: str, path: str, *, outside: bool = False, make: bool = False
 ) -> Iterator[tuple[int, str]]:
-    """Like `folder_in`, for a file that need not exist: yield its folder's handle and its name.
+    """Yield the handle of a file's folder and the file's name, like `folder_in`.
 
-    The name is not a link, but could become one: open it with O_NOFOLLOW.
+    The file need not exist. The name is not a link, but could become one: open it with O_NOFOLLOW.
     """
     folder, _, name = path.rpartition("/")
     with folder_in(root, folder, outside=outside, make=make) as handle:
@@ -254,8 +254,8 @@ def move_to_free_name(
 def locked(folder: str, *, at: int | None = None) -> Iterator[None]:
     """Lock a folder against other writers while a file is checked and replaced.
 
-    The kernel releases the lock if the process dies. File systems without locks get no protection.
-    Raises BusyError after 10 seconds.
+    The kernel releases the lock if the process dies. On file systems without locks, nothing is
+    locked. Raises BusyError after 10 seconds.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
     try:
@@ -424,7 +424,7 @@ def _lock(descriptor: int) -> None:
 
 
 def _keep_within(descriptor: int, folder: os.stat_result) -> None:
-    """Remove read access, while the file is empty, from users that cannot read the folder."""
+    """Remove read access from users that cannot read the folder, while the file is still empty."""
     file, allowed = os.fstat(descriptor), stat.S_IMODE(folder.st_mode) | 0o600
     if file.st_gid != folder.st_gid:  # for the folder, the group of the file counts as others
         allowed = allowed & ~0o070 | (allowed & 0o007) << 3

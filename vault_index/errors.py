@@ -12,12 +12,12 @@
     │   └── ConflictError    5  conflict     the file changed after it was read; it was not changed
     ├── EmbedderError        6  embedder     the embedder cannot answer
     │   ├── EmbedderRefused  6               a retry will not help: key, quota, model, daily limit
-    │   └── RequestRefused   6               the server rejected these texts; a smaller request may pass
+    │   └── RequestRefused   6               the server rejected the texts; fewer texts may pass
     ├── IndexTooNewError     1  index_too_new
     ├── IndexCorruptError    1  index_corrupt
     │   └── IndexTooOldError 1  index_too_old    an older version made it; the next sync rebuilds it
     ├── CacheDamagedError    1  cache_damaged
-    └── StateDamagedError    1  state_damaged    until it is repaired, nothing is sent, and no session is read
+    └── StateDamagedError    1  state_damaged    until it is repaired, nothing is sent or read
 
 `message` says what happened, `hint` what to do next; both in lower case, without a full stop.
 Foreign exceptions are translated at the foreign call, with `from`. Only the command line prints.
@@ -57,46 +57,64 @@ class VaultIndexError(Exception):
 
 
 class DefectError(VaultIndexError):
+    """An unexpected error; the log has the details."""
+
     code = "defect"
 
 
 class UsageError(VaultIndexError):
+    """The command, the query or an argument is wrong."""
+
     code = "usage"
     exit_code = 2
 
 
 class ConfigError(UsageError):
+    """The configuration is wrong."""
+
     code = "config"
 
 
 class NotInSourceError(UsageError):
-    """The path of a file outside all sources."""
+    """A path outside all sources."""
 
 
 class ForbiddenError(UsageError):
+    """The caller's token does not allow the request."""
+
     code = "forbidden"
 
 
 class NotFoundError(VaultIndexError):
+    """There is no such document, memory or source."""
+
     code = "not_found"
     exit_code = 3
 
 
 class NotSetUpError(VaultIndexError):
+    """There is no configuration, or no index yet."""
+
     code = "not_set_up"
     exit_code = 4
 
 
 class BusyError(VaultIndexError):
+    """Another process holds the lock, or a limit is reached; a retry may succeed."""
+
     code = "busy"
     exit_code = 5
 
 
 class ConflictError(BusyError):
+    """The file changed after it was read, so it was not overwritten."""
+
     code = "conflict"
 
 
 class EmbedderError(VaultIndexError):
+    """The embedder cannot answer."""
+
     code = "embedder"
     exit_code = 6
 
@@ -110,20 +128,30 @@ class RequestRefused(EmbedderError):
 
 
 class IndexTooNewError(VaultIndexError):
+    """A newer version made the index."""
+
     code = "index_too_new"
 
 
 class IndexCorruptError(VaultIndexError):
+    """The index is damaged; `repair` rebuilds it."""
+
     code = "index_corrupt"
 
 
 class IndexTooOldError(IndexCorruptError):
+    """An older version made the index; the next sync rebuilds it."""
+
     code = "index_too_old"
 
 
 class CacheDamagedError(VaultIndexError):
+    """The vector cache is damaged."""
+
     code = "cache_damaged"
 
 
 class StateDamagedError(VaultIndexError):
+    """The state is damaged; until it is repaired, nothing is sent and no session is read."""
+
     code = "state_damaged"

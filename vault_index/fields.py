@@ -38,25 +38,27 @@ NO_TEXT = frozenset(
         "archived",
     )
 )
-"""Frontmatter keys with values that are not part of the text: the title is its heading, and ids and
-times have their own filters.
+"""Frontmatter keys that are not part of the text: the title is its heading, and ids and times have
+their own filters.
 """
 NOT_SEARCHED = NO_TEXT | {
-    "type", "tags", "tag", "aliases", "alias", "date", "modified", "confidence", "cssclasses", "cssclass", "publish",
-    "permalink",
+    "type", "tags", "tag", "aliases", "alias", "date", "modified", "confidence", "cssclasses",
+    "cssclass", "publish", "permalink",
 }  # fmt: skip
 """Keys that are not searched, because they have their own filter or are useless as terms."""
 NO_PASSAGE = frozenset({"project", "entered_by", "session", "imported_id"})
-"""Keys that are searched but make no passage: every hit shows them, or only programs read them."""
+"""Keys that are searched but make no passage, because every hit shows them or only programs read
+them.
+"""
 OF_MEMORIES = frozenset(
     {
-        "facts", "subtitle", "digest", "concepts", "concept", "files_read", "files_modified", "files", "bead_id",
-        "bead",
+        "facts", "subtitle", "digest", "concepts", "concept", "files_read", "files_modified",
+        "files", "bead_id", "bead",
     }
 )  # fmt: skip
 """Keys that memories of every vault have, so they reveal nothing about one vault."""
 KNOWN_KEYS = NOT_SEARCHED | NO_PASSAGE | OF_MEMORIES
-"""Keys that this program knows, in lower case: `Tags` is `tags`."""
+"""Keys that this program knows, in lower case (`Tags` counts as `tags`)."""
 
 LIST = "A,B"
 """The placeholder of an option with several values, separated by commas."""
@@ -88,13 +90,18 @@ class Declared:
 class Filter(Declared):
     """One filter; `field` is the attribute of `Filters` that holds its values.
 
-    `kind` is how a value is parsed: a `property` is `key` or `key:value`, a `moment` a date or a
-    time. `key` is the key in the query language if it differs from the name, or empty if the query
-    language has another syntax. `many` is whether agents may give several values. `splits` is
-    whether one string may hold several values, because no value holds a comma (paths and names
-    may). The value is stored in a `column` of the table `document`, filled from `frontmatter` (for
-    memories only, if `of_memories`), or, without a column, in one of the keys of `frontmatter`.
-    Without `help`, commands have no such option.
+    - `kind` is the syntax of a value: a `property` is `key` or `key:value`, a `moment` is a date or
+      a time.
+    - `key` is the key in the query language if it differs from the name, or empty if the query
+      language has another syntax.
+    - `many` is whether agents may give several values.
+    - `splits` is whether one string may hold several values, because no value has a comma. Paths
+      and names may have one.
+    - `column` is the column of the table `document` with the value, filled from the keys in
+      `frontmatter` (of memories only, if `of_memories`). Without a column, the value is in one of
+      these keys.
+
+    Commands have no option for a filter without `help`.
     """
 
     def __init__(
@@ -125,7 +132,7 @@ class Filter(Declared):
 class Field(Declared):
     """One field of a memory; `name` is also its key in the frontmatter.
 
-    Kind `names` is texts separated by commas, `lines` is texts that may hold commas.
+    The kind `names` means texts separated by commas, `lines` means texts that may contain commas.
     """
 
     def __init__(
@@ -148,57 +155,74 @@ _BY = ("--by", "--entered-by")
 
 _FILTERS = (
     Filter(
-        "tags", "tags", "documents with all of these tags", "all of these", LIST, "tag", key="tag", splits=True
+        "tags", "tags", "documents with all of these tags", "all of these", LIST, "tag", key="tag",
+        splits=True,
     ),
     Filter(
         "any_tag", "any_tags", "documents with any of these tags", "any of these", LIST, "tag",
         key="", splits=True,
     ),
     Filter(
-        "type", "types", "memories of this type, such as decision or bugfix", "types of memory_store", "TYPE", "lower",
-        splits=True, column="type",
+        "type", "types", "memories of this type, such as decision or bugfix",
+        "types of memory_store", "TYPE", "lower", splits=True, column="type",
     ),
     Filter(
-        "kind", "kinds", "documents of this kind", kind="choice", choices=KINDS, many=False, splits=True, column="kind"
-    ),
-    Filter("project", "projects", "documents of this project", many=False, column="project", frontmatter=("project",)),
-    Filter(
-        "entered_by", "authors", "documents by this person or agent", "a person or agent", many=False, flags=_BY,
-        other_names=("by",), column="entered_by", frontmatter=("entered_by",),
+        "kind", "kinds", "documents of this kind", kind="choice", choices=KINDS, many=False,
+        splits=True, column="kind",
     ),
     Filter(
-        "path", "paths", "documents with a matching path, such as 'projects/**'", "glob, such as projects/**",
-        "GLOB",
+        "project", "projects", "documents of this project", many=False, column="project",
+        frontmatter=("project",),
+    ),
+    Filter(
+        "entered_by", "authors", "documents by this person or agent", "a person or agent",
+        many=False, flags=_BY, other_names=("by",), column="entered_by",
+        frontmatter=("entered_by",),
+    ),
+    Filter(
+        "path", "paths", "documents with a matching path, such as 'projects/**'",
+        "glob, such as projects/**", "GLOB",
     ),
     Filter("title", "titles", "documents with this text or glob ('Log*') as title", metavar="TEXT"),
     Filter("file", "files", "documents with this text or glob ('*.canvas') as file name"),
-    Filter("concept", "concepts", "memories about this concept", frontmatter=("concepts", "concept")),
+    Filter(
+        "concept", "concepts", "memories about this concept", frontmatter=("concepts", "concept"),
+    ),
     Filter(
         "bead", "beads", "memories of this bead", metavar="ID", frontmatter=("bead_id", "bead"),
         other_names=("bead_id",),
     ),
     Filter(
-        "confidence", "confidences", "memories with high, medium or low confidence", metavar=LIST, kind="choice",
-        choices=CONFIDENCES, splits=True, column="confidence", frontmatter=("confidence",), of_memories=True,
+        "confidence", "confidences", "memories with high, medium or low confidence", metavar=LIST,
+        kind="choice", choices=CONFIDENCES, splits=True, column="confidence",
+        frontmatter=("confidence",), of_memories=True,
     ),
     Filter(
-        "session", "sessions", "this session (id or prefix), and documents written in it", metavar="ID", many=False
+        "session", "sessions", "this session (id or prefix), and documents written in it",
+        metavar="ID", many=False,
     ),
-    Filter("client", "clients", "sessions of this client, such as codex", splits=True, frontmatter=("client",)),
+    Filter(
+        "client", "clients", "sessions of this client, such as codex", splits=True,
+        frontmatter=("client",),
+    ),
     Filter("model", "models", "sessions with this text or glob ('gpt-*') as model"),
     Filter(
-        "state", "states", "memories that are expired, superseded, outdated, archived or unreviewed (is: in a query)",
+        "state", "states",
+        "memories that are expired, superseded, outdated, archived or unreviewed (is: in a query)",
         metavar=LIST, kind="choice", choices=STATES, key="is", splits=True,
     ),
     Filter(
-        "property", "properties", "documents with this frontmatter key, or key and value (status:done)",
+        "property", "properties",
+        "documents with this frontmatter key, or key and value (status:done)",
         metavar="KEY[:VALUE]", kind="property", key="",
     ),
     Filter(
-        "after", "after", "created on this day or later", "created on this day (2026-11-01) or later", "DATE", "moment",
-        many=False,
+        "after", "after", "created on this day or later",
+        "created on this day (2026-11-01) or later", "DATE", "moment", many=False,
     ),
-    Filter("before", "before", "created before this day", metavar="DATE", kind="moment", many=False),
+    Filter(
+        "before", "before", "created before this day", metavar="DATE", kind="moment", many=False,
+    ),
     Filter("source", "sources", splits=True, column="source"),
 )  # fmt: skip
 
@@ -229,9 +253,7 @@ class Filters(NamedTuple):
     beads: tuple[str, ...] = ()
     confidences: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
-    """Prefixes of session ids: they match the session and documents that name it in their
-    frontmatter.
-    """
+    """Prefixes of session ids, matched against sessions and the `session` of documents."""
     clients: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     """Parts of the model's name, or globs."""
@@ -253,9 +275,13 @@ class Filters(NamedTuple):
 _FIELDS = (
     Field("title", "title (default: the first heading or sentence)"),
     Field("subtitle", "a line under the title"),
-    Field("digest", "summary shown by search (default: the first sentences)", "summary shown by search"),
     Field(
-        "type", "note (the default), decision, bugfix, feature, pattern, discovery, learning or warning",
+        "digest", "summary shown by search (default: the first sentences)",
+        "summary shown by search",
+    ),
+    Field(
+        "type",
+        "note (the default), decision, bugfix, feature, pattern, discovery, learning or warning",
         metavar="TYPE", kind="choice", choices=TYPES,
     ),
     Field("tags", "tags", metavar=LIST, kind="tags"),
@@ -270,13 +296,20 @@ _FIELDS = (
         "expires", "hidden from search after this day: 2027-02-01, in 3 months, Q1 2027",
         "hidden after it: 2027-02-01, in 3 months", "DATE", "date",
     ),
-    Field("valid_until", "marked as outdated after this day", "marked outdated after it", "DATE", "date"),
+    Field(
+        "valid_until", "marked as outdated after this day", "marked outdated after it", "DATE",
+        "date",
+    ),
     Field("confidence", "high, medium or low", metavar="HOW", kind="choice", choices=CONFIDENCES),
-    Field("facts", "a fact; repeatable", "one sentence each", kind="lines", flags=("--facts", "--fact")),
+    Field("facts", "a fact; repeatable", "one sentence each", kind="lines", flags=(
+        "--facts", "--fact",
+    )),
     Field("concepts", "its concepts", metavar=LIST, kind="names"),
     Field("files_read", "files it was learned from", metavar=LIST, kind="names"),
     Field("files_modified", "changed files", metavar=LIST, kind="names", other_names=("files",)),
-    Field("bead_id", "the bead it belongs to", metavar="ID", flags=("--bead", "--bead-id"), other_names=("bead",)),
+    Field("bead_id", "the bead it belongs to", metavar="ID", flags=(
+        "--bead", "--bead-id",
+    ), other_names=("bead",)),
     Field(
         "supersedes", "memories it replaces, which search then hides", "memories it replaces",
         "REF,REF", "names",

@@ -34,9 +34,9 @@ class Origin(NamedTuple):
 
 
 QueryOrigins = Callable[[], Sequence[Origin]]
-"""Return where a query was typed; empty if unknown, which the privacy gate treats as private.
+"""Returns the places where a query was typed; empty if unknown, which counts as private.
 
-A function, because only a query that may leave the machine needs it.
+A function, because only a query that may leave the machine needs them.
 """
 
 
@@ -57,10 +57,9 @@ class FileStamp(NamedTuple):
 
 
 UNTRUSTED = 0
-"""The `ctime_ns` of a very recent stamp, because the file could change again with the same ctime.
-"""
+"""The `ctime_ns` of a stamp so recent that the file could change again within the same ctime."""
 KEPT = -1
-"""The `ctime_ns` in the stamp of a session that its client deleted, for its stored text."""
+"""The `ctime_ns` in the stamp of a stored session that its client deleted."""
 
 
 def as_indexed(was: FileStamp | None, now: FileStamp) -> bool:

@@ -166,6 +166,7 @@ class Runtime:
         return released
 
     def close(self) -> None:
+        """Close the writer, all connections and the embedders."""
         if self._write is not None:
             self._write.close()
         self._close_pools()
@@ -209,7 +210,7 @@ class Runtime:
     def _seen(self, pool: ReadPool, scope: Scope) -> Collection[str]:
         """Return the names of the sources that a caller may know.
 
-        These are the sources of the token; otherwise those with visible documents, and the one for
+        If the scope names no sources, these are the sources with visible documents, and the one for
         new memories if the caller may write there.
         """
         if scope.sources:
@@ -250,11 +251,16 @@ class Runtime:
         return next((inside for source in self.sources if (inside := source.relative(ref))), ref)
 
     def resolve(self, connections: Connections, ref: str, sources: Sequence[str] = ()) -> Place:
+        """Return the document of a reference, looked up in `sources` (all if empty).
+
+        Raises NotFoundError.
+        """
         from vault_index.query.references import resolve
 
         return resolve(connections.reader, ref, memory_dir=self.config.memory.dir, sources=sources)
 
     def records(self, connections: Connections) -> Records:
+        """Return the reader of document records, with links into their sources."""
         from vault_index.query.documents import Records
 
         links = {name: source.link for name, source in self.by_name.items()}
@@ -269,6 +275,7 @@ class Runtime:
         return waiting(reader, row, self.config.embedding.provider, self.moments, document_id)[0]
 
     def searcher(self, connections: Connections) -> Searcher:
+        """Return the search over these connections."""
         from vault_index.query.search import Searcher
 
         limited = self.scope is not None and not self.scope.whole

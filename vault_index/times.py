@@ -27,6 +27,7 @@ def iso_time(seconds: float) -> str:
 
 
 def iso_time_or_none(seconds: float | None) -> str | None:
+    """Return `iso_time`, or None for None."""
     return None if seconds is None else iso_time(seconds)
 
 

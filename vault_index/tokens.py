@@ -49,4 +49,5 @@ def decode(tokens: list[int]) -> str:
 
 
 def count(text: str) -> int:
+    """Return the number of tokens of `text`."""
     return len(_encoding().encode_ordinary(text))

@@ -14,7 +14,10 @@ IGNORABLE = (
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
 )
 """The code points below U+10000 with the Unicode property Default_Ignorable_Code_Point."""
-SYMBOLS = "\u00bc-\u00be\u2100\u2101\u2103\u2105\u2106\u2109\u2116\u2120-\u2122\u213b\u2150-\u215f\u2189\u3200-\u33ff"
+SYMBOLS = (
+    "\u00bc-\u00be\u2100\u2101\u2103\u2105\u2106\u2109\u2116\u2120-\u2122\u213b"
+    "\u2150-\u215f\u2189\u3200-\u33ff"
+)
 """Signs that count as separate words: fractions, units, `№` and `™`."""
 ENTITY = r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
 _ENTITY = re.compile(ENTITY)
@@ -65,6 +68,7 @@ def same_form(text: str) -> str:
 
 
 def has_surrogates(text: str) -> bool:
+    """Return whether the text has a lone surrogate."""
     return not text.isascii() and _SURROGATE.search(text) is not None
 
 

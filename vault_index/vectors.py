@@ -26,6 +26,7 @@ LARGEST = 127
 
 
 def is_int8(space: VectorSpace) -> bool:
+    """Return whether the vectors of a space are stored as int8."""
     return space.provider == "local" and space.model == "all-MiniLM-L6-v2-int8"
 
 

@@ -164,7 +164,7 @@ def test_who_has_no_lingering_is_told_that_it_ends_with_the_session(
         stand_in("loginctl", loginctl)
         code, _, err = service(capsys, "install")
         assert code == 0
-        assert ("from boot on: sudo loginctl enable-linger $USER" in err) == said, loginctl
+        assert ("at boot: sudo loginctl enable-linger $USER" in err) == said, loginctl
 
 
 def test_what_is_missing_is_named_and_nothing_is_written(

@@ -326,7 +326,10 @@ def write_text(file: Path, text: str) -> None:
     disk.must_be_own(file)
     target = os.path.realpath(file)
     private_folder(Path(target).parent, close=False)  # others may share it on purpose
-    hint = "make the file and its folder writable; if another program manages it (home-manager), change it there"
+    hint = (
+        "make the file and its folder writable; if another program manages it "
+        "(home-manager), change it there"
+    )
     with disk.os_errors_as(f"cannot write {target}", hint):
         disk.replace(target, data, mode=0o600)
 

@@ -25,6 +25,7 @@ class Home(NamedTuple):
 
     @property
     def index_db(self) -> Path:
+        """The index database."""
         return self.data_dir / "index.db"
 
     @property
@@ -73,10 +74,12 @@ class Home(NamedTuple):
 
     @property
     def write_lock(self) -> Path:
+        """The lock file of the process that writes to the index."""
         return self.data_dir / "write.lock"
 
     @property
     def daemon_lock(self) -> Path:
+        """The lock file of the running daemon, with its pid."""
         return self.data_dir / "daemon.lock"
 
     @property
@@ -103,7 +106,7 @@ class Home(NamedTuple):
 def working_directory() -> str:
     """Return the working folder, which decides whether a query is private.
 
-    For a deleted folder, return the shell's name for it.
+    For a deleted folder, return the path in the shell's PWD.
     """
     try:
         return os.getcwd()
@@ -167,8 +170,8 @@ def private_folder(path: Path, *, close: bool = True) -> Path:
 def check_folder(path: Path, *, close: bool = True) -> None:
     """Raise an error for a non-folder, or for a folder or link of another user.
 
-    With `close`, remove write access of others with a warning; raise for a folder meant for all,
-    such as /tmp. A missing folder is fine.
+    With `close`, remove write access of others and warn, but raise for a folder meant for all
+    users, such as /tmp. A missing folder is fine.
     """
     try:
         link, found = path.lstat(), path.stat()

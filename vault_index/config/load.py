@@ -213,7 +213,10 @@ def _sources(file: _File, tables: object) -> Iterator[SourceConfig]:
     for name, table in tables.items():
         where = ("sources", name)
         if not _SOURCE_NAME.fullmatch(name):
-            hint = f"rename the section to [sources.{re.sub(r'[^A-Za-z0-9_-]+', '-', name).strip('-') or 'vault'}]"
+            hint = (
+                "rename the section to "
+                f"[sources.{re.sub(r'[^A-Za-z0-9_-]+', '-', name).strip('-') or 'vault'}]"
+            )
             raise file.error(
                 f"the source name {name!r} may contain only letters, digits, - and _", where, hint
             )
@@ -235,6 +238,7 @@ def _refuse_misspelt(variable: str, word: str, key: str) -> None:
         )
     if word == "sources":
         raise ConfigError(
-            f"the environment variable {variable} is not a setting: sources are set only in the file",
+            f"the environment variable {variable} is not a setting: "
+            "sources are set only in the file",
             f"unset {variable}, and use: vault-index source add",
         )

@@ -38,11 +38,13 @@ class SourceConfig:
 
     name: str = setting(
         MISSING,
-        "Letters, digits, `-` and `_`: the name of the section, and `--source NAME` on the command line.",
+        "Letters, digits, `-` and `_`: the name of the section, "
+        "and `--source NAME` on the command line.",
     )
     path: Path = setting(  # noqa: RUF009
         MISSING,
-        "The folder of the vault. Relative to the folder of the configuration file; `~` is your home.",
+        "The folder of the vault. Relative to the folder of the configuration file; "
+        "`~` is your home.",
     )
     kind: str = setting("vault", "The kind of the source.", choices=("vault",))
     include: tuple[str, ...] = setting(
@@ -53,7 +55,8 @@ class SourceConfig:
     )
     local_only: bool | tuple[str, ...] = setting(
         (),
-        "Folders and globs whose text is never sent to a remote embedder; `true` for the whole source.",
+        "Folders and globs whose text is never sent to a remote embedder; "
+        "`true` for the whole source.",
     )
     max_file_bytes: int = setting(
         10_485_760, "Larger files are not indexed; `status` lists them.", low=1, high=1_073_741_824
@@ -87,8 +90,9 @@ class EmbeddingConfig:
     )
     model: str = setting(
         "",
-        "The name of the model; empty for the provider's default. With `local`, `multilingual-e5-small` is for "
-        "notes in other languages than English; install it separately (docs/getting-started.md).",
+        "The name of the model; empty for the provider's default. With `local`, "
+        "`multilingual-e5-small` is for notes in other languages than English; "
+        "install it separately (docs/getting-started.md).",
     )
     base_url: str = setting(
         "", "URL of the server, such as `http://localhost:11434/v1`; empty for OpenAI."
@@ -108,7 +112,8 @@ class EmbeddingConfig:
     max_retries: int = setting(6, "Maximum retries of a failed request.", low=0, high=100)
     idle_minutes: float = setting(
         15.0,
-        "Idle minutes after which the daemon unloads the local model; the next text loads it again. 0 keeps it loaded.",
+        "Idle minutes after which the daemon unloads the local model; "
+        "the next text loads it again. 0 keeps it loaded.",
         low=0,
         high=10_080,
     )
@@ -175,7 +180,8 @@ class WatchConfig:
     )
     backend: str = setting(
         "auto",
-        "`native`: notifications by the system. `polling`: periodic scans. `auto`: native if possible, else polling.",
+        "`native`: notifications by the system. `polling`: periodic scans. "
+        "`auto`: native if possible, else polling.",
         choices=("auto", "native", "polling"),
     )
 
@@ -189,21 +195,23 @@ class MemoryConfig:
     max_bytes: int = setting(10_240, "Maximum text of one memory, in bytes.", low=1, high=1_048_576)
     review: str = setting(
         "captured",
-        "Which new memories need a review: those captured from sessions (`captured`, see `agents.capture`), "
-        "or also those stored by agents (`agents`: all with an author). They wait in the folder"
-        " `inbox`.",
+        "Which new memories need a review: those captured from sessions (`captured`, "
+        "see `agents.capture`), or also those stored by agents (`agents`: all with an author). "
+        "They wait in the folder `inbox`.",
         choices=("captured", "agents"),
     )
     auto_prune: bool = setting(False, "Whether the daemon moves expired memories to `.trash/`.")
     archive_after: str = setting(
         "",
-        "Time without a change or access after which the daemon archives a memory, such as `365 days` or "
-        "`2 years`. Search and recall then skip it; its file stays. Empty for never.",
+        "Time without a change or access after which the daemon archives a memory, "
+        "such as `365 days` or `2 years`. Search and recall then skip it; "
+        "its file stays. Empty for never.",
     )
     capture_tags: tuple[str, ...] = setting(
         (),
-        "Words that add a tag to a captured memory, besides the built-in ones below: `billing: invoice, stripe api`. "
-        "They replace the words of a built-in tag; without words, the tag is disabled.",
+        "Words that add a tag to a captured memory, besides the built-in ones below: "
+        "`billing: invoice, stripe api`. They replace the words of a built-in tag; without words, "
+        "the tag is disabled.",
     )
 
 
@@ -229,8 +237,9 @@ class SessionsConfig:
     )
     mirror: str = setting(
         "",
-        "A folder in the vault of the memories: sessions are written there as notes, which are indexed "
-        "instead. Empty to disable. Clients without a section in the configuration are left out.",
+        "A folder in the vault of the memories: sessions are written there as notes, "
+        "which are indexed instead. Empty to disable. "
+        "Clients without a section in the configuration are left out.",
     )
 
 
@@ -243,21 +252,24 @@ class ClientConfig:
     )
     data: tuple[str, ...] = setting(
         (),
-        "The folder of the client's data, or one database of OpenCode; a list for several. Empty for the client's "
-        "default. Relative to the folder of the configuration file; `~` is your home.",
+        "The folder of the client's data, or one database of OpenCode; a list for several. "
+        "Empty for the client's default. Relative to the folder of the configuration file; "
+        "`~` is your home.",
         place=True,
     )
     include: tuple[str, ...] = setting(
         (),
-        "What to index besides the messages: `reasoning`, `output` of tools, `diffs` of edited files.",
+        "What to index besides the messages: `reasoning`, `output` of tools, "
+        "`diffs` of edited files.",
     )
     exclude: tuple[str, ...] = setting(
         (), "Projects to leave out, by name (`client-*`) or folder (`~/clients/secret`)."
     )
     local_only: bool | tuple[str, ...] = setting(
         (),
-        "Projects whose text is never sent to a remote embedder, as in `exclude`; `true` for all sessions, which also "
-        "applies to a client without a section in the configuration.",
+        "Projects whose text is never sent to a remote embedder, as in `exclude`; "
+        "`true` for all sessions, which also applies to a client without a section "
+        "in the configuration.",
     )
 
 
@@ -267,9 +279,10 @@ class AgentsConfig:
 
     capture: str = setting(
         "inbox",
-        "What to do with `*Remember*: …` and with decisions and preferences in sessions. `inbox`: keep them for "
-        "review (the former in the folder `inbox`, the latter hidden from search in `inbox/waiting`). `direct`: "
-        "store them with the other memories. `off`: ignore them.",
+        "What to do with `*Remember*: …` and with decisions and preferences in sessions. "
+        "`inbox`: keep them for review (the former in the folder `inbox`, the latter hidden from "
+        "search in `inbox/waiting`). `direct`: store them with the other memories. "
+        "`off`: ignore them.",
         choices=("inbox", "direct", "off"),
     )
     start_daemon: bool = setting(
@@ -290,7 +303,8 @@ class ServeConfig:
 
     listen: str = setting(
         "127.0.0.1:7341",
-        "Address and port. If other machines can reach it, a token and a certificate or proxy are required.",
+        "Address and port. If other machines can reach it, "
+        "a token and a certificate or proxy are required.",
     )
     hosts: tuple[str, ...] = setting(
         (), "Other host names of the server, such as `notes.example.org`, including a proxy's name."
@@ -303,7 +317,8 @@ class ServeConfig:
     key: str = setting("", "The file of its private key.", place=True)
     behind_proxy: bool = setting(
         False,
-        "Whether a proxy terminates TLS and sets `X-Forwarded-For`; only the proxy may reach the server.",
+        "Whether a proxy terminates TLS and sets `X-Forwarded-For`; "
+        "only the proxy may reach the server.",
     )
     rate: int = setting(
         100, "Requests per second for each token; twice as many in a burst.", low=1, high=100_000
@@ -336,8 +351,7 @@ class Config:
     agents: AgentsConfig = field(default_factory=AgentsConfig)
     serve: ServeConfig = field(default_factory=ServeConfig)
     told: frozenset[str] = frozenset()
-    """Clients with a section in the file or the environment, so the user knows that they are
-    indexed.
+    """Clients with a section in the file or the environment: the user knows that they are indexed.
     """
     sessions_dir: Path | None = field(default=None, compare=False)
     """The folder of stored sessions."""

@@ -143,7 +143,8 @@ def _check_folders(config: Config, home: Home) -> None:
         for other, name in roots:
             _refuse(
                 is_under(other, root) or is_under(root, other),
-                f"the sources {name!r} and {source.name!r} share the folder {max(root, other, key=len)}",
+                f"the sources {name!r} and {source.name!r} share the folder "
+                f"{max(root, other, key=len)}",
                 "every note must belong to one source: remove one, or move it out of the other",
             )
         roots.append((root, source.name))

@@ -130,6 +130,7 @@ class Feed:
         self._progress_at = 0.0
 
     def after(self, serial: str) -> dict[str, Any]:
+        """Return the changes after `serial`, as JSON; `reset` if they are no longer all stored."""
         with self._lock:
             self.asked = time.monotonic()
             self._poll()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SILENCE_SECONDS = 30.0
 LOOK_SECONDS = 1.0
-"""Seconds of silence after which a reading client checks by another connection whether the daemon
+"""Seconds of silence before a reading client checks with a second connection that the daemon still
 answers.
 """
 
@@ -67,6 +67,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
+        """Close the connection."""
         self._connection.close()
 
     def is_open(self) -> bool:
@@ -74,8 +75,8 @@ class Client:
         self._connection.settimeout(0)
         try:
             self._connection.recv(1, socket.MSG_PEEK)
-        except OSError as none_yet:
-            return isinstance(none_yet, BlockingIOError)
+        except OSError as error:
+            return isinstance(error, BlockingIOError)
         finally:
             self._connection.settimeout(self._silence)
         return False  # end of file, or unrequested data
@@ -93,7 +94,7 @@ class Client:
 
         Raises the VaultIndexError that the daemon reported, or BusyError if it stopped or was
         silent for 30 seconds. Writing methods report progress every five seconds, so they may take
-        any time. A `reading` request fails as soon as the daemon answers no other connection
+        any time. A `reading` request fails early if the daemon does not answer a second connection
         either. The first call may also raise Unreachable and OtherProtocol.
         """
         line = self._line(method, params or {}, format)
@@ -222,7 +223,8 @@ def _greeting_seconds() -> float:
     given = os.environ.get("VAULT_INDEX_GREETING_SECONDS") or "1.5"
     if not given.replace(".", "", 1).isdecimal():
         raise UsageError(
-            f"the environment variable VAULT_INDEX_GREETING_SECONDS is {given!r}, not a number of seconds",
+            f"the environment variable VAULT_INDEX_GREETING_SECONDS is {given!r}, "
+            "not a number of seconds",
             "unset it, or set it as in VAULT_INDEX_GREETING_SECONDS=5",
         )
     return min(float(given), 3600.0)

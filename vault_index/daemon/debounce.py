@@ -38,12 +38,12 @@ class Debounce:
         """Mark a change of `path`; return when it is due.
 
         A marked folder includes everything in it. `gone` paths come last among those due together,
-        so that the target of a move is read first.
+        so that the target of a move is read before its source.
         """
         return self._due_at(self._put(path, _Mark(now, now, folder, gone)))
 
     def mark_later(self, path: str, at: float) -> None:
-        """Mark the folder `path` again at the time `at` (the latest of several wins)."""
+        """Mark the folder `path` again at the time `at`, or at the latest time of several calls."""
         self._later[path] = max(at, self._later.get(path, at))
 
     def next_due(self) -> float | None:
@@ -52,7 +52,7 @@ class Debounce:
         return min((*marks, *self._later.values()), default=None)
 
     def due(self, now: float) -> tuple[str, ...]:
-        """Remove and return the due paths: unique, not below another due folder, gone ones last."""
+        """Remove and return the due paths, gone ones last, without those inside a due folder."""
         self._wake_later(now)
         soon = now + self.quiet / 4
         along = [

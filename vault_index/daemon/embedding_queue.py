@@ -22,11 +22,14 @@ _FIRST_RETRY, _LAST_RETRY = 5.0, 300.0
 class EmbedIndex(Protocol):
     """The part of Runtime that embedding needs."""
 
-    def embed_step(self, renew: bool) -> EmbedReport: ...
+    def embed_step(self, renew: bool) -> EmbedReport:
+        """Embed one small batch; with `renew`, first discard all vectors."""
 
-    def shrink(self) -> None: ...
+    def shrink(self) -> None:
+        """Free disk space and memory that only writing needs."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close the index."""
 
 
 @dataclass(slots=True)
@@ -39,7 +42,7 @@ class Stepper:
     open: Callable[[], EmbedIndex]
     apart: bool = False
     turn: AbstractContextManager[object] = field(default_factory=nullcontext)
-    """A lock for one step at a time over several indexes, so that the same text is not embedded
+    """A lock that several indexes share for single steps, so that the same text is not embedded
     twice.
     """
     _index: EmbedIndex | None = field(default=None, init=False)
@@ -66,7 +69,7 @@ class Stepper:
         return EmbedReport(0, 0, 0, 0.0, (problem,))
 
     def shrink(self) -> None:
-        """Free what only work needs; call it between steps."""
+        """Free memory that only embedding needs. Call it between steps."""
         if self.apart and self._index is not None:
             self._index.shrink()
 
@@ -106,7 +109,10 @@ class _Waiting:
 
 
 class EmbeddingQueue:
-    """For the writer's thread only, except `pending` and `problems`, which any thread may read."""
+    """The schedule of embedding steps, with retries, and the requests that wait for their end.
+
+    For the writer's thread only, except `pending` and `problems`, which any thread may read.
+    """
 
     def __init__(
         self,
@@ -140,6 +146,7 @@ class EmbeddingQueue:
         return None if self.busy_apart else self._next_at
 
     def use(self, stepper: Stepper) -> None:
+        """Replace the stepper after a change of the settings, and schedule a step."""
         old, self._stepper = self._stepper, stepper
         if not self.busy_apart:
             old.close()
@@ -152,6 +159,7 @@ class EmbeddingQueue:
             self._stepper.shrink()
 
     def index_was_replaced(self) -> None:
+        """Reopen the index before the next step."""
         self._stepper.forget()
 
     def more(self, pending: int | None = None) -> None:
@@ -168,6 +176,7 @@ class EmbeddingQueue:
         self._step_now()
 
     def step(self) -> None:
+        """Run the step that is due, in another thread if the stepper runs `apart`."""
         renew, self._renew = self._renew, False
         self._once_more, self._next_at = self._once_more and self._resumes, None
         stepper = self._stepper

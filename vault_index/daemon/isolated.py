@@ -37,8 +37,8 @@ log = logging.getLogger(__name__)
 _MOST = 8
 """Maximum number of isolated indexes; each has a writer thread and connections."""
 _READY_SECONDS = 2.0
-"""Seconds that a query waits for a new index, such as after a start; longer would block other
-requests.
+"""Seconds that a query waits for a new index, for example after a start. A longer wait would block
+other requests.
 """
 
 SettingsOf = Callable[[Runtime, Callable[[], Runtime]], Settings]
@@ -52,10 +52,12 @@ class PartHome(Home):
 
     @property
     def cache_db(self) -> Path:
+        """The vector cache of the main index."""
         return self._whole / "cache.db"
 
     @property
     def ledger_db(self) -> Path:
+        """The state of the main index."""
         return self._whole / "state.db"
 
     @property
@@ -91,6 +93,7 @@ class PartRuntime(Runtime):
             write.close()
 
     def close(self) -> None:
+        """Close the writer and the connections; the embedders belong to the main runtime."""
         if self._write is not None:
             self._write.close()
         self._close_pools()
@@ -114,12 +117,13 @@ class Part:
         self.writer = Writer(VaultIndex(self.runtime), self._call, self._settings())
 
     def start(self) -> None:
+        """Create the files of the part and start its writer."""
         self.runtime.prepare()
         self.writer.start()
 
     @property
     def gone(self) -> bool:
-        """Whether its files were deleted, because a document was purged."""
+        """Whether the files of the part were deleted, because a document was purged."""
         home = self.runtime.home
         return not home.data_dir.exists() or (self._ready.is_set() and not home.index_db.exists())
 
@@ -129,6 +133,7 @@ class Part:
         self.writer.call(self._renew)
 
     def mark(self, path: str, *, folder: bool = False, gone: bool = False) -> None:
+        """Schedule `path` to be read if it is in this part."""
         if any(source.relative(path) is not None for source in self.runtime.sources):
             self.writer.mark(path, folder=folder, gone=gone)
 
@@ -150,6 +155,7 @@ class Part:
             raise busy from error
 
     def status(self) -> IsolatedStatus:
+        """Return the state for `status`."""
         state = self.writer.state()
         waits = state.waiting + (not self._ready.is_set())
         return IsolatedStatus(self.tokens, waits, state.pending, state.problems)
@@ -198,7 +204,7 @@ class Parts:
         return iter(tuple(self._parts.values()))
 
     def follow(self, *, renew: bool = False) -> None:
-        """Create and remove indexes according to the tokens. `renew`: the configuration changed."""
+        """Create and remove indexes to match the tokens; `renew` if the configuration changed."""
         with self._lock:
             if self._stopped:
                 return
@@ -243,6 +249,7 @@ class Parts:
         return part
 
     def mark(self, path: str, *, folder: bool = False, gone: bool = False) -> None:
+        """Schedule `path` to be read by every part that contains it."""
         for part in self:
             part.mark(path, folder=folder, gone=gone)
 

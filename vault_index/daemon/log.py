@@ -41,6 +41,7 @@ class KeyValueFormatter(logging.Formatter):
         self._timed = timed
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
         return self._line(
             ({"time": _time(record.created)} if self._timed else {}) | _fields(record)
         )

@@ -27,7 +27,10 @@ Wanted = Callable[[str], bool]
 
 
 class Mark(Protocol):
-    def __call__(self, path: str, *, folder: bool = False, gone: bool = False) -> None: ...
+    """The callback of a watch."""
+
+    def __call__(self, path: str, *, folder: bool = False, gone: bool = False) -> None:
+        """Schedule `path` to be read; `gone` if it was deleted or moved away."""
 
 
 class Watch(FileSystemEventHandler, ABC):
@@ -51,17 +54,20 @@ class Watch(FileSystemEventHandler, ABC):
 
     @abstractmethod
     def tend(self) -> None:
-        """Call every few seconds: restart the watch if the source came, went or the watch died."""
+        """Restart the watch if the source came or went, or if it died. Call it regularly."""
 
     def mark_all(self) -> None:
+        """Mark the whole source as changed."""
         self._mark(self._root, folder=True)
 
     def stop(self) -> None:
+        """Stop watching."""
         if self._observer is not None:
             stop(self._observer)
         self._observer = self.backend = self.problem = None
 
     def renew(self) -> None:
+        """Restart the watch and mark the whole source as changed."""
         self.stop()
         self.start()
         self.mark_all()
@@ -142,6 +148,7 @@ def works(observer: BaseObserver) -> bool:
 
 
 def stop(observer: BaseObserver) -> None:
+    """Stop an observer and wait for its thread."""
     observer.stop()
     if observer.is_alive():
         observer.join()

@@ -8,7 +8,7 @@ import sys
 _PEERCRED = (socket.SOL_SOCKET, socket.SO_PEERCRED) if hasattr(socket, "SO_PEERCRED") else (0, 1)
 """Level and option; the second pair is SOL_LOCAL and LOCAL_PEERCRED of macOS and the BSDs."""
 _PEERCRED_BYTES = 76
-"""Size of `struct xucred`; `struct ucred` has 12. In both, the user id is the second number."""
+"""Size of `struct xucred`; `struct ucred` has 12 bytes. Both have the user id as second number."""
 
 
 def is_own_process(connection: socket.socket) -> bool:

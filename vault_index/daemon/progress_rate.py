@@ -10,7 +10,7 @@ from vault_index.results.status import WorkStatus
 _SHORT = 1.0
 """Work shorter than this many seconds shows no rate."""
 _WINDOW = 30.0
-"""Seconds over which a rate is measured: enough to be stable, and to follow a busy machine."""
+"""Seconds over which the rate is measured: long enough to be stable, short enough to adapt."""
 _BREATH = 0.25
 """Minimum seconds between two stored points."""
 
@@ -37,6 +37,7 @@ class ProgressRate:
         self._moments: deque[_Moment] = deque()
 
     def report(self, stage: str, done: int, total: int) -> None:
+        """Record the progress of a stage, as a `Progress` callback."""
         now = self._clock()
         with self._lock:
             if stage != self._stage or (self._moments and now - self._moments[-1].at > _WINDOW):

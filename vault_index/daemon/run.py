@@ -98,9 +98,9 @@ def run(
 
 
 class Daemon:
-    """Owns all parts.
+    """The main thread and all components of one daemon.
 
-    Most work is triggered by the main thread, which waits for words in the inbox.
+    The main thread waits for events in the inbox and triggers most of the work.
     """
 
     def __init__(self, runtime: Runtime, inbox: EventQueue, tools: Tools | None = None) -> None:
@@ -123,6 +123,7 @@ class Daemon:
         self._server = Server(runtime.home.socket_path, self.answer)
 
     def serve(self) -> int:
+        """Start all threads, wait for a signal, stop, and return the exit code."""
         self._server.start()
         self._watcher.start()
         self._writer.start()
@@ -185,12 +186,15 @@ class Daemon:
 
     def _state(self) -> str:
         state = self._writer.state()
-        told = f"{state.waiting} waiting, {state.pending} without a vector, {state.watch.missed} missed"
+        counts = (
+            f"{state.waiting} waiting, {state.pending} without a vector, "
+            f"{state.watch.missed} missed"
+        )
         work = state.work
         return (
-            told
+            counts
             if work is None
-            else f"{work.stage}: {work.done} of {work.total}, {work.rate}/s; {told}"
+            else f"{work.stage}: {work.done} of {work.total}, {work.rate}/s; {counts}"
         )
 
     def _call(
@@ -319,8 +323,7 @@ class Daemon:
             os._exit(code)
         log_event(log, logging.INFO, "stopped")
 
-    # --- connection threads, several at a time
-    # ------------------------------------------------------------------
+    # --- connection threads, several at a time ----------------------------------------------------
 
     def answer(self, request: Request, progress: Progress) -> dict[str, Any] | str:
         """Answer a request: ping and status here, reading by the index, writing by the writer."""
@@ -376,9 +379,9 @@ class Daemon:
             answer = self._answer_caller(caller, method, params, progress)
         except VaultIndexError as error:
             if not caller.scope.whole:
-                told = error.message, error.hint
+                texts = error.message, error.hint
                 error.message, error.hint = (
-                    without_place(one, self._runtime, str(params)) for one in told
+                    without_place(one, self._runtime, str(params)) for one in texts
                 )
             raise
         if method in WRITING:
@@ -434,8 +437,8 @@ class Daemon:
 
     def _answer(self, request: Request, progress: Progress) -> Any:
         if request.method == "ping":
-            told = {"version": __version__, "protocol": protocol.VERSION}
-            return told | {"pid": os.getpid(), "since": self._since}
+            version = {"version": __version__, "protocol": protocol.VERSION}
+            return version | {"pid": os.getpid(), "since": self._since}
         if request.method in WRITING or request.method == "reload":
             return self._writer.submit(request.method, request.params).follow(progress)
         # `status --privacy` does not depend on the daemon.

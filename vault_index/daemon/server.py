@@ -23,13 +23,15 @@ _SEND_SECONDS = 30.0
 
 
 class Request(NamedTuple):
+    """One request: method, parameters, and output format (None for JSON values)."""
+
     method: str
     params: dict[str, Any]
     format: str | None
 
 
 Answer = Callable[[Request, Progress], dict[str, Any] | str]
-"""Called in the connection's thread; may report progress to its second argument. Raises
+"""Called in the connection's thread. May report progress by its second argument. Raises
 VaultIndexError.
 """
 
@@ -62,6 +64,7 @@ class Server:
         self._thread.start()
 
     def is_alive(self) -> bool:
+        """Return whether the accepting thread runs."""
         return self._thread.is_alive()
 
     def stop(self, timeout: float = 0.5) -> None:
@@ -213,7 +216,8 @@ def _request(message: dict[str, Any]) -> Request:
     version = message.get("v")
     if version != protocol.VERSION:
         raise UsageError(
-            f"the daemon speaks protocol {protocol.VERSION}, the request protocol {str(version)[:20]}",
+            f"the daemon speaks protocol {protocol.VERSION}, "
+            f"the request protocol {str(version)[:20]}",
             "restart the daemon, so that it runs the installed version",
         )
     method, params, form = message.get("method"), message.get("params"), message.get("format")

@@ -28,6 +28,7 @@ class SessionWatch(Watch):
         self._version: object = None
 
     def start(self) -> None:
+        """Watch the existing folders, or poll them if they cannot be watched."""
         self._folders = self._present()
         self._version = self._source.version()
         if not self._folders:
@@ -50,6 +51,7 @@ class SessionWatch(Watch):
         log_event(log, logging.INFO, "watching", source=self._name, backend=self.backend)
 
     def mark_all(self) -> None:
+        """Mark the data folder, which compares all sessions."""
         self._mark(self._root)
 
     def tend(self) -> None:
@@ -65,6 +67,7 @@ class SessionWatch(Watch):
             self.mark_all()
 
     def dispatch(self, event: FileSystemEvent) -> None:
+        """Mark the sessions that an event may concern."""
         if event.event_type in ("opened", "closed", "closed_no_write"):
             return
         client = self._source.client

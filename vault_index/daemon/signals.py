@@ -49,6 +49,7 @@ class EventQueue:
         self._write.close()
 
     def put(self, word: Literal["reloaded", "renew"]) -> None:
+        """Queue a word, in any thread; drop it if the queue is full or closed."""
         with contextlib.suppress(OSError):  # full of unread words, or closed
             self._write.send(b"a" if word == "reloaded" else b"b")
 

@@ -96,7 +96,7 @@ def watchdog_interval() -> float | None:
 def launch(home: Home, options: Sequence[str], *command: str) -> subprocess.Popen[bytes]:
     """Start the daemon, or another command, as a detached process.
 
-    `options` name its home. It ends if a daemon already runs there. It logs to its own file
+    `options` select its home. It exits if a daemon already runs there. It logs to its own file
     (`vault-index logs`).
     """
     private_folder(home.data_dir)
@@ -133,5 +133,6 @@ class DaemonLock:
             os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
+        """Release the lock and clear the pid."""
         os.ftruncate(self._descriptor, 0)
         os.close(self._descriptor)

@@ -24,8 +24,8 @@ log = logging.getLogger(__name__)
 _MANY_PATHS = 500
 """Number of paths above which a full scan is cheaper."""
 _TOGETHER_SECONDS = 1.5
-"""Extra seconds that saved files may delay other work, because restarting with the rest takes a
-second.
+"""Extra seconds that a sync of saved files may delay other work, because a restart with the rest
+takes a second.
 """
 _AGAIN_SECONDS = 1.0
 """Seconds after which a new folder is read again: its files may be older than its watch."""
@@ -42,13 +42,15 @@ class TextIndex(Protocol):
         embed: bool = ...,
         progress: Progress = ...,
         cancel: CancelToken | None = ...,
-    ) -> SyncReport: ...
+    ) -> SyncReport:
+        """Sync the given paths, or everything, as `VaultIndex.sync` does."""
 
 
 class TextSync:
-    """Any thread may call `mark`, `watch`, `waiting` and `problems`.
+    """The schedule of marked paths and full comparisons.
 
-    The rest belongs to the writer's.
+    Any thread may call `mark`, `watch`, `waiting` and `problems`; all else belongs to the writer's
+    thread.
     """
 
     def __init__(
@@ -87,8 +89,8 @@ class TextSync:
     def configure(self, marks: Debounce, reconcile_seconds: float) -> None:
         """Apply new intervals (0: no timer), and reconcile soon.
 
-        Its findings do not count as missed, because no event reports what new settings show or
-        hide.
+        Changes found by this reconcile do not count as missed, because no event reports documents
+        that new settings show or hide.
         """
         with self._lock:
             now = self._clock()
@@ -100,7 +102,7 @@ class TextSync:
             self.reconcile_at = now
 
     def mark(self, path: str, *, folder: bool = False, gone: bool = False) -> float:
-        """Schedule `path` to be read; return when. An existing folder is read twice."""
+        """Schedule `path` to be read; return when it is due. An existing folder is read twice."""
         with self._lock:
             now = self._clock()
             self._events += 1
@@ -110,6 +112,7 @@ class TextSync:
             return self._marks.mark(path, now, folder=folder, gone=gone)
 
     def watch(self) -> WatchStatus:
+        """Return times and counts of the watch for `status`, without the backend."""
         with self._lock:
             return WatchStatus(
                 None,

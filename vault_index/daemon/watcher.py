@@ -27,8 +27,8 @@ log = logging.getLogger(__name__)
 _NATIVE_AGAIN_SECONDS = 300.0
 """Seconds until a polled source is tried natively again, after watches ran out."""
 _STORM_EVENTS = 4000
-"""Mark the root after this many events: the kernel drops events beyond 16384 unread ones, up to
-four per file.
+"""Number of events after which the whole root is marked. The kernel keeps at most 16384 unread
+events, up to four per file, and drops others.
 """
 
 # Without opening and closing, because the program's own reading would cause events.
@@ -46,9 +46,10 @@ _EVENTS = [
 
 
 class Watcher:
-    """Watches every source separately; call `start`, `tend` and `stop` from one thread.
+    """The separate watches of all sources. Call `start`, `tend` and `stop` from one thread.
 
-    A source that cannot be watched natively is polled; `tend` looks for a missing one.
+    A source that cannot be watched natively is polled. `tend` watches a missing source when it
+    appears.
     """
 
     def __init__(self, sources: Sequence[Source], mark: Mark, backend: str = "auto") -> None:
@@ -73,9 +74,11 @@ class Watcher:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
+        """The problems of all watches."""
         return tuple(watch.problem for watch in self._watches if watch.problem is not None)
 
     def start(self) -> None:
+        """Start every watch."""
         logging.getLogger("watchdog").addHandler(self._overflow)
         # watchdog warns if it watches a new folder twice; as an error, the warning would end its
         # thread.
@@ -84,6 +87,7 @@ class Watcher:
             watch.start()
 
     def tend(self) -> None:
+        """Check every watch, and restart those that need it. Call it every few seconds."""
         for watch in self._watches:
             watch.tend()
 
@@ -93,6 +97,7 @@ class Watcher:
             watch.renew()
 
     def stop(self) -> None:
+        """Stop every watch."""
         logging.getLogger("watchdog").removeHandler(self._overflow)
         for watch in self._watches:
             watch.stop()
@@ -123,6 +128,7 @@ class VaultWatch(Watch):
         """Folders that cannot be watched until they are readable."""
 
     def start(self) -> None:
+        """Watch the root natively if possible, else poll it; do nothing if it is missing."""
         self._identity = _identity(self._root)
         if self._identity is None:
             log_event(log, logging.WARNING, "source not there", source=self._name)
@@ -142,6 +148,7 @@ class VaultWatch(Watch):
         log_event(log, logging.INFO, "watching", source=self._name, backend=self.backend, **why)
 
     def tend(self) -> None:
+        """Restart the watch if the root came or went, if the watch died, or if folders changed."""
         identity = _identity(self._root)
         if identity != self._identity:
             log_event(
@@ -220,10 +227,10 @@ class VaultWatch(Watch):
             return real_path.removeprefix(self._real_root).strip("/")
         return f"{self._links[target]}{real_path.removeprefix(target)}"
 
-    # --- the observer's thread
-    # ----------------------------------------------------------------------------------
+    # --- the observer's thread --------------------------------------------------------------------
 
     def dispatch(self, event: FileSystemEvent) -> None:
+        """Mark the paths of an event; on an unexpected error, mark the whole root."""
         try:
             self._handle(event)
         except Exception as error:  # noqa: BLE001 - an error in this thread would silently end the watch
@@ -281,14 +288,14 @@ def is_noise(relative: str, *, folder: bool) -> bool:
 
 
 def _may_lead_to_folder(path: str, *, gone: bool) -> bool:
-    """Return whether a file event may be for a link to a folder; a deleted one by its name."""
+    """Return whether a file event may concern a link to a folder, judged by name if it is gone."""
     return (
         "." not in os.path.basename(path) if gone else os.path.islink(path) and os.path.isdir(path)
     )
 
 
 class _OverflowAlarm(logging.Handler):
-    """Detects dropped kernel events, which watchdog (since 7.1) only logs."""
+    """Detects events that the kernel dropped, which watchdog (since 7.1) only logs."""
 
     def __init__(self, alarm: Callable[[], None]) -> None:
         super().__init__(logging.WARNING)

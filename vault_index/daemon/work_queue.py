@@ -137,6 +137,7 @@ class Job:
         """The reports before each interruption."""
 
     def report(self, stage: str, done: int, total: int) -> None:
+        """Record the progress, as a `Progress` callback."""
         self.step = stage, done, total
 
     def follow(self, progress: Progress) -> Any:

@@ -96,13 +96,14 @@ class Writer:
         self._jobs: list[Job] = []
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
 
-    # --- any thread
-    # ---------------------------------------------------------------------------------------------
+    # --- any thread -------------------------------------------------------------------------------
 
     def start(self) -> None:
+        """Start the writer's thread."""
         self._thread.start()
 
     def is_alive(self) -> bool:
+        """Return whether the writer's thread runs."""
         return self._thread.is_alive()
 
     @property
@@ -138,6 +139,7 @@ class Writer:
         self._queue.put(Priority.INTERNAL, function)
 
     def state(self) -> WriterState:
+        """Return the state for `status`."""
         return WriterState(
             watch=self._texts.watch(),
             waiting=self._texts.waiting + self._queue.count(Priority.MEMORY, Priority.REQUEST),

@@ -142,8 +142,7 @@ def _recall(runtime: Runtime) -> RecallReport:
         )
 
 
-# --- problems
-# -------------------------------------------------------------------------------------------------
+# --- problems -------------------------------------------------------------------------------------
 
 
 def _indexed(runtime: Runtime) -> tuple[Mapping[str, list[str]], str | None]:

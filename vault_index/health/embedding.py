@@ -72,6 +72,7 @@ def embed_plan(runtime: Runtime) -> EmbedPlan:
 
 
 def embed_status(runtime: Runtime) -> EmbedStatus:
+    """Return the state of embedding: chunks with and without vectors, and the tokens sent today."""
     with runtime.pool.lend() as connections, connections.reader.snapshot():
         reader = connections.reader
         rows = read_spaces(reader)

@@ -38,14 +38,14 @@ def surrounding_problems(home: Home, config: Config, daemon: DaemonStatus) -> It
 
 
 def _unknown_clients(config: Config) -> Iterator[Problem]:
-    """Yield clients that the user does not know of: their sessions must not be sent."""
+    """Yield a problem for sessions of clients that the user does not know to be indexed."""
     for source in (SessionSource(config, name) for name in config.clients.keys() - config.told):
         if config.clients[source.config.name].enabled and not source.missing():
             yield Problem(
                 "sessions_untold",
                 f"sessions of {source.title} are on this machine: they are indexed, but not sent",
-                "run `vault-index init` to embed them like other documents; or: vault-index config set "
-                f"sessions.{source.config.name}.local_only true (or .enabled false)",
+                "run `vault-index init` to embed them like other documents; or: vault-index "
+                f"config set sessions.{source.config.name}.local_only true (or .enabled false)",
             )
 
 
@@ -74,7 +74,8 @@ def space_problems(folder: Path, free: int | None) -> Iterator[Problem]:
     if free is not None and free < _LOW_SPACE:
         yield Problem(
             "disk_full",
-            f"only {free / 2**20:.0f} MiB are free on the disk of {folder}: writing the index may fail",
+            f"only {free / 2**20:.0f} MiB are free on the disk of {folder}: "
+            "writing the index may fail",
             "free disk space; nothing is lost, and failed writes are retried",
         )
 
@@ -166,7 +167,8 @@ def leftover_problems(config: Config, now: float) -> Iterator[Problem]:
     if found := [str(path) for source in config.sources for path in _drafts(source.path, now)]:
         yield Problem(
             "leftover",
-            f"a crash left {len(found)} unfinished {'file' if len(found) == 1 else 'files'} in a vault: {some(found)}",
+            f"a crash left {len(found)} unfinished {'file' if len(found) == 1 else 'files'} in a "
+            f"vault: {some(found)}",
             "run `vault-index sync`: it removes those of this user; delete others yourself",
         )
 
@@ -185,7 +187,8 @@ def watch_problems(config: Config, limits: Path = _INOTIFY) -> Iterator[Problem]
             yield Problem(
                 "watch_limit",
                 f"the vaults need {count:,} of {name}, and this system allows {limit:,} per user",
-                f"raise it: sudo sysctl fs.inotify.{name}={max(2 * count, 524288 if 'watches' in name else 512)}",
+                "raise it: sudo sysctl "
+                f"fs.inotify.{name}={max(2 * count, 524288 if 'watches' in name else 512)}",
             )
 
 

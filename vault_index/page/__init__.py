@@ -1,1 +1,1 @@
-"""What the page asks of the daemon beside the methods of the registry: what serves it may see no vault."""
+"""The page's requests to the daemon besides the API methods, because `serve` may see no vault."""

@@ -1,4 +1,4 @@
-"""`page/<name>`: what the daemon answers to the page of its user."""
+"""Answer the page's requests `page/<name>`, in the daemon."""
 
 import base64
 import os
@@ -21,8 +21,11 @@ from vault_index.version import __version__
 def answer(
     home: Home, caller: Caller, name: str, params: Mapping[str, Any], reload: Callable[[], object]
 ) -> dict[str, Any]:
-    """Raises ForbiddenError for whoever is not the owner, but wants to be (`sign_in`), NotFoundError for another name.
-    `reload` has the daemon look at its settings again."""
+    """Return the answer to one request.
+
+    Raises ForbiddenError unless the caller is the owner (except for `sign_in`), and NotFoundError
+    for an unknown name. `reload` makes the daemon read its settings again.
+    """
     if name == "sign_in":
         return tokens.sign_in(home, params)
     if not caller.owner:
@@ -52,7 +55,7 @@ def _images() -> Images:
 
 
 def _about(home: Home, caller: Caller) -> dict[str, Any]:
-    """What the page shows around everything, and how it makes links to the user's own programs."""
+    """Return what every view of the page needs, and the editor that its links open."""
     config = load_config(home)
     sources = [
         {"name": one.name, "kind": one.kind, "path": str(one.path)} for one in config.sources
@@ -66,11 +69,11 @@ def _about(home: Home, caller: Caller) -> dict[str, Any]:
 
 
 def _disk(home: Home) -> dict[str, Any]:
-    """What lies in the folder of the data, in bytes by what it is for; the largest first."""
+    """Return the sizes of the data folder in bytes, by purpose, the largest first."""
     kept: Counter[str] = Counter()
     for folder, _, names in os.walk(home.data_dir):
         for name in names:
-            with suppress(OSError):  # gone meanwhile
+            with suppress(OSError):  # deleted meanwhile
                 size = os.lstat(os.path.join(folder, name)).st_size
                 kept[_part(os.path.relpath(folder, home.data_dir), name)] += size
     rows = [{"name": name, "bytes": size} for name, size in kept.most_common() if size]
@@ -78,14 +81,14 @@ def _disk(home: Home) -> dict[str, Any]:
 
 
 def _sent(home: Home) -> dict[str, Any]:
-    """What left this machine, by day, server and model; the newest first."""
+    """Return what was sent from this machine by day, server and model, the newest first."""
     names = ("day", "endpoint", "model", "documents", "queries", "texts", "tokens")
     with closing(State(home.state_db)) as state:
         return {"results": [dict(zip(names, row, strict=True)) for row in state.spent(-1)]}
 
 
 def _part(folder: str, name: str) -> str:
-    """Of the data: what a file belongs to."""
+    """Return the purpose of a file in the data folder."""
     if folder != ".":
         return {"sessions": "kept sessions", "isolated": "isolated indexes"}.get(
             folder.split(os.sep)[0], "other"

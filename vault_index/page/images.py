@@ -1,4 +1,4 @@
-"""Images of the vaults, which are all that a page shows of files beside their text."""
+"""Read images of the vaults, the only files besides documents that the page shows."""
 
 import os
 import stat
@@ -23,34 +23,45 @@ _BEGINNINGS = {
 
 
 class Image(NamedTuple):
+    """The media type and the bytes of an image."""
+
     kind: str
     data: bytes
 
 
 class Images:
-    """Those of all vaults. What is called an image is looked for at most every other second."""
+    """The images of all vaults.
+
+    It lists the images of a vault at most every two seconds.
+    """
 
     def __init__(self) -> None:
         self._named: dict[str, tuple[float, dict[str, list[str]]]] = {}
-        """By the path of the vault: when that was, and the paths by the names of the files, in lower case."""
+        """By path of the vault: the time of the listing, and the image paths by lower-case file
+        name.
+        """
 
     def read(self, sources: Iterable[SourceConfig], source: str, path: str) -> Image:
-        """The image at a path in a vault, else the one of this name whose path ends most alike, as Obsidian finds it.
-        Raises NotFoundError for what is no image by its content, is hidden, or lies outside the vault, whatever leads
-        there."""
+        """Return the image at a path in a vault, else the best match for its name, as in Obsidian.
+
+        The best match is the image of the same name with the most similar path. Raises
+        NotFoundError if there is no such image, if it is hidden, if its content is not an image, or
+        if its real path is outside the vault.
+        """
         vault = next((str(one.path) for one in sources if one.name == source), None)
         if vault is not None and not any(
             part.startswith(".") or not part for part in path.split("/")
         ):
-            found = _read(vault, path) or _read(vault, self._called(vault, path))
+            found = _read(vault, path) or _read(vault, self._best_match(vault, path))
             if found is not None:
                 return found
         raise NotFoundError(
-            "there is no such image in this vault", "shown are PNG, JPEG, GIF, WebP, AVIF and SVG"
+            "there is no such image in this vault",
+            "the page shows PNG, JPEG, GIF, WebP, AVIF and SVG",
         )
 
-    def _called(self, vault: str, path: str) -> str:
-        """Empty where there is none."""
+    def _best_match(self, vault: str, path: str) -> str:
+        """Return the path of the best match for `path` by name; empty if there is none."""
         looked, named = self._named.get(vault, (0.0, {}))
         parts = path.lower().split("/")
         if parts[-1] not in named and time.monotonic() > looked + _LOOK_SECONDS:
@@ -69,7 +80,7 @@ class Images:
 
 
 def _images_below(vault: str) -> dict[str, list[str]]:
-    """Paths in the vault by the names of the files; what is hidden, and what links lead to, is left out."""
+    """Return the image paths of a vault by lower-case file name, without hidden or linked ones."""
     named: dict[str, list[str]] = {}
     for folder, folders, files in os.walk(vault):
         folders[:] = [one for one in folders if not one.startswith(".")]
@@ -81,7 +92,7 @@ def _images_below(vault: str) -> dict[str, list[str]]:
 
 
 def _read(vault: str, path: str) -> Image | None:
-    """Wherever links lead, only what lies in the vault and below no hidden folder."""
+    """Return an image if its real path is in the vault and not hidden, else None."""
     try:
         root = disk.real_path(vault)
         path = os.path.relpath(disk.real_path(os.path.join(root, path)), root)
@@ -96,19 +107,19 @@ def _read(vault: str, path: str) -> Image | None:
             if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_BYTES:
                 return None
             data = file.read(_MOST_BYTES)
-    except (OSError, ValueError, VaultIndexError):  # ValueError: a name that no file can have
+    except (OSError, ValueError, VaultIndexError):  # ValueError: an invalid file name
         return None
     kind = _kind(data, path)
     return Image(kind, data) if kind else None
 
 
 def _kind(data: bytes, path: str) -> str:
-    """Of what may be shown, by its first bytes: a name says nothing. Empty for all else."""
+    """Return the media type by the first bytes, not the name; empty if the page cannot show it."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     if data[4:12] in (b"ftypavif", b"ftypavis"):
         return "image/avif"
-    # An image element runs no script of an SVG, and loads nothing for it.
+    # An SVG in an `<img>` element cannot run scripts or load other files.
     if path.lower().endswith(".svg") and b"<svg" in data[:4096]:
         return "image/svg+xml"
     return next((kind for beginning, kind in _BEGINNINGS.items() if data.startswith(beginning)), "")

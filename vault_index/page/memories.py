@@ -1,4 +1,4 @@
-"""The whole files of memories, for their review: looking at them there does not count as opening them."""
+"""Read whole memory files for their review; this does not count as opening them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,20 +11,20 @@ from vault_index.memories.merge import merged
 
 
 def read_memories(config: Config, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Of each of `files` the text, and `seen` as `decide` takes it; with `merge` what the first one would say then."""
+    """Return the text of each file, and `seen` for `decide`; with `merge`, the merged text too."""
     asked = params.get("files")
     if not isinstance(asked, list) or not all(isinstance(one, dict) for one in asked):
-        raise UsageError("which memories?", "name each by its source and path")
+        raise UsageError("files must be a list of objects", "send source and path of each memory")
     files = [_read(config, str(one.get("source", "")), str(one.get("path", ""))) for one in asked]
-    told = {"merged": merged(files)} if params.get("merge") is True and len(files) > 1 else {}
-    return {"results": [_shown(file) for file in files], **told}
+    merge = {"merged": merged(files)} if params.get("merge") is True and len(files) > 1 else {}
+    return {"results": [_shown(file) for file in files], **merge}
 
 
 def _read(config: Config, source: str, path: str) -> MemoryFile:
     vault = next((one for one in config.sources if one.name == source), None)
     if vault is None:
         raise NotFoundError(
-            f"there is no vault {source!r}", "see which there are: vault-index source list"
+            f"there is no vault {source!r}", "list the vaults: vault-index source list"
         )
     return MemoryFiles(vault.path, config.memory.dir, source).read(path)
 

@@ -1,4 +1,4 @@
-"""Who may ask by way of `serve`: tokens are made and revoked as by `vault-index token`, and for the code of a page."""
+"""Create, list and revoke tokens of `serve`, and exchange sign-in codes, for the page."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -13,13 +13,13 @@ from vault_index.errors import UsageError
 from vault_index.times import iso_time
 
 _MOST = 100
-"""Values of one part of a scope."""
+"""Maximum number of values in one part of a scope."""
 _SIGNED_IN_SECONDS = 30 * 86_400.0
-"""How long a page that signed in is let in."""
+"""Lifetime of the token of a signed-in page."""
 
 
 def sign_in(home: Home, params: Mapping[str, Any]) -> dict[str, Any]:
-    """A token for a code that `vault-index open` gave the browser; nothing for what is none (any more)."""
+    """Exchange a code from `vault-index open` for a token; return nothing for an invalid code."""
     code, now = params.get("code"), time.time()
     expires = now + _SIGNED_IN_SECONDS
     made = (
@@ -33,9 +33,11 @@ def sign_in(home: Home, params: Mapping[str, Any]) -> dict[str, Any]:
 def list_tokens(
     home: Home, caller: Caller, params: Mapping[str, Any], *, reload: Callable[[], object]
 ) -> dict[str, Any]:
-    """The tokens, after one was made (`add`) or revoked (`revoke`), and the sources that one may be for. The `token`
-    of a new one is told this once, with `doubts` about it in sentences. `reload` has the daemon make the index of an
-    isolated token, and take it away after the last one."""
+    """Return the tokens, after adding (`add`) or revoking (`revoke`) one, and the possible sources.
+
+    The answer to `add` also has the secret as `token`, which is never shown again, and `doubts`:
+    warnings as sentences. `reload` makes the daemon create or remove isolated indexes.
+    """
     tokens, made = Tokens(home.tokens_file), dict[str, Any]()
     match dict(params):
         case {"add": dict(asked)} if len(params) == 1:

@@ -1,1 +1,1 @@
-"""Has the daemon started with the session: written as a unit of systemd, or an agent of launchd, and asked about."""
+"""Run the daemon and `serve` as services of the login session, under systemd or launchd."""

@@ -1,4 +1,4 @@
-"""What systemd and launchd have in common: what a service runs, its file, its manager's program and report."""
+"""Code that systemd and launchd share: the command, the file and the state of a service."""
 
 import os
 import shutil
@@ -13,29 +13,33 @@ from vault_index.errors import VaultIndexError
 from vault_index.version import PROGRAMS
 
 PLACES = ("VAULT_INDEX_HOME", "VAULT_INDEX_CONFIG", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
-"""Variables that decide where the index lies. A service does not know what a shell has set."""
+"""Variables that decide where the index is; a service does not inherit those of a shell."""
 
-MARK = "Written by `vault-index service install`, which replaces it; `vault-index service uninstall` removes it."
+MARK = (
+    "Written by `vault-index service install`, which replaces it; "
+    "`vault-index service uninstall` removes it."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A service as both systemd and launchd need it."""
+    """The command, environment and sandbox of a service, for systemd or launchd."""
 
     command: tuple[str, ...]
     environment: Mapping[str, str]
     writable: tuple[Path, ...] | None = None
-    """Inside a sandbox: the only folders that may be written. None: no sandbox."""
+    """The only writable folders of the sandbox; None means no sandbox."""
     hidden: tuple[Path, ...] | None = None
-    """Of `vault-index serve`: folders that it shall not see. None: this is the daemon."""
+    """Folders that `vault-index serve` must not see; None means that this is the daemon."""
 
 
 def daemon_command(
     arguments: Sequence[str] = (), program: str | None = None, command: str = "watch"
 ) -> tuple[str, ...]:
-    """`…/vault-index watch` (or `serve`) as this process was started itself; `arguments` are global options.
+    """Return the command that starts the daemon (or `serve`) from this installation.
 
-    Links are kept: pipx and uv let the same link lead to the next version.
+    `arguments` are global options. Links are not resolved, because pipx and uv point the same link
+    to the next version.
     """
     started = Path(shutil.which(program or sys.argv[0]) or sys.executable)
     if started.name in PROGRAMS:
@@ -45,7 +49,10 @@ def daemon_command(
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables the service must have to find the same index; made absolute, because it starts elsewhere."""
+    """Return the variables with which the service finds the same index.
+
+    Their paths are absolute, because a service starts in another folder.
+    """
     return {
         name: os.path.abspath(os.path.expanduser(environ[name]))
         for name in PLACES
@@ -55,27 +62,32 @@ def environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the manager reports of the service."""
+    """The state of a service, as its service manager reports it."""
 
     file: str
     installed: bool
     enabled: bool
     """Whether it starts with the next session."""
     active: str
-    """`active`, `inactive`, `failed`, `activating`, … in systemd's words."""
+    """`active`, `inactive`, `failed`, `activating`, … (the names that systemd uses)."""
     since: str | None = None
     pid: int | None = None
     said: str = ""
-    """What the daemon tells the service manager of itself."""
+    """The status text that the service last sent to the service manager."""
     result: str = ""
-    """How it ended, or goes on: `success`, `exit-code`, `watchdog`, `oom-kill`, … in systemd's words."""
+    """The result of the last run: `success`, `exit-code`, `watchdog`, `oom-kill`, … (systemd's
+    names).
+    """
     restarts: int = 0
     memory: int | None = None
-    """Bytes, mapped files included."""
+    """Bytes, including mapped files."""
 
 
 def write_definition(path: Path, content: bytes) -> bool:
-    """Write the file that defines the service; whether it changed. VaultIndexError where somebody else wrote it."""
+    """Write the file that defines the service; return whether it changed.
+
+    Raises VaultIndexError if another program wrote the file.
+    """
     if own_content(path) == content:
         return False
     with disk.os_errors_as(
@@ -87,20 +99,20 @@ def write_definition(path: Path, content: bytes) -> bool:
 
 
 def output_of(command: Sequence[str]) -> str:
-    """What a program prints; VaultIndexError with its own words where it fails."""
+    """Return the output of a program. Raises VaultIndexError with its error text if it fails."""
     ended = run(command)
     if ended.returncode:
         words = (
             ended.stderr.strip() or ended.stdout.strip() or f"exit code {ended.returncode}"
         ).splitlines()
         raise VaultIndexError(
-            f"{' '.join(command[:4])}: {words[0]}", "vault-index service logs may say why"
+            f"{' '.join(command[:4])}: {words[0]}", "see the log: vault-index service logs"
         )
     return ended.stdout
 
 
 def run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-    """Run a program, whatever its exit code; VaultIndexError where it is not there."""
+    """Run a program, whatever its exit code. Raises VaultIndexError if it is not in PATH."""
     with disk.os_errors_as(f"cannot run {command[0]}", "it must be in PATH"):
         return subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=False
@@ -108,14 +120,17 @@ def run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
 
 
 def own_content(path: Path) -> bytes | None:
-    """What the file holds; None where there is no file. VaultIndexError where somebody else wrote it, as a link into a
-    store (home-manager's) shows."""
+    """Return the content of the file; None if it does not exist.
+
+    Raises VaultIndexError if another program wrote it. A link counts as that: home-manager links to
+    its store.
+    """
     link = path.is_symlink()
     if not link and not path.exists():
         return None
     if link or MARK.encode() not in (content := path.read_bytes()):
         raise VaultIndexError(
-            f"{path} was not written by `vault-index service install`, and is left as it is",
-            "change it where it comes from (your own file, home-manager), or move it away first",
+            f"{path} was not written by `vault-index service install`, so it was not changed",
+            "change its source (your own file, home-manager), or move the file away first",
         )
     return content

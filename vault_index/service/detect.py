@@ -1,4 +1,4 @@
-"""Which service manager this machine has."""
+"""Find the service manager of this machine."""
 
 import shutil
 import sys
@@ -10,12 +10,15 @@ from vault_index.service.systemd import Systemd
 
 
 def service_here(platform: str = sys.platform, *, serve: bool = False) -> Systemd | Launchd:
-    """The daemon as a service, or `vault-index serve`. VaultIndexError where there is neither, with what to do then."""
+    """Return the service of the daemon or, with `serve`, of `vault-index serve`.
+
+    Raises VaultIndexError without systemd and launchd.
+    """
     if platform == "darwin":
         return Launchd(launchd.SERVE if serve else launchd.LABEL)
     if shutil.which("systemctl"):
         return Systemd(systemd.SERVE if serve else systemd.NAME)
     raise VaultIndexError(
-        "there is no systemd and no launchd here to install a service for",
-        "have vault-index watch started by what this machine has instead: cron (@reboot), runit, a container",
+        "this machine has neither systemd nor launchd",
+        "start vault-index watch by other means: cron (@reboot), runit, a container",
     )

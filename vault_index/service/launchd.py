@@ -20,7 +20,7 @@ LABEL, SERVE = "vault-index.daemon", "vault-index.serve"
 
 
 class Launchd:
-    """`install` and `uninstall` may be repeated."""
+    """A launchd agent; `install` and `uninstall` may be repeated."""
 
     def __init__(self, label: str = LABEL) -> None:
         self._label = label
@@ -35,7 +35,10 @@ class Launchd:
         self._target = f"{self._domain}/{label}"
 
     def install(self, definition: Definition) -> bool:
-        """Write, load and start it; whether the file changed. launchd does not say when it answers."""
+        """Write, load and start the agent; return whether its file changed.
+
+        launchd does not report when the service is ready.
+        """
         if definition.writable is not None:
             raise VaultIndexError("launchd has no sandbox for agents", "leave out --sandbox")
         changed = write_definition(self._file, agent(definition, self._log, self._label))
@@ -47,7 +50,7 @@ class Launchd:
         return changed
 
     def uninstall(self) -> bool:
-        """Stop and remove it; whether there was one."""
+        """Stop and remove the agent; return whether it was installed."""
         if own_content(self._file) is None:
             return False
         if self._loaded():
@@ -56,9 +59,11 @@ class Launchd:
         return True
 
     def restart(self) -> None:
+        """Restart the agent."""
         output_of(["launchctl", "kickstart", "-k", self._target])
 
     def state(self) -> State:
+        """Return the state that launchd reports."""
         ended = run(["launchctl", "print", self._target])
         properties = dict(
             re.findall(r"^[ \t]*(state|pid|runs) = (.+)$", ended.stdout, re.MULTILINE)
@@ -75,9 +80,11 @@ class Launchd:
         )
 
     def lifetime_note(self) -> str:
+        """Return an empty note, because this setting exists only under systemd."""
         return ""
 
     def logs_command(self, lines: int, *, follow: bool) -> list[str]:
+        """Return the command that shows the last lines of the log, and new ones with `follow`."""
         return ["tail", "-n", str(lines), *(["-F"] if follow else []), str(self._log)]
 
     def _loaded(self) -> bool:
@@ -85,7 +92,7 @@ class Launchd:
 
 
 def agent(definition: Definition, log: Path, label: str = LABEL) -> bytes:
-    """The property list, with the mark as a comment."""
+    """Return the property list of the agent, with MARK as a comment."""
     content = plistlib.dumps(
         {
             "Label": label,
@@ -93,7 +100,7 @@ def agent(definition: Definition, log: Path, label: str = LABEL) -> bytes:
             "EnvironmentVariables": dict(definition.environment),
             "RunAtLoad": True,
             "KeepAlive": {"SuccessfulExit": False},
-            # Also what keeps a faulty configuration from being tried every ten seconds.
+            # With the default of ten seconds, an invalid configuration would restart too often.
             "ThrottleInterval": 60,
             "ExitTimeOut": 10,
             "LowPriorityBackgroundIO": True,

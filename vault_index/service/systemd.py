@@ -1,4 +1,4 @@
-"""The service under the systemd manager of the user."""
+"""The service under the user's systemd manager."""
 
 import os
 import tomllib
@@ -25,40 +25,42 @@ _TEMPORARY = ("/tmp", "/var/tmp")
 Sections = dict[str, dict[str, Any]]
 _CTL = ("systemctl", "--user", "--no-pager")
 _PROPERTIES = (
-    "LoadState,FragmentPath,UnitFileState,ActiveState,ActiveEnterTimestamp,MainPID,StatusText,Result,NRestarts,"
-    "MemoryCurrent"
+    "LoadState,FragmentPath,UnitFileState,ActiveState,ActiveEnterTimestamp,MainPID,StatusText,"
+    "Result,NRestarts,MemoryCurrent"
 )
 _NO_NAMESPACE = "226"
-_NO_FIGURE = 2**63
-"""For memory that it does not count, systemd gives the largest number of 64 bits."""
+_UNCOUNTED = 2**63
+"""systemd reports unknown memory as the largest 64-bit number."""
 
 
 class Systemd:
-    """`install` and `uninstall` may be repeated."""
+    """A systemd user unit; `install` and `uninstall` may be repeated."""
 
     def __init__(self, name: str = NAME) -> None:
         self._name = name
         self._file = _unit_folder() / name
 
     def install(self, definition: Definition) -> bool:
-        """Write, enable and start it; whether the unit changed. Returns when it answers."""
+        """Write, enable and start the unit; return whether it changed.
+
+        Returns when the service is ready. Raises VaultIndexError if it does not start.
+        """
         changed = write_definition(self._file, user_unit(definition).encode())
         if changed:
             output_of([*_CTL, "daemon-reload"])
         output_of([*_CTL, "--quiet", "enable", self._name])
-        run(
-            [*_CTL, "reset-failed", self._name]
-        )  # earlier failures shall not count against this start
+        # Earlier failures must not count towards the limit of starts.
+        run([*_CTL, "reset-failed", self._name])
         try:
             output_of([*_CTL, "restart" if changed else "start", self._name])
-        except VaultIndexError as error:  # it shall not be tried again and again
+        except VaultIndexError as error:  # stop it, because systemd would restart it repeatedly
             status = output_of(
                 [*_CTL, "show", self._name, "-p", "ExecMainStatus", "--value"]
             ).strip()
             run([*_CTL, "stop", self._name])
             if status != _NO_NAMESPACE:
                 raise
-            serve = "have vault-index serve started by something else"
+            serve = "start vault-index serve by other means"
             raise VaultIndexError(
                 "this machine has no user namespace for the sandbox (226/NAMESPACE)",
                 "install it without: vault-index service install"
@@ -68,7 +70,7 @@ class Systemd:
         return changed
 
     def uninstall(self) -> bool:
-        """Stop, disable and remove it; whether there was one."""
+        """Stop, disable and remove the unit; return whether it was installed."""
         if own_content(self._file) is None:
             return False
         output_of([*_CTL, "--quiet", "disable", "--now", self._name])
@@ -78,10 +80,12 @@ class Systemd:
         return True
 
     def restart(self) -> None:
+        """Restart the unit, whatever failures came before."""
         run([*_CTL, "reset-failed", self._name])
         output_of([*_CTL, "restart", self._name])
 
     def state(self) -> State:
+        """Return the state that systemd reports."""
         lines = output_of([*_CTL, "show", self._name, "-p", _PROPERTIES]).splitlines()
         properties = dict(line.split("=", 1) for line in lines if "=" in line)
         memory = properties.get("MemoryCurrent", "")
@@ -95,21 +99,24 @@ class Systemd:
             said=properties.get("StatusText", ""),
             result=properties.get("Result", ""),
             restarts=int(properties.get("NRestarts") or 0),
-            memory=int(memory) if memory.isdigit() and int(memory) < _NO_FIGURE else None,
+            memory=int(memory) if memory.isdigit() and int(memory) < _UNCOUNTED else None,
         )
 
     def lifetime_note(self) -> str:
-        """Whether it ends with the user's last session, and what to do then; else empty."""
-        with suppress(VaultIndexError):  # no logind, no sessions
+        """Return a note if the service ends with the user's last session, else an empty text."""
+        with suppress(VaultIndexError):  # without logind there are no sessions
             lingers = run(
                 ["loginctl", "show-user", str(os.getuid()), "--property=Linger", "--value"]
             )
             if lingers.stdout.strip() == "no":
-                return "It ends with your last session; to have it run from boot on: sudo loginctl enable-linger $USER"
+                return (
+                    "It ends with your last session; to start it at boot: "
+                    "sudo loginctl enable-linger $USER"
+                )
         return ""
 
     def logs_command(self, lines: int, *, follow: bool) -> list[str]:
-        """The command that shows the last lines of the log, and new ones with `follow`."""
+        """Return the command that shows the last lines of the log, and new ones with `follow`."""
         command = [
             "journalctl",
             "--user",
@@ -123,7 +130,11 @@ class Systemd:
 
 
 def _unit_folder() -> Path:
-    """Where the manager looks: its own XDG_CONFIG_HOME counts, not this shell's. VaultIndexError without a manager."""
+    """Return the folder in which the manager looks for units.
+
+    The manager's own XDG_CONFIG_HOME counts, not this shell's. Raises VaultIndexError without a
+    manager.
+    """
     ended = run([*_CTL, "show-environment"])
     if ended.returncode:
         words = ended.stderr.strip().splitlines() or ["it does not answer"]
@@ -137,30 +148,30 @@ def _unit_folder() -> Path:
 
 
 def facts() -> Sections:
-    """What `unit.toml` says of the daemon; a list stands for a directive given several times."""
+    """Return the daemon's directives from `unit.toml`; a list means a repeated directive."""
     return tomllib.loads(Path(__file__).with_name("unit.toml").read_text("utf-8"))
 
 
 def facts_of_serve() -> Sections:
-    """The same of `vault-index serve`, whose sandbox is no choice."""
-    told = facts()
-    serve = told["Serve"]
-    service, system = ({**told[name], **serve[name]} for name in ("Service", "System"))
+    """Return the directives of `vault-index serve`, which always has the sandbox."""
+    daemon = facts()
+    serve = daemon["Serve"]
+    service, system = ({**daemon[name], **serve[name]} for name in ("Service", "System"))
     for key in serve["Without"]:
         service.pop(key, None)
         system.pop(key, None)
-    service = {**service, **told["Sandbox"], **serve["Service"]}
+    service = {**service, **daemon["Sandbox"], **serve["Service"]}
     return {
-        **told,
+        **daemon,
         **serve,
-        "Unit": {**told["Unit"], **serve["Unit"]},
+        "Unit": {**daemon["Unit"], **serve["Unit"]},
         "Service": service,
         "System": system,
     }
 
 
 def user_unit(definition: Definition) -> str:
-    """The unit of one user, as `service install` writes it."""
+    """Return the text of one user's unit, as `service install` writes it."""
     sections = facts() if definition.hidden is None else facts_of_serve()
     service: dict[str, Any] = {
         "ExecStart": " ".join(_quoted(word, command=True) for word in definition.command)
@@ -172,10 +183,10 @@ def user_unit(definition: Definition) -> str:
     if definition.hidden:
         service["InaccessiblePaths"] = [_quoted(f"-{path}") for path in definition.hidden]
     if definition.writable is not None:
-        # `-`: a folder that is not there (an unmounted vault) is no reason not to start.
+        # With `-`, a missing folder (an unmounted vault) does not prevent the start.
         writable = [_quoted(f"-{path}") for path in definition.writable]
         service |= sections["Sandbox"] | {"ReadWritePaths": ["%t", *writable]}
-        # A folder there would be covered by the private one.
+        # The private folder would hide a vault below /tmp.
         service["PrivateTmp"] = not any(
             path.is_relative_to(top) for path in definition.writable for top in _TEMPORARY
         )
@@ -195,7 +206,7 @@ def unit(sections: Sections, service: dict[str, Any], comment: str) -> str:
 
 
 def render(sections: Mapping[str, Mapping[str, Any]], *comments: str) -> str:
-    """The INI of systemd, under lines of comment."""
+    """Return the text of an INI file for systemd, with comment lines at the top."""
     blocks = ["\n".join(f"# {comment}" for comment in comments)] if comments else []
     for name, directives in sections.items():
         blocks.append("\n".join([f"[{name}]", *_lines(directives)]))
@@ -210,7 +221,7 @@ def _lines(directives: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _quoted(word: str, *, command: bool = False) -> str:
-    """One word of a directive, whatever it holds: specifiers, variables (of a command only), spaces and quotes."""
+    """Quote a word of a directive: specifiers, variables (in commands), spaces and quotes."""
     text = word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("%", "%%")
     text = text.replace("$", "$$") if command else text
     return f'"{text}"' if any(mark in text for mark in " \t\"'\\;") or not text else text
