@@ -14,7 +14,8 @@ class Embedder(Protocol):
     """Turns texts into unit vectors of one space. Thread-safe."""
 
     @property
-    def space(self) -> VectorSpace: ...
+    def space(self) -> VectorSpace:
+        """The vector space of the model."""
 
     @property
     def remote(self) -> bool:
@@ -29,7 +30,8 @@ class Embedder(Protocol):
         """Maximum number of cl100k_base tokens per `embed`."""
 
     @property
-    def batch_texts(self) -> int: ...
+    def batch_texts(self) -> int:
+        """Maximum number of texts per `embed`."""
 
     def embed(
         self, texts: Sequence[str], before: Callable[[], object] | None = None

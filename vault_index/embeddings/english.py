@@ -25,6 +25,7 @@ class EnglishModel:
             self._pieces = vocabulary()
 
     def embed(self, text: str) -> "Vector":
+        """Return the unit vector of a text, in int8."""
         return as_int8(
             unit_mean([self._run(ids) for ids in windows(text, self._pieces.ids, WINDOW)])
         )

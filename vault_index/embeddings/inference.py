@@ -27,6 +27,7 @@ _MOST_THREADS = 4
 
 
 def open_session(path: Path) -> onnxruntime.InferenceSession:
+    """Open an ONNX file for inference on the CPU."""
     return onnxruntime.InferenceSession(str(path), _options(), providers=["CPUExecutionProvider"])
 
 
@@ -75,6 +76,7 @@ def spans(count: int, longest: int) -> list[tuple[int, int]]:
 
 
 def unit_mean(vectors: Sequence[Array]) -> Array:
+    """Return the mean of unit vectors, scaled to unit length."""
     if len(vectors) == 1:
         return vectors[0]
     mean = np.mean(vectors, axis=0, dtype=np.float64)
@@ -82,6 +84,7 @@ def unit_mean(vectors: Sequence[Array]) -> Array:
 
 
 def packed(vector: Array) -> Vector:
+    """Return a vector as little-endian float32 bytes."""
     return np.asarray(vector, "<f4").tobytes()
 
 

@@ -23,9 +23,11 @@ _BATCH_TEXTS = 16
 class Model(Protocol):
     """Weights and vocabulary in memory. Thread-safe."""
 
-    def embed(self, text: str) -> Vector: ...
+    def embed(self, text: str) -> Vector:
+        """Return the unit vector of a passage."""
 
-    def embed_query(self, text: str) -> Vector: ...
+    def embed_query(self, text: str) -> Vector:
+        """Return the unit vector of a query."""
 
 
 class LocalEmbedder:
@@ -50,6 +52,7 @@ class LocalEmbedder:
     def embed(
         self, texts: Sequence[str], before: Callable[[], object] | None = None
     ) -> list[Vector]:
+        """Return one vector per text, in order. Sends nothing, so `before` is not called."""
         from concurrent.futures import ThreadPoolExecutor  # late: queries do not need it
 
         model = self._loaded()
@@ -57,6 +60,7 @@ class LocalEmbedder:
             return list(apart.map(model.embed, texts))
 
     def embed_query(self, text: str, before: Callable[[], object] | None = None) -> Vector:
+        """Return the vector of a query. Sends nothing, so `before` is not called."""
         return self._loaded().embed_query(text)
 
     def prepare(self) -> None:
@@ -67,6 +71,7 @@ class LocalEmbedder:
             threading.Thread(target=self._try_loading, daemon=True).start()
 
     def release(self, unused: float) -> bool:
+        """Free the model if it was not used for `unused` seconds; return whether it was freed."""
         with self._lock:
             if self._model is None or time.monotonic() - self._used_at < unused:
                 return False
@@ -75,6 +80,7 @@ class LocalEmbedder:
             return True
 
     def close(self) -> None:
+        """Free the model."""
         self.release(0.0)
 
     def _loaded(self) -> Model:

@@ -54,9 +54,11 @@ class MultilingualModel:
             self._mean, self._directions = _MEAN_SHARE * mean, np.array(directions)
 
     def embed(self, text: str) -> "Vector":
+        """Return the unit vector of a passage."""
         return self._vector(_PASSAGE, text)
 
     def embed_query(self, text: str) -> "Vector":
+        """Return the unit vector of a query."""
         return self._vector(_QUERY, text)
 
     def _vector(self, kind: str, text: str) -> "Vector":

@@ -73,15 +73,19 @@ class OpenAIEmbedder:
     def embed(
         self, texts: Sequence[str], before: Callable[[], object] | None = None
     ) -> list[Vector]:
+        """Return one vector per text, in order; retry while the server is unavailable."""
         return self._ask(texts, self._patience, self._timeout, self.space.dimensions, before)
 
     def embed_query(self, text: str, before: Callable[[], object] | None = None) -> Vector:
+        """Return the vector of a query, with a short timeout and at most one retry."""
         timeout = min(self._timeout, _QUERY_TIMEOUT)
         return self._ask([text], self._query_patience, timeout, self.space.dimensions, before)[0]
 
-    def prepare(self) -> None: ...
+    def prepare(self) -> None:
+        """Do nothing: the server has the model."""
 
     def release(self, unused: float) -> bool:
+        """Return False: no model is in memory."""
         return False  # the server has the model
 
     def close(self) -> None:

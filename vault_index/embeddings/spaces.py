@@ -72,4 +72,5 @@ def check_model(config: "EmbeddingConfig", space: VectorSpace | None = None) -> 
 
 
 def multilingual_is_installed() -> bool:
+    """Return whether the package with the multilingual model is installed."""
     return find_spec(MULTILINGUAL_PACKAGE) is not None

@@ -63,6 +63,7 @@ class Moments:
         self._known: tuple[str, Moment] | None = None
 
     def close(self) -> None:
+        """Close the connection to the state."""
         with self._lock:
             self._state.close()
 

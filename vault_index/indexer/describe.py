@@ -224,6 +224,7 @@ def embedding_context(parsed: ParsedDocument, headings: Sequence[str], room: int
 
 
 def embed_key(context: str, text: str) -> bytes:
+    """Return the key of an embedding: the SHA-256 of context and text."""
     return hashlib.sha256(f"{context}\0{text}".encode("utf-8", "surrogatepass")).digest()
 
 

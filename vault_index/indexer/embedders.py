@@ -89,6 +89,7 @@ class Embedders:
             return any(released)
 
     def close(self) -> None:
+        """Close all embedders."""
         with self._lock:
             for embedder in self._by_space.values():
                 embedder.close()

@@ -97,6 +97,7 @@ class WriteSide:
                 part.shrink()
 
     def close(self) -> None:
+        """Close all connections."""
         for part in (self._writer, self._cache, self._state):
             if part is not None:
                 part.close()

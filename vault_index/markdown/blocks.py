@@ -34,6 +34,8 @@ _MAX_HEADINGS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Structure:
+    """The blocks of a document."""
+
     blocks: tuple[Block, ...]
     first_h1: str
     code_lines: frozenset[int]

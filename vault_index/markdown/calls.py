@@ -50,6 +50,8 @@ _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
 
 
 class Call(NamedTuple):
+    """One tool call in a rendered session."""
+
     line: int
     tool: str
     target: str
@@ -63,10 +65,12 @@ class Call(NamedTuple):
 
     @property
     def done(self) -> bool:
+        """Whether the call succeeded."""
         return self.outcome in ("ok", "exit 0")
 
     @property
     def failed(self) -> bool:
+        """Whether the call failed; exit code 1 only means no match for some programs."""
         no_match = self.outcome == "exit 1" and program_of(self.target) in _NO_MATCH
         return self.outcome.startswith(("exit ", "error")) and not self.done and not no_match
 

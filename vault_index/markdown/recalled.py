@@ -175,10 +175,12 @@ def runs_of_words(texts: Iterable[tuple[int, str]]) -> Iterator[tuple[str, int, 
 
 
 def runs_in(*texts: str) -> set[str]:
+    """Return the word sequences (see `runs_of_words`) of these texts."""
     return {run for text in texts for run, _, _ in runs_of_words([(0, text)])}
 
 
 def fingerprint(run: str, salt: bytes) -> int:
+    """Return a salted 64-bit hash of a word sequence, which fits an SQLite integer."""
     digest = blake2b(run.encode("utf-8", "surrogatepass"), digest_size=8, salt=salt).digest()
     return int.from_bytes(digest, "big", signed=True)
 

@@ -44,6 +44,8 @@ _SPACE = re.compile(r"\s")
 
 
 class Rendered(NamedTuple):
+    """The tree of a document, and its outline."""
+
     nodes: list[Node]
     outline: list[Attributes]
     """`level`, `text`, `id` and `line` of the top-level headings."""

@@ -28,9 +28,11 @@ class Files:
         self._outside = vault.config.follow_outside_links
 
     def there(self) -> bool:
+        """Return whether the folder exists."""
         return self._vault.absolute(self._folder).is_dir()
 
     def all(self) -> Iterator[str]:
+        """Yield the paths of the markdown files, without hidden files and folders."""
         top = str(self._vault.absolute(self._folder))
         for folder, folders, names in os.walk(top):
             folders[:] = filter(_may_hold, folders)
@@ -52,6 +54,7 @@ class Files:
         return found
 
     def read(self, path: str) -> bytes:
+        """Return the bytes of a file."""
         with disk.os_errors_as(f"{path} cannot be read", _HINT):
             return self._vault.read_bytes(path, sys.maxsize)[0]
 

@@ -127,15 +127,19 @@ class MirroredSessions(SessionSource):
     # --- as a source: the vault has the documents -----------------------------------------
 
     def scan_places(self, places: Iterable[str]) -> Scan:
+        """Return the faults of the last `follow`; there are no documents."""
         return self._scan
 
     def look(self, path: str) -> DocumentRef | None:
+        """Return None: the vault has the documents."""
         return None
 
     def read(self, ref: DocumentRef) -> RawDocument:
+        """Raise NotFoundError, which names the folder with the files."""
         raise NotFoundError(f"{ref.path} is now a file in {self._folder}", "run: vault-index sync")
 
     def stamp(self, path: str) -> FileStamp | None:
+        """Return None: the vault has the documents."""
         return None
 
     # --- sessions and their files ---------------------------------------------------------
@@ -291,6 +295,7 @@ class VaultWithSessions(VaultSource):
         self.shape = self._folder
 
     def read(self, ref: DocumentRef) -> RawDocument:
+        """Read a document; a mirrored session has the kind `session`."""
         raw = super().read(ref)
         may_be = is_under(self._folder, ref.path) and ref.path.endswith(".md")
         is_session = may_be and read_frontmatter(split_lines(raw.text)).values.get("session")

@@ -38,6 +38,7 @@ def session_in(text: str) -> str:
 
 
 def turns_of(text: str) -> str:
+    """Return the text below the frontmatter."""
     return text.partition(_END)[2]
 
 

@@ -14,6 +14,8 @@ _VOLATILE = frozenset({"9p", "cifs", "exfat", "msdos", "smb3", "vboxsf", "vfat"}
 
 
 class Mount(NamedTuple):
+    """One mount, as listed in `mountinfo`: mount id, device and file system type."""
+
     number: str
     device: str
     """`major:minor`."""

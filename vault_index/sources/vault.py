@@ -58,6 +58,7 @@ class VaultSource:
 
     @property
     def remedy(self) -> str:
+        """The hint for a missing vault."""
         return f"mount the folder, or run `vault-index source remove {self.config.name}`"
 
     def scan(self, under: str = "") -> Scan:

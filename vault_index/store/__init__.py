@@ -1,0 +1,1 @@
+"""The databases of an index: rows, vector cache and state. All SQL is here."""

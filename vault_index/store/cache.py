@@ -65,6 +65,7 @@ class Cache(Database):
         return found
 
     def put_embeddings(self, space: VectorSpace, vectors: Mapping[bytes, Vector]) -> None:
+        """Store vectors by key; they replace older ones."""
         space_id = self._space_id(space)
         with self.transaction():
             self.execute_many(
@@ -82,6 +83,7 @@ class Cache(Database):
         )
 
     def put_refused(self, space: VectorSpace, key: bytes, reason: str) -> None:
+        """Record that the server of `space` rejected a text, and its reason."""
         self.execute(
             "INSERT OR REPLACE INTO refused VALUES (?, ?, ?)", (self._space_id(space), key, reason)
         )
@@ -97,6 +99,7 @@ class Cache(Database):
         return limit
 
     def put_most_texts(self, space: VectorSpace, limit: int) -> None:
+        """Record the maximum number of texts in one request."""
         self.execute(
             "INSERT OR REPLACE INTO request_limit VALUES (?, ?)", (self._space_id(space), limit)
         )

@@ -65,6 +65,7 @@ class Database:
         self.connection = connect(path, name, writable=writable, begin=begin)
 
     def close(self) -> None:
+        """Close the connection."""
         self.connection.close()
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -75,6 +76,7 @@ class Database:
             raise _translate(error, self.path) from error
 
     def execute_many(self, sql: str, values: Iterable[Sequence[Any]]) -> None:
+        """Run a statement once for each row of values."""
         try:
             self.connection.executemany(sql, values)
         except _TRANSLATED as error:

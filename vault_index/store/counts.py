@@ -97,6 +97,7 @@ def read_meta(db: Database, key: str) -> str | None:
 
 
 def write_meta(db: Database, key: str, value: str) -> None:
+    """Store the value of a meta key."""
     with db.transaction():
         db.execute(
             "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",

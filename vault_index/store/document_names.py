@@ -13,6 +13,8 @@ from vault_index.unicode import same_form
 
 
 class DocumentNames(NamedTuple):
+    """The names by which a search can find a document."""
+
     path: str
     title: str
     aliases: tuple[str, ...]
@@ -164,4 +166,5 @@ def _put(db: Database, document_id: int, path: str, name: str, title: str) -> No
 
 
 def remove(db: Database, document_id: int) -> None:
+    """Delete the searchable names of a document."""
     db.execute("DELETE FROM name_fts WHERE rowid = ?", (document_id,))

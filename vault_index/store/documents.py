@@ -91,6 +91,7 @@ def documents_by_id(db: Database, prefix: str) -> list[StoredDocument]:
 
 
 def documents_by_path(db: Database, path: str, sources: Sequence[str] = ()) -> list[StoredDocument]:
+    """Return the documents at a path, in all sources or the given ones."""
     found = _documents(db, "path = ? ORDER BY source", (path,))
     # The name may have another Unicode normal form, as macOS writes names.
     if not found and not path.isascii():
@@ -230,6 +231,7 @@ def first_chunks(db: Database, document_ids: Sequence[int]) -> dict[int, int]:
 
 
 def aliases_of(db: Database, document_id: int) -> list[str]:
+    """Return the aliases of a document."""
     return [
         alias
         for (alias,) in db.execute("SELECT alias FROM alias WHERE document_id = ?", (document_id,))

@@ -39,6 +39,7 @@ class PartReader(IndexReader):
         self._sources_there: tuple[str, ...] = ()
 
     def leave_out_all_but(self, sources: Collection[str]) -> None:
+        """Answer from these sources only, and from the part of them that the scope allows."""
         self._sources_there = tuple(sources)
         self._inside = _condition(self._scope, sources)
         self.connection.pragma("temp_store", "memory")
@@ -66,6 +67,7 @@ class PartReader(IndexReader):
         )
 
     def begin(self, *, snapshot: bool) -> None:
+        """Update the visible ids if the index changed; with `snapshot`, keep the transaction open."""
         self.execute("BEGIN")
         if (version := int(self.connection.pragma("data_version"))) != self._version:
             with self.changing():
@@ -75,6 +77,7 @@ class PartReader(IndexReader):
             self.execute("COMMIT")
 
     def end(self) -> None:
+        """End the open transaction."""
         if self.connection.in_transaction:
             self.execute("COMMIT")
 
@@ -92,6 +95,7 @@ class PartReader(IndexReader):
         self.sources = tuple(name for name in self._sources_there if self.execute(any_of, (name,)))
 
     def count_matches(self, match: str, share: int = 1) -> int:
+        """Count the matches of an FTS5 expression in the newest `1/share` of the visible chunks."""
         last = self.value("SELECT max(id) FROM seen_chunk") or 0
         sql = (
             "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ? AND rowid > ?"
@@ -108,6 +112,7 @@ class PartReader(IndexReader):
         }
 
     def new_vocabulary(self) -> Vocabulary:
+        """Return a vocabulary of the visible texts."""
         return PartVocabulary(self)
 
 
@@ -126,6 +131,7 @@ class PartVocabulary(Vocabulary):
         self._forms: dict[str, Counter[str]] = {}
 
     def count_stems(self, stem_of: Mapping[str, str]) -> dict[str, int]:
+        """Return the number of visible texts by stem, without those of no text."""
         word_of = {stem: word for word, stem in stem_of.items() if stem not in self._texts}
         # Leaves out stems that no text holds, with count 0.
         for stem in super().count_stems(dict(zip(word_of, word_of, strict=True))):
@@ -134,12 +140,14 @@ class PartVocabulary(Vocabulary):
         return {stem: count for stem in stem_of.values() if (count := self._texts.get(stem, 0))}
 
     def look_up(self, words: Collection[str]) -> dict[str, tuple[str, int]]:
+        """Return the stem and the number of visible texts of each word that they hold."""
         known = super().look_up(words)
         self.count_stems({word: stem for word, (stem, _) in known.items()})
         counts = {word: (stem, self._read(stem, word)[word]) for word, (stem, _) in known.items()}
         return {word: one for word, one in counts.items() if one[1]}
 
     def beginning_with(self, word: str, limit: int) -> list[tuple[str, int]]:
+        """Return the most common visible word of each stem that begins with `word`."""
         found = []
         for other, _ in super().beginning_with(word, _MOST_STEMS):
             stem = stems(self._db, [other])[other]

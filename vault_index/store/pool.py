@@ -19,17 +19,22 @@ _MOST_IDLE = 8
 
 
 class Connections(NamedTuple):
+    """The connections of one reader."""
+
     reader: IndexReader
     state: State
     file: tuple[int, int]
     """Device and inode of the index file; a rebuilt index is another file."""
 
     def close(self) -> None:
+        """Close both databases."""
         self.reader.close()
         self.state.close()
 
 
 class ReadPool:
+    """Lends read connections, and keeps idle ones. Thread-safe."""
+
     def __init__(
         self, home: Home, open_reader: Callable[[Path], IndexReader] = IndexReader
     ) -> None:
@@ -77,6 +82,7 @@ class ReadPool:
         connections.close()
 
     def close(self) -> None:
+        """Close the idle connections."""
         with self._lock:
             idle, self._idle = self._idle, []
         for connections in idle:

@@ -360,6 +360,7 @@ class IndexReader(Database):
         return self._vocabulary[1]
 
     def new_vocabulary(self) -> Vocabulary:
+        """Return a vocabulary with an empty cache."""
         from vault_index.store.vocabulary import Vocabulary
 
         return Vocabulary(self)

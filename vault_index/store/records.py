@@ -53,6 +53,7 @@ class DocumentColumns:
 
     @property
     def stamp(self) -> FileStamp:
+        """The stamp of the indexed file."""
         return FileStamp(self.size, self.mtime_ns, self.ctime_ns, self.inode)
 
 
@@ -110,6 +111,7 @@ CHUNK = f"chunk.id, chunk.ordinal, {BODY}, chunk.place, chunk.start_line, chunk.
 
 
 def chunk_records(rows: Iterable[Sequence[Any]]) -> list[ChunkRecord]:
+    """Convert rows with the columns `CHUNK` to records."""
     return [
         ChunkRecord(
             id_,
@@ -147,6 +149,7 @@ class DocumentState(NamedTuple):
 
     @property
     def stamp(self) -> FileStamp:
+        """The stamp of the indexed file."""
         return FileStamp(self.size, self.mtime_ns, self.ctime_ns, self.inode)
 
 

@@ -41,6 +41,7 @@ _STATE = (
 
 
 def read_spaces(db: Database) -> list[SpaceRow]:
+    """Return all spaces, oldest first."""
     return [
         SpaceRow(id_, VectorSpace(*space), state == "serving", bool(renewed))
         for id_, *space, state, renewed in db.execute(
@@ -121,6 +122,7 @@ def add_space(db: Database, row: SpaceRow) -> SpaceRow:
 
 
 def drop_space(db: Database, space_id: int) -> None:
+    """Delete a space with its vectors."""
     with db.transaction():
         db.execute(f"DROP TABLE IF EXISTS {_table(space_id)}")
         db.execute("DELETE FROM pending WHERE space_id = ?", (space_id,))
@@ -146,6 +148,7 @@ def serve_space(db: Database, space_id: int) -> None:
 
 
 def add_chunk(db: Database, space_id: int, chunk_id: int, vector: Vector | None) -> None:
+    """Store the vector of a new chunk; without one, the chunk becomes pending."""
     if vector is None:
         db.execute("INSERT INTO pending (space_id, chunk_id) VALUES (?, ?)", (space_id, chunk_id))
     else:
@@ -173,6 +176,7 @@ def renew_chunk(db: Database, space_id: int, chunk_id: int, vector: Vector | Non
 
 
 def remove_chunks(db: Database, chunk_ids: Sequence[int]) -> None:
+    """Delete the vectors of these chunks in every space."""
     space_ids = [row.id for row in read_spaces(db)]
     for chunk_id in chunk_ids:
         db.execute("DELETE FROM pending WHERE chunk_id = ?", (chunk_id,))

@@ -91,6 +91,7 @@ class State:
         self._sound: tuple[int, ...] = ()
 
     def close(self) -> None:
+        """Close the connection; the next call opens it again."""
         database, self._database = self._database, None
         if database is not None:
             database.close()
@@ -99,9 +100,11 @@ class State:
 
     @property
     def ledger(self) -> State:
+        """The state with the tables for privacy and spending."""
         return self._ledger or self
 
     def shrink(self) -> None:
+        """Shrink the WAL and free the page cache, if connected."""
         if self._database is not None:
             self._database.shrink()
 
@@ -117,6 +120,7 @@ class State:
     # --- versions and the journal -----------------------------------------------------------------
 
     def database(self) -> Database:
+        """Return the open database."""
         return self._opened()
 
     @contextmanager
@@ -156,6 +160,7 @@ class State:
             )
 
     def record_access(self, uid: str, now: float) -> None:
+        """Record that a document was opened at `now` (seconds since the epoch)."""
         self._opened().execute(
             "INSERT INTO usage (uid, accesses, accessed) VALUES (?, 1, ?)"
             " ON CONFLICT (uid) DO UPDATE SET accesses = accesses + 1, accessed = excluded.accessed",

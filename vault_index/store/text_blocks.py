@@ -52,6 +52,7 @@ def _headings(text: str) -> tuple[str, ...]:
 
 
 def pack(text: str) -> bytes:
+    """Compress a text."""
     return zlib.compress(text.encode(), _LEVEL)
 
 

@@ -91,10 +91,12 @@ _OURS = (
 
 
 def packed(data: bytes) -> bytes:
+    """Compress the bytes of a file."""
     return zlib.compress(data)
 
 
 def unpacked(text: bytes) -> bytes:
+    """Decompress the bytes of a file."""
     return zlib.decompress(text)
 
 
@@ -278,6 +280,7 @@ class Versions:
         return [Step(*row) for row in self._state.database().execute(sql, (change,))]
 
     def mark_undone(self, change: int) -> None:
+        """Mark a change as undone, so that it is not undone again."""
         with self._state.transaction() as database:
             database.execute("UPDATE change SET undone = 1 WHERE id = ?", (change,))
 

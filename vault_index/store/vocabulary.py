@@ -39,6 +39,7 @@ CHUNK_TEXT = f"{CONTEXT} || char(10) || {TEXT}"
 
 
 def add_chunk(db: Database, chunk_id: int) -> None:
+    """Queue the text of a new chunk for counting."""
     db.execute("INSERT INTO uncounted_chunk (chunk_id) VALUES (?)", (chunk_id,))
 
 

@@ -152,6 +152,7 @@ class IndexWriter(Database):
             write_meta(self, f"{NUMBERING} {source}", numbering)
 
     def source_names(self) -> list[str]:
+        """Return the names of the sources with documents."""
         return [name for (name,) in self.execute("SELECT DISTINCT source FROM document")]
 
     def put_document(
@@ -184,6 +185,7 @@ class IndexWriter(Database):
             _put_faults(self, row.source, row.path, faults)
 
     def remove_document(self, document_id: int) -> None:
+        """Delete a document with its chunks, names and faults, in one transaction."""
         with self.transaction():
             source, path = self.execute(
                 "SELECT source, path FROM document WHERE id = ?", (document_id,)

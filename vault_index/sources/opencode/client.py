@@ -13,6 +13,8 @@ from vault_index.sources.sessions.model import Listed, Message, Session
 
 
 class OpenCode:
+    """The client for OpenCode, which reads its databases and its older JSON trees."""
+
     name = "opencode"
     title = "OpenCode"
     deep = False  # the folder also contains git trees
@@ -25,20 +27,25 @@ class OpenCode:
         self._found: tuple[int, Places] | None = None
 
     def present(self) -> bool:
+        """Return whether a database or a tree exists."""
         return bool(self._places())
 
     def listing(self) -> Listing:
+        """List the sessions of all databases and trees."""
         return self._stores.listing()
 
     def session(self, id_: str) -> Listed | None:
+        """Look up a session; None if the id is unknown or not OpenCode's (`ses_…`)."""
         return self._stores.session(id_) if id_.startswith("ses_") else None
 
     def read(
         self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
     ) -> tuple[Session, Generator[Message]]:
+        """Return the session and all its messages; rows have no byte offsets, so `offset` is ignored."""
         return listed.session, self._messages(listed, include, problems)
 
     def times(self, listed: Listed) -> Sequence[int]:
+        """Return the times of the messages in ms; empty for a tree."""
         times: list[int] = listed.place.store.times(listed.session.id)
         return times
 
@@ -53,13 +60,16 @@ class OpenCode:
         """Do nothing: this client has no cache of titles."""
 
     def version(self) -> object:
+        """Return a value that changes when a database is written."""
         return self._stores.version()
 
     def watched(self) -> Sequence[Path]:
+        """Return the folders of the databases, or the data folder without a database."""
         databases = {path.parent for path in self._places().databases}
         return sorted(databases or {self.folder})
 
     def concerns(self, path: str) -> bool:
+        """Return whether a path is a database of OpenCode or its `-wal` file."""
         name = os.path.basename(path)
         named = {database.name for database in self._places().databases}
         return ("opencode" in name and name.endswith((".db", ".db-wal"))) or name.removesuffix(
@@ -67,9 +77,11 @@ class OpenCode:
         ) in named
 
     def held_by(self, path: str) -> Session | None:
+        """Return None, because a file holds many sessions, or only a part of one."""
         return None
 
     def resume(self, session: str) -> Sequence[str]:
+        """Return the command that resumes a session."""
         return "opencode", "-s", session
 
     # --- inside ----------------------------------------------------------------------------------------------

@@ -63,6 +63,7 @@ class Database:
                 raise
 
     def close(self) -> None:
+        """Close the connection."""
         self._connection.close()
 
     def data_version(self) -> int:

@@ -55,6 +55,7 @@ def read_messages(
 
 
 def read_revert(value: Json) -> Revert | None:
+    """Parse a session's `revert`; None if the user did not rewind it."""
     message = text_of(value, "messageID")
     return Revert(message, text_of(value, "partID")) if message else None
 

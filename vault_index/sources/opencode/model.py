@@ -39,9 +39,11 @@ class RawMessage:
 class Store(Protocol):
     """The interface of a database or a tree."""
 
-    def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]: ...
+    def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]:
+        """Yield the messages of a session in order; add unreadable ones to `problems`."""
 
-    def times(self, session: str) -> list[int]: ...
+    def times(self, session: str) -> list[int]:
+        """Return the times of the messages in ms; empty if that requires reading all of them."""
 
 
 class Held(NamedTuple):

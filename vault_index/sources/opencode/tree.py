@@ -62,6 +62,7 @@ class Tree:
         return sorted(found, key=lambda listed: (listed.session.created, listed.session.id))
 
     def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]:
+        """Yield the messages sorted by (time, id); add unreadable files to `problems`."""
         messages = []
         for file in self._root.glob(f"message/{session}/*.json"):
             # Read only the time; the next loop reports unreadable files.

@@ -111,6 +111,7 @@ def unknown_in(value: Json) -> Generator[str]:
 
 
 def tokens_in(value: Json) -> int:
+    """Return the uncached input tokens plus output tokens of an answer."""
     told = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
     return sum(max(0, millis_of(value, "message", "usage", name) or 0) for name in told)
 

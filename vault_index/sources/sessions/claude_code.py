@@ -46,6 +46,8 @@ _WARMUP = "Warmup"  # the client's own prompt to subagents
 
 
 class ClaudeCode(FileClient):
+    """The client for Claude Code."""
+
     name = "claude-code"
     title = "Claude Code"
     _history: tuple[FileStamp | None, dict[str, Listed]] = (None, {})
@@ -78,9 +80,11 @@ class ClaudeCode(FileClient):
             raise failed[0]
 
     def watched(self) -> Sequence[Path]:
+        """Return the folder of all projects."""
         return [self.folder / "projects"]
 
     def concerns(self, path: str) -> bool:
+        """Return whether a path is a JSONL file."""
         return path.endswith(".jsonl")
 
     def resume(self, session: str) -> Sequence[str]:
@@ -114,6 +118,7 @@ class ClaudeCode(FileClient):
         )
 
     def listing(self) -> Listing:
+        """List the sessions, including removed ones with prompts in the history."""
         listing, problems = super().listing(), list[str]()
         for id_, prompts in self._prompts(problems).items():
             listing.sessions.setdefault(id_, prompts)
@@ -161,6 +166,7 @@ class ClaudeCode(FileClient):
     def read(
         self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
     ) -> tuple[Session, Generator[Message]]:
+        """Return the session and its messages; for a removed session, only its prompts."""
         if not isinstance(listed.place, str):
             return listed.session, self._prompts_of(listed, offset, problems)
         with os_errors_as(f"{listed.place} cannot be read", "check its permissions"):

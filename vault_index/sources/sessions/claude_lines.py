@@ -111,9 +111,11 @@ class Transcript:
 
     @property
     def title(self) -> str:
+        """The title, by the best line type of `_TITLES`; empty without one."""
         return next(filter(None, map(self._titles.get, _TITLES)), "")
 
     def messages(self, include: Collection[str]) -> Generator[Message]:
+        """Yield the messages that were not rewound, each tool call with its result."""
         told = [line for line in self._lines if line.shown and not line.taken_back]
         ends = [max([line.end, *(result.end for result in line.results)]) for line in told]
         begins = [*(line.begin for line in told[1:]), *ends[-1:]]

@@ -17,6 +17,8 @@ _HERE = "vault_index.sources.sessions"
 
 
 class Known(NamedTuple):
+    """A supported client: its class, and the location of its data."""
+
     module: str
     kind: str
     """Class in `module`. Its arguments are the data folder and an optional cache file."""
@@ -67,6 +69,7 @@ def folder_of(name: str) -> Path:
 
 
 def open_client(name: str, config: Config) -> "Client":
+    """Open a client on its configured folders; a `Several` combines more than one."""
     from importlib import import_module
 
     known = KNOWN[name]

@@ -57,6 +57,8 @@ _OURSELVES = ("guardian", "memory_consolidation", "compact")
 
 
 class Codex(FileClient):
+    """The client for Codex CLI."""
+
     name = "codex"
     title = "Codex CLI"
 
@@ -66,12 +68,15 @@ class Codex(FileClient):
         """Session names given by the user, with the stamp of their file."""
 
     def watched(self) -> Sequence[Path]:
+        """Return the folders of current and of archived sessions."""
         return [self.folder / "sessions", self.folder / "archived_sessions"]
 
     def concerns(self, path: str) -> bool:
+        """Return whether a path has the name of a rollout."""
         return _NAME.fullmatch(os.path.basename(path)) is not None
 
     def resume(self, session: str) -> Sequence[str]:
+        """Return the command that resumes a session."""
         return ["codex", "resume", session]
 
     def deleted(self, listed: Listed) -> bool:
@@ -90,6 +95,7 @@ class Codex(FileClient):
         return bool(ids) and listed.session.id not in ids
 
     def files(self) -> Iterator[os.DirEntry[str]]:
+        """Yield the rollouts by name; an uncompressed file hides its compressed copy."""
         self._thread_names()
         found: dict[str, os.DirEntry[str]] = {}
         faults: list[OSError] = []
@@ -103,6 +109,7 @@ class Codex(FileClient):
             raise faults[0]
 
     def head(self, file: Path, problems: list[str]) -> Session | None:
+        """Read the session from the first lines; None without an id, and for Codex's own agents."""
         if file.suffix == ".zst" and _zstd is None:
             if _NO_ZSTD not in problems:
                 problems.append(_NO_ZSTD)
@@ -151,6 +158,10 @@ class Codex(FileClient):
     def read(
         self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
     ) -> tuple[Session, Generator[Message]]:
+        """Return the session and its messages, without rolled-back turns and a fork's copies.
+
+        Raises RewoundError if reading cannot resume at `offset`.
+        """
         file, session = Path(listed.place), listed.session
         if offset and file.suffix == ".zst":
             raise RewoundError

@@ -69,6 +69,8 @@ _ENDS = {"task_started", "task_complete", "turn_aborted", "error"}
 
 @dataclass(frozen=True, slots=True)
 class Rollback:
+    """A marker between messages: the last prompts before it were removed."""
+
     prompts: int
     """Number of last prompts that were removed, with all that followed."""
 
@@ -122,6 +124,7 @@ class Turns:
     def messages(
         self, lines: Iterable[tuple[int, int, Json]], end: int = 0
     ) -> Iterator[Message | Rollback]:
+        """Yield messages and rollbacks from (begin, end, object) lines, the first one at offset `end`."""
         for begin, behind, line in lines:
             end = behind
             # The first versions had no envelope.

@@ -60,20 +60,25 @@ class FileClient(ABC):
     @abstractmethod
     def read(
         self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
-    ) -> tuple[Session, Generator[Message]]: ...
+    ) -> tuple[Session, Generator[Message]]:
+        """Return the session and its messages (see `Client.read`)."""
 
     @abstractmethod
-    def concerns(self, path: str) -> bool: ...
+    def concerns(self, path: str) -> bool:
+        """Return whether a path in a watched folder belongs to a session."""
 
     @abstractmethod
-    def resume(self, session: str) -> Sequence[str]: ...
+    def resume(self, session: str) -> Sequence[str]:
+        """Return the command that resumes a session."""
 
     # --- shared by all clients ------------------------------------------------------------
 
     def present(self) -> bool:
+        """Return whether a watched folder exists."""
         return any(folder.is_dir() for folder in self.watched())
 
     def listing(self) -> Listing:
+        """List all sessions; read only the heads of new and replaced files."""
         with self._lock:
             started, heads = time.monotonic(), self._load_heads()
             found: dict[str, Listed] = {}
@@ -116,10 +121,12 @@ class FileClient(ABC):
         return self.listing().sessions.get(id_)
 
     def held_by(self, path: str) -> Session | None:
+        """Return the session of a file, from the cached heads; None if unknown."""
         with self._lock:
             return self._load_heads().get(path, (None, None))[1]
 
     def times(self, listed: Listed) -> Sequence[int]:
+        """Return no times, because that requires reading all messages."""
         return ()
 
     def deleted(self, listed: Listed) -> bool:
@@ -127,6 +134,7 @@ class FileClient(ABC):
         return False
 
     def forget(self, sessions: Collection[str]) -> None:
+        """Drop titles and folders of these sessions from the cached heads, also on disk."""
         with self._lock:
             heads = self._load_heads()
             bare = {
@@ -145,6 +153,7 @@ class FileClient(ABC):
         return {id_: one.stamp for id_, one in self.listing().sessions.items()}
 
     def watched(self) -> Sequence[Path]:
+        """Return the data folder."""
         return [self.folder]
 
     # --- inside ------------------------------------------------------------------------------------------------------
@@ -196,6 +205,7 @@ class FileClient(ABC):
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry is a folder; False if it is gone. Raises OSError."""
     try:
         return entry.is_dir()
     except OSError as error:
@@ -203,6 +213,7 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def is_file(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry is a file; False if it is gone. Raises OSError."""
     try:
         return entry.is_file()
     except OSError as error:

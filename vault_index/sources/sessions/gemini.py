@@ -60,19 +60,24 @@ _LARGEST_BYTES = 256 << 20
 
 
 class Gemini(FileClient):
+    """The client for Gemini CLI."""
+
     name = "gemini"
     title = "Gemini CLI"
 
     def watched(self) -> Sequence[Path]:
+        """Return the folder of all projects."""
         return [self.folder / "tmp"]
 
     def concerns(self, path: str) -> bool:
+        """Return whether a path is a session file in a `chats` folder."""
         return (
             _FILE.fullmatch(os.path.basename(path)) is not None
             and "chats" in Path(path).parts[-3:-1]
         )
 
     def resume(self, session: str) -> Sequence[str]:
+        """Return the command that resumes a session."""
         return ["gemini", "--resume", session]
 
     def files(self) -> Iterator[os.DirEntry[str]]:
@@ -142,6 +147,10 @@ class Gemini(FileClient):
     def read(
         self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
     ) -> tuple[Session, Generator[Message]]:
+        """Read the whole file, and return the session and its messages.
+
+        Raises RewoundError if `offset` is not 0, and VaultIndexError for an empty file.
+        """
         if offset:
             raise RewoundError
         file, unknown = Path(listed.place), set[str]()

@@ -39,6 +39,8 @@ class _Known:
 
 
 class GoingOn:
+    """Renders the sessions of one client, and caches long ones. Thread-safe."""
+
     def __init__(self, client: Client, include: Collection[str]) -> None:
         self._client, self._include = client, include
         self._known: OrderedDict[str, _Known] = OrderedDict()

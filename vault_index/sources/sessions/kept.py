@@ -88,6 +88,7 @@ class Kept:
         return stamp, text
 
     def stamp(self, path: str) -> FileStamp | None:
+        """Return the stamp of a copy; None if missing or invalid."""
         with suppress(OSError, ValueError):
             return _stamp(self._file(path))
         return None

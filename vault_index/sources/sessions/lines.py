@@ -24,6 +24,7 @@ _DECODER = json.JSONDecoder()
 
 
 def plain(file: Path) -> IO[bytes]:
+    """Open an uncompressed file."""
     return file.open("rb")
 
 

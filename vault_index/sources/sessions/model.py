@@ -15,6 +15,8 @@ Speaker = Literal["user", "assistant", "summary"]
 
 @dataclass(frozen=True, slots=True)
 class Session:
+    """The metadata of a session."""
+
     id: str
     """Unique across clients; contains letters, digits, `_` and `-`."""
     title: str
@@ -68,21 +70,29 @@ class LeftOut(str):
 
 @dataclass(frozen=True, slots=True)
 class Text:
+    """A text by the user or the model, in markdown."""
+
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
+    """The model's reasoning before an answer."""
+
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
+    """A file or image in a prompt, by name or media type."""
+
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
+    """A tool call with its outcome."""
+
     tool: str
     status: str
     target: str
@@ -100,6 +110,8 @@ Part = Text | Reasoning | Attachment | ToolCall
 
 @dataclass(frozen=True, slots=True)
 class Message:
+    """A message of a session, or one block of an answer."""
+
     id: str
     answers: str
     """Id of the prompt that an assistant message answers."""

@@ -92,6 +92,7 @@ def with_targets(folders: Iterable[str]) -> set[str]:
 
 
 def path_of(session: "Session") -> str:
+    """Return the document path of a session: `<project>/<session>.md`."""
     return f"{_folder(session.project)}/{session.id}.md"
 
 
@@ -106,6 +107,7 @@ def _folder(project: str) -> str:
 
 
 def redacted(text: str) -> str:
+    """Return a text without credentials."""
     # Imported late, because most searches list no sessions.
     from vault_index.secrets.find import redact
 

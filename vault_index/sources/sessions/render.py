@@ -39,6 +39,8 @@ _UNSAFE_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
+    """A rendered session."""
+
     text: str
     turns: int
     redacted: int
@@ -110,11 +112,13 @@ class Renderer:
         """The current list of consecutive tool calls and attachments."""
 
     def copy(self) -> "Renderer":
+        """Return a copy that further messages do not affect."""
         other = copy(self)
         other._blocks, other._items = [*self._blocks], [*self._items]
         return other
 
     def add(self, message: Message) -> None:
+        """Render one message; another speaker or prompt begins a new turn."""
         self._tokens += message.tokens
         if message.speaker != "summary":
             self._agent, self._model = message.agent or self._agent, message.model or self._model

@@ -22,9 +22,11 @@ class Several:
         )
 
     def present(self) -> bool:
+        """Return whether any folder has data."""
         return any(one.present() for one in self._clients)
 
     def listing(self) -> Listing:
+        """List the sessions of all folders."""
         listings = [one.listing() for one in self._clients]
         sessions = dict[str, Listed]()
         for client, listed in zip(reversed(self._clients), reversed(listings), strict=True):
@@ -37,29 +39,37 @@ class Several:
         )
 
     def session(self, id_: str) -> Listed | None:
+        """Return the current state of a session, from its folder."""
         return self._owner(id_).session(id_)
 
     def read(
         self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
     ) -> tuple[Session, Generator[Message]]:
+        """Return a session and its messages, from its folder."""
         return self._owner(listed.session.id).read(listed, include, problems, offset)
 
     def times(self, listed: Listed) -> Sequence[int]:
+        """Return the times of the messages."""
         return self._owner(listed.session.id).times(listed)
 
     def version(self) -> object:
+        """Return a value that changes when any folder may have changed."""
         return [one.version() for one in self._clients]
 
     def watched(self) -> Sequence[Path]:
+        """Return the folders to watch, of all data folders."""
         return [folder for one in self._clients for folder in one.watched()]
 
     def concerns(self, path: str) -> bool:
+        """Return whether a path belongs to a session in any folder."""
         return any(one.concerns(path) for one in self._clients)
 
     def held_by(self, path: str) -> Session | None:
+        """Return the only session that a file holds; None if unknown or shared."""
         return next(filter(None, (one.held_by(path) for one in self._clients)), None)
 
     def resume(self, session: str) -> Sequence[str]:
+        """Return the command that resumes a session."""
         return self._owner(session).resume(session)
 
     def deleted(self, listed: Listed) -> bool:
@@ -67,6 +77,7 @@ class Several:
         return all(one.deleted(listed) for one in self._clients)
 
     def forget(self, sessions: Collection[str]) -> None:
+        """Drop cached titles and folders of these sessions."""
         for one in self._clients:
             one.forget(sessions)
 

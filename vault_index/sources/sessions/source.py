@@ -76,6 +76,7 @@ class SessionSource:
 
     @cached_property
     def client(self) -> Client:
+        """The client, opened on first use."""
         return open_client(self._name, self._all)
 
     @cached_property
@@ -95,6 +96,7 @@ class SessionSource:
 
     @property
     def shape(self) -> str:
+        """Fingerprint of the renderer's version and the `include` setting."""
         return f"{RENDERED}/{','.join(sorted(self._include))}"
 
     def scan_places(self, places: Iterable[str]) -> Scan:
@@ -170,6 +172,7 @@ class SessionSource:
         return Scan(tuple(refs), unreadable=tuple(unreadable))
 
     def look(self, path: str) -> DocumentRef | None:
+        """Look up one session, or its kept copy. Raises VaultIndexError."""
         listed = self._of_client(path)
         # Every search looks at its hits, so read kept copies only if necessary.
         kept = self.kept.stamp(path) if self.kept and (listed is None or listed.partial) else None
@@ -178,6 +181,7 @@ class SessionSource:
         return self._ref(listed) if listed is not None else None
 
     def read(self, ref: DocumentRef) -> RawDocument:
+        """Render a session, or read its kept copy. Raises NotFoundError, VaultIndexError."""
         # Imported late, because searches do not render.
         from vault_index.secrets.find import redact
         from vault_index.sources.sessions.model import LeftOut
@@ -231,6 +235,7 @@ class SessionSource:
         return None
 
     def stamp(self, path: str) -> FileStamp | None:
+        """Return the current stamp of a session; `_UNKNOWN` if the client's data are unreadable."""
         try:
             found = self.look(path)
         except VaultIndexError:
@@ -247,6 +252,7 @@ class SessionSource:
         return None
 
     def stays_home(self, path: str) -> bool:
+        """Return whether a session must not leave the machine. Raises VaultIndexError."""
         if self.config.local_only is True:
             return True
         listed = self._listed(path) if self.config.local_only else None
@@ -295,6 +301,7 @@ class SessionSource:
         return ""
 
     def missing(self) -> str:
+        """Return why the client's data are missing, or ""."""
         reason = f"no {self.title} sessions in {' or '.join(map(str, self._folders))}"
         return (
             ""
@@ -306,6 +313,7 @@ class SessionSource:
 
     @property
     def remedy(self) -> str:
+        """The hint for missing data."""
         section = f"sessions.{self._name}"
         return f"set {section}.data, or run `vault-index config set {section}.enabled false`"
 
@@ -320,9 +328,11 @@ class SessionSource:
     # --- watching --------------------------------------------------------------------------------------------
 
     def watched(self) -> Sequence[Path]:
+        """Return the folders to watch; empty without a data folder."""
         return self.client.watched() if self._there() else ()
 
     def version(self) -> object:
+        """Return a value that changes when the client may have written; None without data."""
         return self.client.version() if self._there() else None
 
     # --- inside ----------------------------------------------------------------------------------------------

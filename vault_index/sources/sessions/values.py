@@ -48,6 +48,7 @@ def read_object(data: bytes, what: str, problems: list[str]) -> Json | None:
 
 
 def text_of(value: Json, *path: str) -> str:
+    """Return the string below these keys, as valid Unicode; empty if absent."""
     found = _at(value, path)
     return str(mended(found)) if isinstance(found, str) else ""
 
@@ -72,6 +73,7 @@ def time_of(value: Json, *path: str) -> int | None:
 
 
 def object_of(value: Json, *path: str) -> Json:
+    """Return the object below these keys; empty if absent."""
     found = _at(value, path)
     return found if isinstance(found, dict) else {}
 
