@@ -43,10 +43,10 @@ class Embedder(Protocol):
         """
 
     def embed_query(self, text: str, before: Callable[[], object] | None = None) -> Vector:
-        """Like `embed` for one query, with short timeouts."""
+        """Return the vector of one query, as `embed` does, but with short timeouts."""
 
     def prepare(self) -> None:
-        """Start to load the model in the background, because a query is expected."""
+        """Start loading the model in the background, before an expected query."""
 
     def release(self, unused: float) -> bool:
         """Free a model that was not used for `unused` seconds; return whether one was freed.
@@ -61,9 +61,9 @@ class Embedder(Protocol):
 def open_embedder(config: "EmbeddingConfig", space: VectorSpace | None = None) -> Embedder | None:
     """Return the configured embedder, or None for provider `none`.
 
-    With `space`, return the embedder of that space, whose model may be in replacement. It is
-    refused if texts would go to a server that is no longer configured. Without `space`, a server's
-    model of unknown dimensions gets one request with a fixed text. Raises ConfigError,
+    With `space`, return the embedder of that space; its model may be the one being replaced. Raises
+    EmbedderRefused if texts would go to a server that is no longer configured. Without `space`, a
+    server's model of unknown dimensions gets one request with a fixed text. Raises ConfigError,
     EmbedderError.
     """
     if config.provider == "none":

@@ -33,7 +33,7 @@ PROBE = "How long are your vectors?"
 
 _OPENAI = "https://api.openai.com/v1"
 _NO_KEY = "none"
-"""Key sent if none is set, because local servers accept any."""
+"""Key sent without a configured key: local servers accept any key."""
 _COMMAND_SECONDS = 10.0
 """Timeout of `api_key_command`."""
 
@@ -54,7 +54,7 @@ def endpoint(config: "EmbeddingConfig") -> str:
 def proxy_for(config: "EmbeddingConfig") -> str:
     """Return the proxy from the environment, or "".
 
-    A local server gets none, to keep texts local.
+    Texts for a local server do not pass a proxy.
     """
     from urllib.request import getproxies, proxy_bypass  # late: the HTTP library imports it anyway
 
@@ -90,7 +90,7 @@ def find_key(config: "EmbeddingConfig", environ: Mapping[str, str] = os.environ)
             raise EmbedderRefused(
                 "no API key for OpenAI",
                 f"set {name} in the environment, or embedding.api_key_command to a command that"
-                ' prints the key; embedding.provider = "local" needs none',
+                ' prints the key; embedding.provider = "local" needs no key',
             )
         return _NO_KEY
     if not key.isascii() or not key.isprintable() or " " in key:

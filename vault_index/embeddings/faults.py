@@ -23,7 +23,7 @@ _OUTAGES = frozenset({408, 409, 425, 429, 502, 503, 504})
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Data of a request for its error message; `key` and `texts` serve to redact it."""
+    """The request that an error message is about; `key` and `texts` are redacted from it."""
 
     endpoint: str
     model: str
@@ -118,7 +118,7 @@ def _message(said: object) -> str:
 
 
 def _quote(message: str, asked: Asked) -> str:
-    """Return `: ` and the server's message; empty if it has none or quotes the request."""
+    """Return `: ` and the server's message; empty without one, or if it quotes the request."""
     words = " ".join("".join(c if c.isprintable() else " " for c in message).split())
     if not words or words.startswith("<"):
         return ""

@@ -136,7 +136,7 @@ class OpenAIEmbedder:
                 "/embeddings", cast_to=bytes, body=body, options={"timeout": asked.timeout}
             )
         except openai.APIError as error:
-            # Drop the cause, whose text may contain the key or the note.
+            # Drop the cause: its text may contain the key or the note.
             raise translate(error, asked) from None
         except RuntimeError:  # from the HTTP library after `close`
             if self._closed.is_set():
@@ -159,7 +159,7 @@ def _client(url: str, key: str, proxy: str) -> openai.OpenAI:
 def _parameters(config: "EmbeddingConfig", space: VectorSpace) -> dict[str, object]:
     """Return the parameters of each request.
 
-    Base64 takes a quarter of the bytes of JSON numbers, but other servers than OpenAI may refuse
+    Base64 takes a quarter of the bytes of JSON numbers, but servers other than OpenAI may refuse
     `encoding_format`.
     """
     given = {

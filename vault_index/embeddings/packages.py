@@ -17,9 +17,9 @@ _ANY_CLONE = "CLONE"
 def install_multilingual() -> str:
     """Return the command for the tool that installed this program: pipx, uv or pip.
 
-    A program from a package index gets the model from there. Any other gets it from its clone,
-    where `make multilingual` builds it, because the index may not have these names. PEP 610 records
-    the origin.
+    If the program came from a package index, the model comes from there, too. Otherwise `make
+    multilingual` builds it in the clone, because the index may not have these packages. The origin
+    is recorded by PEP 610.
     """
     clone = _clone()
     if clone is None:

@@ -19,7 +19,7 @@ _LONGEST_CACHED_WORD = 24
 _KNOWN_PIECE = 3
 """Smallest number of letters in a piece that counts as known."""
 _UNKNOWN_LETTERS = 4
-"""Letters that an unknown word counts as."""
+"""Number of letters that an unknown word counts as."""
 _LONG = 5
 """Smallest number of letters in a piece that counts as an English word at any rank."""
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -134,7 +134,7 @@ def _replacement(character: str) -> str:
 
 
 def _is_ideograph(code: int) -> bool:
-    """Whether BERT treats a character as a Chinese word of its own; Kana and Hangul are not."""
+    """Return whether BERT treats a character as a separate word, as it does for Chinese."""
     return (
         0x4E00 <= code <= 0x9FFF
         or 0x3400 <= code <= 0x4DBF
@@ -147,7 +147,7 @@ def _is_ideograph(code: int) -> bool:
     )
 
 
-# --- the vocabulary of the local model -----------------------------------------------------------------------------
+# --- the vocabulary of the local model ------------------------------------------------------------
 
 
 def read_pieces() -> list[str]:
@@ -175,7 +175,7 @@ def release() -> None:
 
 
 def is_english(word: str) -> bool:
-    """Whether a lower-case word, or its singular, is a piece of the vocabulary."""
+    """Return whether a lower-case word, or its singular, is a piece of the vocabulary."""
     return word in _words() or (word.endswith("s") and word[:-1] in _words())
 
 

@@ -1,4 +1,4 @@
-"""Build the sources of the current configuration, and count their chunks without a vector."""
+"""Builds the sources of the current settings, and counts their chunks without a vector."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import count_pending, lacking_documents
 from vault_index.store.state import State
 
-if TYPE_CHECKING:  # spares queries the import of the embedding modules
+if TYPE_CHECKING:  # so that queries skip the import of the embedding modules
     from vault_index.indexer.outbound import Moment, Now, Origins
 
 
@@ -27,7 +27,7 @@ def vaults_of(config: Config) -> dict[str, VaultSource]:
 
 
 def sessions_of(config: Config, vaults: Mapping[str, VaultSource]) -> tuple[Source, ...]:
-    """Return one source per client; only clients in `config.told` are mirrored."""
+    """Return one source per enabled client; only clients in `config.told` are mirrored."""
     enabled = [name for name, client in config.clients.items() if client.enabled]
     vault = config.memory_source() if config.sessions.mirror else None
     if vault is None or config.told.isdisjoint(enabled):
@@ -91,7 +91,7 @@ class Moments:
 def waiting(
     db: Database, row: SpaceRow | None, provider: str, now: Now, document_id: int | None = None
 ) -> tuple[int, int]:
-    """Count the chunks that wait for a vector, and those without one because they are local-only.
+    """Count the chunks that wait for a vector, and the local-only chunks, which get no vector.
 
     `row` None means a future space of `provider`. With `document_id`, count only that document.
     """

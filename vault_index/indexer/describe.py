@@ -28,10 +28,10 @@ _DATE_IN_NAME = re.compile(
 _DAY = len("2027-02-01")
 _DIGEST_CHARACTERS = 200
 _REPEATED = 4_000
-"""Maximum characters of the title, the tags and so on, which are repeated in every chunk.
+"""Maximum characters of the title, the tags and so on, which every chunk repeats.
 
-Keeps the size of the index proportional to the text; less for documents with very many short
-sections.
+It keeps the size of the index proportional to the text. Documents with very many short sections get
+less.
 """
 _REPEATED_AT_LEAST = 64_000
 _KEY = re.compile(r"^- ([^:\n]+): ", re.MULTILINE)
@@ -48,7 +48,7 @@ def describe(
     omitted: str | None = None,
     unreviewed: int = 0,
 ) -> DocumentRow:
-    """Return the rows of one document. Equal files give equal rows, because the clock is not used.
+    """Return the rows of one document. Equal files give equal rows at any time.
 
     `born` returns the creation time of a path, for documents that do not state it.
     """
@@ -133,7 +133,10 @@ def _is_made(path: str, front: Mapping[str, Any]) -> bool:
 
 
 def _still_said(path: str, title: str) -> str:
-    """Remove words of an earlier title from a generated path, because files are not renamed."""
+    """Return a generated path without its words if these are from an earlier title.
+
+    A new title does not rename the file.
+    """
     folder, _, name = path.removesuffix(".md").rpartition("/")
     words = (word for word in name[_DAY:].split("-") if not word.isdecimal())
     return path if {*words} <= {"", *index_words(title)} else f"{folder}/{name[:_DAY]}"
@@ -151,9 +154,9 @@ def _chunk_rows(
 ) -> Iterator[ChunkRow]:
     """Yield the rows of all chunks; `texts` are the chunks of the frontmatter.
 
-    The frontmatter is also a column of every other chunk, so that required and excluded words may
-    match in different places. For the same reason a generated title is a field of all chunks but
-    the first, which contains it.
+    Every other chunk has the frontmatter in a column, so that required and excluded words may match
+    in different places. For the same reason, a generated title is a field of all chunks except the
+    first, which contains it.
     """
     both = *texts, *chunks
     room = min(
@@ -212,9 +215,9 @@ def _within(headings: tuple[str, ...], room: int) -> tuple[str, ...]:
 def embedding_context(parsed: ParsedDocument, headings: Sequence[str], room: int) -> str:
     """Return the text embedded before a chunk: `[tags] title > heading path`.
 
-    Only a title in the document counts; with a title from the file name, renaming a note would cost
-    new embeddings. Only frontmatter tags count, because adding an inline tag must not change the
-    note's other chunks. Each part has at most `room` characters.
+    Only a title in the document counts: with the file name as title, a new name would cost new
+    embeddings. Only frontmatter tags count: a new inline tag must not change the other chunks of
+    the note. Each part has at most `room` characters.
     """
     title = (parsed.title[:room],) if parsed.title_in_text else ()
     crumbs = " > ".join((*title, *(headings[1:] if headings[:1] == title else headings)))

@@ -1,4 +1,4 @@
-"""Hold the open embedders: the configured one, and the one of the serving space."""
+"""Opens embedders and keeps them: the configured one, and the one of the serving space."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import document_states
 from vault_index.store.state import State
 
-if TYPE_CHECKING:  # spares keyword queries the import of the embeddings
+if TYPE_CHECKING:  # so that keyword queries skip the import of the embeddings
     from vault_index.embeddings import Embedder
     from vault_index.indexer.outbound import Now
     from vault_index.store.reader import IndexReader
 
 _LONGEST_QUESTION = 4000
-"""Maximum query length in characters, about the largest passage; each further thousand costs the
-local model 60 ms.
+"""Maximum query length in characters, about the largest passage.
+
+Each further thousand costs the local model 60 ms.
 """
 
 
@@ -69,7 +70,7 @@ class Embedders:
         origins: QueryOrigins,
         filters: Filters,
     ) -> Vector:
-        """Return the vector of a query in `space`, which may be of a model that is being replaced.
+        """Return the vector of a query in `space`; its model may be the one being replaced.
 
         A long query is truncated. `limited`: whether `reader` shows only a part of the index.
         """

@@ -1,4 +1,4 @@
-"""Detect added and removed files in a folder tree by the modification times of its folders."""
+"""Detects added and removed files in a folder tree by the modification times of its folders."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ Times = Mapping[str, int]
 
 
 class FolderTimes:
-    """Remembers folder trees. Editing a file changes no folder; the watcher detects that."""
+    """Remembers folder trees. An edit of a file changes no folder; the watcher detects edits."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Times] = {}

@@ -47,7 +47,7 @@ from vault_index.store.state import STATE_MADE, State
 from vault_index.store.versions import Versions
 from vault_index.store.writer import IndexWriter
 
-if TYPE_CHECKING:  # spares `add` the import of the embedding modules
+if TYPE_CHECKING:  # so that `add` skips the import of the embedding modules
     from vault_index.indexer.outbound import Now
 
 log = logging.getLogger(__name__)
@@ -133,7 +133,7 @@ class WriteSide:
                 self._open_writer().mark_stale()
                 write_meta(self._open_writer(), ROWS_MADE_WITH, str(ROWS_VERSION))
             wanted, unread = places, self._unread()
-            # This key distinguishes a lost state from one that never existed.
+            # With this key, a missing state is known to be lost.
             if not (dry_run or unread or read_meta(self._open_writer(), STATE_MADE)):
                 write_meta(self._open_writer(), STATE_MADE, "made")
             if self._config.sessions.mirror and not dry_run and not unread:
@@ -175,7 +175,7 @@ class WriteSide:
     def embed(
         self, *, rebuild: bool, progress: Progress, cancel: CancelToken | None = None
     ) -> EmbedReport:
-        """Embed every missing vector; with `rebuild`, compute all again beside the serving ones."""
+        """Embed every chunk without a vector; with `rebuild`, all, while the old vectors serve."""
         return self._fill(progress, cancel or CancelToken(), renew=rebuild)
 
     def refill(self, *, progress: Progress) -> EmbedReport:
@@ -191,7 +191,7 @@ class WriteSide:
         return self._fill(progress, CancelToken())
 
     def embed_step(self, renew: bool) -> EmbedReport:
-        """Embed one small batch, after that of the last step; with `renew`, the first of all."""
+        """Embed one small batch after the one of the last step; with `renew`, begin a new space."""
         return self._fill(no_progress, CancelToken(lambda: True), renew=renew, resume=True)
 
     @contextmanager
@@ -224,7 +224,7 @@ class WriteSide:
         """Store the origins of new documents (path, uid, origin), with those of their sessions."""
         scope, resolved = PrivateScope(self._config), []
         for path, uid, origin in origins:
-            with suppress(VaultIndexError):  # asked again before anything is sent
+            with suppress(VaultIndexError):  # resolved again before anything is sent
                 origin = scope.resolve(origin)
             resolved.append((path, uid, origin))
         self._state.put_origins(source, resolved)
@@ -431,7 +431,7 @@ class WriteSide:
                     kept.unlink()
 
     def _unread(self) -> Problem | None:
-        """Return why sessions are not read: without the state, forgotten ones would come back."""
+        """Return why sessions are not read now: without the state, forgotten ones would return."""
         try:
             self._state.check()
         except StateDamagedError as error:
@@ -441,10 +441,9 @@ class WriteSide:
     def _repairing(
         self, work: Callable[[], SyncReport], *, whole: bool = False
     ) -> tuple[SyncReport, tuple[Problem, ...]]:
-        """Do `work`; if index or cache are damaged or too old, replace them and repeat it.
+        """Do `work`; if the index or cache is damaged or too old, replace it and repeat the work.
 
-        Unless the work reads the `whole` of the sources, sync them afterwards to fill the new
-        index.
+        If the work does not read the `whole` of the sources, sync them to fill the new index.
         """
         problems: list[Problem] = []
         while True:
@@ -468,7 +467,8 @@ class WriteSide:
         refill(self._open_cache(), self._home.index_db)
         return Problem(
             "cache_rebuilt",
-            f"{error.message}; it was set aside as {kept.name}, and a new one was filled from the index",
+            f"{error.message}; it was set aside as {kept.name},"
+            " and a new one was filled from the index",
             "only texts without a vector in the index are embedded again; you can delete that file",
         )
 

@@ -1,10 +1,10 @@
 """The privacy gate, which every text and query for a remote embedder passes.
 
-An index row may be outdated. So no text is sent of a document that is `local_only`, removed,
-excluded, changed since it was indexed (it waits for the next sync), or of a removed source. No
-query is sent that comes from a private project or asks for private documents. Nothing is sent if
-the settings cannot be read. Credentials are redacted from the rest. Before sending, the daily limit
-is checked and the ledger is written.
+An index row may be outdated, so the gate checks the current settings and files. It sends no text of
+a document that is `local_only`, removed, excluded or in a removed source. A document that changed
+since it was indexed waits for the next sync. The gate sends no query that comes from a private
+project or asks for private documents. It sends nothing while the settings cannot be read. It
+redacts credentials from the rest. Before sending, it checks the daily limit and writes the ledger.
 """
 
 import json
@@ -41,9 +41,9 @@ from vault_index.store.state import State
 from vault_index.times import local_day
 
 _MANY = 1000
-"""Number of documents of a source from which one full scan is cheaper than single checks."""
+"""Number of documents of a source above which a full scan is faster than single checks."""
 _JUDGED = 200
-"""Maximum number of documents that match a query's filters to check; one of them must be public."""
+"""Maximum number of matches of a query's filters to check; at least one must be public."""
 _MOST_PATHS = 20_000
 """Maximum number of documents that a `path:` filter may match; a broader query is not sent."""
 _QUERIES = "(queries)"
@@ -53,8 +53,7 @@ _SESSION = re.compile(
 """Matches the session ids of all clients."""
 
 Origins = Mapping[str | tuple[str, str], Sequence[Origin]]
-"""The origins of memories and mirrored sessions, recorded when they were written (`State.origins`).
-"""
+"""The origins of memories and mirrored sessions, as recorded by `State.put_origins`."""
 
 
 class Question(NamedTuple):
@@ -189,7 +188,7 @@ class Moment:
             )
 
     def _judge(self) -> Callable[[DocumentState], bool | None]:
-        """Return a function that tells whether the settings keep a document local; None if unknown.
+        """Return a function: do the settings keep a document local? Its result is None if unknown.
 
         It caches origins, so use it at once.
         """
@@ -206,7 +205,7 @@ class Moment:
                 return None
 
         def placed(origin: Origin) -> Sequence[Origin]:
-            """Add the recorded origin of its session, which may be deleted by now."""
+            """Add the recorded origin of the session, which its client may have deleted since."""
             known = (
                 recorded().get(("", origin.session), ())
                 if origin.session and not origin.client
@@ -217,7 +216,7 @@ class Moment:
         return judge
 
     def _origins_of(self, document: DocumentState, known: Origins) -> Sequence[Origin]:
-        """Return the origins of a document, by its text and as recorded for its id or path."""
+        """Return the origins of a document: from its text, and recorded for its id or path."""
         front = json.loads(document.origin) if document.origin else {}
         said = said_in(front, document.tags.split())
         if document.source in self._scope.clients:
@@ -303,8 +302,8 @@ class Outbound:
     def embed(self, texts: Sequence[Sequence[PendingChunk]]) -> dict[bytes, Vector]:
         """Return the vectors, by key, of the texts that may be sent now.
 
-        Each text is given as its chunks, and is sent for one whose document may be sent. Raises
-        EmbedderError.
+        Each text is given as the chunks that share it. It is sent if the document of at least one
+        of them may be sent. Raises EmbedderError.
         """
         while (
             chunks := self._leaving(texts)
@@ -313,7 +312,7 @@ class Outbound:
         ):
             try:
                 vectors = self._embedder.embed(self._texts(chunks), partial(self._check, chunks))
-            except _NoLonger:  # while waiting for a server, much may change
+            except _NoLonger:  # settings and files may change while waiting for a server
                 continue
             return {chunk.embed_key: vector for chunk, vector in zip(chunks, vectors, strict=True)}
         return {}
@@ -341,7 +340,8 @@ class Outbound:
             if stays:
                 raise EmbedderRefused(
                     "the query was not sent: local_only keeps it on this machine",
-                    "keywords answer it; if it comes from a folder that is not private, give it as `directory`",
+                    "keywords answer it; if it comes from a folder that is not private,"
+                    " give it as `directory`",
                 )
             return moment
 
@@ -395,7 +395,8 @@ class Outbound:
         spent, cost = self._state.tokens_sent(today), sum(costs)
         if limit and spent + cost > limit:
             raise EmbedderRefused(
-                f"the daily limit of {limit:,} tokens is reached ({spent:,} sent today, {cost:,} more needed)",
+                f"the daily limit of {limit:,} tokens is reached"
+                f" ({spent:,} sent today, {cost:,} more needed)",
                 "continue tomorrow, or raise embedding.daily_token_limit",
             )
         space, via = self._embedder.space, self._embedder.via

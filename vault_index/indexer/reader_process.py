@@ -3,10 +3,11 @@
     first  --(source, documents, settings)-->  second
     first  <--(rows, or None, in their order)--  second
 
-It only speeds up the sync. A document that the second process cannot read, and every document after
-its death, is None. The first process then reads it and reports its problem. The second process ends
-with the pipe, whose size limits how far it reads ahead. The multiprocessing module would import the
-caller's main program again.
+It only speeds up the sync. The result is None for a document that the second process cannot read,
+and for every document after its death. The first process then reads the document and reports its
+problem. The second process ends with the pipe, and the size of the pipe limits how far it reads
+ahead. The multiprocessing module is not used, because it would import the caller's main program
+again.
 """
 
 import os
@@ -28,15 +29,16 @@ from vault_index.store.writer import KnownDocument
 _FIRST = 60
 """Documents that the first process reads while the second one starts."""
 _AHEAD = 1 << 20
-"""Size of the pipe in bytes, the maximum on Linux: the second process continues while words are
-counted.
+"""Size of the pipe in bytes, the maximum on Linux.
+
+So the second process continues while the first one counts words.
 """
 
 
 def read_ahead(
     source: Source, work: Work, settings: RowSettings
 ) -> Generator[Read | FileStamp | None]:
-    """Yield the result for each document; None for those to be read here."""
+    """Yield the result for each document; None for a document that the caller must read."""
     with reading(source, work[_FIRST:], settings) as found:
         yield from repeat(None, min(_FIRST, len(work)))
         yield from islice(found, max(len(work) - _FIRST, 0))
@@ -46,7 +48,7 @@ def read_ahead(
 def reading(
     source: Source, work: Iterable[Job], settings: RowSettings
 ) -> Iterator[Iterator[Read | FileStamp | None]]:
-    """Run the second process and yield its results; endless, with None after the last document."""
+    """Run the second process and yield its results, then None without end."""
     try:
         process = _started(source, work, settings)
     except OSError:  # too many processes, or no space: continue without it

@@ -12,14 +12,12 @@ from vault_index.store.versions import packed
 from vault_index.store.writer import DocumentRow, KnownDocument
 
 ROWS_VERSION = 14
-"""Increase it when the same file would give other rows than before; every document is then read
-again.
-"""
+"""Increase it when the same file would give other rows; then every document is read again."""
 
 # A file changed within one clock tick of its stamp may change again with the same stamp.
 _RACY_NS = 20_000_000
 _COARSE_NS = 2_020_000_000
-"""The same for whole-second times, or even seconds on FAT."""
+"""The clock tick of file systems with whole seconds, or even seconds (FAT)."""
 
 
 class RowSettings(NamedTuple):
@@ -29,20 +27,21 @@ class RowSettings(NamedTuple):
     chunk_overlap: int
     memory_dir: str
     deleted: tuple[bytes, frozenset[int]] = (b"", frozenset())
-    """Salt and fingerprints of deleted memories. Sessions that quote them are marked when they
-    change.
-    """
+    """Salt and fingerprints of deleted memories; quotes of them are omitted from sessions."""
 
     def made_with(self, source: Source) -> str:
         """Return a fingerprint of the settings; rows with another one are outdated."""
-        return f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}/{self.memory_dir}/{source.shape}"
+        return (
+            f"{ROWS_VERSION}/{self.chunk_tokens}/{self.chunk_overlap}"
+            f"/{self.memory_dir}/{source.shape}"
+        )
 
 
 class Plan(NamedTuple):
     """The work of a sync: the difference between the files and the index.
 
-    `changed` pairs a file with its previous row. A removed row may later match an added file (a
-    move).
+    `changed` pairs a file with its previous row. A removed row may later match an added file, which
+    is then a move.
     """
 
     added: tuple[DocumentRef, ...]
@@ -137,7 +136,7 @@ def read_document(
 
 
 def _believed(stamp: FileStamp, read_at: int) -> FileStamp:
-    """Return the stamp to store. A file changed just before reading is marked to be read again."""
+    """Return the stamp to store; `UNTRUSTED` if the file changed just before it was read."""
     tick = _RACY_NS if stamp.ctime_ns % 1_000_000_000 else _COARSE_NS
     fresh = read_at - max(stamp.mtime_ns, stamp.ctime_ns) < tick
     return stamp._replace(ctime_ns=UNTRUSTED) if fresh else stamp

@@ -1,4 +1,4 @@
-"""Select the sessions of a scan to index: without forgotten and deleted ones."""
+"""Removes forgotten and deleted sessions from a scan."""
 
 import logging
 import time
@@ -25,12 +25,13 @@ Known = dict[str, KnownDocument]
 def settled(
     source: SessionSource, scan: Scan, known: Known, state: State, *, same: bool
 ) -> tuple[Scan, Known]:
-    """Return the scan without these sessions, and the known rows, some marked to be read again.
+    """Return the scan without forgotten and deleted sessions, and the known rows.
 
-    If a session is gone, ask whether its client recorded a deletion. Clients do so by omitting it
-    from a list, and a lost or new list looks the same. So nothing counts as deleted if the folder
-    is not the `same` as before (a new machine, a moved home), if nothing is left, or if more than
-    half is gone at once.
+    Rows of sessions without a kept copy are marked to be read again.
+
+    A client records a deletion by omitting the session from a list, and a lost or new list looks
+    the same. So no missing session counts as deleted if the folder is not the `same` as before (a
+    new machine, a moved home), if no session is left, or if more than half are missing at once.
     """
     try:
         out = forgotten(state, (session_in(ref.path) for ref in scan.refs))
@@ -39,7 +40,7 @@ def settled(
     if out and not scan.vanished:
         source.client.forget(out)
     refs = [ref for ref in scan.refs if session_in(ref.path) not in out]
-    if scan.vanished or scan.unreadable:  # keep what is indexed, and read only what is not
+    if scan.vanished or scan.unreadable:  # keep indexed sessions, and read only the others
         refs = [ref for ref in refs if ref.path not in scan.kept or ref.path not in known]
     else:
         there = sum(ref.path not in scan.kept for ref in refs)
@@ -47,7 +48,7 @@ def settled(
         gone = {path for path in rows if known[path].stamp.ctime_ns != KEPT}
         may_be = same and there and len(gone) <= max(there, _FEW)
         hidden = _expire(source, scan.kept) | (_follow(source, gone) if may_be else set())
-        # Do not index their other traces (prompts) instead.
+        # Do not index other traces of them (prompts) instead.
         put_forgotten(
             state, [session_in(path) for path in hidden if source.knows(session_in(path))]
         )
@@ -68,7 +69,7 @@ def _follow(source: SessionSource, gone: Collection[str]) -> set[str]:
     deleted = {one.session.id: source.client.deleted(one) for one in listed.values()}
     for path, one in listed.items():
         if deleted.get(one.session.parent, deleted[one.session.id]):
-            with suppress(OSError):  # it stays searchable while it exists
+            with suppress(OSError):  # the session stays searchable while the copy exists
                 source.kept.remove(path)
                 removed.add(path)
     if removed:

@@ -35,16 +35,13 @@ from vault_index.store.writer import DocumentRow, IndexWriter, KnownDocument
 log = logging.getLogger(__name__)
 
 _MANY = 400
-"""Number of documents that justify a second reading process, which takes about half a second to
-start.
-"""
+"""Number of documents that justify a second process, which takes half a second to start."""
 _REMEMBERED_TOGETHER = 32
-"""Memories whose versions are recorded in one transaction, before their rows are written."""
+"""Memories per transaction that records versions, before their rows are written."""
 _WRITTEN_TOGETHER = 100
 """Documents written in one transaction.
 
-With fewer, common words are counted more often; with more, the process that reads ahead has to
-wait.
+With fewer, common words are counted more often. With more, the process that reads ahead must wait.
 """
 
 _Step = tuple[int, tuple[Job, Read | FileStamp | None]]
@@ -75,16 +72,16 @@ class Synchroniser:
         self._unread = unread
         """Returns why sessions are not read now, or None."""
         self._forget = forget
-        """Called with the paths of documents that are gone, or that quote one."""
+        """Called with the paths of removed documents, and of sessions that quote them."""
         self._state = state
         self._versions = Versions(state)
         self._again: dict[str, list[str]] = {}
         """Sessions to be read again, by source."""
         self._report = SyncReport()
         self._broken: list[str] = []
-        """Places of invalid frontmatter in files that were read in this sync."""
+        """Path, line and fault of each invalid frontmatter that this sync read."""
         self._looked_at: list[DocumentRef] = []
-        """The files at the places. They may have other names, for which no event arrives."""
+        """The files at the synced places; changes under other names (hard links) cause no event."""
 
     def sync(
         self,
@@ -95,8 +92,8 @@ class Synchroniser:
     ) -> SyncReport:
         """Sync all of `sources`, or only the files and folders in `places` (paths by source name).
 
-        If it is cancelled, removed documents keep their rows, and the next sync updates the names
-        and words.
+        If the sync is cancelled, removed documents keep their rows, and the next sync updates the
+        names and words.
         """
         started = time.monotonic()
         self._report = SyncReport()
@@ -150,7 +147,7 @@ class Synchroniser:
         answered = {ref.path for ref in scan.refs}
         if "" not in places:
             self._looked_at += scan.refs
-            # A path that is no document may be another name of one.
+            # A path that is not a document may be another name (hard link) of one.
             for place in set(places) - answered:
                 if stamp := source.stamp(place):
                     self._looked_at.append(DocumentRef(name, place, stamp))
@@ -158,7 +155,7 @@ class Synchroniser:
             path: row for path, row in known.items() if path in answered or scan.knows(path)
         }
         plan = diff(scan.refs, comparable, self._settings.made_with(source))
-        # It may have been edited under this name before the name was removed or reused.
+        # A file may have been edited under this name before the name was removed or reused.
         if "" not in places:
             rows = [*plan.removed, *(row for _, row in plan.changed)]
             self._looked_at += [
@@ -199,7 +196,7 @@ class Synchroniser:
     def _is_really_empty(self, source: Source) -> bool:
         """Return whether an empty folder is not just an unmounted disk.
 
-        It had no documents, or is the same folder, from which the last one was removed.
+        It is not if it had no documents, or if its last document was removed from the same folder.
         """
         known = len(self._writer.known(source.config.name))
         return not known or (
@@ -207,7 +204,7 @@ class Synchroniser:
         )
 
     def _apply(self, source: Source, plan: Plan) -> None:
-        """Write files first, then removals: a new file with a removed one's content is a move."""
+        """Apply a plan: write files before removals, to recognise moved files by their content."""
         vanished: dict[bytes, list[KnownDocument]] = {}
         for row in reversed(plan.removed):
             vanished.setdefault(row.content_hash, []).append(row)
@@ -288,7 +285,7 @@ class Synchroniser:
         )
 
     def _restored(self, row: DocumentRow) -> None:
-        """Treat the contents of a memory as not deleted: read sessions that quote it again."""
+        """Undelete the contents of a memory, and mark sessions that quote it to be read again."""
         salt, deleted = self._settings.deleted
         said = runs_in(row.title, *(chunk.text for chunk in row.chunks))
         back = self._state.restore_deleted(row.uid, [fingerprint(run, salt) for run in said])
@@ -302,7 +299,7 @@ class Synchroniser:
         return {path for _, path in places}
 
     def _read_ahead(self, source: Source, work: Work) -> Generator[Read | FileStamp | None]:
-        """Yield the results of the second process; None for documents to be read here."""
+        """Yield the results of the second process; None for a document to be read here."""
         if len(work) < _MANY:
             yield from repeat(None, len(work))
             return
@@ -327,7 +324,7 @@ class Synchroniser:
         for ref, read, old, moved in read_now:
             with self._guarded(ref):
                 row = old or moved
-                # Written even if only the file time changed, because dates can depend on it. Equal
+                # Write even if only the file time changed: dates can depend on it. Unchanged
                 # chunks cost nothing.
                 self._put(read, row.id if row else None)
                 written |= {row.id} if row else set()
@@ -421,8 +418,8 @@ class Synchroniser:
 def _seen(read: Read, before: tuple[str, str] | None) -> Seen | None:
     """Return the version of a memory that had the id and path `before`.
 
-    If its id derives from its path, the history moves to the new id: after a move, or when the file
-    gains or loses its own id.
+    If an id derives from the path, the history moves to the new id: after a move, or when the file
+    gains or loses an id of its own.
     """
     row = read.row
     if row.kind != "memory":

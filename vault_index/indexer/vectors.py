@@ -48,7 +48,7 @@ def open_space(
     """Return the space for `embedder`: the serving one if it has the same model, else a new one.
 
     Without an embedder there is no space (the cache keeps the vectors). `renew` starts a new space
-    beside the serving one, ignoring the cache.
+    without the cache, while the old space serves.
     """
     rows = read_spaces(writer)
     serving = next((row for row in rows if row.serving), None)
@@ -92,7 +92,7 @@ class VectorBuilder:
             cache.most_texts(embedder.space) or embedder.batch_texts, embedder.batch_texts
         )
         self.cursor = after
-        """The last chunk that was tried: texts that may not be sent now are skipped."""
+        """The last chunk that was tried, so that texts that may not be sent now are skipped."""
 
     def remaining(self) -> int:
         """Return the number of chunks to embed, without local-only ones for a remote embedder."""
@@ -126,7 +126,7 @@ class VectorBuilder:
             self.cursor = chunks[-1].chunk_id
             if known or any(done is not None for done in embedded):
                 return Step(sum(done or 0 for done in embedded), from_cache, finished=False)
-        # Serve the new space and drop the old one.
+        # Switch to the new space, and drop the old one.
         if not self._space.serving and self._is_complete():
             with self._lock():
                 serve_space(self._writer, self._space.id)
@@ -168,8 +168,8 @@ class VectorBuilder:
         """Embed one request.
 
         Return the number of vectors stored, or None if nothing may be sent now. A rejected request
-        is halved, down to the texts that are rejected alone. If there are none, the request was too
-        large, and its size becomes a limit for the server.
+        is halved until single texts are rejected. If no single text is rejected, the request was
+        too large, and its size becomes a limit for the server.
         """
         if len(part) > self._most_texts:
             return self._embed_halves(part, chunks)

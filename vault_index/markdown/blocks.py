@@ -24,12 +24,12 @@ DOLLARS = "$$"
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _DEEPEST = 18
-"""Token level near the limit below which markdown-it drops the rest of the document."""
+"""Token level just above the depth at which markdown-it drops the rest of the document."""
 MAX_LINES = 150_000
-"""Largest number of lines for the parser (about 10 MB), which limits the memory of its tokens."""
+"""Maximum number of lines to parse (about 10 MB), to limit the memory of the tokens."""
 
 _MAX_HEADINGS = 20_000
-"""Largest number of headings, because each makes a chunk."""
+"""Maximum number of headings, because each makes a chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Structure:
 
 
 def read_structure(lines: Sequence[str]) -> Structure:
-    """Read the blocks of a document; blank out its frontmatter first, to keep the line numbers.
+    """Read the blocks of a document, in which the caller blanked out the frontmatter.
 
     A text too long or nested too deeply for markdown-it is read by a plain splitter, with a fault.
     """
@@ -98,7 +98,7 @@ def _parser(with_math: bool) -> MarkdownIt:
 
 
 def math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Parse `$$ … $$` from the beginning of a line to the end of one; unclosed, it is text."""
+    """Parse `$$ … $$` from the start of a line to the end of a line; unclosed `$$` is text."""
     position = state.bMarks[start] + state.tShift[start]
     if not state.src.startswith(DOLLARS, position) or state.is_code_block(start):
         return False
@@ -183,7 +183,7 @@ def _trimmed(
 
 
 def _with_gaps(spans: Iterable[BlockSpan], lines: Sequence[str]) -> Iterator[BlockSpan]:
-    """Yield the spans, and the lines without a token (link definitions), so no text is lost."""
+    """Yield the spans, and spans for lines without a token (link definitions)."""
     position = 0
     for span in (*spans, BlockSpan(len(lines) + 1, len(lines))):
         start: int | None = None

@@ -9,14 +9,15 @@ from typing import NamedTuple
 
 _EDITING = frozenset(
     {
-        "edit", "multiedit", "write", "writefile", "notebookedit", "patch", "applypatch", "replace", "create",
-        "createfile", "strreplace", "strreplaceeditor", "insert", "delete", "deletefile",
+        "edit", "multiedit", "write", "writefile", "notebookedit", "patch", "applypatch",
+        "replace", "create", "createfile", "strreplace", "strreplaceeditor", "insert", "delete",
+        "deletefile",
     }
 )  # fmt: skip
 _RUNNING = frozenset(
     {
-        "bash", "shell", "shellcommand", "localshell", "localshellcall", "execcommand", "runshellcommand", "runcommand",
-        "terminal", "powershell",
+        "bash", "shell", "shellcommand", "localshell", "localshellcall", "execcommand",
+        "runshellcommand", "runcommand", "terminal", "powershell",
     }
 )  # fmt: skip
 """Tool names of the clients, in lower case and letters only."""

@@ -24,7 +24,7 @@ from vault_index import tokens
 from vault_index.models import Block, Chunk, ParsedDocument
 
 LONGEST_TOKEN = 128
-"""Characters of the longest cl100k_base token (a run of spaces), an upper bound per token."""
+"""Length of the longest cl100k_base token (a run of spaces), in characters."""
 
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?=\s)|(?<=[。！？])(?![。！？」』”’）])|(?<=[。！？][」』”’）])"
@@ -81,7 +81,7 @@ def chunk_fields(document: ParsedDocument, budget: int) -> tuple[Chunk, ...]:
 
 
 def _has_words(text: str) -> bool:
-    """Whether a text has more than rules, bullets and other marks."""
+    """Return whether a text has more than rules, bullets and other marks."""
     return bool(text.strip(_MARKS))
 
 
@@ -106,7 +106,7 @@ def _as_chunk(headings: tuple[str, ...], run: Sequence[_Unit]) -> Chunk:
 def _segments(units: Sequence[_Unit]) -> Iterator[Sequence[_Unit]]:
     start = 0
     for position, unit in enumerate(units):
-        # Equal consecutive lines are no anchors, else each would become a chunk.
+        # Consecutive equal lines are not anchors, or each would become a chunk.
         if position > start and unit.text != units[position - 1].text and _is_anchor(unit):
             yield units[start:position]
             start = position
@@ -199,7 +199,7 @@ def _fitting(text: str, budget: int) -> Iterator[tuple[str, int]]:
     if size <= budget or len(text) == 1:
         yield text, size
         return
-    # Usually one token holds at least one character; halve what does not fit.
+    # Usually one token holds at least one character; the recursion halves longer pieces.
     width = max(min(budget, len(text) // 2), 1)
     start = 0
     while start < len(text):

@@ -16,8 +16,7 @@ def code_spans(text: str) -> list[Span]:
     """Return the offsets of inline code in order, with its backticks; the end is exclusive.
 
     As in CommonMark, the next run of the same length closes a run of backticks; an unclosed run is
-    text. A table filled from the end gives the partner of each run, so unpaired backticks take
-    linear time.
+    text. A table, filled from the end of the text, gives the partner of each run in linear time.
     """
     runs = [match.span() for match in _RUN.finditer(text)]
     if len(runs) < 2:

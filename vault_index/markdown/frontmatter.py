@@ -16,7 +16,7 @@ from vault_index.unicode import mended
 
 _MAX_CHARACTERS = 64 * 1024
 _MAX_DEPTH = 50
-_MAX_INTEGER_BITS = 4096  # Python converts no longer ones to decimal
+_MAX_INTEGER_BITS = 4096  # Python refuses to convert longer ones to decimal
 _MANY_BRACKETS = 40
 _DEEP_INDENT = re.compile(r"^[ \t?:\-]{25}", re.MULTILINE)
 _ENTRY = re.compile(r"(?P<key>[^\s#\-\[\]{}:\"'&*!|>%@`,?][^:]{0,100}):(?:[ \t](?P<value>.*))?$")
@@ -30,8 +30,8 @@ _ITEM = re.compile(r"\s*-\s")
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Reads plain scalars by the YAML 1.2 core schema, as Obsidian does.
 
-    So `no`, `9:30`, `0x10` and dates are text. A number whose decimal form differs from its source
-    (`01234`, `1.10`, `1e3`) is text too.
+    So `no`, `9:30`, `0x10` and dates are text. A number is also text if it would be written in
+    another form (`01234`, `1.10`, `1e3`).
     """
 
     yaml_implicit_resolvers: Mapping[str, Any] = {}
@@ -77,10 +77,11 @@ class FieldText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """`lines` is the number of lines with fences; 0 without frontmatter."""
+    """The frontmatter of a document."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     lines: int = 0
+    """Number of lines, including the fences; 0 without frontmatter."""
     faults: tuple[Fault, ...] = ()
     texts: tuple[FieldText, ...] = ()
 
@@ -103,7 +104,7 @@ def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
         values, texts = _load(inside, 2)
         return Frontmatter(values, count, (), texts)
     except _NotAMapping as error:
-        # Prose between two rules stays in the body; like Obsidian, we report invalid properties.
+        # Prose between two rules stays in the body. Obsidian, too, reports invalid properties.
         return Frontmatter({}, 0, (_fault(error, 1),))
     except _ERRORS as error:
         values, texts, faults = _salvage(inside)
@@ -192,7 +193,8 @@ def _texts(key: str, node: yaml.Node, lines: Sequence[str], first: int) -> Itera
 def _refuse_bombs(text: str) -> None:
     """Reject aliases, which may expand to gigabytes, and deep nesting, which may crash C code.
 
-    Checks only suspicious texts, because reading events takes as long as loading. Raises YAMLError.
+    Only suspicious texts are checked, because reading the events takes as long as loading them.
+    Raises YAMLError.
     """
     aliases = "*" in text and "&" in text
     if (

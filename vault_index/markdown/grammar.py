@@ -25,12 +25,15 @@ Env = MutableMapping[str, Any]
 TOO_DEEP = "too_deep"
 FOOTNOTE = "footnote"
 _DEEPEST = 60
-"""Deepest token level; deeper blocks become text.
+"""Deepest token level; a list takes two levels.
 
-A list takes two. The parser itself would drop them.
+Deeper blocks become text, because the parser would drop them.
 """
 _CELLS = 20_000
-"""Table tokens beyond twice the text's length: filled rows can turn 2 kB into 65,000 cells."""
+"""Maximum number of table tokens, plus two per character of the text.
+
+The parser fills short rows, so 2 kB can become 65,000 cells.
+"""
 
 _DEFINITION = re.compile(r"\[\^([^\s\[\]^]{1,64})\]:")
 _MARKUP = re.compile(
@@ -125,7 +128,7 @@ def _plain(lines: Sequence[str]) -> list[Token]:
     return tokens
 
 
-# --- blocks ---------------------------------------------------------------------------------------------------------
+# --- blocks ---------------------------------------------------------------------------------------
 
 
 def _too_deep(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -175,7 +178,7 @@ def _push_block(state: StateBlock, kind: str, start: int, last: int, info: str =
     return True
 
 
-# --- inline text ----------------------------------------------------------------------------------------------------
+# --- inline text ----------------------------------------------------------------------------------
 
 
 def _markup(state: StateInline, silent: bool) -> bool:

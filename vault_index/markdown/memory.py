@@ -76,7 +76,7 @@ def projects_in(tags: Iterable[str]) -> list[str]:
 
 
 def last_moment(value: Any) -> float | None:
-    """Return an end time in seconds since the epoch; a date means the end of that day."""
+    """Parse an end time to seconds since the epoch; a date means the end of that day."""
     found = _parse_date(value, first=False)
     return (
         None

@@ -34,7 +34,7 @@ def nest(text: str, level: int) -> str:
         return text.strip("\n")
     result = _Nested(split_lines(text.strip("\r\n")), level).text()
     if _FENCE_IN_CONTAINER.search(result) and not _ends(result):
-        # Only a parser can close a fence in a list; a quotation contains it in any case.
+        # Only a parser can close a fence in a list, but a quotation always contains it.
         return "\n".join(f"> {line}".rstrip() for line in result.split("\n"))
     return result
 
@@ -114,7 +114,7 @@ def _escaped_comments(line: str) -> str:
 
 
 def _ends(text: str) -> bool:
-    """Whether a heading after the text is parsed as a heading."""
+    """Return whether a heading after the text is parsed as a heading."""
     from vault_index.markdown.blocks import read_structure  # late: few texts need it
 
     return read_structure([*text.split("\n"), "", "# end"]).first_h1 == "end"

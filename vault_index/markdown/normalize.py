@@ -43,7 +43,7 @@ def split_lines(text: str) -> list[str]:
 def fenced_lines(lines: Sequence[str]) -> int:
     """Return the number of lines of the `---` block at the top, with its fences; 0 without one.
 
-    Only its content decides whether it is frontmatter.
+    Whether the block is frontmatter depends on its content.
     """
     if not lines or lines[0].rstrip() != _FENCE:
         return 0
@@ -83,7 +83,7 @@ def project_forms(projects: str) -> set[str]:
 
 
 def identity(title: str, subtitle: str, facts: Sequence[str], body: str) -> bytes:
-    """Return the SHA-256 of all four, in NFC with whitespace collapsed.
+    """Return the SHA-256 of the four values, in NFC with whitespace collapsed.
 
     The order of facts matters.
     """
@@ -100,7 +100,7 @@ def identity(title: str, subtitle: str, facts: Sequence[str], body: str) -> byte
 
 
 def normal_text(text: str) -> str:
-    """`text` in NFC with runs of whitespace as one space."""
+    """Return a text in NFC, with each run of whitespace replaced by one space."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
@@ -120,5 +120,5 @@ def without_data(text: str) -> str:
 
 
 def _is_mixed(run: str) -> bool:
-    """Whether a run has digits and both cases, unlike words, paths and hexadecimal numbers."""
+    """Return whether a run has digits and both cases, unlike words, paths and hex numbers."""
     return any(map(str.isdigit, run)) and run.lower() != run != run.upper()

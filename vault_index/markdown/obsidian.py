@@ -120,7 +120,7 @@ def _links(plain: str, text: str) -> Iterator[tuple[Span, Link | None]]:
     """
     waiting: deque[tuple[int, int, bool]] = deque(maxlen=_OPEN_BRACKETS)
     defined = _definitions(plain) if "]:" in plain else {}
-    before, before_end = (0, 0, False), -1  # the last closed bracket: `[text]` of `[text][label]`
+    before, before_end = (0, 0, False), -1  # the last closed brackets, `[text]` of `[text][label]`
     for match in _TOKEN.finditer(plain):
         if match["wiki"] is not None:
             span = match.span("wiki")

@@ -68,8 +68,8 @@ def parse_transcript(text: str, name: str) -> ParsedDocument:
 def without_quotes(text: str, salt: bytes, deleted: Set[int]) -> tuple[str, str | None]:
     """Remove lines that quote deleted memories from a session, except the user's own turns.
 
-    `deleted` holds the fingerprints of the memories. Also returns those that were found, as JSON,
-    or None.
+    `deleted` holds the fingerprints of the memories. Returns the text, and the fingerprints found
+    in it as JSON, or None.
     """
     lines, user = split_lines(text), False
     code = plain_spans(lines)[1]
@@ -208,8 +208,8 @@ def _either(values: Mapping[str, Any], *keys: str, split_spaces: bool = False) -
 def _fields(texts: Iterable[FieldText], *, every: bool) -> Iterator[tuple[Block, ...]]:
     """Group frontmatter texts into passages: each sentence alone, short values together.
 
-    A vector of several facts is close to none of them. Many sentences share passages, to limit
-    their number.
+    A vector of several facts is not close to any of them. If there are many sentences, several
+    share a passage, to limit the number of passages.
     """
     said = [one for one in texts if _is_passage(one, every)]
     size = sum(map(_is_sentence, said)) // _SENTENCES_ALONE + 1
@@ -236,7 +236,7 @@ def _fields(texts: Iterable[FieldText], *, every: bool) -> Iterator[tuple[Block,
 
 
 def _is_passage(one: FieldText, every: bool) -> bool:
-    """Whether a field text gets a passage.
+    """Return whether a field text gets a passage.
 
     A short value in a note (`status: done`) does not: it is searchable with every chunk, and would
     add a passage for each note.
@@ -255,9 +255,9 @@ def _is_sentence(one: FieldText) -> bool:
 def _without_body(
     lines: Sequence[str], front: Frontmatter, title: str, name: str
 ) -> Iterator[Block]:
-    """Return the text of a note without a body: frontmatter values except ids and times.
+    """Yield the text of a note without a body: frontmatter values except ids and times.
 
-    The file name is the last resort, because renaming the note would then embed it again.
+    The file name is used only without other text, because a new name then needs a new embedding.
     """
     if any(line.strip() for line in lines):
         values = [

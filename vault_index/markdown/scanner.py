@@ -126,7 +126,7 @@ def _parsed(lines: Sequence[str], start: int, reached: int, parse: Parse) -> tup
 
 
 def _is_new(lines: Sequence[str], at: int) -> bool:
-    """Whether a line begins a new block, unless code or HTML is open.
+    """Return whether a line begins a new block, unless code or HTML is open.
 
     A line like a list item may be the head of a table.
     """
@@ -136,11 +136,11 @@ def _is_new(lines: Sequence[str], at: int) -> bool:
 
 
 def _is_head(lines: Sequence[str], at: int) -> bool:
-    """Whether a line may be the head of a table, which has precedence."""
+    """Return whether a line may be the head of a table, which has precedence."""
     return "|" in lines[at] and at + 1 < len(lines) and _BELOW_HEAD.match(lines[at + 1]) is not None
 
 
-# --- block ends: each function returns the exclusive end, or ~n if line n is unusual -----------
+# --- block ends: each function returns the exclusive end, or ~n if line n is unusual --------------
 
 
 def _fence_end(lines: Sequence[str], start: int, fence: str) -> int:
@@ -180,7 +180,7 @@ def _text_end(lines: Sequence[str], start: int) -> int:
 
 
 def _table_end(lines: Sequence[str], start: int) -> int:
-    """Return the end of a table whose rows begin with a bar; as a paragraph it ends there too."""
+    """Return the end of a table with a bar before each row; as a paragraph it ends there, too."""
     end = start + 2
     while end < len(lines) and (line := lines[end]).strip(" \t"):
         if (

@@ -31,7 +31,10 @@ _LONGEST = 2000
 _SHOWN = 200
 """Characters of an address shown instead of an image, which may be a base64 data URI."""
 _ROOM = 1_000_000
-"""Characters of all addresses beyond the text's length, as a link definition may be reused."""
+"""Maximum characters of all addresses, in addition to the length of the text.
+
+A link definition may be used many times.
+"""
 _LANGUAGE = re.compile(r"[A-Za-z0-9+#-]{1,32}(?![A-Za-z0-9+#-])")
 _CALLOUT = re.compile(r"\[!([^\]\n]{1,100})\][+-]?[ \t]*([^\n]*)\n?")
 _NOT_KIND = re.compile(r"[^a-z-]")
@@ -82,7 +85,7 @@ def plain_tree(text: str) -> Rendered:
 
 
 class _Nodes:
-    """Builds the tree. Only the content remains of nodes nested too deeply and links in links."""
+    """Builds the tree. A node nested too deeply, or a link in a link, keeps only its content."""
 
     def __init__(self) -> None:
         self.all: list[Node] = []
@@ -147,7 +150,7 @@ class _Drawing:
             at += 1
         return self._out.all
 
-    # --- blocks -----------------------------------------------------------------------------------------------------
+    # --- blocks -----------------------------------------------------------------------------------
 
     def _block(self, at: int) -> None:
         token, out = self._tokens[at], self._out
@@ -270,7 +273,7 @@ class _Drawing:
             last += 1
         return last
 
-    # --- inline text ------------------------------------------------------------------------------------------------
+    # --- inline text ------------------------------------------------------------------------------
 
     def _inline(self, block: Token) -> None:
         out = self._out

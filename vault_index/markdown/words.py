@@ -9,7 +9,7 @@ MAX_CHARACTERS = 500
 """Longest result, because every chunk repeats its headings and a heading may be a paragraph."""
 
 _SHORT = 200
-"""Longest text whose emphasis is removed, because matching hundreds of stars is slow."""
+"""Longest text from which emphasis is removed: matching hundreds of stars is slow."""
 
 _MARKS = re.compile(r"[\[\]*_`=~^\\<&]")
 _BLOCK_ID = re.compile(r"(?:^| )\^[A-Za-z0-9-]+$")
@@ -31,7 +31,7 @@ _KEPT = re.compile("\0([0-9]+)\0")
 
 
 def plain_words(text: str) -> str:
-    """Return the shown text of links, without markup and a trailing `^block-id`."""
+    """Return a text without markup and a trailing `^block-id`; links become their shown text."""
     text = _BLOCK_ID.sub("", " ".join(text.replace("\0", " ").split()))
     if len(text) > MAX_CHARACTERS:
         return text[:MAX_CHARACTERS].rsplit(" ", 1)[0]

@@ -1,1 +1,1 @@
-"""Writes sessions as notes into a vault, where they stay when their client deletes them."""
+"""Writes sessions as notes into a vault, which keeps them when their client deletes them."""

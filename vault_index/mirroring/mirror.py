@@ -1,11 +1,11 @@
-"""Writes sessions into a vault, one file each, which are indexed instead of the sessions.
+"""Writes each session into a file of a vault, which is indexed instead of the session.
 
 Users may edit the files:
 
 - The frontmatter identifies the session, so a file may be renamed and moved within the folder. We
   rename it only once, from an untitled name to the first title, because notes link to it.
-- A deleted file is not written again, and continues if the user restores it. If the whole folder is
-  missing (another branch, a new vault), all files are written again.
+- A deleted file is not written again. If the user restores it, new turns are written again. If the
+  whole folder is missing (another branch, a new vault), all files are written again.
 - An edited file keeps its text, and new turns are appended. If the session no longer begins with
   the turns in the file, the file is left unchanged, and a fault reports it.
 - Files of sessions that the client deletes stay.
@@ -124,7 +124,7 @@ class MirroredSessions(SessionSource):
         )
         return sorted(touched)
 
-    # --- as a source: the vault has the documents -----------------------------------------
+    # --- as a source: the vault has the documents -------------------------------------------------
 
     def scan_places(self, places: Iterable[str]) -> Scan:
         """Return the faults of the last `follow`; there are no documents."""
@@ -142,7 +142,7 @@ class MirroredSessions(SessionSource):
         """Return None: the vault has the documents."""
         return None
 
-    # --- sessions and their files ---------------------------------------------------------
+    # --- sessions and their files -----------------------------------------------------------------
 
     def _live(self, refs: Iterable[DocumentRef]) -> dict[str, _Live]:
         there = self.client.listing().sessions if self._there() else {}
@@ -198,13 +198,13 @@ class MirroredSessions(SessionSource):
         return names
 
     def _may_be_renamed(self, row: MirroredSession, session: Session) -> bool:
-        """Whether a file still has our name for an untitled session, which now has a title."""
+        """Return whether the file has our name for an untitled session, which now has a title."""
         if is_untitled(session) or not row.written:
             return False
         untitled = (re.escape(name_of(replace(session, title=title))) for title in UNTITLED)
         return re.fullmatch(rf"({'|'.join(untitled)})( \d+)?", Path(row.path).stem) is not None
 
-    # --- writing --------------------------------------------------------------------------
+    # --- writing ----------------------------------------------------------------------------------
 
     def _write(
         self, one: _Live, row: MirroredSession | None, names: dict[str, str]
@@ -222,7 +222,8 @@ class MirroredSessions(SessionSource):
             return now._replace(path=self._files.create(path, text))
         seen = self._files.read(row.path)
         old = seen.decode("utf-8", "replace")
-        # A crash may prevent the record of a write. A shorter file was shortened by the user.
+        # After a crash, the record of a write may be missing. If the file is shorter than its
+        # record, the user shortened it.
         ours = _hash(seen) == row.written or (
             len(turns_of(old)) >= row.size and is_earlier(old, text)
         )
@@ -273,8 +274,8 @@ def _families(sessions: dict[str, _Live]) -> dict[str, list[str]]:
 def _origin(live: _Live) -> Origin:
     """Return the session's origin.
 
-    If a name holds a secret, return only the id, so that the session counts as private once it is
-    gone.
+    If a name contains a secret, return only the id. The session then counts as private once the
+    client has deleted it.
     """
     folders = tuple(filter(None, (live.session.directory, live.session.worktree)))
     if any(redact(name)[1] for name in (live.session.project, *folders)):

@@ -43,13 +43,13 @@ def turns_of(text: str) -> str:
 
 
 def is_earlier(old: str, new: str) -> bool:
-    """Whether `old` is an earlier version of the session without edits by the user."""
+    """Return whether `old` is an earlier version of the session without edits by the user."""
     fronts = [_CHANGING.sub("", text.partition(_END)[0]) for text in (old, new)]
     return fronts[0] == fronts[1] and turns_of(new).startswith(turns_of(old).rstrip("\n"))
 
 
 def is_untitled(session: Session) -> bool:
-    """Whether the client has given the session no title yet."""
+    """Return whether the client has given the session no title yet."""
     return not session.title.strip() or _UNTITLED.fullmatch(session.title) is not None
 
 

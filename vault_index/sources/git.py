@@ -17,14 +17,14 @@ from vault_index.sources.reading import read_inside
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _FRESH_SECONDS = 10.0
-"""How long a look at HEAD stays valid, because a sync asks for each file."""
+"""Seconds for which HEAD is not read again, because a sync asks once per file."""
 _MOST_SECONDS = 60.0
-"""Time limit of git for the whole history."""
+"""Time limit in seconds for `git log` of the whole history."""
 _PATIENT_SECONDS = 10.0
-"""Time limit of git for interactive commands."""
+"""Time limit in seconds for git while a user waits."""
 _MOST_COMMITS = 200
 _MOST_BYTES = 10 << 20
-"""Largest file and blob to read: `packed-refs` of 100,000 branches has 7 MB."""
+"""Largest file and blob to read, in bytes: `packed-refs` of 100,000 branches has 7 MB."""
 _MOST_OUTPUT = 64 << 20
 """Largest output of git in bytes: enough for a million added files."""
 _GIT = ("/bin/sh", "-c", 'ulimit -d 524288; exec git "$@" </dev/null 2>/dev/null', "git")
@@ -45,7 +45,7 @@ class Commit(NamedTuple):
 def commits_of(root: str, path: str) -> list[Commit]:
     """Return the last 200 commits of a file, newest first, following renames.
 
-    Empty without git or a repository.
+    The list is empty without git or a repository.
     """
     with suppress(OSError, ValueError):
         if (found := _repository(Path(os.path.realpath(root)))) and (
@@ -70,7 +70,7 @@ def commits_of(root: str, path: str) -> list[Commit]:
 def _commit(told: str) -> Commit | None:
     head, _, names = told.partition("\0")
     lines, path = head.split("\n", 3), names.strip("\n").split("\0")[0]
-    # An author's name may hold anything.
+    # The author's name is untrusted.
     sound = len(lines) == 4 and path and _COMMIT.fullmatch(lines[0])
     return Commit(lines[0], float(lines[1]), lines[2], lines[3], path) if sound else None
 
@@ -86,7 +86,7 @@ def blob(root: str, commit: Commit) -> bytes | None:
 
 
 class GitDates:
-    """The dates of first commits, updated incrementally; empty without git or a repository."""
+    """The dates of first commits, read incrementally. Without git or a repository, no dates."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -127,8 +127,8 @@ class GitDates:
 def _repository(folder: Path) -> tuple[Path, Path, str] | None:
     """Return the git directory, its `objects` folder, and the path of `folder` in the work tree.
 
-    Rejects a repository outside the work tree unless this is its linked worktree or submodule, and
-    one whose objects link elsewhere.
+    Rejects a repository outside the work tree, unless the work tree is its linked worktree or
+    submodule. Rejects objects that link to another place.
     """
     for tree in (folder, *folder.parents):
         place = tree / ".git"
@@ -149,7 +149,7 @@ def _repository(folder: Path) -> tuple[Path, Path, str] | None:
 
 
 def _names(place: Path, tree: Path) -> bool:
-    """Whether a git directory, which only git writes, names this work tree."""
+    """Return whether a file that git wrote into the git directory names this work tree."""
     configured = _WORKTREE.search(_text(place, "config"))
     named = _text(place, "gitdir").removesuffix("/.git") or (
         configured[1].strip() if configured else ""
@@ -158,7 +158,7 @@ def _names(place: Path, tree: Path) -> bool:
 
 
 def _is_plain(objects: str | Path) -> bool:
-    """Whether a folder holds only folders and regular files, and no `alternates`."""
+    """Return whether a folder holds only folders and regular files, and no `alternates`."""
     with os.scandir(objects) as entries:
         return all(
             (entry.is_file(follow_symlinks=False) and entry.name != "alternates")
@@ -175,7 +175,7 @@ def _head(place: Path, common: Path) -> str:
         packed = _text(common, "packed-refs").splitlines()
         listed = (line.split()[0] for line in packed if line.endswith(f" {name}"))
         head = _text(common, name) or next(listed, "")
-    return head if _COMMIT.fullmatch(head) else ""  # any other text might be an option of git
+    return head if _COMMIT.fullmatch(head) else ""  # git could read any other text as an option
 
 
 def _text(folder: Path, name: str) -> str:
@@ -201,10 +201,10 @@ def _log(objects: Path, inside: str, commits: list[str]) -> bytes:
 
 
 def _git(objects: Path, command: list[str], seconds: float) -> bytes:
-    """Run git on another repository's objects; output is cut at the time and size limits.
+    """Run git on the objects of a repository; cut the output at the time and size limits.
 
-    Git runs in our own empty repository, so it ignores the other's configuration, which may name
-    programs.
+    Git runs in an empty repository of our own. So it ignores the configuration of the given one,
+    which may name programs.
     """
     import subprocess
     from tempfile import TemporaryDirectory
@@ -219,7 +219,8 @@ def _git(objects: Path, command: list[str], seconds: float) -> bytes:
         env = {
             "PATH": os.environ.get("PATH", os.defpath), "HOME": own, "GIT_DIR": own,
             "GIT_OBJECT_DIRECTORY": str(objects),
-            "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ALLOW_PROTOCOL": "none", "LC_ALL": "C",
+            "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ALLOW_PROTOCOL": "none", "LC_ALL": "C",
         }  # fmt: skip
         with subprocess.Popen([*_GIT, *command], cwd=own, env=env, stdout=subprocess.PIPE) as git:
             late = Timer(seconds, git.kill)

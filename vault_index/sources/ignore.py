@@ -3,9 +3,10 @@
 We do not use `pathspec`: it differs from git for rules with exceptions (`*`, `!*/`, `!*.md`), and
 takes 28 ms to import.
 
-Matching takes linear time in the length of the path. A usual rule is one regular expression whose
-repetitions end at the next `/`. Other rules use `re` only for pieces without repetition, and take
-the first match of each piece, because a later match could not match more.
+Matching takes linear time in the length of the path. A usual rule becomes one regular expression,
+in which each repetition ends at the next `/`. Other rules use `re` only for pieces without
+repetition. They take the first match of each piece, because a later one could not help the pieces
+after it.
 """
 
 import re
@@ -42,10 +43,10 @@ class _Piece(NamedTuple):
 
 
 _Part = tuple[_Piece, ...]
-"""Pattern of one name in a path: pieces with a star between each."""
+"""Pattern of one name in a path: pieces with stars between them."""
 
 _Glob = tuple[tuple[_Part, ...], ...]
-"""Rows of names, with any number of folders between each."""
+"""Rows of names, with any number of folders between the rows."""
 
 
 class Rule(NamedTuple):
@@ -95,7 +96,7 @@ class Rules:
         return None
 
     def covers(self, path: str) -> bool:
-        """Whether the rules match a file or its parent folders; the innermost verdict decides."""
+        """Return whether the rules ignore a file; the verdict on the innermost path decides."""
         covered = False
         end = 0
         while end < len(path):
@@ -136,7 +137,7 @@ def _rule(text: str) -> Rule | None:
 
 
 def _at_once(glob: _Glob) -> re.Pattern[str] | None:
-    """Return one expression, or None for more than one star in a name or more than one `**`.
+    """Return the rule as one expression; None if it has two stars in a name, or two `**`.
 
     More stars could cause backtracking.
     """
@@ -253,7 +254,7 @@ def _bracket(rest: str) -> tuple[str, int]:
             "",
         ):
             high, position = _character(rest, position + 1)
-            # As in git, a backward range means its first character.
+            # As in git, a backward range (`z-a`) means only its first character.
             parts.append(f"[{re.escape(low)}-{re.escape(high if low <= high else low)}]")
         else:
             parts.append(re.escape(low))

@@ -1,4 +1,4 @@
-"""Reads the mounts under a folder from `/proc` (Linux only; elsewhere there are none)."""
+"""Reads the mounts under a folder from `/proc` (Linux only; elsewhere the list is empty)."""
 
 import contextlib
 import os
@@ -47,9 +47,10 @@ def mounts_under(folder: str) -> list[Mount]:
 
 
 def numbering(folder: str) -> str:
-    """Return a key of the mounts under a folder whose inodes change with each mount.
+    """Return a key of the mounts under a folder that assign new inode numbers when mounted.
 
-    While the key stays equal, equal inodes mean the same file. Empty if inodes are stable.
+    While the key is unchanged, an inode number stands for the same file. The key is empty if there
+    are no such mounts.
     """
     mounts = mounts_under(folder)
     volatile = [one for one in mounts if one.kind in _VOLATILE or one.kind.startswith("fuse")]
@@ -57,7 +58,7 @@ def numbering(folder: str) -> str:
 
 
 def _mount_key(mount: Mount) -> str:
-    """Return a key that includes a ctime, because mount and device numbers are reused."""
+    """Return a key of one mount. It includes a ctime, because the other numbers are reused."""
     made = 0
     for path in (
         f"/sys/fs/fuse/connections/{mount.device.partition(':')[2]}",

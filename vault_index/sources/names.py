@@ -16,11 +16,13 @@ _IGNORED_FOLDERS = frozenset(
     {"node_modules", "site-packages", "@eadir", "@recycle", "#recycle", "$recycle.bin", "__macosx"}
 )
 _CONFLICTS = (
-    "conflicted copy", "conflict copy", "sfconflict", "case conflict",  # Dropbox, Nextcloud, pCloud, Seafile
-    "in konflikt stehende kopie", "konfliktkopie", "copie en conflit", "copia en conflicto", "copia in conflitto",
+    # Dropbox, Nextcloud, pCloud, Seafile
+    "conflicted copy", "conflict copy", "sfconflict", "case conflict",
+    "in konflikt stehende kopie", "konfliktkopie", "copie en conflit", "copia en conflicto",
+    "copia in conflitto",
     "cópia em conflito", "conflicterende kopie", "kopia powodująca konflikt", "kopia w konflikcie",
-    "конфликтующая копия", "競合コピー", "競合したコピー", "冲突副本", "冲突的副本", "衝突複本", "충돌된 복사본",
-    "충돌 사본", "çakışan kopya",
+    "конфликтующая копия", "競合コピー", "競合したコピー", "冲突副本", "冲突的副本", "衝突複本",
+    "충돌된 복사본", "충돌 사본", "çakışan kopya",
 )  # fmt: skip
 """Names of sync programs for a conflict copy, in brackets and in lower case."""
 _CONFLICT = re.compile(
@@ -31,7 +33,7 @@ _CONFLICT = re.compile(
 
 
 def is_document_name(name: str) -> bool:
-    """Whether a file name is a document's; iCloud placeholders (`.note.md.icloud`) are not."""
+    """Return whether a file name is a document's; a placeholder (`.note.md.icloud`) is not."""
     # The fast test first: it decides for nearly every file.
     if not name.endswith(".md") and not name.lower().endswith(DOCUMENT_ENDINGS):
         return False
@@ -43,12 +45,12 @@ def is_document_name(name: str) -> bool:
 
 
 def is_folder_name(name: str) -> bool:
-    """Whether a folder name allows documents inside."""
+    """Return whether a folder name allows documents inside."""
     return name[0] != "." and name.lower() not in _IGNORED_FOLDERS
 
 
 def is_readable_name(name: str) -> bool:
-    """Whether a name is valid UTF-8; others cannot be stored or shown."""
+    """Return whether a name is valid UTF-8; others cannot be stored or shown."""
     # Python decodes other bytes to lone surrogates.
     return name.isascii() or not _HALF.search(name)
 
@@ -65,7 +67,7 @@ def placeholder_name(name: str) -> str:
 
 
 def same_name(name: str, found: Iterable[str]) -> str:
-    """Return the spelling of a name in `found`; names with equal Unicode NFC forms match."""
+    """Return a name as it is spelled in `found`; names with the same NFC form match."""
     names = list(found)
     if name in names:
         return name
@@ -83,7 +85,7 @@ def spellings(path: str) -> list[str]:
 
 
 def shown_name(path: str) -> str:
-    """Return a text as valid UTF-8; escape other bytes with backslashes."""
+    """Return a text as valid UTF-8; other bytes become backslash escapes."""
     if is_readable_name(path):
         return path
     try:

@@ -12,7 +12,7 @@ from vault_index.models import FileStamp
 _TRIES = 3
 _LARGEST = (1 << 63) - 1
 _DATALESS = 0x40000000
-"""macOS flag SF_DATALESS: the content is only at iCloud, OneDrive or another provider."""
+"""macOS flag SF_DATALESS: only the cloud provider (such as iCloud) has the content."""
 _RECALLED = 0x1000 | 0x40000 | 0x400000
 """Windows attributes OFFLINE, RECALL_ON_OPEN, RECALL_ON_DATA_ACCESS."""
 _LINE_END = re.compile(rb"\r\n|\r|\n")
@@ -36,7 +36,7 @@ def stamp_of(status: os.stat_result) -> FileStamp:
 
 
 def is_placeholder(status: os.stat_result) -> bool:
-    """Whether reading the file would download its content."""
+    """Return whether reading the file would download its content."""
     flags, attributes = getattr(status, "st_flags", 0), getattr(status, "st_file_attributes", 0)
     return bool(flags & _DATALESS or attributes & _RECALLED)
 
@@ -44,7 +44,7 @@ def is_placeholder(status: os.stat_result) -> bool:
 def read_inside(
     root: str, path: str, limit: int, *, outside: bool = False
 ) -> tuple[bytes, os.stat_result]:
-    """Like `read_regular`, but only for files under `root`, without race conditions.
+    """Read a file under `root` as `read_regular` does, without race conditions.
 
     Raises UsageError if a link leads out of the root, unless `outside` is true.
     """
@@ -74,7 +74,7 @@ def read_regular(
             data = _read(descriptor, before.st_size + 1)
             if len(data) == before.st_size and stamp_of(os.fstat(descriptor)) == stamp_of(before):
                 break
-    # A file that keeps changing is returned as read last; its old stamp shows the next change.
+    # If the file keeps changing, return the last read: its old stamp causes another one later.
     return data, before
 
 

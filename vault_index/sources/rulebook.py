@@ -1,4 +1,4 @@
-"""The current ignore rules of a vault: `.vaultignore`, Obsidian's settings, the source's globs."""
+"""Applies the ignore rules of a vault: `.vaultignore`, Obsidian's settings, configured patterns."""
 
 import json
 import os
@@ -43,7 +43,7 @@ _State = tuple[int, int, int] | None
 
 
 class RuleBook:
-    """Decides about one path at a time; the caller descends from the root and skips ignored paths.
+    """Judges one path at a time, while the caller descends from the root and skips ignored paths.
 
     As in git, the last matching line of the innermost file decides, and nothing in an ignored
     folder can be re-included. The order of precedence is: the source's `below` folders, its
@@ -93,7 +93,7 @@ class RuleBook:
         return (*chain, FolderRules(len(prefix), known[1])), known[2]
 
     def ignores(self, chain: Chain, path: str) -> bool:
-        """Whether a path is ignored; folders end with `/`."""
+        """Return whether a path is ignored; folders end with `/`."""
         if self._below and not path.startswith(self._below):
             way = path.endswith("/") and any(folder.startswith(path) for folder in self._below)
             if not way:
@@ -163,7 +163,7 @@ def _state(path: str) -> _State:
 
 
 def _settled(state: _State) -> bool:
-    """Whether a further change would change the mtime, given the coarse clocks of file systems."""
+    """Return whether the mtime is old enough: any further change of the file will change it."""
     return state is None or time.time_ns() - state[1] > _TICK_NS
 
 
@@ -182,7 +182,7 @@ class ObsidianFilters:
         return bool(self._prefixes or self._expressions)
 
     def ignores(self, path: str) -> bool:
-        """Whether a path is excluded; the caller checks its parent folders first."""
+        """Return whether a path is excluded; the caller checks its parent folders first."""
         if path.startswith(self._prefixes):
             parent = path[: path.rfind("/", 0, -1) + 1]
             # A `!rule` may have re-included the parent folder despite the prefix.
@@ -222,8 +222,8 @@ def read_filters(root: str) -> tuple[ObsidianFilters, tuple[Fault, ...]]:
 def _expression(text: str) -> tuple[Callable[[bytes], object] | None, str]:
     """Compile an expression to a search function; also return the fault, or "".
 
-    RE2 takes linear time, so it lacks backreferences and lookaround. An expression that needs them
-    excludes every file, because the file may be private.
+    RE2 takes linear time, and has no backreferences and lookaround. An expression that needs them
+    excludes every file, because any file may be private.
     """
     import re2  # 6 ms, and few vaults have an expression
 

@@ -21,22 +21,22 @@ class Scan(NamedTuple):
     """Sorted by path."""
     faults: tuple[Fault, ...] = ()
     vanished: bool = False
-    """Whether the whole source is missing (unmounted, empty folder); its index must be kept."""
+    """Whether the whole source is missing (unmounted, empty folder); its index must stay."""
     unreadable: tuple[str, ...] = ()
-    """Folders and files that exist but cannot be read; their index must be kept."""
+    """Folders and files that exist but cannot be read; their index must stay."""
     drafts: tuple[str, ...] = ()
     """Absolute paths of draft files, which a crash may have left."""
     reason: str = ""
     """Why the source vanished."""
     problems: tuple[Problem, ...] = ()
-    """Problems that make a whole part unreadable; reported at once."""
+    """Problems that make a whole part unreadable; a sync reports them immediately."""
     kept: frozenset[str] = frozenset()
     """Paths of sessions that only exist as kept copies."""
     unkept: frozenset[str] = frozenset()
-    """Paths of sessions whose kept copy is missing; they are read again."""
+    """Paths of sessions without their kept copy; they are read again."""
 
     def knows(self, path: str) -> bool:
-        """Whether a path that is missing in `refs` is really deleted."""
+        """Return whether a path that is missing in `refs` is really deleted."""
         return not self.vanished and not any(is_under(folder, path) for folder in self.unreadable)
 
 
@@ -64,13 +64,13 @@ class Source(Protocol):
         """Return the current stamp of a document without reading it; None if deleted."""
 
     def born(self, path: str) -> float | None:
-        """Return the creation time in seconds, if known better than from the file."""
+        """Return a creation time that is more reliable than the file's, in seconds, or None."""
 
     def relative(self, absolute_path: str) -> str | None:
         """Convert an absolute path to a path of the source; None if outside."""
 
     def stays_home(self, path: str) -> bool:
-        """Whether a document must not leave the machine. Raises VaultIndexError if unknown."""
+        """Return whether a document must stay on the machine. Raises VaultIndexError if unknown."""
 
     def link(self, path: str) -> str:
         """Return a URL that opens a document, or ""."""

@@ -145,7 +145,7 @@ class VaultSource:
         return RawDocument(seen, text, hashlib.sha256(data).digest(), faults, data=data)
 
     def read_bytes(self, path: str, limit: int) -> tuple[bytes, os.stat_result]:
-        """Like `read_inside` for this vault."""
+        """Read a file of this vault with `read_inside`."""
         return read_inside(self.root, path, limit, outside=self.config.follow_outside_links)
 
     def relative(self, absolute_path: str) -> str | None:
@@ -168,11 +168,11 @@ class VaultSource:
         )
 
     def changes_rules(self, path: str) -> bool:
-        """Whether a change of this path can change the ignore rules, which requires a scan."""
+        """Return whether this path may hold ignore rules, so that its change requires a scan."""
         return path in SETTINGS or path.rpartition("/")[2] == IGNORE_FILE
 
     def may_hold(self, folder: str) -> bool:
-        """Whether the rules allow documents in a folder; the root is the empty path."""
+        """Return whether the rules allow documents in a folder; the root is the empty path."""
         parts = folder.split("/") if folder else []
         if not all(map(is_folder_name, parts)):
             return False
@@ -183,11 +183,11 @@ class VaultSource:
             return True
 
     def holds_rules(self, folder: str) -> bool:
-        """Whether a folder may hold Obsidian settings with ignore rules."""
+        """Return whether a folder may hold Obsidian settings with ignore rules."""
         return any(path.rpartition("/")[0] == folder for path in SETTINGS)
 
     def stays_home(self, path: str) -> bool:
-        """Whether the text of a document must not leave the machine."""
+        """Return whether the text of a document must not leave the machine."""
         if self.config.local_only is True or self._local is None:
             return self.config.local_only is True
         if self._local.covers(path):
@@ -230,7 +230,7 @@ class VaultSource:
         except OSError as error:
             return f"{self.root} cannot be read ({error.strerror})"
 
-    # --- inside ----------------------------------------------------------------------------------------------
+    # --- inside -----------------------------------------------------------------------------------
 
     def _walk(self) -> Walk:
         walk = Walk(self.config, self.root, self._rules)
@@ -249,7 +249,7 @@ class VaultSource:
             status = self._status(parts)
             if status is None:
                 return _scan_of(self._deferred(parts))
-            if not is_readable_name(place):  # no document: only a walk reports the fault
+            if not is_readable_name(place):  # not a document; only a walk reports the fault
                 return Scan(faults=whole().result(shown_name(place)).faults)
             if stat.S_ISDIR(status.st_mode):
                 return self._scan_folder(place, parts, whole)
@@ -270,7 +270,7 @@ class VaultSource:
         return whole().result(place) if walk.links else walk.result(place)
 
     def _deferred(self, parts: list[str]) -> Fault | None:
-        """Return the fault of a document that iCloud replaced with a placeholder, if it did."""
+        """Return the fault of a document if iCloud replaced it with a placeholder, else None."""
         *above, name = parts
         if not _may_be_document(parts) or not os.path.exists(
             "/".join((self.root, *above, placeholder_name(name)))

@@ -78,7 +78,7 @@ class Walk:
                     continue
                 if self._leads_out(path):
                     self._note(unreadable_fault(path, error))
-                else:  # the target's folder has the fault already
+                else:  # the walk of the target's folder reports the fault
                     self.unreadable.append(path)
 
     def result(self, place: str = "") -> Scan:
@@ -174,7 +174,7 @@ class Walk:
         self.faults.append(Fault("name", "name is not valid UTF-8; rename it", shown_name(path)))
         return False
 
-    # --- links -----------------------------------------------------------------------------------------------
+    # --- links ------------------------------------------------------------------------------------
 
     def _link(self, path: str, chain: Chain) -> None:
         absolute = f"{self._root}/{path}"
@@ -199,7 +199,10 @@ class Walk:
         return not is_under(real_path(self._root), real_path(f"{self._root}/{path}"))
 
     def _may_follow(self, absolute: str) -> bool:
-        """Whether to follow a link: not out of the root unless allowed, not to an ignored path."""
+        """Return whether to follow a link.
+
+        A link out of the root needs `follow_outside_links`; a link to an ignored path is skipped.
+        """
         real, root = real_path(absolute), real_path(self._root)
         if not is_under(root, real):
             return self._source.follow_outside_links
@@ -243,7 +246,7 @@ KEPT = {
     "placeholder": "open the file once to download it",
     "unreadable": "check its permissions, and that its disk is mounted",
 }
-"""Fault codes of unreadable files, whose index is kept, and their hints."""
+"""Fault codes of unreadable files, with hints; the index keeps the text of such a file."""
 
 
 def placeholder_fault(path: str) -> Fault:

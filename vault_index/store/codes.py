@@ -1,13 +1,13 @@
-"""Binary codes of a large vector space: one sign bit per dimension, in a file beside `index.db`.
+"""Binary codes of a large vector space: one sign bit per dimension, in a file next to `index.db`.
 
 The codes only propose candidates; vec0 has the vectors and computes the cosines. So an outdated row
 costs time but never gives a wrong hit. Chunks added since the file was written are in `uncoded` and
 compared exactly. The file is written completely under a new name and synced before `index.db` names
-it. So a reader has a complete file for its snapshot of the index, or none, and then searches with
-vec0 alone.
+it. So a reader finds a complete file for its snapshot of the index, or no file. Without a file it
+searches with vec0 alone.
 
 Layout: the chunk ids in ascending order, then for every 64 dimensions one word per chunk, then the
-CRC-32 of the file's name and all of that; all 64-bit little-endian.
+CRC-32 of the file's name and of all these bytes. Every item has 64 bits, little-endian.
 """
 
 import contextlib
@@ -39,27 +39,28 @@ _FARTHEST = 65_535
 _WANTED, _AT_LEAST = 4, 600
 """4 times the wanted number plus 600 candidates are compared exactly."""
 _ROUNDS, _FIRST, _MORE = 3, 10, 2
-"""Rounds, decisive hits and growth: if one of the first 10 hits comes from the less likely half,
-double the candidates, in up to 3 rounds.
+"""Rounds, decisive hits and growth.
+
+If one of the first 10 hits is in the less likely half of the candidates, their number is doubled,
+in up to 3 rounds.
 """
 _BY_SIGNS = 12_000
-"""The nearest chunks by Hamming distance that are rescored.
+"""Number of nearest chunks by Hamming distance that are scored again.
 
-The score is the product of the query with the signs, whose error is a third of that of Hamming
+The score is the product of the query with the signs. It has a third of the error of Hamming
 distance, at a hundred times the cost.
 """
 _ASKED, _WIDER, _ENOUGH = 3, 4, 0.75
 _FEW = 5
-"""Listing the chunks that pass the filters takes a fifth of the time, per chunk, of testing given
-chunks.
-"""
+"""Cost of testing whether one chunk passes the filters, relative to listing one that does."""
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 Ids = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 Allowed = Callable[[Sequence[int] | None, int], list[int]]
-"""Return the ids of chunks that pass the filters, at most the given number (-1: all), among the
-given ids or all.
+"""Function that returns the ids of chunks that pass the filters.
+
+Its parameters are the ids to test (None: all chunks) and the maximum number to return (-1: all).
 """
 
 
@@ -67,9 +68,9 @@ class Codes:
     """The memory-mapped codes of one space; safe for several threads."""
 
     def __init__(self, path: Path, rows: int, words: int) -> None:
-        """Raise OSError or ValueError if the file is missing or invalid.
+        """Map a file. Raises OSError if it is missing, and ValueError if it is invalid.
 
-        An invalid file is deleted; missing codes are soon written again.
+        An invalid file is deleted. Missing codes are soon written again.
         """
         if path.stat().st_size == 8 * (rows * (1 + words) + 1) and rows:
             # Slicing a plain view takes a tenth of the time.
@@ -121,8 +122,7 @@ def _nearest_by_signs(columns: Words, query: Floats, count: int, without: Ids) -
             np.bitwise_count(differing[: len(block)], out=bits[: len(block)])
             block += bits[: len(block)]
     distances[without] = _FARTHEST
-    # Estimate the limit from a sample, because sorting all distances takes longer than computing
-    # them.
+    # Estimate the limit from a sample: sorting all distances takes longer than computing them.
     step = -(-total // _SAMPLE)
     limit = min(
         int(np.sort(distances[::step])[min(count, total - 1) // step]), CODED_BITS * len(columns)
@@ -216,13 +216,14 @@ def _opened(path: Path, rows: int, words: int) -> Codes:
 
 
 def write_codes(db: Database) -> bool:
-    """Code the chunks that changed in the serving space, up to a batch that takes under a second.
+    """Code changed chunks of the serving space, in a batch that takes under a second.
 
-    The caller holds the write lock. False if the file cannot be written; then search uses vec0
-    alone.
+    The caller holds the write lock. Returns False if the file cannot be written; search then uses
+    vec0 alone.
     """
     (space_id, dimensions, name, coded), *_ = db.execute(
-        "SELECT id, dimensions, coalesce(codes, ''), coded FROM vector_space WHERE state = 'serving'"
+        "SELECT id, dimensions, coalesce(codes, ''), coded FROM vector_space"
+        " WHERE state = 'serving'"
     )
     words, table = dimensions // CODED_BITS, f"vector_{space_id:d}"
     try:

@@ -55,12 +55,12 @@ class Database:
     """One connection to a database; use it from one thread at a time. Translates driver errors."""
 
     tables: Mapping[str, str] = {"document": "document", "chunk": "chunk"}
-    """The tables or views with the visible ids of documents and chunks, for `count(*)` and IN."""
+    """Tables or views with the ids of visible documents and chunks, for `count(*)` and IN."""
 
     def __init__(
         self, path: Path, name: Name, *, writable: bool = False, begin: Begin | None = None
     ) -> None:
-        """Raises the errors of `connect`."""
+        """Open the database. Raises the errors of `connect`."""
         self.path = path
         self.connection = connect(path, name, writable=writable, begin=begin)
 
@@ -136,8 +136,8 @@ class Database:
 
 
 _TRANSLATED = (
-    apsw.CorruptError, apsw.NotADBError, apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.CantOpenError,
-    apsw.ReadOnlyError, apsw.IOError, apsw.PermissionsError, OSError,
+    apsw.CorruptError, apsw.NotADBError, apsw.BusyError, apsw.LockedError, apsw.FullError,
+    apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.PermissionsError, OSError,
 )  # fmt: skip
 
 
@@ -165,7 +165,7 @@ def _translate(error: Exception, path: Path) -> VaultIndexError:
         return VaultIndexError(
             f"no space left on the disk of {path}", "free some disk space and try again"
         )
-    # Without the state, sending is not safe, whatever the reason.
+    # Without the state, sending is never safe.
     kind = StateDamagedError if path.name == "state.db" else VaultIndexError
     if not os.access(path.parent, os.W_OK):
         hint = "make it writable for this user, or choose another place with --home DIR"
@@ -206,7 +206,7 @@ def set_aside(path: Path) -> Path:
     kept = next(one for one in names if not os.path.lexists(one))
     if os.path.lexists(path):
         path.rename(kept)
-    # An earlier call was killed here: the logs belong to the last file.
+    # An earlier call was killed at this point: the logs belong to the last file.
     elif before := all_set_aside(path):
         kept = before[-1]
     for suffix in ("-wal", "-shm"):
@@ -272,8 +272,8 @@ def connect(
             # SQLite gives -wal and -shm the permissions of the database.
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        # A reader of a WAL database writes to -shm, so both open read-write; query_only prevents
-        # other writes.
+        # A reader of a WAL database writes to -shm, so readers open it read-write, too. For them,
+        # query_only prevents other writes.
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
@@ -291,20 +291,20 @@ def connect(
 
 
 def _names_project(*values: "apsw.SQLiteValue") -> bool:
-    """`names_project(text, form, ...)` in SQL: whether a text names one of these projects."""
+    """Implement `names_project(text, form, ...)`: whether a text names one of these projects."""
     return values[0] is not None and not project_forms(str(values[0])).isdisjoint(
         map(str, values[1:])
     )
 
 
 def _fold(*values: "apsw.SQLiteValue") -> str | None:
-    """`fold(text)` in SQL: `same_form`; SQLite's own functions fold ASCII only."""
+    """Implement `fold(text)` by `same_form`; the functions of SQLite fold only ASCII."""
     (value,) = values
     return None if value is None else same_form(str(value))
 
 
 def _nfc(*values: "apsw.SQLiteValue") -> str | None:
-    """`nfc(text)` in SQL: Unicode normal form C, with case kept."""
+    """Implement `nfc(text)`: Unicode normal form C, with the case unchanged."""
     (value,) = values
     return None if value is None else unicodedata.normalize("NFC", str(value))
 
@@ -316,7 +316,8 @@ def _prepare(
     if version > ours:
         raise IndexTooNewError(
             f"{path} was made by a newer vault-index (schema {version}, this one knows {ours})",
-            f"upgrade vault-index, or move {path} away and run `vault-index sync` with this version",
+            f"upgrade vault-index, or move {path} away"
+            " and run `vault-index sync` with this version",
         )
     if version < ours and (not writable or (version and name != "state")):
         error = NotSetUpError if not writable else _TOO_OLD[name]
@@ -332,8 +333,8 @@ def _prepare(
         # Full: a power loss must not undo writes to the state.
         connection.pragma("synchronous", "full" if name == "state" else "normal")
         connection.pragma("cache_size", -_CACHE_KIB[name])
-        # Overwrite deleted data with zeros: 0.1 % more bytes written by a first sync, 4 % by many
-        # deletions.
+        # Overwrite deleted data with zeros. A first sync then writes 0.1 % more bytes, and many
+        # deletions 4 %.
         connection.pragma("secure_delete", True)
         if version < ours:
             _migrate(connection, path, name, begin)
@@ -386,7 +387,7 @@ def _steps(name: Name) -> tuple[str, ...]:
 
 
 def _migrate(connection: apsw.Connection, path: Path, name: Name, begin: Begin | None) -> None:
-    # Two processes may create it at once: one creates, the other finds it done.
+    # If two processes start at once, one creates the database, and the other finds it complete.
     connection.execute("BEGIN IMMEDIATE")
     try:
         before = int(connection.pragma("user_version"))
@@ -399,7 +400,7 @@ def _migrate(connection: apsw.Connection, path: Path, name: Name, begin: Begin |
     except BaseException as error:
         if connection.in_transaction:  # a full disk ends the transaction by itself
             connection.execute("ROLLBACK")
-        # Its tables do not match its version.
+        # The tables of the file do not match its version.
         if isinstance(error, apsw.SQLError | apsw.ConstraintError):
             raise _translate(apsw.CorruptError(str(error)), path) from error
         raise

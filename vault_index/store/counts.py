@@ -1,4 +1,4 @@
-"""Read what `status` shows of the index: counts, faults, file stamps and the last sync."""
+"""Read figures about the index: counts, faults, file stamps, and meta values."""
 
 from sys import intern
 
@@ -10,7 +10,7 @@ EMBED_PROBLEM = "embed_problem"
 """Meta key of the embedding problem: code, message and hint as JSON; empty without a problem."""
 
 KEPT_HOME = "kept_home"
-"""Meta key of the number of chunks without a vector because their text may not be sent."""
+"""Meta key of the number of chunks that have no vector because their text may not be sent."""
 
 ROWS_MADE_WITH = "rows_made_with"
 """Meta key of the row version; if it differs, a sync rereads all documents and recounts words."""
@@ -19,13 +19,12 @@ SYNCED_AT = "synced_at"
 """Meta key of the time of the last sync, in seconds since the epoch."""
 
 UNCLEAN = "unclean"
-"""Meta key that is set while words of deleted documents are still in the file
-(`IndexWriter.clean`).
-"""
+"""Meta key that is set while the file holds words of deleted documents (`IndexWriter.clean`)."""
 
 NUMBERING = "numbering"
-"""Meta key, followed by a source name: the mounts that its inode numbers belong to; empty if inodes
-are stable.
+"""Meta key, followed by a source name: the mounts that its inode numbers belong to.
+
+The value is empty if inode numbers are stable.
 """
 
 
@@ -53,7 +52,8 @@ def value_counts(
     """Return the values of a column of `document` with their counts, most frequent first."""
     condition, values = document_condition(filters or Filters())
     return db.execute(
-        f"SELECT {column}, count(*) AS n FROM document WHERE {column} IS NOT NULL AND {condition or 'true'}"
+        f"SELECT {column}, count(*) AS n FROM document WHERE {column} IS NOT NULL"
+        f" AND {condition or 'true'}"
         f" GROUP BY {column} ORDER BY n DESC, {column}",
         values,
     )
@@ -71,7 +71,8 @@ def source_counts(db: Database) -> dict[str, tuple[int, int]]:
 def stamps(db: Database, source: str) -> dict[str, FileStamp]:
     """Return the stamps of the documents of a source by path, except those to be read again."""
     rows = db.execute(
-        "SELECT path, size, mtime_ns, ctime_ns, inode FROM document WHERE source = ? AND made_with <> ''",
+        "SELECT path, size, mtime_ns, ctime_ns, inode FROM document WHERE source = ?"
+        " AND made_with <> ''",
         (source,),
     )
     return {path: FileStamp(*stamp) for path, *stamp in rows}
@@ -100,7 +101,8 @@ def write_meta(db: Database, key: str, value: str) -> None:
     """Store the value of a meta key."""
     with db.transaction():
         db.execute(
-            "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE"
+            " SET value = excluded.value",
             (key, value),
         )
 

@@ -40,7 +40,8 @@ def document_names(
         )
         aliases = _gathered(db.execute("SELECT document_id, alias FROM alias ORDER BY rowid"))
         links = db.execute(
-            "SELECT DISTINCT target_name, target, text FROM link JOIN document ON document.id = link.document_id"
+            "SELECT DISTINCT target_name, target, text FROM link JOIN document"
+            " ON document.id = link.document_id"
             f" WHERE text <> '' AND NOT embed{among} ORDER BY target_name, target, text",
             values,
         )
@@ -76,7 +77,8 @@ def names_of(db: Database, document_ids: Collection[int]) -> dict[int, list[str]
         f" UNION SELECT id, title FROM document WHERE title_given AND id {ANY_OF}"
         f" UNION SELECT document_id, alias FROM alias WHERE document_id {ANY_OF}"
         f" UNION SELECT document.id, text FROM document {links} name WHERE document.id {ANY_OF}"
-        f" UNION SELECT alias.document_id, text FROM alias {links} folded WHERE alias.document_id {ANY_OF}",
+        f" UNION SELECT alias.document_id, text FROM alias {links} folded"
+        f" WHERE alias.document_id {ANY_OF}",
         [ids] * 5,
     )
     return _gathered(rows)
@@ -110,12 +112,12 @@ def _gathered(pairs: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
 
 
 def target_name(link: Link) -> str:
-    """The last part of a link's target, as names are compared."""
+    """Return the last part of a link's target, in the form in which names are compared."""
     return same_form(link.target.rpartition("/")[2])
 
 
 def mark(db: Database, document_id: int, name: str, links: Iterable[Link]) -> None:
-    """Mark the names that this document affects. Call it before its links are written."""
+    """Mark the names that this document affects as stale. Call it before writing its links."""
     before = set(
         db.execute(
             "SELECT target_name, text FROM link WHERE document_id = ? AND text <> ''",

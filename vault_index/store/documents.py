@@ -47,8 +47,7 @@ class Project(NamedTuple):
     """The folders of its sessions; empty if only a name is known."""
 
 
-# --- look-up
-# ---------------------------------------------------------------------------------------------
+# --- look-up --------------------------------------------------------------------------------------
 
 
 def documents_page(
@@ -83,7 +82,7 @@ def documents_by_key(db: Database, document_ids: Collection[int]) -> dict[int, S
 
 
 def documents_by_id(db: Database, prefix: str) -> list[StoredDocument]:
-    """Return at most ten documents whose id begins with `prefix` (lower case)."""
+    """Return at most ten documents with an id that begins with `prefix` (lower case)."""
     # Ids are hexadecimal, so `g` ends the range, and the index answers the prefix search.
     return _documents(
         db, "uid >= ? AND uid < ? ORDER BY uid, source, path LIMIT 10", (prefix, f"{prefix}g")
@@ -131,7 +130,10 @@ def memories_by_old_id(
     db: Database, old_id: str, sources: Sequence[str] = ()
 ) -> list[StoredDocument]:
     """Return the memories that were imported with this id, by path."""
-    imported = "SELECT 1 FROM json_each(document.frontmatter, '$.imported_id') WHERE CAST(value AS TEXT) = ?"
+    imported = (
+        "SELECT 1 FROM json_each(document.frontmatter, '$.imported_id')"
+        " WHERE CAST(value AS TEXT) = ?"
+    )
     found = _documents(
         db, f"kind = 'memory' AND EXISTS ({imported}) ORDER BY source, path", (old_id,)
     )
@@ -142,7 +144,8 @@ def paths_by_shared_id(db: Database) -> dict[str, list[str]]:
     """Return the paths of memories that share an id, by id."""
     paths: dict[str, list[str]] = {}
     for uid, path in db.execute(
-        "SELECT uid, path FROM document WHERE uid IN (SELECT uid FROM document GROUP BY uid HAVING count(*) > 1)"
+        "SELECT uid, path FROM document WHERE uid IN (SELECT uid FROM document GROUP BY uid"
+        " HAVING count(*) > 1)"
         " ORDER BY uid, source, path"
     ):
         paths.setdefault(uid, []).append(path)
@@ -156,8 +159,7 @@ def _documents(db: Database, where: str, values: Sequence[object]) -> list[Store
     ]
 
 
-# --- contents
-# --------------------------------------------------------------------------------------------
+# --- contents -------------------------------------------------------------------------------------
 
 
 def chunks_of(
@@ -259,8 +261,7 @@ def links_of(db: Database, document_id: int) -> list[Link]:
     ]
 
 
-# --- projects
-# --------------------------------------------------------------------------------------------
+# --- projects -------------------------------------------------------------------------------------
 
 
 def memories_of(
@@ -297,7 +298,8 @@ def memories_of_all(
     about, tags = tagged(("project",))
     where, values = _within(sources)
     rows = db.execute(
-        f"SELECT document.id FROM document WHERE {_holds(unreviewed)} AND document.project IS NULL AND NOT {about}"
+        f"SELECT document.id FROM document WHERE {_holds(unreviewed)} AND document.project IS NULL"
+        f" AND NOT {about}"
         f" AND {lasting}{where} ORDER BY {_SUREST_FIRST} LIMIT ?",
         (now, now, now, *tags, *lasting_values, *values, limit),
     )
@@ -305,11 +307,12 @@ def memories_of_all(
 
 
 def unreviewed_elsewhere(db: Database, project: Project | None) -> list[int]:
-    """Return the memories in the inbox of other projects; without `project`, of any project."""
+    """Return inbox memories of other projects than `project`; without it, of any project."""
     own, tags = tagged(project.tags if project else ("project",))
     named, names = of_project(project.names) if project else ("project IS NOT NULL", ())
     rows = db.execute(
-        f"SELECT id FROM document WHERE unreviewed > 0 AND (coalesce({named}, false) OR {own}) IS ?",
+        f"SELECT id FROM document WHERE unreviewed > 0 AND (coalesce({named}, false)"
+        f" OR {own}) IS ?",
         (*names, *tags, project is None),
     )
     return [document_id for (document_id,) in rows]
@@ -337,7 +340,7 @@ def sessions_of(db: Database, project: Project, sources: Sequence[str], limit: i
 
 
 def sessions_written_in(db: Database, folders: Sequence[str], since: float) -> list[StoredDocument]:
-    """Return the sessions held in these folders that were written to since then."""
+    """Return the sessions that ran in these folders and were written to since a time (seconds)."""
     inside, places = held_in(folders)
     since_ns = int(since * 1e9)
     return _documents(
@@ -346,9 +349,9 @@ def sessions_written_in(db: Database, folders: Sequence[str], since: float) -> l
 
 
 def session_tree(db: Database, sessions: Collection[str]) -> set[int]:
-    """Return the row ids of these sessions with their parents, sub-agent sessions and so on.
+    """Return the row ids of these sessions, and of all their parents and sub-agent sessions.
 
-    Includes the sessions from which they were forked.
+    If a session is a fork, its original is included with its own tree.
     """
     tree: set[int] = set()
     asked: set[str] = set()
@@ -376,9 +379,9 @@ def session_tree(db: Database, sessions: Collection[str]) -> set[int]:
 
 
 def held_in(folders: Sequence[str]) -> tuple[str, list[object]]:
-    """Return the condition that a session was held in one of the folders, with its values.
+    """Return the condition that a session ran in or below one of the folders, with its values.
 
-    Empty without folders.
+    Without folders, the condition is empty.
     """
     held_in = "json_extract(document.frontmatter, '$.directory')"
     inside = " OR ".join([f"({held_in} = ? OR substr({held_in}, 1, ?) = ?)"] * len(folders))
@@ -392,7 +395,10 @@ def _holds(unreviewed: bool) -> str:
 
     `unreviewed > 0` uses a partial index.
     """
-    return f"{_HOLDS} AND document.unreviewed {'> 0 AND document.unreviewed = 1' if unreviewed else '= 0'}"
+    return (
+        f"{_HOLDS} AND document.unreviewed"
+        f" {'> 0 AND document.unreviewed = 1' if unreviewed else '= 0'}"
+    )
 
 
 def _lasting() -> tuple[str, tuple[object, ...]]:

@@ -97,8 +97,7 @@ def of_project(names: Sequence[str]) -> _Condition:
 
 def tagged(tags: Sequence[str]) -> _Condition:
     """Return the condition that a document has one of these tags."""
-    # A parent matches its children: `0` follows `/` in ASCII, so one range holds all tags below
-    # `tag/`.
+    # A parent matches its children. `0` follows `/` in ASCII, so one range has all tags below it.
     any_of = " OR ".join(["tag.tag = ? OR (tag.tag >= ? AND tag.tag < ?)"] * len(tags)) or "false"
     values = [value for tag in tags for value in (tag, f"{tag}/", f"{tag}0")]
     return f"document.id IN (SELECT tag.document_id FROM tag WHERE {any_of})", values
@@ -172,5 +171,5 @@ def _folded(column: str) -> str:
 
 
 def marks(values: Collection[object]) -> str:
-    """Return as many `?` as there are values."""
+    """Return one `?` for each value, separated by commas."""
     return ", ".join("?" * len(values))

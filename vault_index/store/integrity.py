@@ -17,15 +17,18 @@ from vault_index.vectors import SCALE, is_int8, size
 
 _BATCH = 2000
 _ROWS = {
-    "document": "SELECT source, path, name, uid, kind, title, made_with, line_count, tokens, type, digest, project,"
-    " entered_by, expires, valid_until, confidence, superseded_by, frontmatter, called, identity, title_given,"
-    " name_given, archived, unreviewed"
+    "document": "SELECT source, path, name, uid, kind, title, made_with, line_count, tokens, type,"
+    " digest, project, entered_by, expires, valid_until, confidence, superseded_by, frontmatter,"
+    " called, identity, title_given, name_given, archived, unreviewed"
     " FROM {db}.document",
-    "chunk": "SELECT source, path, ordinal, start_line, end_line, in_block(body, place, 0), in_block(body, place, 1),"
-    " in_block(body, place, 2), place, bytes, c.tokens, embed_key, terms_hash"
-    " FROM {db}.chunk AS c JOIN {db}.text_block AS b ON b.id = block_id JOIN {db}.document AS d ON d.id = document_id",
+    "chunk": "SELECT source, path, ordinal, start_line, end_line, in_block(body, place, 0),"
+    " in_block(body, place, 1), in_block(body, place, 2), place,"
+    " bytes, c.tokens, embed_key, terms_hash"
+    " FROM {db}.chunk AS c JOIN {db}.text_block AS b ON b.id = block_id"
+    " JOIN {db}.document AS d ON d.id = document_id",
     "tag": "SELECT source, path, tag FROM {db}.tag JOIN {db}.document AS d ON d.id = document_id",
-    "alias": "SELECT source, path, alias, folded FROM {db}.alias JOIN {db}.document AS d ON d.id = document_id",
+    "alias": "SELECT source, path, alias, folded FROM {db}.alias JOIN {db}.document AS d"
+    " ON d.id = document_id",
     "link": "SELECT source, path, line, target, target_name, heading, text, embed"
     " FROM {db}.link JOIN {db}.document AS d ON d.id = document_id",
     "fault": "SELECT source, path, code, line, message FROM {db}.fault",
@@ -57,10 +60,7 @@ class Checkup(Database):
         self._vec0 = load_vec0(self.connection)
 
     def damage(self) -> str:
-        """Return the first problem of the file, its schema or its value types.
-
-        Empty if there is none.
-        """
+        """Return the first problem of the file, its schema or its values, or ""."""
         try:
             found = _first_damage(self.value("PRAGMA quick_check(1)")) or self._strange_schema()
             return found or self._strange_value() or self._strange_text()
@@ -68,14 +68,10 @@ class Checkup(Database):
             return str(error)
 
     def terms(self) -> str:
-        """Return the first problem of the full-text index that FTS5 does not find itself.
-
-        Empty if there is none.
-        """
+        """Return the first problem of the full-text index that FTS5 does not find itself, or ""."""
         for table, rows in (("chunk_fts", "chunk"), ("name_fts", "document")):
             try:
-                # Names are written at the end of a sync; after an interrupted one they are pending,
-                # not wrong.
+                # Names are written at the end of a sync, so an interrupted one leaves them pending.
                 pending = table == "name_fts" and self.execute("SELECT 1 FROM stale_name LIMIT 1")
                 lone = (
                     0
@@ -89,10 +85,7 @@ class Checkup(Database):
         return ""
 
     def vectors(self) -> str:
-        """Return the first problem of the vectors, where pending ones count as present.
-
-        Empty if there is none.
-        """
+        """Return the first problem of the vectors, or ""; pending vectors count as present."""
         if not self._vec0:
             return ""
         for row in read_spaces(self):
@@ -114,7 +107,10 @@ class Checkup(Database):
             except _UNREADABLE as error:
                 return f"the vectors of {row.space.model} cannot be read ({error})"
             if strange or unseen:
-                return f"{max(strange, abs(unseen))} vectors of {row.space.model} are invalid or cannot be found"
+                return (
+                    f"{max(strange, abs(unseen))} vectors of {row.space.model} are invalid or"
+                    " cannot be found"
+                )
             if lone:
                 return f"{lone} chunks and vectors of {row.space.model} do not match"
         return ""
@@ -128,7 +124,10 @@ class Checkup(Database):
         return f"unexpected schema: {', '.join(strange)}" if strange else ""
 
     def _strange_value(self) -> str:
-        """SQLite accepts any type in any column, and invalid UTF-8, on which readers fail."""
+        """Return the first value of a wrong type, or "". Raises UnicodeDecodeError for bad UTF-8.
+
+        SQLite accepts both, but readers fail on them.
+        """
         for (table,) in self.execute(
             f"SELECT name FROM ({_SCHEMA}) WHERE sql LIKE 'CREATE TABLE%'"
         ):
@@ -160,7 +159,8 @@ class Checkup(Database):
         while self._vec0 and serving is not None and last is not None:
             table = f"vector_{serving.id:d}"
             rows = self.execute(
-                f"SELECT chunk.id, embed_key, embedding FROM chunk CROSS JOIN {table} ON {table}.rowid = chunk.id"
+                f"SELECT chunk.id, embed_key, embedding FROM chunk CROSS JOIN {table}"
+                f" ON {table}.rowid = chunk.id"
                 " WHERE chunk.id > ? ORDER BY chunk.id LIMIT ?",
                 (last, _BATCH),
             )
@@ -183,21 +183,22 @@ class Comparison(Database):
             for db in ("main", "fresh"):
                 for table in ("chunk_fts", "name_fts"):
                     self.connection.execute(
-                        f"CREATE VIRTUAL TABLE temp.{db}_{table} USING fts5vocab ({db}, {table}, 'col')"
+                        f"CREATE VIRTUAL TABLE temp.{db}_{table}"
+                        f" USING fts5vocab ({db}, {table}, 'col')"
                     )
         self._known = f"source IN ({', '.join('?' * len(sources))})"
         self._sources = tuple(sources)
 
     def behind(self) -> list[tuple[str, str]]:
-        """Return source and path of documents that only one has, or whose content differs."""
+        """Return source and path of documents that only one index has, or with other content."""
         return self._lone("SELECT source, path, content_hash FROM {db}.document")
 
     def differing(self) -> list[tuple[str, str]]:
-        """Return source and path of documents whose rows differ."""
+        """Return source and path of documents with different rows."""
         return sorted({place for sql in _ROWS.values() for place in self._lone(sql)})
 
     def words(self) -> list[str]:
-        """Return the tables whose words differ; only meaningful if both have the same documents."""
+        """Return the tables with different words. Both must have the same documents."""
         found = {
             name: _in_one_alone(*(sql.format(db=db) for db in ("main", "fresh")))
             for name, sql in _WORDS.items()
@@ -232,7 +233,7 @@ def _first_damage(found: object) -> str:
 
 
 def index_damage(path: Path) -> str:
-    """Return the damage of an index; empty if there is none or it cannot be checked."""
+    """Return the damage of an index; empty if it is sound or cannot be checked."""
     try:
         with closing(Checkup(path)) as checkup:
             return checkup.damage() or checkup.vectors()
@@ -257,7 +258,7 @@ def damage_told(path: Path) -> Iterator[None]:
 
 
 def cache_damage(path: Path) -> str:
-    """Return the damage that SQLite finds in `cache.db`; empty if there is none."""
+    """Return the damage that SQLite finds in `cache.db`, or ""."""
     with translated(path):
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         with closing(connection):

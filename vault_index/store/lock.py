@@ -43,7 +43,7 @@ class WriteLock:
             try:
                 self._take(descriptor, deadline)
                 os.ftruncate(descriptor, 0)
-                # A full disk has no room for a name, and needs none for a lock.
+                # On a full disk the name cannot be written, but the lock works.
                 with contextlib.suppress(OSError):
                     os.pwrite(descriptor, f"{os.getpid()} {work}\n".encode(), 0)
                 yield

@@ -21,7 +21,7 @@ from vault_index.store.vocabulary import CHUNK_TEXT, Vocabulary, stems, words_of
 _MOST_READ, _SAMPLE = 32, 8
 """Number of texts read to find the forms of a word: 32, or the 8 newest if more texts hold it.
 
-Each takes 0.1 ms. A form that none of them holds is not proposed.
+Each takes 0.1 ms. Forms in other texts are not proposed.
 """
 _MOST_STEMS = 200
 
@@ -46,7 +46,7 @@ class PartReader(IndexReader):
         with self.changing():
             for table in self.tables.values():
                 self.execute(f"CREATE TEMP TABLE {table} (id INTEGER PRIMARY KEY)")
-        # The plus stops SQLite from testing every id where another index finds the rows sooner.
+        # The plus keeps SQLite from testing every id where another index finds the rows sooner.
         of_document, of_chunk = (
             "+document_id IN (SELECT id FROM seen)",
             "+{} IN (SELECT id FROM seen_chunk)",
@@ -67,7 +67,7 @@ class PartReader(IndexReader):
         )
 
     def begin(self, *, snapshot: bool) -> None:
-        """Update the visible ids if the index changed; with `snapshot`, keep the transaction open."""
+        """Update the visible ids if the index changed; keep a transaction for a `snapshot`."""
         self.execute("BEGIN")
         if (version := int(self.connection.pragma("data_version"))) != self._version:
             with self.changing():
@@ -104,8 +104,11 @@ class PartReader(IndexReader):
         return int(self.value(sql, (match, last - last // share)))
 
     def own_names(self, match: str, document_ids: Collection[int]) -> set[int]:
-        """Leave out documents that match only by the texts of hidden links."""
-        sql = f"SELECT rowid FROM name_fts WHERE name_fts MATCH ? AND +rowid IN ({', '.join('?' * len(document_ids))})"
+        """Return the given documents, except matches only by the texts of hidden links."""
+        sql = (
+            "SELECT rowid FROM name_fts WHERE name_fts MATCH ?"
+            f" AND +rowid IN ({', '.join('?' * len(document_ids))})"
+        )
         return {
             id_
             for (id_,) in self.execute(sql, (f"{{name title aliases}} : ({match})", *document_ids))
@@ -133,7 +136,7 @@ class PartVocabulary(Vocabulary):
     def count_stems(self, stem_of: Mapping[str, str]) -> dict[str, int]:
         """Return the number of visible texts by stem, without those of no text."""
         word_of = {stem: word for word, stem in stem_of.items() if stem not in self._texts}
-        # Leaves out stems that no text holds, with count 0.
+        # Stems that no text holds are skipped here; below, their count is 0.
         for stem in super().count_stems(dict(zip(word_of, word_of, strict=True))):
             found = self._reader.count_matches(f'"{word_of[stem]}"')
             self._texts[stem] = found or sum(self._read(stem, word_of[stem]).values())
@@ -161,7 +164,7 @@ class PartVocabulary(Vocabulary):
         return []
 
     def _read(self, stem: str, word: str) -> Counter[str]:
-        """Return the words with a stem, given one, with the approximate count of each."""
+        """Return the forms of a stem with approximate counts; `word` is one of them."""
         if stem not in self._forms:
             total = self._texts.get(stem, 0)
             forms = {
@@ -170,9 +173,13 @@ class PartVocabulary(Vocabulary):
                     "SELECT word FROM main.term WHERE stem = ?", (stem,)
                 )
             }
-            match = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? AND +rowid IN (SELECT id FROM seen_chunk)"
+            match = (
+                "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?"
+                " AND +rowid IN (SELECT id FROM seen_chunk)"
+            )
             rows = self._db.execute(
-                f"SELECT document_id, {CHUNK_TEXT} FROM chunk WHERE id IN ({match} ORDER BY rowid DESC LIMIT ?)",
+                f"SELECT document_id, {CHUNK_TEXT} FROM chunk WHERE id IN ({match}"
+                " ORDER BY rowid DESC LIMIT ?)",
                 (f'"{word}"', _SAMPLE if total > _MOST_READ else _MOST_READ),
             )
             marks = ", ".join("?" * len(ids := {id_ for id_, _ in rows}))
@@ -202,7 +209,7 @@ def _condition(scope: Scope, sources: Collection[str]) -> str:
     """Return the SQL form of `Scope.holds`, on the rows of `document`."""
     wanted = [name for name in sources if not scope.sources or name in scope.sources]
     conditions = [f"source IN ({_listed(wanted)})"]
-    if scope.folders:  # a range each, which the index of paths finds: `0` follows `/`
+    if scope.folders:  # one range each, for the index of paths: `0` follows `/`
         below = (
             f"(path >= {_sql(below)} AND path < {_sql(below[:-1] + '0')})" for below in scope.below
         )

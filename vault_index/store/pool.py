@@ -41,15 +41,15 @@ class ReadPool:
         self._home = home
         self._open = open_reader
         self.sources: Collection[str] | None = None
-        """Names of the configured sources; rows of others are hidden. None: not known."""
+        """Names of the configured sources; rows of others are hidden. None if unknown."""
         self._idle: list[Connections] = []
         self._lock = threading.Lock()
 
     @contextmanager
     def lend(self, *, snapshot: bool = True) -> Iterator[Connections]:
-        """Lend a connection to the current index. Raises NotSetUpError if there is none.
+        """Lend a connection to the current index. Raises NotSetUpError if no index exists.
 
-        A reader that also writes meanwhile needs `snapshot=False`.
+        A borrower that also writes meanwhile needs `snapshot=False`.
         """
         connections = self._take()
         sound = False

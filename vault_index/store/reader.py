@@ -18,7 +18,7 @@ from vault_index.store.records import CHUNK, ChunkRecord, chunk_records
 from vault_index.store.text_blocks import TEXT
 from vault_index.store.ties import Candidates, best, chunks_in_order, documents_in_order
 
-if TYPE_CHECKING:  # spares queries without corrections the import
+if TYPE_CHECKING:  # so that queries without corrections skip the import
     from vault_index.store.codes import Allowed
     from vault_index.store.vocabulary import Vocabulary
 
@@ -26,9 +26,10 @@ if TYPE_CHECKING:  # spares queries without corrections the import
 _BM25 = "bm25(chunk_fts, 1.0, 3.0, 3.0, 2.0, 1.0, 1.0, 1.0)"
 HIDDEN = {
     "expired": "SELECT id FROM document WHERE expires <= ?1",
-    # By a memory that exists at that time.
+    # Only if the newer memory exists at that time.
     "superseded": "SELECT id FROM document AS old WHERE superseded_by IS NOT NULL AND NOT EXISTS"
-    " (SELECT 1 FROM document AS new WHERE new.uid = lower(old.superseded_by) AND new.created > ?1)",
+    " (SELECT 1 FROM document AS new WHERE new.uid = lower(old.superseded_by)"
+    " AND new.created > ?1)",
     "archived": "SELECT id FROM document WHERE archived <= ?1",
     "unreviewed": "SELECT id FROM document WHERE unreviewed > 0 AND unreviewed = 2",
 }
@@ -91,10 +92,10 @@ class IndexReader(Database):
             self.connection.pragma("query_only", True)
 
     def begin(self, *, snapshot: bool) -> None:
-        """Called when the connection is borrowed; with `snapshot`, only for reading."""
+        """Begin a loan of the connection; with `snapshot`, the borrower only reads."""
 
     def end(self) -> None:
-        """Called when the connection is returned."""
+        """End a loan of the connection."""
 
     def _sources(self) -> Iterator[str]:
         # One index look-up per source, because DISTINCT would read all of the index.
@@ -118,17 +119,23 @@ class IndexReader(Database):
         """Return chunks by BM25, best first.
 
         `match`, `required` and `excluded` are FTS5 expressions. If `match` finds too many chunks to
-        score, the `bounded` expressions are tried in order until none can give a better chunk. If
+        score, the `bounded` expressions are tried in order while one may give a better chunk. If
         they find too few, the newest chunks are scored.
         """
         if bounded is not None and self._few_allowed(filters, required, excluded):
             bounded = None
-        # The plus stops SQLite from running the match once for every rowid of the filter.
+        # The plus keeps SQLite from running the match once for every rowid of the filter.
         where, values = self._chunk_condition(filters, "+chunk_fts.rowid", required, excluded)
-        scored = f"SELECT chunk_fts.rowid, -{_BM25} AS score FROM chunk_fts WHERE chunk_fts MATCH ?{where}"
+        scored = (
+            f"SELECT chunk_fts.rowid, -{_BM25} AS score FROM chunk_fts"
+            f" WHERE chunk_fts MATCH ?{where}"
+        )
         sql = f"{scored} ORDER BY score DESC LIMIT ?"
         most_scored = _MOST_SCORED // (match.count(" OR ") + 1)
-        newest = f"SELECT * FROM ({scored} ORDER BY chunk_fts.rowid DESC LIMIT {most_scored}) ORDER BY 2 DESC LIMIT ?"
+        newest = (
+            f"SELECT * FROM ({scored} ORDER BY chunk_fts.rowid DESC LIMIT {most_scored})"
+            " ORDER BY 2 DESC LIMIT ?"
+        )
 
         def find(most: int) -> Candidates:
             if bounded is None:
@@ -146,7 +153,7 @@ class IndexReader(Database):
         return best(find, limit, partial(chunks_in_order, self))
 
     def _few_allowed(self, filters: Filters, required: str, excluded: str) -> bool:
-        """Return whether so few chunks pass the conditions that all can be scored."""
+        """Return whether few enough chunks pass the conditions to score all of them."""
         ids, values = self._allowed(filters, required, excluded)
         few = f"SELECT count(*) < {_FEW_ALLOWED} FROM (SELECT 1 FROM ({ids}) LIMIT {_FEW_ALLOWED})"
         return bool(ids) and bool(self.value(few, values))
@@ -155,7 +162,8 @@ class IndexReader(Database):
         """Return the BM25 scores of the given chunks that match, unordered."""
         # Filter the rows before they are scored, which is most of the work.
         return self.execute(
-            f"SELECT rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ? AND +rowid IN ({marks(chunk_ids)})",
+            f"SELECT rowid, -{_BM25} FROM chunk_fts WHERE chunk_fts MATCH ?"
+            f" AND +rowid IN ({marks(chunk_ids)})",
             (match, *chunk_ids),
         )
 
@@ -229,7 +237,8 @@ class IndexReader(Database):
         where, values = self._chunk_condition(filters, "chunk.id", "", excluded)
         rows = self.execute(
             "SELECT chunk.id FROM chunk JOIN document ON document.id = chunk.document_id"
-            f" WHERE chunk.ordinal = 0{where} ORDER BY document.created DESC, document.source, document.path LIMIT ?",
+            f" WHERE chunk.ordinal = 0{where} ORDER BY document.created DESC, document.source,"
+            " document.path LIMIT ?",
             (*values, limit),
         )
         return [chunk_id for (chunk_id,) in rows]
@@ -263,14 +272,16 @@ class IndexReader(Database):
         # Test each of these chunks rather than each document.
         if among is not None and (condition or not self._partial):
             allowed.append(
-                "SELECT chunk.id FROM json_each(?) AS one CROSS JOIN chunk ON chunk.id = one.value CROSS JOIN document"
-                f" ON document.id = chunk.document_id WHERE {condition or 'true'}"
+                "SELECT chunk.id FROM json_each(?) AS one CROSS JOIN chunk ON chunk.id = one.value"
+                " CROSS JOIN document ON document.id = chunk.document_id"
+                f" WHERE {condition or 'true'}"
             )
         elif among is not None:
             allowed.append(f"SELECT value FROM json_each(?) WHERE value IN ({every})")
         elif condition:
             allowed.append(
-                f"SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id WHERE {condition}"
+                "SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id"
+                f" WHERE {condition}"
             )
         elif self._partial and not required:
             allowed.append(every)
@@ -287,13 +298,13 @@ class IndexReader(Database):
             values.append(excluded)
         return ids, values
 
-    # --- data of candidates
-    # --------------------------------------------------------------------------------------
+    # --- data of candidates -----------------------------------------------------------------------
 
     def chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRecord]:
         """Return chunks by id."""
         rows = self.execute(
-            f"SELECT {CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id WHERE chunk.id {ANY_OF}",
+            f"SELECT {CHUNK} FROM chunk JOIN document ON document.id = chunk.document_id"
+            f" WHERE chunk.id {ANY_OF}",
             [any_of(chunk_ids)],
         )
         return {chunk.chunk_id: chunk for chunk in chunk_records(rows)}
@@ -313,7 +324,10 @@ class IndexReader(Database):
         hidden = [sql for state, sql in HIDDEN.items() if state not in shown]
         if not hidden:
             return set()
-        sql = f"SELECT id FROM chunk WHERE ?1 NOT NULL AND document_id IN ({' UNION ALL '.join(hidden)})"
+        sql = (
+            "SELECT id FROM chunk WHERE ?1 NOT NULL"
+            f" AND document_id IN ({' UNION ALL '.join(hidden)})"
+        )
         return {chunk_id for (chunk_id,) in self.execute(sql, (now,))}
 
     def backlink_counts(self, document_ids: Collection[int]) -> dict[int, int]:
@@ -338,8 +352,7 @@ class IndexReader(Database):
             self._vec0 = load_vec0(self.connection)
         return self._vec0
 
-    # --- words, cached
-    # -------------------------------------------------------------------------------------------
+    # --- words, cached ----------------------------------------------------------------------------
 
     def stems(self, words: Collection[str]) -> dict[str, str]:
         """Return the stem of each word (in lower case), except words that the tokenizer splits."""
@@ -366,8 +379,8 @@ class IndexReader(Database):
         return Vocabulary(self)
 
     def own_names(self, match: str, document_ids: Collection[int]) -> set[int]:
-        """Return the given documents that match by names the caller may know.
+        """Return the given documents that match by names that the caller may know.
 
-        All of them were found by their names.
+        Here these are all of them, because each was found by its names.
         """
         return set(document_ids)

@@ -43,9 +43,7 @@ class DocumentColumns:
     """The id of the memory that replaced it, as written in the file."""
     archived: float | None
     unreviewed: int
-    """1 for a memory in the inbox, 2 for one that search does not find until it is reviewed; else
-    0.
-    """
+    """1 for a memory in the inbox, 2 for one that search hides until its review, else 0."""
     size: int
     mtime_ns: int
     ctime_ns: int
@@ -106,7 +104,10 @@ DOCUMENT = ", ".join(
     f"document.{name}" for name in [*column_names(DocumentColumns), "id", "tokens", "frontmatter"]
 )
 """The columns of a `StoredDocument`, in the order of its fields."""
-CHUNK = f"chunk.id, chunk.ordinal, {BODY}, chunk.place, chunk.start_line, chunk.end_line, chunk.tokens, {DOCUMENT}"
+CHUNK = (
+    f"chunk.id, chunk.ordinal, {BODY}, chunk.place, chunk.start_line, chunk.end_line,"
+    f" chunk.tokens, {DOCUMENT}"
+)
 """The columns for `chunk_records`."""
 
 
@@ -141,9 +142,7 @@ class DocumentState(NamedTuple):
     ctime_ns: int
     inode: int
     origin: str
-    """The frontmatter as JSON if it has an id or names a project, a directory or a session; else
-    empty.
-    """
+    """The frontmatter as JSON if it names an id, project, directory or session, else empty."""
     tags: str = ""
     """The tags that begin with `project/`, separated by spaces."""
 
@@ -179,7 +178,7 @@ class MirroredSession(NamedTuple):
     path: str
     """Empty: the user deleted the file, and it is not written again."""
     made_of: str = ""
-    """The state of the session at that time; another text means that it changed."""
+    """The state of the session when it was written; a different text means that it changed."""
     written: bytes = b""
     """SHA-256 of the file; empty for a file that the user has changed."""
     size: int = 0

@@ -48,7 +48,7 @@ class Called(NamedTuple):
 
 
 def links_to(db: Database, names: Collection[str]) -> list[Backlink]:
-    """Return the links whose target ends in one of `names` (case-folded)."""
+    """Return the links to a target that ends in one of `names` (case-folded)."""
     rows = db.execute(
         "SELECT DISTINCT document.id, document.source, document.path, link.target FROM link"
         f" JOIN document ON document.id = link.document_id WHERE link.target_name {ANY_OF}",
@@ -89,7 +89,7 @@ def nearest_documents(
     others: Others,
     document_ids: Collection[int] | None = None,
 ) -> dict[int, float]:
-    """Return documents with the cosine of their nearest chunk, best first.
+    """Return the nearest documents with the cosine of their nearest chunk, best first.
 
     With `document_ids`, return only these documents, at any distance.
     """
@@ -99,7 +99,8 @@ def nearest_documents(
         space_id,
         vector,
         _NEAREST_CHUNKS if document_ids is None else spaces.MAX_K,
-        f" AND rowid IN (SELECT chunk.id FROM document JOIN chunk ON chunk.document_id = document.id WHERE {where})",
+        " AND rowid IN (SELECT chunk.id FROM document"
+        f" JOIN chunk ON chunk.document_id = document.id WHERE {where})",
         values,
     )
     chunk_ids = [chunk_id for chunk_id, _ in chunks]
@@ -122,8 +123,9 @@ def in_time(
     sides = []
     for sign, direction, count in (("<", "DESC", before), (">", "ASC", after)):
         rows = db.execute(
-            f"SELECT document.id FROM document WHERE {where} AND {columns} {sign} (?, ?, ?) ORDER BY"
-            f" document.created {direction}, document.path {direction}, document.source {direction} LIMIT ?",
+            f"SELECT document.id FROM document WHERE {where} AND {columns} {sign} (?, ?, ?)"
+            f" ORDER BY document.created {direction}, document.path {direction},"
+            f" document.source {direction} LIMIT ?",
             (*values, *position, count),
         )
         sides.append([document_id for (document_id,) in rows])

@@ -22,10 +22,10 @@ class Wanted(NamedTuple):
     """The selected sessions."""
 
     filters: Filters
-    """Of these, only the project and the source apply."""
+    """Only project and source of the filters apply."""
     clients: Sequence[str] = ()
     folders: Sequence[str] = ()
-    """The sessions were held in one of these folders, or below it."""
+    """Folders in which, or below which, the sessions ran."""
     since: float | None = None
     until: float | None = None
     """Sessions that ended at or after `since` and began before `until`."""
@@ -66,7 +66,8 @@ def sessions_by_day(db: Database, wanted: Wanted) -> list[tuple[str, str, str | 
     )
     return list(
         db.execute(
-            f"SELECT {began}, {ended}, document.project, {_CLIENT}, count(*) FROM document WHERE {condition}"
+            f"SELECT {began}, {ended}, document.project, {_CLIENT}, count(*) FROM document"
+            f" WHERE {condition}"
             " GROUP BY 1, 2, 3, 4",
             values,
         )
@@ -74,12 +75,13 @@ def sessions_by_day(db: Database, wanted: Wanted) -> list[tuple[str, str, str | 
 
 
 def sessions_with(db: Database, match: str, wanted: Wanted) -> dict[int, list[int]]:
-    """Return the chunks that match an FTS5 expression, by session, last held first."""
+    """Return the chunks that match an FTS5 expression, by session, newest session first."""
     condition, values = _condition(wanted)
     found: dict[int, list[int]] = {}
     for document_id, chunk_id in db.execute(
         "SELECT document.id, chunk.id FROM chunk_fts CROSS JOIN chunk ON chunk.id = chunk_fts.rowid"
-        f" CROSS JOIN document ON document.id = chunk.document_id WHERE chunk_fts MATCH ? AND {condition}"
+        " CROSS JOIN document ON document.id = chunk.document_id WHERE chunk_fts MATCH ?"
+        f" AND {condition}"
         f" {_NEWEST_FIRST}, chunk.ordinal",
         (match, *values),
     ):
@@ -96,7 +98,8 @@ def turns_of(
     # A block holds a dozen chunks, so read each block once.
     blocks = dict(
         db.execute(
-            f"SELECT id, body FROM text_block WHERE id IN (SELECT block_id FROM chunk WHERE {where})",
+            "SELECT id, body FROM text_block"
+            f" WHERE id IN (SELECT block_id FROM chunk WHERE {where})",
             (document_id, *values),
         )
     )

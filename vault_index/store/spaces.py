@@ -25,14 +25,14 @@ _SAMPLE = 500
 LEAST_CODED = 20_000
 """Number of vectors above which a space has codes; below it, vec0 is faster."""
 CODED_BITS = 64
-"""Only spaces whose dimensions are a multiple of this have codes."""
+"""A space has codes only if its dimensions are a multiple of this number."""
 CODES_SUFFIX = ".codes-"
 _MOST_UNCODED = 1_000
 _KEY = re.compile(rf"\A- (?:{'|'.join(OF_MEMORIES)}): ")
 _SPACE = ", ".join(VectorSpace._fields)
 _STATE = (
-    "document.id, document.uid, document.source, document.path, document.size, document.mtime_ns, document.ctime_ns,"
-    " document.inode, CASE WHEN instr(lower(document.frontmatter), 'directory')"
+    "document.id, document.uid, document.source, document.path, document.size, document.mtime_ns,"
+    " document.ctime_ns, document.inode, CASE WHEN instr(lower(document.frontmatter), 'directory')"
     " OR instr(lower(document.frontmatter), 'session') OR instr(document.frontmatter, '\"id\"')"
     " OR instr(lower(document.frontmatter), 'project') THEN document.frontmatter ELSE '' END,"
     " coalesce((SELECT group_concat(tag.tag, ' ') FROM tag WHERE tag.document_id = document.id"
@@ -51,7 +51,7 @@ def read_spaces(db: Database) -> list[SpaceRow]:
 
 
 def serving_space(db: Database) -> SpaceRow | None:
-    """Return the space whose vectors answer queries."""
+    """Return the space that answers queries; None without vectors."""
     return next((row for row in read_spaces(db) if row.serving), None)
 
 
@@ -70,8 +70,9 @@ def coded(db: Database, space_id: int) -> tuple[str, int, int] | None:
 def codes_due(db: Database, *, growing: bool = False, least: int = _MOST_UNCODED) -> bool:
     """Return whether the codes of the serving space should be written.
 
-    True if the space is large and has no codes, or `least` of its vectors have changed; while it is
-    `growing`, less often. Deletes outdated code files, so hold the write lock.
+    They should if the space is large and has no codes, or if `least` of its vectors have changed;
+    while the space is `growing`, more must have changed. Deletes outdated code files, so hold the
+    write lock.
     """
     space = db.execute(
         "SELECT id, dimensions, codes, coded FROM vector_space WHERE state = 'serving'"
@@ -94,7 +95,7 @@ def codes_due(db: Database, *, growing: bool = False, least: int = _MOST_UNCODED
 def most_uncoded(count: int) -> int:
     """Return how many vectors may wait for codes while a space of `count` vectors grows.
 
-    So the file is written about thirty times in all.
+    The file is then written about thirty times in all.
     """
     return max(_MOST_UNCODED, count // 32)
 
@@ -110,10 +111,13 @@ def add_space(db: Database, row: SpaceRow) -> SpaceRow:
                 drop_space(db, other.id)
         state = "serving" if row.serving else "building"
         space_id = db.value(
-            f"INSERT INTO vector_space ({_SPACE}, state, renewed) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+            f"INSERT INTO vector_space ({_SPACE}, state, renewed) VALUES (?, ?, ?, ?, ?, ?)"
+            " RETURNING id",
             (*row.space, state, row.renewed),
         )
-        db.execute(f"DROP TABLE IF EXISTS {_table(space_id)}")  # left from a time without vec0
+        db.execute(
+            f"DROP TABLE IF EXISTS {_table(space_id)}"
+        )  # may be left from a start without vec0
         kind = "int8" if is_int8(row.space) else "float"
         columns = f"embedding {kind}[{row.space.dimensions:d}]"
         db.execute(f"CREATE VIRTUAL TABLE {_table(space_id)} USING vec0 ({columns})")
@@ -192,7 +196,7 @@ def _note_changed(db: Database, space_id: int, chunk_id: int) -> None:
 
 
 def forget_spaces(db: Database) -> None:
-    """Forget all spaces, because vectors cannot follow the chunks without vec0.
+    """Forget all spaces: without vec0, vectors cannot be updated with their chunks.
 
     The cache refills them later.
     """
@@ -216,7 +220,10 @@ def nearest(
     every vector.
     """
     space = _space(db, space_id)
-    sql = f"SELECT rowid, distance FROM {_table(space_id)} WHERE embedding MATCH {mark(space)} AND k = ?{where}"
+    sql = (
+        f"SELECT rowid, distance FROM {_table(space_id)} WHERE embedding MATCH {mark(space)}"
+        f" AND k = ?{where}"
+    )
 
     def find(most: int) -> Candidates:
         rows = db.execute(sql, (vector, min(most, MAX_K), *values))
@@ -270,7 +277,8 @@ def vectors_by_document(
     """Return document id and vector of the chunks below the frontmatter, grouped by document."""
     table = _table(space_id)
     return db.execute(
-        f"SELECT chunk.document_id, embedding FROM json_each(?) CROSS JOIN chunk ON chunk.document_id = value"
+        "SELECT chunk.document_id, embedding FROM json_each(?)"
+        " CROSS JOIN chunk ON chunk.document_id = value"
         f" CROSS JOIN {table} ON {table}.rowid = chunk.id WHERE chunk.ordinal >= 0",
         (any_of(document_ids),),
     )
@@ -299,7 +307,7 @@ def pending_chunks(
     `space_id` None means a future space, for which every chunk is pending; `limit` -1 means all.
     """
     table, where, values = _lacked_by(space_id)
-    # Of the table that gives the order.
+    # Use the column of the table that gives the order.
     id_ = "chunk.id" if space_id is None else "pending.chunk_id"
     return _pending(
         db,
@@ -318,7 +326,8 @@ def pending_of_document(db: Database, space_id: int, source: str, path: str) -> 
 
 def _pending(db: Database, table: str, where: str, values: Sequence[object]) -> list[PendingChunk]:
     rows = db.execute(
-        f"SELECT chunk.id, chunk.embed_key, {CONTEXT}, {TEXT}, chunk.tokens, chunk.ordinal, {_STATE}"
+        f"SELECT chunk.id, chunk.embed_key, {CONTEXT}, {TEXT}, chunk.tokens, chunk.ordinal,"
+        f" {_STATE}"
         f" FROM {table} JOIN document ON document.id = chunk.document_id WHERE {where}",
         values,
     )
@@ -339,8 +348,9 @@ def lacking_documents(db: Database, space_id: int | None) -> dict[DocumentState,
     """Return the documents with their number of pending chunks; None means a future space."""
     table, where, values = _lacked_by(space_id)
     rows = db.execute(
-        f"SELECT lacking.chunks, {_STATE} FROM (SELECT chunk.document_id, count(*) AS chunks FROM {table}"
-        f" WHERE {where} GROUP BY chunk.document_id) AS lacking JOIN document ON document.id = lacking.document_id",
+        f"SELECT lacking.chunks, {_STATE} FROM (SELECT chunk.document_id, count(*) AS chunks"
+        f" FROM {table} WHERE {where} GROUP BY chunk.document_id) AS lacking"
+        " JOIN document ON document.id = lacking.document_id",
         values,
     )
     return {DocumentState._make(row[1:]): row[0] for row in rows}
@@ -349,16 +359,18 @@ def lacking_documents(db: Database, space_id: int | None) -> dict[DocumentState,
 def refused_chunks(
     db: Database, space_id: int, refused: Mapping[bytes, str]
 ) -> list[tuple[int, str, Fault]]:
-    """Return the pending chunks whose texts the server rejected (`refused`: key to reason).
+    """Return the pending chunks with texts that the server rejected (`refused`: key to reason).
 
     Each is the id of the document, its source and the fault.
     """
     if not refused:
         return []
     rows = db.execute(
-        "SELECT document.id, document.source, document.path, chunk.start_line, chunk.embed_key FROM pending"
-        " JOIN chunk ON chunk.id = pending.chunk_id JOIN document ON document.id = chunk.document_id"
-        f" WHERE pending.space_id = ? AND hex(chunk.embed_key) {ANY_OF} ORDER BY document.path, chunk.start_line",
+        "SELECT document.id, document.source, document.path, chunk.start_line, chunk.embed_key"
+        " FROM pending JOIN chunk ON chunk.id = pending.chunk_id"
+        " JOIN document ON document.id = chunk.document_id"
+        f" WHERE pending.space_id = ? AND hex(chunk.embed_key) {ANY_OF}"
+        " ORDER BY document.path, chunk.start_line",
         (space_id, any_of(key.hex().upper() for key in refused)),
     )
     return [
@@ -399,8 +411,8 @@ def count_pending(db: Database, space_id: int | None, document_id: int | None = 
 def tokens_ahead(db: Database, space_id: int, done: int) -> float:
     """Return the mean token count of pending chunks relative to the last `done` embedded ones.
 
-    Notes of one folder are similar, and the next folder may differ. Computed from a sample, because
-    a million may be pending. 1.0 if unknown.
+    The notes of one folder are similar, and the next folder may differ. Computed from a sample,
+    because a million chunks may be pending. Returns 1.0 if unknown.
     """
     first, last = db.execute(
         "SELECT min(chunk_id), max(chunk_id) FROM pending WHERE space_id = ?", (space_id,)
@@ -421,7 +433,7 @@ def tokens_ahead(db: Database, space_id: int, done: int) -> float:
 def put_vectors(
     db: Database, space_id: int, vectors: Mapping[bytes, Vector], chunks: Iterable[PendingChunk]
 ) -> int:
-    """Store vectors for the chunks whose text is unchanged; return their number."""
+    """Store vectors for the chunks with unchanged text; return their number."""
     stored = 0
     with db.transaction():
         for chunk in chunks:

@@ -28,7 +28,7 @@ from vault_index.store.connection import (
 )
 from vault_index.store.records import MirroredSession
 
-if TYPE_CHECKING:  # spares the queries an import
+if TYPE_CHECKING:  # so that queries skip the import
     from vault_index.results.status import SentRecord
 
 STATE_MADE = "state"
@@ -56,18 +56,21 @@ _HISTORY = {
 }
 _COLUMNS = {**_SOUND, **_HISTORY}
 _MERGE = {
-    "usage": "INSERT OR IGNORE INTO usage (uid, accesses, accessed) VALUES (?, ?, ?) ON CONFLICT (uid) DO UPDATE"
+    "usage": "INSERT OR IGNORE INTO usage (uid, accesses, accessed) VALUES (?, ?, ?)"
+    " ON CONFLICT (uid) DO UPDATE"
     " SET accesses = max(accesses, excluded.accesses), accessed = max(accessed, excluded.accessed)",
     "sent": f"INSERT OR IGNORE INTO sent ({_SENT}) VALUES (?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (day, endpoint, model, source, path)"
     " DO UPDATE SET texts = max(texts, excluded.texts), tokens = max(tokens, excluded.tokens)",
-    "mirrored": f"INSERT OR IGNORE INTO mirrored (session, {_MIRRORED}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "mirrored": f"INSERT OR IGNORE INTO mirrored (session, {_MIRRORED})"
+    " VALUES (?, ?, ?, ?, ?, ?, ?)",
     "origin": f"INSERT OR IGNORE INTO origin ({_ORIGIN}) VALUES (?, ?, ?, ?)",
     # Including the row with the salt.
     "deleted": "INSERT OR REPLACE INTO deleted (hash, uid) VALUES (?, ?)",
     "forgotten": "INSERT OR IGNORE INTO forgotten (hash) VALUES (?)",
     **{
-        name: f"INSERT OR IGNORE INTO {name} ({columns}) VALUES ({', '.join('?' * len(columns.split()))})"
+        name: f"INSERT OR IGNORE INTO {name} ({columns})"
+        f" VALUES ({', '.join('?' * len(columns.split()))})"
         for name, columns in _HISTORY.items()
     },
 }
@@ -83,7 +86,10 @@ class State:
     """
 
     def __init__(self, path: Path, ledger: Path | None = None) -> None:
-        """`ledger` is the state of the main index, with the tables for privacy and spending."""
+        """Use the file at `path`, and the tables for privacy and spending of `ledger`, if given.
+
+        `ledger` is the state of the main index.
+        """
         self.path = path
         self._ledger = State(ledger) if ledger and ledger != path else None
         self._database: Database | None = None
@@ -125,9 +131,9 @@ class State:
 
     @contextmanager
     def transaction(self) -> Iterator[Database]:
-        """A transaction that a crash of the process keeps, and a power loss may undo.
+        """Run a transaction that survives a crash of the process, but maybe not a power loss.
 
-        It does not wait for the disk, so thousands of them are cheap.
+        It does not wait for the disk, so thousands of transactions are cheap.
         """
         database = self._opened()
         database.connection.pragma("synchronous", "normal")
@@ -147,7 +153,7 @@ class State:
         return {}
 
     def usage(self) -> dict[str, tuple[int, float]]:
-        """Return how often each document was opened, and when last, by uid."""
+        """Return how often each document was opened and when last, by uid; times in seconds."""
         rows = self._opened().execute("SELECT uid, accesses, accessed FROM usage")
         return {uid: (accesses, accessed) for uid, accesses, accessed in rows}
 
@@ -163,7 +169,8 @@ class State:
         """Record that a document was opened at `now` (seconds since the epoch)."""
         self._opened().execute(
             "INSERT INTO usage (uid, accesses, accessed) VALUES (?, 1, ?)"
-            " ON CONFLICT (uid) DO UPDATE SET accesses = accesses + 1, accessed = excluded.accessed",
+            " ON CONFLICT (uid) DO UPDATE"
+            " SET accesses = accesses + 1, accessed = excluded.accessed",
             (uid, now),
         )
 
@@ -186,8 +193,7 @@ class State:
                 *values, faults = row
                 database.execute(_MERGE["mirrored"], (session, *values, json.dumps(faults)))
 
-    # --- origins of documents
-    # ------------------------------------------------------------------------------
+    # --- origins of documents ---------------------------------------------------------------------
 
     def origins(self) -> dict[str | tuple[str, str], list[Origin]]:
         """Return the origins of documents by uid, and by source and path."""
@@ -208,8 +214,7 @@ class State:
             rows = [(source, path, uid, json.dumps(origin)) for path, uid, origin in origins]
             database.execute_many(_MERGE["origin"], rows)
 
-    # --- contents of deleted memories
-    # --------------------------------------------------------------------------
+    # --- contents of deleted memories -------------------------------------------------------------
 
     def deleted(self) -> tuple[bytes, frozenset[int]]:
         """Return the salt and the hashes made with it."""
@@ -231,8 +236,7 @@ class State:
         sql = f"DELETE FROM deleted WHERE uid = ? OR hash {ANY_OF} RETURNING hash"
         return [hash_ for (hash_,) in self._opened(sound=True).execute(sql, (uid, any_of(hashes)))]
 
-    # --- review decisions
-    # ----------------------------------------------------------------------------------------
+    # --- review decisions -------------------------------------------------------------------------
 
     def decisions(self) -> dict[tuple[str, tuple[str, ...]], tuple[str, ...]]:
         """Return the accepted review items: hashes of the memories by reason and sorted uids."""
@@ -245,9 +249,9 @@ class State:
     def put_decision(
         self, reason: str, said: Iterable[tuple[str, str]], now: float, change: int = 0
     ) -> None:
-        """Record that memories may stay as they are, each by uid and SHA-256 of its contents.
+        """Record that memories may stay unchanged, each by uid and SHA-256 of its contents.
 
-        `change` is the journal entry whose undo reverts the decision.
+        An undo of the journal entry `change` reverts the decision.
         """
         uids, digests = zip(*sorted(said), strict=True)
         row = (reason, json.dumps(uids), json.dumps(digests), now, change)
@@ -289,7 +293,8 @@ class State:
         tokens.
         """
         return self._opened(sound=True).execute(
-            "SELECT day, endpoint, model, sum(source != ''), sum(source = ''), sum(texts), sum(tokens) FROM sent"
+            "SELECT day, endpoint, model, sum(source != ''), sum(source = ''), sum(texts),"
+            " sum(tokens) FROM sent"
             " WHERE day IN (SELECT DISTINCT day FROM sent ORDER BY day DESC LIMIT ?)"
             " GROUP BY day, endpoint, model ORDER BY day DESC, endpoint, model",
             (days,),
@@ -338,7 +343,7 @@ def _open(path: Path) -> Database:
     if not path.exists():
         _refuse_if_lost(path)
     try:
-        # Checked again under the lock, so that an empty state is only created if none was lost.
+        # Check again under the lock, so that an empty state never replaces a lost one.
         database = Database(path, "state", writable=True, begin=lambda _: _refuse_if_lost(path))
     except OSError as error:
         raise damaged(path, str(error.strerror)) from error
@@ -355,7 +360,7 @@ def _refuse_if_lost(path: Path) -> None:
         or _ask(path.with_name("index.db"), f"SELECT count(*) FROM meta WHERE key = '{STATE_MADE}'")
         > 0
     )
-    # Asked last, because another process may have created it meanwhile.
+    # This check comes last, because another process may have created the file meanwhile.
     if in_use and not _ask(path, "PRAGMA user_version"):
         raise damaged(path, "it is missing or empty, and was in use")
 
@@ -374,8 +379,7 @@ def _ask(path: Path, sql: str) -> int:
         return _UNREADABLE
 
 
-# --- recovery
-# ------------------------------------------------------------------------------------------------
+# --- recovery -------------------------------------------------------------------------------------
 
 
 def mend(path: Path) -> str:

@@ -1,6 +1,7 @@
 """Store the texts of chunks in compressed blocks of about 8,000 bytes per document.
 
-A few hundred bytes compress to half alone, but to a third together. A hit costs reading one block.
+A few hundred bytes compress to half their size alone, but to a third in a block. A hit reads one
+block.
 A block is a JSON array of context, headings (JSON again) and text of each chunk. The division
 depends only on the texts, so equal files give equal rows.
 """

@@ -12,7 +12,10 @@ _MORE = 8
 
 def chunks_in_order(db: Database, chunk_ids: Collection[int]) -> dict[int, int]:
     """Return the rank of each chunk by path, source and position."""
-    sql = f"SELECT chunk.id FROM chunk JOIN document ON document.id = chunk.document_id WHERE chunk.id {ANY_OF}"
+    sql = (
+        "SELECT chunk.id FROM chunk JOIN document ON document.id = chunk.document_id"
+        f" WHERE chunk.id {ANY_OF}"
+    )
     rows = db.execute(
         f"{sql} ORDER BY document.path, document.source, chunk.ordinal", [any_of(chunk_ids)]
     )

@@ -84,7 +84,8 @@ _PUT = (
 )
 _OURS = (
     "SELECT work, who FROM step JOIN change ON change.id = change WHERE step.id > ? AND source = ?"
-    " AND ((path = ? AND after IS ? AND (place IS NULL OR after IS NULL)) OR (place = ? AND after = ?))"
+    " AND ((path = ? AND after IS ? AND (place IS NULL OR after IS NULL))"
+    " OR (place = ? AND after = ?))"
     " ORDER BY step.id DESC LIMIT 1"
 )
 """Selects the last command that left a file in this state since the last version."""
@@ -109,7 +110,7 @@ class Versions:
     # --- versions ---------------------------------------------------------------------------------
 
     def record(self, seen: Iterable[Seen], gone: Collection[tuple[str, str]] = ()) -> None:
-        """Record changed memories: other bytes, or another path, than their last version.
+        """Record memories with other bytes or another path than their last version.
 
         `gone` are the sources and paths of deleted files.
         """
@@ -147,7 +148,7 @@ class Versions:
             action = "edited"
         else:
             action = "moved" if moved_from else "copied" if same and here is None else "added"
-        # Unless the memory is restored.
+        # The author counts only for a new memory, not for a restored one.
         author = one.by if action == "added" and here is None else None
         by = author or BY_HAND
         after = one.digest or None
@@ -176,7 +177,10 @@ class Versions:
 
     def uids(self, beginning: str, paths: Sequence[str] = ()) -> list[str]:
         """Return the ids with this prefix, or of files that had one of these paths."""
-        sql = f"SELECT DISTINCT uid FROM version WHERE (? != '' AND uid >= ?1 AND uid < ?1 || 'g') OR path {ANY_OF}"
+        sql = (
+            "SELECT DISTINCT uid FROM version WHERE (? != '' AND uid >= ?1 AND uid < ?1 || 'g')"
+            f" OR path {ANY_OF}"
+        )
         return [uid for (uid,) in self._state.database().execute(sql, (beginning, any_of(paths)))]
 
     def text(self, uid: str, number: int) -> bytes | None:
@@ -203,7 +207,8 @@ class Versions:
                 f"DELETE FROM version WHERE uid = ? AND number {ANY_OF}", (uid, numbers)
             )
             touched = database.execute(
-                f"DELETE FROM step WHERE path {ANY_OF} OR place {ANY_OF} OR lower(hex(before)) {ANY_OF}"
+                f"DELETE FROM step WHERE path {ANY_OF} OR place {ANY_OF}"
+                f" OR lower(hex(before)) {ANY_OF}"
                 " RETURNING change",
                 (paths, paths, digests),
             )
@@ -229,7 +234,10 @@ class Versions:
     def note(self, change: int, step: Step) -> int:
         """Record a step before a file is changed; return its id."""
         with self._state.transaction() as database:
-            sql = f"INSERT INTO step (change, {_STEP}) VALUES (?, NULL, ?, ?, ?, ?, ?, ?) RETURNING id"
+            sql = (
+                f"INSERT INTO step (change, {_STEP}) VALUES (?, NULL, ?, ?, ?, ?, ?, ?)"
+                " RETURNING id"
+            )
             return int(database.value(sql, (change, *step[1:])))
 
     def put_place(self, step: int, place: str) -> None:
@@ -263,7 +271,8 @@ class Versions:
         )
         where = f" AND ({touched} OR {decided})" if sources else ""
         rows = self._state.database().execute(
-            f"SELECT id, at, work, who FROM change WHERE NOT undone AND (?1 IS NULL OR id = ?1){where}"
+            "SELECT id, at, work, who FROM change WHERE NOT undone"
+            f" AND (?1 IS NULL OR id = ?1){where}"
             " ORDER BY id DESC LIMIT 1",
             [only, any_of(sources), any_of(sources)] if sources else [only],
         )

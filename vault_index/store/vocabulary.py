@@ -44,7 +44,7 @@ def add_chunk(db: Database, chunk_id: int) -> None:
 
 
 def remove_chunk(db: Database, chunk_id: int) -> None:
-    """Call it before the row of the chunk is deleted."""
+    """Queue the text of a chunk for subtraction. Call it before its row is deleted."""
     db.execute(
         f"INSERT INTO uncounted_text (text, change) SELECT {CHUNK_TEXT}, -1 FROM chunk"
         " WHERE id = ?1 AND id NOT IN (SELECT chunk_id FROM uncounted_chunk)",
@@ -182,7 +182,8 @@ class Vocabulary:
     def beginning_with(self, word: str, limit: int) -> list[tuple[str, int]]:
         """Return the most common word of each stem that begins with `word`, with its count."""
         return self._db.execute(
-            f"SELECT word, max(chunks) FROM {self._TERM} WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
+            f"SELECT word, max(chunks) FROM {self._TERM}"
+            " WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
             " GROUP BY stem ORDER BY 2 DESC, word LIMIT ?2",
             (folded(word), limit),
         )
@@ -191,17 +192,20 @@ class Vocabulary:
         """Return the most common words that begin with `word` (of this stem); one per stem."""
         shared = stem[: max(len(word) - _LONGEST_ENDING, 2)]
         rows = self._db.execute(
-            f"SELECT min(word), sum(chunks) FROM {self._TERM} WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
-            " AND word >= ?2 AND word < ?2 || char(0x10ffff) GROUP BY stem ORDER BY 2 DESC, 1 LIMIT ?3",
+            f"SELECT min(word), sum(chunks) FROM {self._TERM}"
+            " WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)"
+            " AND word >= ?2 AND word < ?2 || char(0x10ffff)"
+            " GROUP BY stem ORDER BY 2 DESC, 1 LIMIT ?3",
             (shared, word, limit),
         )
         return [completed for completed, _ in rows]
 
     def count_beginning(self, word: str) -> int:
-        """Return the approximate number of texts with a word whose stem begins with `word`."""
+        """Return the approximate number of texts with a stem that begins with `word`."""
         return int(
             self._db.value(
-                f"SELECT coalesce(sum(chunks), 0) FROM {self._TERM} WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)",
+                f"SELECT coalesce(sum(chunks), 0) FROM {self._TERM}"
+                " WHERE stem >= ?1 AND stem < ?1 || char(0x10ffff)",
                 (folded(word),),
             )
         )

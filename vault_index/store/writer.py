@@ -32,7 +32,7 @@ _CLEANING_SHARE = 0.01
 _PHRASES = 100
 """Phrases per query."""
 _BLOCKS = "SELECT DISTINCT block_id FROM chunk WHERE document_id = ?"
-# Last, because the vocabulary still reads the texts.
+# Run it last, because the vocabulary still reads the texts.
 _REMOVE_BLOCK = "DELETE FROM text_block WHERE id = ?"
 
 
@@ -70,7 +70,7 @@ class DocumentRow(DocumentColumns):
     """For memories: equal for memories with the same content."""
     title_given: bool = True
     name_given: bool = True
-    """Whether title and file name were given. Generated ones are not searched as names."""
+    """Whether title and file name were given; generated ones are not searched as names."""
     omitted: str | None = None
     """For sessions: hashes of the omitted contents, as JSON."""
 
@@ -97,8 +97,10 @@ _COLUMNS = column_names(DocumentRow, "frontmatter", "tags", "aliases", "links", 
 # `stays_home` is no longer read, because privacy is checked at sending time.
 _ALL_COLUMNS = [*_COLUMNS, "tokens", "frontmatter", "stays_home"]
 _PUT_DOCUMENT = (
-    f"INSERT INTO document (id, {', '.join(_ALL_COLUMNS)}) VALUES (?, {', '.join('?' * len(_ALL_COLUMNS))})"
-    f" ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _ALL_COLUMNS)} RETURNING id"
+    f"INSERT INTO document (id, {', '.join(_ALL_COLUMNS)})"
+    f" VALUES (?, {', '.join('?' * len(_ALL_COLUMNS))})"
+    " ON CONFLICT (id) DO UPDATE SET"
+    f" {', '.join(f'{name} = excluded.{name}' for name in _ALL_COLUMNS)} RETURNING id"
 )
 
 
@@ -130,12 +132,13 @@ class IndexWriter(Database):
         return known if len(places) == 1 else dict(sorted(known.items()))
 
     def other_names(self, refs: Sequence[DocumentRef]) -> dict[str, list[str]]:
-        """Return outdated documents that are hard links of these files: paths by source."""
+        """Return the paths of outdated documents that are hard links of these files, by source."""
         stamps = {ref.stamp.inode: ref.stamp for ref in refs if ref.stamp.inode}
         places = {(ref.source, ref.path) for ref in refs}
         found: dict[str, list[str]] = {}
         for source, path, *stamp in self.execute(
-            f"SELECT source, path, size, mtime_ns, ctime_ns, inode FROM document WHERE inode {ANY_OF}",
+            "SELECT source, path, size, mtime_ns, ctime_ns, inode FROM document"
+            f" WHERE inode {ANY_OF}",
             [any_of(stamps)],
         ):
             if (source, path) not in places and FileStamp(*stamp) != stamps[stamp[-1]]:
@@ -216,7 +219,8 @@ class IndexWriter(Database):
     def memories_alone(self, document_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
         """Return id and path of the given documents that are memories with a unique id."""
         rows = self.execute(
-            f"WITH these AS (SELECT id, uid, path FROM document WHERE kind = 'memory' AND id {ANY_OF})"
+            "WITH these AS (SELECT id, uid, path FROM document WHERE kind = 'memory'"
+            f" AND id {ANY_OF})"
             " SELECT * FROM these WHERE NOT EXISTS"
             " (SELECT 1 FROM document WHERE uid = these.uid AND id NOT IN (SELECT id FROM these))",
             [any_of(document_ids)],
@@ -226,9 +230,11 @@ class IndexWriter(Database):
     def texts_of_memories(self, document_ids: Iterable[int]) -> list[tuple[str, str]]:
         """Return uid and text of the given documents that are memories without another file."""
         return self.execute(
-            f"WITH gone AS (SELECT * FROM document WHERE kind = 'memory' AND id {ANY_OF}), lost AS (SELECT * FROM gone"
-            " WHERE NOT EXISTS (SELECT 1 FROM document WHERE uid = gone.uid AND id NOT IN (SELECT id FROM gone)))"
-            f" SELECT uid, title FROM lost UNION ALL SELECT uid, {TEXT} FROM lost JOIN chunk ON document_id = lost.id",
+            f"WITH gone AS (SELECT * FROM document WHERE kind = 'memory' AND id {ANY_OF}),"
+            " lost AS (SELECT * FROM gone WHERE NOT EXISTS (SELECT 1 FROM document"
+            " WHERE uid = gone.uid AND id NOT IN (SELECT id FROM gone)))"
+            " SELECT uid, title FROM lost UNION ALL"
+            f" SELECT uid, {TEXT} FROM lost JOIN chunk ON document_id = lost.id",
             [any_of(document_ids)],
         )
 
@@ -254,13 +260,16 @@ class IndexWriter(Database):
         Also marks sessions with an omitted content that has one of these fingerprints.
         """
         any_of_it = f"EXISTS (SELECT 1 FROM json_each(omitted) WHERE value {ANY_OF})"
-        sql = f"UPDATE document SET made_with = '' WHERE id {ANY_OF} OR (omitted IS NOT NULL AND {any_of_it})"
+        sql = (
+            f"UPDATE document SET made_with = '' WHERE id {ANY_OF}"
+            f" OR (omitted IS NOT NULL AND {any_of_it})"
+        )
         return self.execute(
             f"{sql} RETURNING source, path", (any_of(document_ids), any_of(omitting))
         )
 
     def put_stamp(self, document_id: int, stamp: FileStamp) -> None:
-        """Update the stamp of a document whose text is unchanged."""
+        """Update the stamp of a document with unchanged text."""
         with self.transaction():
             sql = "UPDATE document SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE id = ?"
             self.execute(sql, (*stamp, document_id))
@@ -326,7 +335,10 @@ class IndexWriter(Database):
 
 
 def _known_at(source: str, place: str) -> tuple[str, tuple[str, ...]]:
-    sql = "SELECT id, path, size, mtime_ns, ctime_ns, inode, content_hash, made_with FROM document WHERE source = ?"
+    sql = (
+        "SELECT id, path, size, mtime_ns, ctime_ns, inode, content_hash, made_with FROM document"
+        " WHERE source = ?"
+    )
     if not place:
         return f"{sql} ORDER BY path", (source,)
     # `0` follows `/` in ASCII: the paths below the place are one range of the path index.
@@ -384,7 +396,8 @@ def _put_chunks(
     by_text: dict[str, list[_OldChunk]] = {}
     before = db.execute(_BLOCKS, (document_id,))
     for row in db.execute(
-        f"SELECT id, embed_key, {TEXT}, terms_hash FROM chunk WHERE document_id = ? ORDER BY ordinal DESC",
+        f"SELECT id, embed_key, {TEXT}, terms_hash FROM chunk WHERE document_id = ?"
+        " ORDER BY ordinal DESC",
         (document_id,),
     ):
         by_key.setdefault(row[1], []).append(_OldChunk(*row))
@@ -395,7 +408,7 @@ def _put_chunks(
         count(-sum(chunk.of_fields for chunk in chunks)), _put_texts(db, chunks), strict=False
     )
     for (ordinal, text), chunk, same in zip(texts, chunks, kept, strict=True):
-        # A text whose tags or title changed keeps its vector until it has a new one.
+        # If tags or title of a text changed, it keeps its vector until it has a new one.
         if same or (same := rows.pop() if (rows := by_text.get(chunk.text)) else None):
             _keep_chunk(db, same, (ordinal, *text), chunk, cached)
         else:
@@ -435,8 +448,8 @@ def _keep_chunk(
     if renewed:
         vocabulary.remove_chunk(db, old.id)
     db.execute(
-        "UPDATE chunk SET ordinal = ?, block_id = ?, place = ?, bytes = ?, start_line = ?, end_line = ?, tokens = ?,"
-        " embed_key = ?, terms_hash = ? WHERE id = ?",
+        "UPDATE chunk SET ordinal = ?, block_id = ?, place = ?, bytes = ?, start_line = ?,"
+        " end_line = ?, tokens = ?, embed_key = ?, terms_hash = ? WHERE id = ?",
         (*place, chunk.start_line, chunk.end_line, chunk.tokens, chunk.embed_key, hashed, old.id),
     )
     if renewed:
@@ -457,8 +470,8 @@ def _insert_chunk(
 ) -> None:
     keys = (chunk.embed_key, _terms_hash(chunk.terms))
     db.execute(
-        "INSERT INTO chunk (document_id, ordinal, block_id, place, bytes, start_line, end_line, tokens, embed_key,"
-        " terms_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO chunk (document_id, ordinal, block_id, place, bytes, start_line, end_line,"
+        " tokens, embed_key, terms_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (document_id, *place, chunk.start_line, chunk.end_line, chunk.tokens, *keys),
     )
     chunk_id = db.connection.last_insert_rowid()

@@ -41,7 +41,7 @@ class OpenCode:
     def read(
         self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
     ) -> tuple[Session, Generator[Message]]:
-        """Return the session and all its messages; rows have no byte offsets, so `offset` is ignored."""
+        """Return the session and all its messages; `offset` is ignored."""
         return listed.session, self._messages(listed, include, problems)
 
     def times(self, listed: Listed) -> Sequence[int]:
@@ -50,9 +50,9 @@ class OpenCode:
         return times
 
     def deleted(self, listed: Listed) -> bool:
-        """Whether a database exists.
+        """Return whether a database exists, which then lacks the session.
 
-        Only the user's delete removes rows, but the files of a tree may get lost.
+        Only the user deletes rows. Files of a tree may be missing for other reasons.
         """
         return bool(self._places().databases)
 
@@ -84,7 +84,7 @@ class OpenCode:
         """Return the command that resumes a session."""
         return "opencode", "-s", session
 
-    # --- inside ----------------------------------------------------------------------------------------------
+    # --- inside -----------------------------------------------------------------------------------
 
     def _messages(
         self, listed: Listed, include: Collection[str], problems: list[str]

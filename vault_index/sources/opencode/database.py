@@ -22,7 +22,7 @@ from vault_index.sources.sessions.values import read_object
 
 _BUSY_MS = 2000
 _LIVELY = 100
-"""Number of recent sessions whose parts are always checked, because compaction edits old messages.
+"""Number of recent sessions with parts to check each time: compaction edits old messages.
 
 Other sessions are checked once per connection, because OpenCode has no index for that column.
 """
@@ -161,7 +161,7 @@ class Database:
         except _DamagedError as error:
             problems.append(f"session {session}: {error.message}; the rest is missing")
 
-    # --- inside ----------------------------------------------------------------------------------------------
+    # --- inside -----------------------------------------------------------------------------------
 
     def _ask_when_written(
         self,
@@ -169,7 +169,7 @@ class Database:
         messages: Mapping[str, Sequence[int]],
         unfinished: Sequence[str],
     ) -> None:
-        """Update `_written`, without answers that are still being written."""
+        """Update `_written`, except for answers that are still being written."""
         changed = {str(row[0]): messages[row[0]][1] for row in rows if row[0] in messages}
         asked = {
             *sorted(changed, key=changed.__getitem__)[-_LIVELY:],
@@ -196,7 +196,10 @@ class Database:
         if not self._has_v2():
             return f"{own} ORDER BY time_created, id"
         # A client may write both tables; `message` wins for equal ids.
-        newer = f"SELECT id, time_created, {_DATA}, type FROM session_message WHERE session_id = :session"
+        newer = (
+            f"SELECT id, time_created, {_DATA}, type FROM session_message"
+            " WHERE session_id = :session"
+        )
         return f"{own} UNION ALL {newer} ORDER BY 2, 1, 4"
 
     def _sessions_sql(self) -> str:
@@ -218,7 +221,8 @@ class Database:
             else ("NULL", "")
         )
         return (
-            f"SELECT session.id, {text('title')}, {text('directory')}, {worktree}, {text('parent_id')},"
+            f"SELECT session.id, {text('title')}, {text('directory')}, {worktree},"
+            f" {text('parent_id')},"
             f" {text('version')}, session.time_created, session.time_updated, {text('revert')}"
             f" FROM session {join}"
         )
@@ -227,7 +231,7 @@ class Database:
         return set(_V2_NEEDED) <= self._columns["session_message"]
 
     def _check(self) -> None:
-        """Read the columns, and again after a schema change."""
+        """Read the names of the columns if the schema has changed. Raises UnknownSchemaError."""
         schema = int(self._connection.pragma("schema_version"))
         if schema == self._schema:
             return
@@ -287,16 +291,21 @@ class Database:
             ) from error
 
 
-_COUNTS = "SELECT session_id, count(*), max(time_updated), min(time_created) FROM {} {} GROUP BY session_id"
+_COUNTS = (
+    "SELECT session_id, count(*), max(time_updated), min(time_created)"
+    " FROM {} {} GROUP BY session_id"
+)
 _WRITTEN = """
 SELECT session_id, max(time_updated) FROM part
-WHERE session_id IN (SELECT value FROM json_each(?)) AND message_id NOT IN (SELECT value FROM json_each(?))
+WHERE session_id IN (SELECT value FROM json_each(?))
+    AND message_id NOT IN (SELECT value FROM json_each(?))
 GROUP BY session_id
 """
 _UNFINISHED = """
 SELECT session.id, message.id, (SELECT count(*) FROM part WHERE part.message_id = message.id)
 FROM session JOIN message ON message.id =
-    (SELECT id FROM message WHERE session_id = session.id ORDER BY time_created DESC, id DESC LIMIT 1)
+    (SELECT id FROM message WHERE session_id = session.id
+    ORDER BY time_created DESC, id DESC LIMIT 1)
     AND CASE WHEN octet_length(message.data) > {1} THEN 0 WHEN json_valid(message.data)
         THEN json_extract(message.data, '$.role') = 'assistant'
         AND json_extract(message.data, '$.time.completed') IS NULL ELSE 0 END

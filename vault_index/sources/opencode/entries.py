@@ -160,7 +160,7 @@ def _tokens(value: Json) -> int:
     )
 
 
-# --- rows of the v2 API: one object per message -------------------------------------------
+# --- rows of the v2 API: one object per message ---------------------------------------------------
 
 
 def _v2_user(raw: RawMessage, data: Json, _: Collection[str]) -> Message:

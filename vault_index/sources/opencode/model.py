@@ -1,4 +1,4 @@
-"""The parts of OpenCode's data model that other clients lack.
+"""Types of OpenCode's data that other clients lack.
 
 row or file -> RawMessage -> Message -> markdown
 """
@@ -33,7 +33,7 @@ class RawMessage:
     data: bytes
     parts: Iterable[RawPart] = ()
     kind: str = ""
-    """Type of a v2 row, whose JSON contains its parts; empty for v1."""
+    """Type of a v2 row, in which `data` contains the parts; empty for v1."""
 
 
 class Store(Protocol):
@@ -47,7 +47,7 @@ class Store(Protocol):
 
 
 class Held(NamedTuple):
-    """The store of a session, and the point where reading ends."""
+    """The store that holds a session, and the point where reading ends."""
 
     store: Store
     revert: Revert | None

@@ -47,7 +47,7 @@ class Stores:
         return listing
 
     def version(self, places: Places | None = None) -> object:
-        """A value that changes when a database is written; ignores trees, which are obsolete."""
+        """Return a value that changes when a database is written; it ignores the old trees."""
         return [(path, self._version_of(path)) for path in (places or self._places()).databases]
 
     def session(self, id_: str) -> Listed | None:

@@ -1,9 +1,9 @@
 """Reads the JSON trees of OpenCode before 1.2.
 
-storage/session/<project>/<session>.json        of the first versions: project/<slug>/storage/session/
-storage/message/<session>/<message>.json            info/<session>.json
-storage/part/<message>/<part>.json                  message/<session>/<message>.json
-storage/project/<project>.json                      part/<session>/<message>/<part>.json
+storage/session/<project>/<session>.json    first versions: project/<slug>/storage/session/
+storage/message/<session>/<message>.json        info/<session>.json
+storage/part/<message>/<part>.json              message/<session>/<message>.json
+storage/project/<project>.json                  part/<session>/<message>/<part>.json
 """
 
 import os
@@ -34,7 +34,7 @@ class Tree:
     """Whether it has the layout of the first versions."""
 
     def version(self) -> object:
-        """A value that changes when sessions or messages are added or removed, not rewritten."""
+        """Return a value that changes when files are added or removed, but not on a rewrite."""
         times = []
         for folder in ("info" if self._old else "session", "message"):
             with suppress(OSError), os.scandir(self._root / folder) as entries:
@@ -74,7 +74,7 @@ class Tree:
                 yield RawMessage(id_, created, data, self._parts(session, id_, problems))
 
     def times(self, session: str) -> list[int]:
-        """Empty: reading all messages to find forks would be slow."""
+        """Return no times, because reading all messages to find forks would be slow."""
         return []
 
     def _parts(self, session: str, message: str, problems: list[str]) -> Iterator[RawPart]:

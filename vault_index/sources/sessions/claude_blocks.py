@@ -36,7 +36,7 @@ _AGENT = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def said_in(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
-    """Return what the user typed or chose in a line, or a compaction summary; else no parts."""
+    """Return speaker and parts of a prompt, a choice or a compaction summary; else no parts."""
     speaker: Speaker = "summary" if value.get("isCompactSummary") is True else "user"
     content: object = object_of(value, "message").get("content")
     if value.get("type") == "attachment" and text_of(value, "attachment", "commandMode") in (

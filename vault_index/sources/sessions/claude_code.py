@@ -1,8 +1,8 @@
-"""Reads Claude Code's sessions: a JSONL file each, whose lines form a tree by `parentUuid`.
+"""Reads Claude Code's sessions: one JSONL file each. The lines form a tree by `parentUuid`.
 
 projects/<folder's name>/<session>.jsonl
 projects/<folder's name>/<session>/subagents/agent-<id>.jsonl
-history.jsonl      all prompts; they stay when the client removes old sessions
+history.jsonl      all prompts, also of sessions that the client removed by age
 """
 
 import os
@@ -40,7 +40,7 @@ _SESSION, _SUBAGENT = (
     re.compile(rf"{_OWN}agent-[A-Za-z0-9_-]+\.jsonl"),
 )
 _FILES = (re.compile("/"), _SESSION, _SUBAGENT, _SUBAGENT, _SUBAGENT)
-"""Session file names by depth: in `projects` (none), a project, `subagents` and its run folders."""
+"""Patterns of session files by depth: `projects` (no file), a project, `subagents`, its runs."""
 _COMMAND = re.compile(r"/[\w:-]+\s*")  # without arguments, no content
 _WARMUP = "Warmup"  # the client's own prompt to subagents
 
@@ -93,10 +93,10 @@ class ClaudeCode(FileClient):
         return ["claude", "--resume", (listed.session.parent if listed else "") or session]
 
     def deleted(self, listed: Listed) -> bool:
-        """Whether `claude project purge` deleted the session.
+        """Return whether `claude project purge` deleted the session.
 
-        It removes the project from the list of projects, and its prompts from the history; removal
-        by age leaves both. Projects are listed by repository root, which is known only while the
+        The command removes the project from the list of projects, and its prompts from the history.
+        Removal by age leaves both. The list has repository roots, which are known only while the
         folder exists.
         """
         folder = listed.session.directory
@@ -131,7 +131,7 @@ class ClaudeCode(FileClient):
         return replace(listing, problems=(*listing.problems, *problems))
 
     def head(self, file: Path, problems: list[str]) -> Session | None:
-        """Read up to the first answer, which tells whether the session is a fork."""
+        """Read the session up to the first answer, which shows whether it is a fork."""
         side, first, title, forked = file.stem.startswith("agent-"), Json(), "", ""
         for _, _, value in objects_in(file, [], passed_over=PASSED_OVER):
             if not is_chained(value, side):
@@ -177,10 +177,10 @@ class ClaudeCode(FileClient):
         )
         return session, transcript.messages(include)
 
-    # --- prompts of removed sessions ------------------------------------------------------
+    # --- prompts of removed sessions --------------------------------------------------------------
 
     def _prompts(self, problems: list[str]) -> dict[str, Listed]:
-        """Return partial sessions from the history, without old prompts that name no session."""
+        """Return a partial session for each session id in the history."""
         file, found = self.folder / "history.jsonl", dict[str, Listed]()
         try:
             stamp = stamp_of(file.stat())

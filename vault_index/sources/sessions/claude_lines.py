@@ -26,7 +26,7 @@ from vault_index.sources.sessions.values import Json, left_out, read_object, tex
 
 _LONGEST_TYPE = 40
 PASSED_OVER = b'{"type":"api-request'
-"""Lines with whole API requests, which are nine tenths of a short session."""
+"""Beginning of lines with whole API requests, which are nine tenths of a short session."""
 _CHAINED = frozenset(("user", "assistant", "system", "attachment", "progress"))
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 """Line types with titles, best first, and the key of the title."""
@@ -41,7 +41,10 @@ _NOTES = re.compile(
 
 
 def is_chained(value: Json, side: bool) -> bool:
-    """Whether a line belongs to the tree; old versions also stored subagents' lines in the file."""
+    """Return whether a line belongs to the tree.
+
+    Old versions stored the lines of subagents in the same file.
+    """
     return text_of(value, "type") in _CHAINED and (side or value.get("isSidechain") is not True)
 
 
@@ -61,7 +64,7 @@ class _Line:
     tokens: int = 0
     calls: tuple[str, ...] = ()
     gives: tuple[str, ...] = ()
-    """Ids of the calls whose results the line holds."""
+    """Ids of the calls with a result in this line."""
     results: list["_Line"] = field(default_factory=list)
     typed: bool = False
     """Whether the line is a prompt, to which the user may rewind."""
@@ -99,9 +102,8 @@ class Transcript:
                 else:
                     subagents += kind == "assistant" or bool(said_in(value)[1])
             elif kind in _TITLES:
-                if (
-                    kind != "summary" or text_of(value, "leafUuid") in self._places
-                ):  # some are other sessions'
+                # A summary may belong to another session.
+                if kind != "summary" or text_of(value, "leafUuid") in self._places:
                     self._titles[kind] = text_of(value, _TITLES[kind])
             elif not _NOTES.fullmatch(kind):
                 self._report(f"lines of type {kind[:_LONGEST_TYPE]!r}", begin)
@@ -215,7 +217,10 @@ class Transcript:
             self._answer, self._counted = line.answer, max(counted, before)
 
     def _take_back(self) -> None:
-        """Mark replaced prompts and their descendants, unless one is newer than the replacement."""
+        """Mark rewound prompts with their descendants.
+
+        A prompt stays if it has a descendant newer than the prompt that replaced it.
+        """
         lines, prompts = self._lines, dict[int, int]()
         latest = [place if line.typed else -1 for place, line in enumerate(lines)]
         for place in reversed(range(len(lines))):

@@ -22,13 +22,13 @@ class Listing:
 
     sessions: dict[str, Listed]
     faults: tuple[Problem, ...] = ()
-    """Stores that cannot be read. If there are any, no session of the client counts as removed."""
+    """Unreadable stores. While there are any, a missing session does not count as removed."""
     problems: tuple[str, ...] = ()
     """Faults of single sessions, and unknown line types or format versions."""
     by_beginning: dict[int, list[Listed]] = field(default_factory=dict)
 
     def began_at(self, first: int) -> list[Listed]:
-        """Return the sessions whose first message has this time, as a fork and its original do."""
+        """Return the sessions that begin with a message of this time: a fork and its original."""
         if not self.by_beginning:
             for listed in self.sessions.values():
                 self.by_beginning.setdefault(listed.first, []).append(listed)
@@ -50,7 +50,7 @@ class Client(Protocol):
         """The configured data folder, or the client's default."""
 
     def present(self) -> bool:
-        """Whether there are data to read."""
+        """Return whether there are data to read."""
 
     def listing(self) -> Listing:
         """List all sessions; unchanged files are not read again."""
@@ -76,16 +76,16 @@ class Client(Protocol):
         """
 
     def times(self, listed: Listed) -> Sequence[int]:
-        """Times of the messages; empty if that requires reading all of them."""
+        """Return the times of the messages in ms; empty if that requires reading all of them."""
 
     def version(self) -> object:
-        """A value that changes whenever the client may have written."""
+        """Return a value that changes whenever the client may have written."""
 
     def watched(self) -> Sequence[Path]:
-        """The folders to watch for changes."""
+        """Return the folders to watch for changes."""
 
     def concerns(self, path: str) -> bool:
-        """Whether a path in a watched folder belongs to a session."""
+        """Return whether a path in a watched folder belongs to a session."""
 
     def held_by(self, path: str) -> Session | None:
         """Return the only session that a file holds; None if unknown or shared."""
@@ -94,7 +94,7 @@ class Client(Protocol):
         """Return the client's command that resumes a session, to run in the session's folder."""
 
     def deleted(self, listed: Listed) -> bool:
-        """Whether the client's data show that the user deleted this missing session.
+        """Return whether the client's data show that the user deleted this missing session.
 
         `listed` is the kept copy.
         """

@@ -22,7 +22,7 @@ _OPERATIONS = 1000
 
 
 class ClientDatabase(apsw.Connection):
-    """Read-only connection. Raises apsw.Error, also for views, virtual tables, exceeded limits."""
+    """A read-only connection. Views, virtual tables and exceeded limits raise apsw.Error."""
 
     def __init__(self, path: Path, busy_ms: int) -> None:
         super().__init__(str(path), flags=apsw.SQLITE_OPEN_READONLY)

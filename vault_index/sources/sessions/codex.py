@@ -80,7 +80,7 @@ class Codex(FileClient):
         return ["codex", "resume", session]
 
     def deleted(self, listed: Listed) -> bool:
-        """Whether the session is missing in the list of threads; Codex removes none by age."""
+        """Return whether the list of threads lacks the session; Codex removes no thread by age."""
         import apsw  # late: nothing else needs a database
 
         from vault_index.sources.sessions.client_database import ClientDatabase
@@ -202,9 +202,9 @@ class Codex(FileClient):
     def _whole(
         self, file: Path, id_: str, problems: list[str], depth: int = 0
     ) -> Iterator[tuple[int, int, Json]]:
-        """Yield all lines of a session; those of the file before a rewind (`history_base`) first.
+        """Yield the lines of a session, beginning in the file before a rewind (`history_base`).
 
-        The offsets of these are 0.
+        Lines of earlier files have offset 0.
         """
         lines = _objects(file, problems)
         for first in islice(lines, 1):
@@ -286,8 +286,8 @@ def _opened(file: Path) -> IO[bytes]:
 def _scan(file: Path, offset: int, fork: str) -> tuple[bool, int, bool]:
     """Return whether turns were rolled back, the last time, and whether a fork has its own turn.
 
-    Ids begin with their time, so a fork's own turn has a greater id than the fork. Scans bytes
-    without parsing JSON, because it reads the whole file.
+    Ids begin with their time, so a turn of the fork has a greater id than the fork. The scan reads
+    the whole file, so it does not parse JSON.
     """
     taken_back = own = False
     last = b""

@@ -39,7 +39,7 @@ def called(item: Json) -> Call:
 
 
 def made(item: Json) -> Call | None:
-    """Parse a nested call, made by a script; only its event records it."""
+    """Parse an event that records a nested call: one by a script of the model."""
     kind = text_of(item, "type")
     told: dict[str, Any] = {
         "status": "error" if text_of(item, "status") in ("failed", "declined") else "completed"
@@ -63,7 +63,7 @@ def made(item: Json) -> Call | None:
 
 
 def told_later(item: Json) -> dict[str, Any]:
-    """Return what an event adds to a call: a subagent's id, an exit code."""
+    """Return the fields that an event adds to a call: the id of a subagent, an exit code."""
     threads = item.get("receiver_thread_ids")
     first = threads[0] if isinstance(threads, list) and threads else ""
     child = text_of(item, "agent_thread_id") or (first if isinstance(first, str) else "")

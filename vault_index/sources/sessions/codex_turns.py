@@ -89,8 +89,8 @@ class _Entry:
 class Turns:
     """Yields messages in line order.
 
-    A message that waits for a call's result delays those after it, so that reading can resume after
-    any message.
+    A message that waits for the result of a call delays the messages after it. So reading can
+    resume after any message.
     """
 
     session: Session
@@ -124,7 +124,7 @@ class Turns:
     def messages(
         self, lines: Iterable[tuple[int, int, Json]], end: int = 0
     ) -> Iterator[Message | Rollback]:
-        """Yield messages and rollbacks from (begin, end, object) lines, the first one at offset `end`."""
+        """Yield messages and rollbacks from (begin, end, object) lines; the first is at `end`."""
         for begin, behind, line in lines:
             end = behind
             # The first versions had no envelope.
@@ -153,7 +153,10 @@ class Turns:
             yield replace(entry.message, end=self._entries[0].begin if self._entries else begin)
 
     def _is_copy(self, kind: str, payload: Json) -> bool:
-        """Whether a line is copied: from the original's metadata to the fork's first own turn."""
+        """Return whether a fork copied a line.
+
+        Copies reach from the original's metadata to the first turn of the fork.
+        """
         if (
             self.skips_copies
             and kind == "session_meta"
@@ -245,7 +248,7 @@ class Turns:
             _Entry(
                 Message(
                     id=f"{self.session.id}-{begin:x}",
-                    answers=self.session.id if mine else "",  # a turn is all between two prompts
+                    answers=self.session.id if mine else "",  # one turn lies between two prompts
                     speaker=speaker,
                     created=time,
                     finished=True,

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 
 class _Marks(NamedTuple):
-    """How a client marks added context. Marks inside a line are quoted text, and stay."""
+    """The marks around context that a client adds. Inside a line they are quoted, and stay."""
 
     blocks: str
-    """Pattern of the tags whose blocks are removed."""
+    """Pattern of the tags of blocks to remove."""
     before: str
     """Pattern of the context before the user's words."""
     whole: str
@@ -21,8 +21,8 @@ _MARKS = {
     "claude-code": _Marks(
         r"system-reminder|ide_\w+",
         _NEVER,
-        r"<(?:local-command-|command-name>|task-notification>|bash-std)|\[Request interrupted by user"
-        r"|Caveat: The messages below",
+        r"<(?:local-command-|command-name>|task-notification>|bash-std)"
+        r"|\[Request interrupted by user|Caveat: The messages below",
     ),
     # Newer versions also mark it in `content_item_kinds`.
     "codex": _Marks(
@@ -35,7 +35,8 @@ _MARKS = {
     "gemini": _Marks(
         r"hook_context|system-reminder",
         r"Here is [^\n]*\beditor context\b[^\n]*\n```json\n.*?^```",
-        r"<session_context>|Here is [^\n]*\beditor context\b[^\n]* for your information only\.|[/?]\w*\s*\Z",
+        r"<session_context>|Here is [^\n]*\beditor context\b[^\n]* for your information only\."
+        r"|[/?]\w*\s*\Z",
     ),
 }
 

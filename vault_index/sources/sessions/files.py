@@ -1,4 +1,4 @@
-"""The base of clients that keep each session in its own file."""
+"""The base class of clients that store each session in its own file."""
 
 import errno
 import json
@@ -19,9 +19,9 @@ from vault_index.sources.sessions.client import Listing
 from vault_index.sources.sessions.model import Listed, Message, Session
 
 _MANY = 1000
-"""Number of sessions above which misses in `session` are rate-limited."""
+"""Number of sessions above which look-ups of unknown ids are rate-limited."""
 _SHARE = 10
-"""Wait this multiple of a listing's duration before a miss lists all sessions again."""
+"""Wait this multiple of a listing's duration before an unknown id causes another listing."""
 
 _Heads = dict[str, tuple[FileStamp, Session | None]]
 
@@ -39,12 +39,12 @@ class FileClient(ABC):
         """File that stores the heads between runs."""
         self._lock = threading.Lock()
         self._heads: _Heads | None = None
-        """By path: the stamp when the head was read, and the session; None if it has none yet."""
+        """By path: the stamp of the file when its head was read, and the session, if any yet."""
         self._found: dict[str, Listed] = {}
         """The last listing."""
         self._look_again = 0.0
 
-    # --- implemented by each client -------------------------------------------------------
+    # --- implemented by each client ---------------------------------------------------------------
 
     @abstractmethod
     def files(self) -> Iterator[os.DirEntry[str]]:
@@ -55,7 +55,7 @@ class FileClient(ABC):
 
     @abstractmethod
     def head(self, file: Path, problems: list[str]) -> Session | None:
-        """Read the session from the first lines of a file; None if it has none (yet)."""
+        """Read the session from the first lines of a file; None if it has no session yet."""
 
     @abstractmethod
     def read(
@@ -71,7 +71,7 @@ class FileClient(ABC):
     def resume(self, session: str) -> Sequence[str]:
         """Return the command that resumes a session."""
 
-    # --- shared by all clients ------------------------------------------------------------
+    # --- shared by all clients --------------------------------------------------------------------
 
     def present(self) -> bool:
         """Return whether a watched folder exists."""
@@ -113,7 +113,7 @@ class FileClient(ABC):
             return Listing(found, tuple(faults), tuple(problems))
 
     def session(self, id_: str) -> Listed | None:
-        """Check only the file of a known session, because there may be thousands."""
+        """Return a session. Check only the file of a known one: there may be thousands."""
         if (known := self._found.get(id_)) is not None and (now := self._now(known)) is not None:
             return now
         if known is None and len(self._found) > _MANY and time.monotonic() < self._look_again:
@@ -130,7 +130,7 @@ class FileClient(ABC):
         return ()
 
     def deleted(self, listed: Listed) -> bool:
-        """False: the client, a cleaner or a script may have removed the file."""
+        """Return False: the client, a cleaner or a script may have removed the file."""
         return False
 
     def forget(self, sessions: Collection[str]) -> None:
@@ -149,14 +149,14 @@ class FileClient(ABC):
                 self._store_heads(self._heads)
 
     def version(self) -> object:
-        """Return the stamps of a full listing, so call it rarely."""
+        """Return the stamps of all sessions. Call it rarely, because it lists them."""
         return {id_: one.stamp for id_, one in self.listing().sessions.items()}
 
     def watched(self) -> Sequence[Path]:
         """Return the data folder."""
         return [self.folder]
 
-    # --- inside ------------------------------------------------------------------------------------------------------
+    # --- inside -----------------------------------------------------------------------------------
 
     def _listed(self, session: Session, file: str, stamp: FileStamp) -> Listed:
         return Listed(session, stamp, messages=1, first=session.created, place=file)
@@ -228,7 +228,7 @@ def _raise_unless_missing(error: OSError) -> bool:
 
 
 def _is_head(known: tuple[FileStamp, Session | None], stamp: FileStamp) -> bool:
-    """Whether a file is unchanged, or the same file with appended data."""
+    """Return whether a file is unchanged, or the same file with appended data."""
     return known[0] == stamp or (
         known[1] is not None and known[0].inode == stamp.inode and known[0].size <= stamp.size
     )

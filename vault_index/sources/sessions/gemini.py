@@ -95,7 +95,10 @@ class Gemini(FileClient):
             raise faults[0]
 
     def head(self, file: Path, problems: list[str]) -> Session | None:
-        """Read the head; None also for the empty file that resuming a session leaves."""
+        """Read the session up to its first message; None without a message.
+
+        Resuming a session may leave a file without a message.
+        """
         told: Json = {}
         for line in _lines(file, problems):
             said = [*objects_of(line, "messages"), *objects_of(line, "$set", "messages"), line]
@@ -156,7 +159,7 @@ class Gemini(FileClient):
         file, unknown = Path(listed.place), set[str]()
         with os_errors_as(f"{file} cannot be read", "check its permissions"):
             messages, told = _state(file, problems, unknown)
-        if not (messages or told):  # keep what is indexed
+        if not (messages or told):  # keep the indexed text
             raise VaultIndexError(f"{file} is empty", "retry after Gemini CLI has written the file")
         found = [
             one
@@ -272,12 +275,15 @@ def _texts(content: Any) -> list[str]:
 
 
 def _words(told: Json) -> str:
-    """Return a key that is equal for messages with the same text but different ids."""
-    return f"{text_of(told, 'type')} {''.join(''.join(_texts(told.get('content'))).split()) or text_of(told, 'id')}"
+    """Return a key of the text of a message, which is equal under different ids."""
+    return (
+        f"{text_of(told, 'type')} "
+        f"{''.join(''.join(_texts(told.get('content'))).split()) or text_of(told, 'id')}"
+    )
 
 
 def _parts_of(told: Json, include: Collection[str]) -> list[Part]:
-    """Return a prompt as typed, without included files; or an answer, its thoughts and calls."""
+    """Return the parts of a prompt as typed, or of an answer with its thoughts and calls."""
     if told.get("type") == "user":
         texts = [
             said_in_prompt("gemini", text)

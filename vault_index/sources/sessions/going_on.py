@@ -1,4 +1,4 @@
-"""Incremental rendering of long sessions, by an in-memory cache that continues at an offset."""
+"""Renders long sessions incrementally, from a cache in memory and an offset in the file."""
 
 import threading
 from collections import OrderedDict
@@ -21,7 +21,7 @@ _LONG = 1 << 20
 _MOST = 32 << 20
 """Total size of cached transcripts, in characters."""
 _WAITING = 1000
-"""Messages held back while no resume offset follows them; some clients have no offsets."""
+"""Maximum number of messages held back for a resume offset; some clients have no offsets."""
 _BEFORE = 4096
 """Bytes before the offset that are compared, to detect a replaced file."""
 
@@ -83,7 +83,7 @@ class GoingOn:
                 # Hold back the last message: later lines may complete it.
                 goes_on = waiting[-1].end if waiting and waiting[-1].finished else 0
                 if goes_on or len(waiting) > _WAITING:
-                    offset = goes_on  # 0: the rendered part ends at no offset
+                    offset = goes_on  # 0: the rendered part has no offset to resume at
                     for one in waiting:
                         known.renderer.add(one)
                     waiting.clear()

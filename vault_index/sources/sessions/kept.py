@@ -1,9 +1,9 @@
-"""Kept copies of sessions as markdown files, which replace the sessions that their client deletes.
+"""Keeps copies of sessions as markdown files, for sessions that their client deletes.
 
 <data>/sessions/<client>/<project>/<session>.md    its mtime is the time of the session
 
-While the client has a session, its copy can be made again, so no write is synced to disk. A copy
-that is missing or empty, as after a power loss, is written again.
+While the client has a session, its copy can be written again, so writes are not synced to disk. A
+missing or empty copy, as after a power loss, is written again.
 """
 
 import os
@@ -134,7 +134,7 @@ class Kept:
         found = self.all().values()
         return len(found), sum(stamp.size for stamp in found)
 
-    # --- inside --------------------------------------------------------------------------------------------------
+    # --- inside -----------------------------------------------------------------------------------
 
     def _file(self, path: str) -> Path:
         if not re.fullmatch(rf"[^./][^/]*/{_NAME}", path):
@@ -161,7 +161,7 @@ class Kept:
 
 
 def hides_its_place(session: Session) -> bool:
-    """Whether a kept session's folder is unknown: not recorded, redacted or truncated."""
+    """Return whether a kept session's folder is unknown: not recorded, redacted or truncated."""
     place = f"{session.directory}{session.project}"
     return session.worktree == session.project != "" or REMOVED in place or _CUT in place
 

@@ -17,7 +17,7 @@ _WRITING = 1.0
 """Seconds without growth after which an incomplete last line is reported."""
 _JOINED = b'}{"'
 _MOST_JOINED = 64
-"""Object starts tried per line, because each try may parse the rest of a deeply nested line."""
+"""Maximum number of object starts to try on a line, because each may parse the rest of it."""
 _BLANK = b" \t\r\n\0"
 """Whitespace, and the zero bytes that a crash leaves."""
 _DECODER = json.JSONDecoder()
@@ -82,7 +82,7 @@ def _objects_of(
 
 
 def _joined(line: bytes) -> Iterator[tuple[int, int, Json]]:
-    """Yield the objects that another object or the end of the line follows; skip invalid JSON."""
+    """Yield the objects up to another object or the end of the line; skip invalid JSON."""
     text, at = line.decode("latin-1"), 0  # one character per byte
     for _ in range(_MOST_JOINED):
         if (begin := text.find('{"', at)) < 0:

@@ -65,7 +65,7 @@ def moment_of(millis: int) -> datetime:
 
 
 class LeftOut(str):
-    """A problem that reports messages left out on purpose; `status` counts them."""
+    """A problem that reports intentionally omitted messages; `status` counts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class ToolCall:
     tool: str
     status: str
     target: str
-    """The most telling argument: a file, a command, a pattern."""
+    """The most informative argument: a file, a command, a pattern."""
     exit: int | None = None
     error: str = ""
     child: str = ""

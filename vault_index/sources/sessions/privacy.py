@@ -14,7 +14,7 @@ from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import Source
 
 _ANY_NOTE = "-.md"
-"""Hypothetical note that stands for every note of a folder."""
+"""Name of a hypothetical note, to ask whether every note of a folder is private."""
 
 
 class PrivateScope:
@@ -22,9 +22,8 @@ class PrivateScope:
 
     Methods raise VaultIndexError if the answer is unknown.
 
-    A private project is private in every client. Clients whose sessions are not indexed count too,
-    because memories may come from them. Sessions of a client that the settings do not mention are
-    private.
+    A private project is private in every client, also in clients that are not indexed, because
+    memories may come from them. Sessions of a client that the settings do not mention are private.
     """
 
     def __init__(self, config: Config, sources: Iterable[Source] = ()) -> None:
@@ -45,11 +44,11 @@ class PrivateScope:
         return not (True in self._limits or self._projects or vaults or found)
 
     def is_private_source(self, name: str) -> bool:
-        """Whether a whole source is private; an unknown source is."""
+        """Return whether a whole source is private. An unknown source counts as private."""
         return name not in self.sources or self.sources[name].config.local_only is True
 
     def keeps_path(self, path: str, sources: Collection[str] = ()) -> bool:
-        """Whether a path is a private document, or a folder of private notes only."""
+        """Return whether a path is a private document, or a folder of private notes only."""
         return any(
             source.stays_home(path) or source.stays_home(f"{path}/{_ANY_NOTE}".lstrip("/"))
             for source in self._vaults
@@ -77,7 +76,7 @@ class PrivateScope:
         return origin
 
     def keeps(self, origin: Origin) -> bool:
-        """Whether a text from these projects, folders and this session is private.
+        """Return whether a text from these projects, folders and this session is private.
 
         An unknown session is private. The client's settings and the session's folder decide about a
         known one. A bare project name matches every private project of that name.
@@ -99,7 +98,7 @@ class PrivateScope:
         return any(map(self._projects.may_cover, names)) or self._is_of_private_session(names)
 
     def _in_private_folder(self, folder: str) -> bool:
-        """Whether a folder is a private folder of a vault."""
+        """Return whether a folder is a private folder of a vault."""
         return any(
             (path := source.relative(folder)) is not None
             and self.keeps_path(path, [source.config.name])
@@ -107,13 +106,13 @@ class PrivateScope:
         )
 
     def _held_in(self, folders: Iterable[str]) -> bool:
-        """Whether a client with only private sessions has sessions in these folders."""
+        """Return whether a client with only private sessions has sessions in these folders."""
         wanted = with_targets(folders)
         clients = (client for client in self.clients.values() if client.config.local_only is True)
         return any(client.was_in(wanted) for client in clients)
 
     def _is_of_private_session(self, names: Iterable[str]) -> bool:
-        """Whether a private session belongs to a project of one of these names."""
+        """Return whether a private session belongs to a project of one of these names."""
         forms = {form for name in names for form in forms_of(name)}
         return any(
             forms & forms_of(session.project) and client.keeps(session)

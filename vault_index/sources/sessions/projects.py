@@ -36,7 +36,7 @@ class Projects:
         return bool(self._names or self._folders)
 
     def covers(self, project: str, *held_in: str) -> bool:
-        """Whether a pattern matches the project name or one of the session's folders."""
+        """Return whether a pattern matches the project name or one of the session's folders."""
         return any(
             fnmatchcase(form, name) for name in self._names for form in forms_of(project)
         ) or any(
@@ -47,7 +47,7 @@ class Projects:
         )
 
     def may_cover(self, project: str) -> bool:
-        """Whether a pattern may match a project whose folder is unknown.
+        """Return whether a pattern may match a project with an unknown folder.
 
         The name may be a pattern's folder, one of its subfolders, or a git repository one level
         deeper.
@@ -64,7 +64,7 @@ class Projects:
 
 
 def is_place(project: str) -> bool:
-    """Whether a project is written as a folder path."""
+    """Return whether a project is written as a folder path."""
     return project.startswith(("/", "~"))
 
 

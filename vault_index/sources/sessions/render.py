@@ -131,7 +131,7 @@ class Renderer:
         self._body(message)
 
     def transcript(self, session: Session, forked_from: str = "") -> Transcript:
-        """Return the whole document; call `add` no more afterwards."""
+        """Return the whole document. Do not call `add` afterwards."""
         self._end_turn()
         turns = sum(block.startswith(_TURN) for block in self._blocks)
         front = self._frontmatter(session, self._agent, self._model, turns, forked_from)

@@ -1,4 +1,4 @@
-"""The sessions of one client as a source: each is a document without a markdown file."""
+"""The source of one client's sessions, each rendered as a markdown document."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ _ID = r"[A-Za-z0-9_-]+"
 
 
 class SessionSource:
-    """Document paths are `<project>/<session>.md`, so that a new title does not move a document."""
+    """The sessions of one client.
+
+    Document paths are `<project>/<session>.md`, so that a new title does not move a document.
+    """
 
     def __init__(self, config: Config, name: str) -> None:
         given = config.clients[name]
@@ -69,7 +72,7 @@ class SessionSource:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out open clients: each process opens its own."""
+        """Omit open clients from a pickle, because each process opens its own."""
         return {
             key: value for key, value in self.__dict__.items() if key not in ("client", "_going_on")
         }
@@ -100,7 +103,7 @@ class SessionSource:
         return f"{RENDERED}/{','.join(sorted(self._include))}"
 
     def scan_places(self, places: Iterable[str]) -> Scan:
-        """Return the client's sessions, and the kept copies of those it has no more."""
+        """Return the client's sessions, and kept copies of sessions that it no longer has."""
         from vault_index.sources.sessions.client import Listing
 
         wanted = {place.strip("/") for place in places}
@@ -211,7 +214,7 @@ class SessionSource:
         )
 
     def keep(self, raw: RawDocument, text: str, updated: float) -> Sequence[Fault]:
-        """Keep the indexed text of a session, from which quotes of deleted texts are removed."""
+        """Write the kept copy of a session: its indexed text, without quotes of deleted texts."""
         if self.kept is None or not raw.whole or not (self._keep or raw.ref.stamp.ctime_ns == KEPT):
             return ()
         try:
@@ -243,7 +246,10 @@ class SessionSource:
         return found.stamp if found else None
 
     def relative(self, absolute_path: str) -> str | None:
-        """Return the path of the session that a file holds, "" for other files of the client."""
+        """Return the path of the session that a file holds.
+
+        Returns "" for another file of the client, and None outside of its folders.
+        """
         path = real_path(os.path.normpath(absolute_path))
         for folder in {*map(str, self.watched()), str(self.config.path)}:
             if is_under(real := real_path(folder), path):
@@ -263,7 +269,7 @@ class SessionSource:
         return listed.session if (listed := self._session(id_)) is not None else None
 
     def knows(self, session: str) -> bool:
-        """Whether a session exists or was kept. Raises VaultIndexError."""
+        """Return whether a session exists or was kept. Raises VaultIndexError."""
         return self.session(session) is not None
 
     def sessions(self) -> Iterator[Session]:
@@ -271,20 +277,23 @@ class SessionSource:
         return (listed.session for listed in self._sessions())
 
     def was_in(self, folders: Collection[str]) -> bool:
-        """Whether a session ran in one of these folders or above them. Raises VaultIndexError."""
+        """Return whether a session ran in these folders or above. Raises VaultIndexError."""
         places = {
             place.rstrip("/") for one in self.sessions() for place in (one.directory, one.worktree)
         } - {""}
         above = {
             os.fspath(one) for folder in folders for one in (Path(folder), *Path(folder).parents)
         }
-        # Claude Code keeps a folder per project after it removes the old sessions.
+        # Claude Code keeps the folder of a project when it removes the old sessions.
         names = [re.sub("[^A-Za-z0-9]", "-", one) for one in above]
         left = (folder / "projects" / name for folder in self._folders for name in names)
         return not places.isdisjoint(above) or any(map(os.path.isdir, left))
 
     def keeps(self, session: Session) -> bool:
-        """Whether a session is private; a kept copy whose project folder is unknown is."""
+        """Return whether a session is private.
+
+        If some projects are private, so is a kept copy with an unknown project folder.
+        """
         from vault_index.sources.sessions.kept import hides_its_place
 
         folders = filter(None, (session.directory, session.worktree))
@@ -297,7 +306,7 @@ class SessionSource:
         )
 
     def link(self, path: str) -> str:
-        """Empty: a command opens a session (see `resume_command`)."""
+        """Return no link, because a command opens a session (see `resume_command`)."""
         return ""
 
     def missing(self) -> str:
@@ -325,7 +334,7 @@ class SessionSource:
             "%Y-%m-%d", time.localtime(min(began) / 1000)
         ) if began else None
 
-    # --- watching --------------------------------------------------------------------------------------------
+    # --- watching ---------------------------------------------------------------------------------
 
     def watched(self) -> Sequence[Path]:
         """Return the folders to watch; empty without a data folder."""
@@ -335,10 +344,10 @@ class SessionSource:
         """Return a value that changes when the client may have written; None without data."""
         return self.client.version() if self._there() else None
 
-    # --- inside ----------------------------------------------------------------------------------------------
+    # --- inside -----------------------------------------------------------------------------------
 
     def _there(self) -> bool:
-        """Whether a data folder exists; without one, the client is not imported."""
+        """Return whether a data folder exists; without one, the client is not imported."""
         return any(folder.is_dir() for folder in self._folders)
 
     def _sessions(self) -> Iterator[Listed]:
@@ -380,7 +389,7 @@ class SessionSource:
         return kept if kept is not None and self._wanted(kept) else listed
 
     def _wanted_still(self, path: str) -> bool:
-        """Whether `exclude` allows a kept session; its file is read only if there are patterns."""
+        """Return whether `exclude` allows a kept session; without patterns its file is not read."""
         listed = self.kept.listed(path) if self.kept and self._exclude else None
         return listed is None or self._wanted(listed)
 
@@ -398,7 +407,7 @@ class SessionSource:
         return DocumentRef(self._name, path_of(listed.session), stamp)
 
     def _origin(self, listed: Listed) -> Listed | None:
-        """Return the original of a fork: the recorded one, or the best older match.
+        """Return the original of a fork: the recorded one, or the best match among older sessions.
 
         A match begins with the same message; the one with the most message times in common wins.
         """

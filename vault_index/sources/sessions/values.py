@@ -13,9 +13,9 @@ from vault_index.unicode import mended
 Json = dict[str, Any]
 
 _BEYOND_TIME = 1 << 53
-"""Exclusive limit of numbers, because JSON may hold `1e999` or hundreds of digits."""
+"""Exclusive limit of numbers, because JSON allows `1e999` and hundreds of digits."""
 _LONGEST_TITLE = 100
-# The most telling argument first: `grep` has a pattern and a path.
+# The most informative argument first: `grep` has a pattern and a path.
 _TARGETS = (
     "command",
     "filePath",
@@ -101,7 +101,7 @@ def between(text: str, begin: str, end: str) -> str:
 
 
 def left_out(count: int, kind: str = "rewound") -> list[str]:
-    """Return a problem that counts messages left out; empty if `count` is 0."""
+    """Return a problem that counts omitted messages; empty if `count` is 0."""
     return [LeftOut(f"{count} {kind} {'message' if count == 1 else 'messages'}")] if count else []
 
 
