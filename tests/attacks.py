@@ -1,4 +1,4 @@
-"""What an attacker on the same machine does: runs as another user, or swaps names while somebody looks at them."""
+"""Attacks from the same machine: run as another user, or swap names while a process reads them."""
 
 import os
 import subprocess
@@ -35,7 +35,7 @@ for _ in range(int(sys.argv[3])):
 
 @contextmanager
 def open_to_all() -> Iterator[Path]:
-    """A folder like /tmp, which other users reach; pytest's own is closed to them."""
+    """A folder that other users can reach, like /tmp; pytest's own is private."""
     with tempfile.TemporaryDirectory(prefix="vx-", dir="/tmp") as name:
         os.chmod(name, 0o1777)
         yield Path(name)
@@ -43,7 +43,7 @@ def open_to_all() -> Iterator[Path]:
 
 @contextmanager
 def as_nobody(code: str, *arguments: object) -> "Iterator[subprocess.Popen[str]]":
-    """Python as another user; it is ready when it says so, and is killed at the end."""
+    """Run Python as another user; yield once it is ready, and kill it at the end."""
     started = subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _DROP + code, *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -61,6 +61,6 @@ def as_nobody(code: str, *arguments: object) -> "Iterator[subprocess.Popen[str]]
 
 
 def did_as_nobody(code: str, *arguments: object) -> None:
-    """The same, to its end."""
+    """Run Python as another user to its end."""
     with as_nobody(f"{code}\nprint('ready', flush=True)", *arguments) as process:
         process.wait(PATIENCE)

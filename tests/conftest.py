@@ -1,4 +1,4 @@
-"""Settings and fixtures of all tests, and the marker of each: `core`, `attack` or `browser` by its folder and file."""
+"""Settings and fixtures of all tests; marks each test `core`, `attack` or `browser` by its folder and file."""
 
 import os
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ _NAMED_BY = {
 }  # fmt: skip
 collect_ignore = [folder for folder, name in _NAMED_BY.items() if name not in os.environ]
 
-# The agents of the person who runs the tests are not read.
+# Hide the agents of the user that runs the tests.
 for variable in ("XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
     os.environ[variable] = "/nonexistent"
 # A busy machine must not make a command answer without the daemon.
 os.environ.setdefault("VAULT_INDEX_GREETING_SECONDS", "300")
 
-# No deadlines, because they measure the machine. In CI the examples are the same every time.
+# No deadlines, because they measure the machine. CI uses the same examples every time.
 settings.register_profile("people", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("nightly", deadline=None, print_blob=True, max_examples=100 * TIMES)
@@ -31,7 +31,7 @@ settings.load_profile("nightly" if TIMES > 1 else "ci" if os.environ.get("CI") e
 
 _TESTS = Path(__file__).parent
 _CORE = {"api", "config", "embeddings", "markdown", "output", "query", "secrets", "store"}
-"""Folders of tests that, but for modules that import subprocess, start no process: `make fast`. They also run on the
+"""Folders of tests that start no process, except modules that import subprocess: `make fast`. They also run on the
 oldest and the newest Python."""
 _ATTACKS = (
     "benchmarks/*", "*_attacks.py", "*_killed.py", "test_attacks.py", "test_concurrent*.py", "test_growth.py",
@@ -54,7 +54,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    """OpenCode's database at `tmp_path/opencode/opencode.db`, without a session."""
+    """OpenCode's database at `tmp_path/opencode/opencode.db`, without sessions."""
     (tmp_path / "opencode").mkdir()
     client = Client(tmp_path / "opencode/opencode.db")
     yield client

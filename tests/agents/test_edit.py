@@ -1,4 +1,4 @@
-"""One value of a file is changed, and every other byte of it stays."""
+"""Edits of client settings change one value and keep every other byte."""
 
 import json
 import random
@@ -29,7 +29,7 @@ CHANGES: list[tuple[tuple[str | int, ...], Any, dict[str, Any], dict[str, Any]]]
     ((*STOP, 0), OURS, {"hooks": {"End": []}}, {"hooks": {"End": [], "Stop": [OURS]}}),
     ((*STOP, 1), OURS, {"hooks": {"Stop": [BELL]}}, {"hooks": {"Stop": [BELL, OURS]}}),
 ]
-"""Where our entry goes, the entry, and the settings without it and with it."""
+"""Path of the entry, the entry, and the settings without and with it."""
 REST = {"a": '// "', "b": [[], {"c": None}]}
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}:,]|[^][{}:,\s]+')
 COMMENT = re.compile(r"// } , \{ \d[ \t]*\n|/\* ] , \d \*/")
@@ -37,7 +37,7 @@ GAPS = ("", "", "", " ", "\n", "\n\t", "// } , { 1\n", "// } , { 2\n", "/* ] , 3
 
 
 def commented(data: object, rng: random.Random) -> str:
-    """JSON with comments, blanks and trailing commas wherever they may be."""
+    """Return JSON with random comments, blanks and trailing commas."""
     text = before = ""
     for token in TOKEN.findall(json.dumps(data)):
         comma = "," if token in ("]", "}") and before not in ("[", "{") and rng.random() < 0.3 else ""
@@ -47,7 +47,7 @@ def commented(data: object, rng: random.Random) -> str:
 
 
 def plain(text: str) -> Any:
-    """The data of such a text, read in another way."""
+    """Parse the same text in another way."""
     return json.loads(re.sub(r",(?=\s*[]}])", "", COMMENT.sub("", text)))
 
 
@@ -66,7 +66,7 @@ COMMENTED = """{
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=4), PATHS, VALUES, st.sampled_from([None, 2, 4, "\t"]))
-def test_a_value_stands_where_it_was_put_and_nothing_else_changed(
+def test_with_json_sets_one_value_and_keeps_the_rest(
     data: dict[str, Any], path: list[str], value: Any, indent: int | str | None
 ) -> None:
     text = json.dumps(data, indent=indent)
@@ -82,7 +82,7 @@ def test_a_value_stands_where_it_was_put_and_nothing_else_changed(
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=4), st.sampled_from([None, 2, 4, "\t"]), st.booleans())
-def test_what_was_put_in_is_taken_out_to_the_byte(
+def test_without_json_restores_the_original_bytes(
     data: dict[str, Any], indent: int | str | None, windows: bool
 ) -> None:
     data.pop("new", None)
@@ -94,7 +94,7 @@ def test_what_was_put_in_is_taken_out_to_the_byte(
 
 
 @pytest.mark.parametrize("text", [COMMENTED, COMMENTED.replace("\n", "\r\n"), "\ufeff" + COMMENTED])
-def test_comments_and_trailing_commas_stay(text: str) -> None:
+def test_with_json_keeps_comments_and_trailing_commas(text: str) -> None:
     server = with_json(text, ("mcpServers", "vault-index"), SERVER)
     hook = with_json(server, ("hooks", "Stop", 0), {"hooks": [{"command": "y"}]})
     assert read_json(hook)["hooks"] == {"Stop": [{"hooks": [{"command": "y"}]}]}
@@ -105,20 +105,20 @@ def test_comments_and_trailing_commas_stay(text: str) -> None:
 
 
 @pytest.mark.parametrize(("path", "entry", "without", "full"), CHANGES)
-def test_no_commented_file_is_destroyed(
+def test_with_json_keeps_every_comment_in_random_files(
     path: tuple[str | int, ...], entry: object, without: dict[str, Any], full: dict[str, Any]
 ) -> None:
     for seed in range(75):
         rng = random.Random(seed)
         text = commented(shuffled(REST | {name: shuffled(table, rng) for name, table in full.items()}, rng), rng)
         comments = Counter(map(str.rstrip, COMMENT.findall(text)))
-        for wanted in (without, full, without):  # first out of where somebody put it, then out of where we did
+        for wanted in (without, full, without):  # first remove a hand-made entry, then ours
             text = without_json(text, path) if wanted is without else with_json(text, path, entry)
             assert plain(text) == read_json(text) == REST | wanted, seed
             assert Counter(map(str.rstrip, COMMENT.findall(text))) == comments, seed
 
 
-def test_a_file_that_is_not_there_yet_is_an_empty_object_and_one_line_stays_one() -> None:
+def test_with_json_creates_a_missing_file_and_keeps_a_one_line_array() -> None:
     text = with_json("", ("mcpServers", "vault-index"), SERVER)
     assert text.startswith('{\n  "mcpServers": {\n    "vault-index"')
     assert without_json(text, ("mcpServers", "vault-index")) == "{}\n"
@@ -141,7 +141,7 @@ def test_a_file_that_is_not_there_yet_is_an_empty_object_and_one_line_stays_one(
         "/*",
     ],
 )
-def test_invalid_json_is_refused(text: str) -> None:
+def test_with_json_refuses_invalid_json(text: str) -> None:
     with pytest.raises(ConfigError, match=r"this is not|no safe way"):
         with_json("\n" + text, ("a",), 1)
 
@@ -160,7 +160,7 @@ x = 1
 
 
 @pytest.mark.parametrize("text", ["", TOML, TOML.replace("\n", "\r\n"), "x = 1\n", "[a]\n\n\n"])
-def test_a_table_comes_to_the_end_and_goes_to_the_byte(text: str) -> None:
+def test_without_server_removes_exactly_what_with_server_appended(text: str) -> None:
     changed = with_server(text, SERVER)
     assert changed.startswith(text)
     assert read_toml(changed)["mcp_servers"]["vault-index"] == SERVER
@@ -171,7 +171,7 @@ def test_a_table_comes_to_the_end_and_goes_to_the_byte(text: str) -> None:
     assert kept.endswith('\n# theirs\n[hooks.state."x"]\ntrusted_hash = "y"\n')
 
 
-def test_a_table_is_changed_in_its_place_with_what_else_it_says() -> None:
+def test_with_server_updates_a_table_in_place_and_keeps_other_keys() -> None:
     text = (
         '[mcp_servers."vault-index"] # ours\ncommand = "old"\nargs = ["mcp"]\nstartup_timeout_sec = 9\n\n[ui]\nx = 1\n'
     )
@@ -191,7 +191,7 @@ def test_a_table_is_changed_in_its_place_with_what_else_it_says() -> None:
         'mcp_servers.vault-index.command = "x"\ny = """\n[mcp_servers.vault-index]\nz = 1\n"""\n',
     ],
 )
-def test_toml_that_cannot_be_changed_safely_is_refused(text: str) -> None:
+def test_with_server_refuses_toml_it_cannot_edit_safely(text: str) -> None:
     with pytest.raises(ConfigError) as adding:
         with_server(text, SERVER)
     assert re.search("by hand|correct the file", adding.value.hint)

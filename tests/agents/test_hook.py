@@ -1,4 +1,4 @@
-"""What a hook does with what its client says."""
+"""Hooks of agents: the input of clients and the output for them."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -13,8 +13,8 @@ from vault_index.agents.hook import answer
 NAMES = {client: {what: name for name, what in wiring.events.items()} for client, wiring in WIRED.items()}
 
 
-class Heard:
-    """A memory that knows one thing, and what a hook asked and started."""
+class MemoryStub:
+    """A memory that holds one statement and records the calls of a hook."""
 
     def __init__(self, folder: Path, text: str = "What is known.") -> None:
         self.folder, self.text = folder, text
@@ -34,25 +34,25 @@ class Heard:
 
 
 @pytest.fixture
-def heard(tmp_path: Path) -> Heard:
-    return Heard(tmp_path / "agents")
+def memory(tmp_path: Path) -> MemoryStub:
+    return MemoryStub(tmp_path / "agents")
 
 
 @pytest.mark.parametrize("client", WIRED)
-def test_a_session_is_told_once_what_answers_its_first_prompt(heard: Heard, client: str) -> None:
-    given = heard.tell("prompt", client, prompt="How do we count boxes?")
+def test_hook_adds_matches_to_the_first_prompt_once(memory: MemoryStub, client: str) -> None:
+    given = memory.tell("prompt", client, prompt="How do we count boxes?")
     name = NAMES[client]["prompt"]
     assert given == {"hookSpecificOutput": {"hookEventName": name, "additionalContext": "What is known."}}
     params = {"query": "How do we count boxes?", "session": "s-1", "project": "/src/shop", "directory": "/src/shop"}
-    assert heard.asked == [("recall", params)]
-    assert heard.tell("prompt", client, prompt="And shelves?") is None
-    assert heard.tell("prompt", client, prompt="And shelves?", session_id="s-2")
-    assert len(heard.asked) == 2
+    assert memory.asked == [("recall", params)]
+    assert memory.tell("prompt", client, prompt="And shelves?") is None
+    assert memory.tell("prompt", client, prompt="And shelves?", session_id="s-2")
+    assert len(memory.asked) == 2
 
 
-def test_where_nothing_is_known_nothing_is_said(heard: Heard) -> None:
-    heard.text = " \n"
-    assert heard.tell("prompt", prompt="How do we count boxes?") is None
+def test_hook_prints_nothing_without_matches(memory: MemoryStub) -> None:
+    memory.text = " \n"
+    assert memory.tell("prompt", prompt="How do we count boxes?") is None
 
 
 LINES = {
@@ -68,33 +68,33 @@ LINES = {
 
 
 @pytest.mark.parametrize("client", LINES)
-def test_a_session_that_was_summed_up_is_told_about_its_topic(heard: Heard, client: str, tmp_path: Path) -> None:
+def test_hook_recalls_the_topic_after_a_compaction(memory: MemoryStub, client: str, tmp_path: Path) -> None:
     prompt, *others = LINES[client]
     said = ["old", "/compact", "two", "three", "Boxes are counted by hand.", "five", "six", "go on"]
     transcript = tmp_path / "session.jsonl"
     transcript.write_text("\n".join([*(prompt % text for text in said), '{"half', *others, ""]))
-    assert heard.tell("start", client, source="compact", transcript_path=str(transcript))
-    assert heard.asked[-1][1]["query"].split("\n\n") == [*said[:1:-1]]
+    assert memory.tell("start", client, source="compact", transcript_path=str(transcript))
+    assert memory.asked[-1][1]["query"].split("\n\n") == [*said[:1:-1]]
     for nowhere in (str(tmp_path), str(tmp_path / "gone"), "\0", None):
-        assert heard.tell("start", client, source="compact", transcript_path=nowhere)
-        assert heard.asked[-1][1]["query"] == ""
+        assert memory.tell("start", client, source="compact", transcript_path=nowhere)
+        assert memory.asked[-1][1]["query"] == ""
 
 
-def test_with_a_session_the_daemon_is_woken(heard: Heard) -> None:
-    heard.tell("start", source="startup")
-    assert heard.started == [(["opencode", "wake"], "", "/src/shop")]
-    assert heard.asked == []
+def test_hook_wakes_the_daemon_at_session_start(memory: MemoryStub) -> None:
+    memory.tell("start", source="startup")
+    assert memory.started == [(["opencode", "wake"], "", "/src/shop")]
+    assert memory.asked == []
 
 
 @pytest.mark.parametrize(("client", "key"), [("codex", "last_assistant_message"), ("gemini", "prompt_response")])
-def test_what_is_to_be_kept_is_captured_once(heard: Heard, client: str, key: str) -> None:
-    for _ in range(2):  # two hooks: a user's and a project's
-        heard.tell("prompt", client, prompt="*Remember*: the gate closes at five.")
-        heard.tell("stop", client, **{key: "Done. *Remember*: the fork lift is red."})
-        heard.tell("stop", client, **{key: "Nothing to say."})
+def test_hook_captures_a_statement_once(memory: MemoryStub, client: str, key: str) -> None:
+    for _ in range(2):  # the user's hook and the project's
+        memory.tell("prompt", client, prompt="*Remember*: the gate closes at five.")
+        memory.tell("stop", client, **{key: "Done. *Remember*: the fork lift is red."})
+        memory.tell("stop", client, **{key: "Nothing to say."})
     place = "/src/shop"
     common = ["--session=s-1", f"--project={place}"]
-    assert heard.started == [
+    assert memory.started == [
         (
             ["capture", "--auto", "--by=user", *common, "--statements"],
             "*Remember*: the gate closes at five.",
@@ -107,23 +107,23 @@ def test_what_is_to_be_kept_is_captured_once(heard: Heard, client: str, key: str
 @pytest.mark.parametrize(
     "prompt", ["", " ", "/compact", "!ls", "<task-notification>\n*Remember*: x.", "<command-name>/x</command-name>"]
 )
-def test_what_nobody_said_is_neither_asked_nor_kept(heard: Heard, prompt: str) -> None:
-    assert heard.tell("prompt", prompt=prompt) is None
-    assert (heard.asked, heard.started) == ([], [])
+def test_hook_ignores_commands_and_empty_prompts(memory: MemoryStub, prompt: str) -> None:
+    assert memory.tell("prompt", prompt=prompt) is None
+    assert (memory.asked, memory.started) == ([], [])
 
 
 @pytest.mark.parametrize("told", [{"session_id": "../x"}, {"session_id": None}, {"hook_event_name": "Notification"}])
-def test_what_is_not_known_is_passed_over(heard: Heard, told: dict[str, Any]) -> None:
-    assert heard.tell("prompt", **{"prompt": "How do we count?", **told}) is None
-    assert not heard.folder.exists()
+def test_hook_ignores_unknown_events_and_ids(memory: MemoryStub, told: dict[str, Any]) -> None:
+    assert memory.tell("prompt", **{"prompt": "How do we count?", **told}) is None
+    assert not memory.folder.exists()
 
 
-def test_what_is_kept_names_nothing_and_is_forgotten_in_time(heard: Heard) -> None:
-    heard.tell("prompt", prompt="The gate closes at five.")
-    (kept,) = heard.folder.iterdir()
+def test_hook_state_is_private_hashed_and_expires(memory: MemoryStub) -> None:
+    memory.tell("prompt", prompt="The gate closes at five.")
+    (kept,) = memory.folder.iterdir()
     assert "s-1" not in kept.name
     assert "gate" not in kept.read_text()
     assert kept.stat().st_mode & 0o77 == 0
     os.utime(kept, (0, 0))
-    heard.tell("start", source="startup", session_id="s-2")
-    assert list(heard.folder.iterdir()) == []
+    memory.tell("start", source="startup", session_id="s-2")
+    assert list(memory.folder.iterdir()) == []

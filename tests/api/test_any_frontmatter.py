@@ -1,4 +1,4 @@
-"""No frontmatter makes a command fail, whatever its values are."""
+"""No frontmatter value makes a command fail."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ _KEYS = st.sampled_from(
 
 @settings(max_examples=30)
 @given(st.lists(st.lists(st.tuples(_KEYS, _VALUES), max_size=5), min_size=1, max_size=3))
-def test_no_frontmatter_makes_a_method_fail(
+def test_frontmatter_values_never_make_a_method_fail(
     tmp_path_factory: pytest.TempPathFactory, files: list[list[tuple[str, str]]]
 ) -> None:
     folder: Path = tmp_path_factory.mktemp("vault")

@@ -1,4 +1,4 @@
-"""Filters as a user meets them: in a query, as options of a call and of the command, and in every channel."""
+"""Filters in queries, options and commands, in every channel."""
 
 import json
 from collections.abc import Iterator
@@ -53,12 +53,12 @@ CONDITIONS = {
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "text", "vector"])
-def test_conditions_hold_in_every_channel(index: VaultIndex, mode: str) -> None:
+def test_filters_apply_in_every_channel(index: VaultIndex, mode: str) -> None:
     assert {query: found(index, query, mode=mode) for query in CONDITIONS} == CONDITIONS
     assert found(index, "the heron in the water", match="all", mode=mode) == {"Heron.md", "pond/Pond plan.md"}
 
 
-def test_options_mean_the_same(index: VaultIndex) -> None:
+def test_filters_as_options_equal_filters_in_the_query(index: VaultIndex) -> None:
     cases: list[tuple[dict[str, object], set[str]]] = [
         ({"title": "plan"}, {"pond/Pond plan.md"}),
         ({"file": ["heron", "*bill*"]}, {"Heron.md", "pond/Water bill.md"}),
@@ -76,7 +76,7 @@ def test_options_mean_the_same(index: VaultIndex) -> None:
         dispatch(index, "list", {"titel": "plan"})
 
 
-def test_the_command_takes_them(index: VaultIndex, capsys: pytest.CaptureFixture[str]) -> None:
+def test_search_command_accepts_filters(index: VaultIndex, capsys: pytest.CaptureFixture[str]) -> None:
     home = ["--home", str(index.home.data_dir), "--json"]
     argv = ["search", "water", "--property", "status", "--property", "status:done", "--title", "heron", *home]
     assert main(argv) == 0

@@ -1,4 +1,4 @@
-"""What an index that has nothing to do gives back: the model, the log of the database."""
+"""The model and the database logs that an idle index releases."""
 
 import gc
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_index_keeps_one_model_until_it_is_released(tmp_path: Path) -> None:
         assert index.stats().chunks == stats.chunks
 
 
-def test_the_logs_of_the_databases_are_empty_after_work(tmp_path: Path) -> None:
+def test_index_empties_its_wal_files_after_work(tmp_path: Path) -> None:
     with indexed(tmp_path, NOTES, provider="local") as index:
         index.embed(rebuild=True)
         logs = [file.with_name(f"{file.name}-wal") for file in (index.home.index_db, index.home.cache_db)]

@@ -13,13 +13,13 @@ from vault_index.api.methods import METHODS
 from vault_index.fields import FIELDS, FILTERS
 
 
-def test_package_exports_all_it_names_and_nothing_else() -> None:
+def test_package_exports_exactly_its_all() -> None:
     assert [name for name in vault_index.__all__ if getattr(vault_index, name, None) is None] == []
     with pytest.raises(AttributeError, match="'Nothing'"):
         vault_index.Nothing  # noqa: B018
 
 
-def test_type_checkers_know_what_is_exported() -> None:
+def test_package_type_checking_block_lists_every_export() -> None:
     [block] = [node for node in ast.parse(Path(vault_index.__file__).read_text()).body if isinstance(node, ast.If)]
     known = [alias.asname for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names]
     assert sorted(map(str, known)) == sorted(vault_index.__all__)
@@ -29,7 +29,7 @@ def public_methods() -> set[str]:
     return {name for name, member in inspect.getmembers(VaultIndex, inspect.isfunction) if not name.startswith("_")}
 
 
-def test_every_public_method_is_registered() -> None:
+def test_registry_contains_every_public_method() -> None:
     called = {method.call or method.name for method in METHODS.values()}
     called |= {name for method in METHODS.values() for _, name in method.instead}
     assert public_methods() - {"close", "export_json"} == called
@@ -39,6 +39,6 @@ def test_every_public_method_is_registered() -> None:
     ("names", "taken"),
     [(("search", "why", "list", "related"), {*FILTERS, "by"}), (("add", "update"), {*FIELDS, "by", "bead"})],
 )
-def test_methods_take_all_filters_or_all_fields(names: Sequence[str], taken: set[str]) -> None:
+def test_api_methods_take_all_filters_or_all_fields(names: Sequence[str], taken: set[str]) -> None:
     for name in names:
         assert taken <= inspect.signature(getattr(VaultIndex, name)).parameters.keys()

@@ -1,4 +1,4 @@
-"""An index over a vault in a temporary folder, and what its rows say, ids and times aside."""
+"""Indexes over vaults in temporary folders, and their rows without ids and times."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -51,7 +51,7 @@ def paths_found(index: VaultIndex, query: str, **options: Any) -> list[str]:
 
 
 def rows(index_db: Path) -> dict[str, list[Any]]:
-    """Everything the index says, as fresh builds of the same files say it, too."""
+    """All rows of an index, comparable with a fresh build of the same files."""
     connection = apsw.Connection(str(index_db))
     try:
         load_vec0(connection)
@@ -102,7 +102,7 @@ def rows(index_db: Path) -> dict[str, list[Any]]:
 
 
 def fresh_rows(folder: Path, *, provider: str = "none") -> dict[str, list[Any]]:
-    """The rows of a new index of the same vault; it is built beside the other and removed again."""
+    """Rows of a fresh index of the same vault, which is removed afterwards."""
     home = find_home(folder / "fresh")
     create_config(home, folder / "vault", provider=provider, memory_dir=None)
     with VaultIndex.open(home) as index:

@@ -4,7 +4,7 @@ from benchmarks.year import Year, found
 from tests.api.vaults import opened
 
 
-def test_a_small_year_is_the_same_twice_and_all_that_was_asked_stays(tmp_path: Path) -> None:
+def test_year_benchmark_is_deterministic_and_keeps_used_facts(tmp_path: Path) -> None:
     years = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()

@@ -1,4 +1,4 @@
-"""A home of its own for every test, whatever the environment says."""
+"""Give every test a home of its own, regardless of the environment."""
 
 import os
 import tempfile
@@ -16,7 +16,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             monkeypatch.delenv(name)
     with tempfile.TemporaryDirectory(prefix="vx-") as folder:
         monkeypatch.setenv("VAULT_INDEX_HOME", folder)
-        monkeypatch.setenv("XDG_DATA_HOME", f"{folder}/no-data")  # whoever runs the tests may use OpenCode
+        monkeypatch.setenv("XDG_DATA_HOME", f"{folder}/no-data")  # the machine may have OpenCode
         yield Path(folder)
 
 

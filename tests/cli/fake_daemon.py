@@ -1,4 +1,4 @@
-"""A daemon of a few lines: real socket, real protocol (docs/protocol.md), answers made up by the test."""
+"""A fake daemon: real socket and protocol (docs/protocol.md), canned replies."""
 
 import json
 import os
@@ -17,12 +17,12 @@ Answer = Callable[[dict[str, Any]], list[Reply]]
 
 
 def replying(*replies: Reply) -> Answer:
-    """The same replies to every request."""
+    """Send the same replies to every request."""
     return lambda request: list(replies)
 
 
 class FakeDaemon:
-    """Keeps the requests it got; `answer` makes the replies to each, without their id."""
+    """Records the requests; `answer` makes the replies to each, without their id."""
 
     def __init__(self, answer: Answer) -> None:
         self.requests: list[dict[str, Any]] = []

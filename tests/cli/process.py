@@ -1,4 +1,4 @@
-"""The command line in this process, and as a process of its own."""
+"""Run the command line in this process or as a subprocess."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from vault_index.cli import main
 
 
 def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
-    """What a command answers in JSON, in this process."""
+    """Return the JSON output of a command that runs in this process."""
     capsys.readouterr()
     assert main([*words, "--json"]) == code
     return json.loads(capsys.readouterr().out)

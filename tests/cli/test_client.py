@@ -1,4 +1,4 @@
-"""The daemon is asked first; reading goes on without it."""
+"""Commands ask the daemon first; reading commands also work without it."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from vault_index.errors import BusyError, NotFoundError
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Replaces the index in this process; lists the methods it was asked."""
+    """Replace the index in this process; return the list of called methods."""
     methods: list[str] = []
 
     def call_here(options: Options, method: str, params: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return methods
 
 
-def test_a_wrong_greeting_time_is_named(
+def test_client_names_an_invalid_greeting_timeout(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("VAULT_INDEX_GREETING_SECONDS", "soon")
@@ -36,12 +36,12 @@ def test_a_wrong_greeting_time_is_named(
     assert "VAULT_INDEX_GREETING_SECONDS is 'soon'" in capsys.readouterr().err
 
 
-def test_the_daemon_renders_toon_and_is_told_where_it_is_asked(
+def test_client_requests_toon_from_the_daemon_and_sends_its_folder(
     home: Path, here: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with fake_daemon(home, lambda request: [{"text": "toon of the daemon"}]) as daemon:
         assert main(["search", "wal", "--limit", "3"]) == 0
-        assert main(["timeline", "wal.md", "--toon"]) == 0  # around a document, folders do not matter
+        assert main(["timeline", "wal.md", "--toon"]) == 0  # `timeline` does not depend on the folder
         assert main(["timeline", "--query", "wal", "--toon"]) == 0
     assert capsys.readouterr().out == "toon of the daemon\n" * 3
     asked = [(request["method"], request["format"], request["params"]) for request in daemon.requests]
@@ -53,7 +53,7 @@ def test_the_daemon_renders_toon_and_is_told_where_it_is_asked(
     assert here == []
 
 
-def test_human_and_json_are_rendered_here(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_client_renders_human_and_json_output_itself(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = answers.search(answers.hit())
     with fake_daemon(home, lambda request: [{"result": answer}]) as daemon:
         assert main(["search", "wal", "--json"]) == 0
@@ -63,7 +63,7 @@ def test_human_and_json_are_rendered_here(home: Path, capsys: pytest.CaptureFixt
     assert [request["format"] for request in daemon.requests] == [None, None]
 
 
-def test_errors_of_the_daemon_are_errors_of_the_command(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_client_reports_errors_of_the_daemon(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     error = {"code": "not_found", "message": "no document abc", "hint": "search for it", "exit_code": 3}
     with fake_daemon(home, lambda request: [{"error": error}]):
         assert main(["get", "abc"]) == NotFoundError.exit_code
@@ -73,22 +73,20 @@ def test_errors_of_the_daemon_are_errors_of_the_command(home: Path, capsys: pyte
 BUSY = {"error": {"code": "busy", "message": "stopping", "hint": "again", "exit_code": 5}}
 
 
-def test_a_reading_command_does_not_need_the_daemon(
-    home: Path, here: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_client_reads_without_a_busy_daemon(home: Path, here: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with fake_daemon(home, lambda request: [BUSY]):
         assert main(["search", "x", "--toon"]) == 0
     assert here == ["search"]
     assert "answering without the daemon: stopping" in capsys.readouterr().err
 
 
-def test_a_writing_command_does(home: Path, here: list[str]) -> None:
+def test_client_refuses_to_write_without_a_busy_daemon(home: Path, here: list[str]) -> None:
     with fake_daemon(home, lambda request: [BUSY]), pytest.raises(BusyError, match="stopping"):
         calling.call(Options(), "sync", {})
     assert here == []
 
 
-def test_another_configuration_is_read_here(home: Path, here: list[str], tmp_path: Path) -> None:
+def test_client_skips_the_daemon_for_another_config_file(home: Path, here: list[str], tmp_path: Path) -> None:
     with fake_daemon(home, lambda request: [{"text": "of the daemon"}]) as daemon:
         assert main(["search", "x", "--config", str(tmp_path / "other.toml")]) == 0
     assert (here, daemon.requests) == (["search"], [])

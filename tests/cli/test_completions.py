@@ -1,4 +1,4 @@
-"""Completions: what a shell makes of a line that is not finished."""
+"""Shell completion of unfinished command lines."""
 
 import shutil
 import subprocess
@@ -22,7 +22,7 @@ LINES = {
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_bash_completes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_completions_bash_completes_unfinished_lines(capsys: pytest.CaptureFixture[str]) -> None:
     code = completions("bash", capsys)
     for line in LINES:
         words = line.split(" ")
@@ -34,7 +34,7 @@ def test_bash_completes(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_every_command_is_known_to_every_shell(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_completions_list_every_command_in_every_shell(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = completions(shell, capsys)
     assert [command.name for command in COMMANDS if command.name.split()[-1] not in text] == []
     if shutil.which(shell):

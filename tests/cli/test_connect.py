@@ -1,4 +1,4 @@
-"""`agent` through the command line: clients' own files, and the command that their hooks call."""
+"""`agent` on the command line: it edits clients' settings; hooks call it."""
 
 import json
 import os
@@ -34,7 +34,7 @@ SETTINGS = {
 
 @pytest.fixture(autouse=True)
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Whose clients these are."""
+    """The home folder of the clients' user."""
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
@@ -56,13 +56,13 @@ def states(capsys: pytest.CaptureFixture[str], client: str) -> list[str]:
 
 
 @pytest.mark.parametrize("client", CONNECTED)
-def test_a_client_is_connected_once_and_left_as_it_was(
+def test_agent_install_is_idempotent_and_uninstall_restores_files(
     tmp_path: Path, user: Path, client: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = contents(user)
     assert states(capsys, client) == ["absent", "absent"]
     assert main(["agent", "install", client, "--print"]) == 0
-    assert "numStartups" not in capsys.readouterr().out  # no line that stays
+    assert "numStartups" not in capsys.readouterr().out  # no line remains
     assert contents(user) == before
     for _ in range(2):
         assert main(["agent", "install", client]) == 0
@@ -79,7 +79,7 @@ def test_a_client_is_connected_once_and_left_as_it_was(
     assert contents(tmp_path / "project") == {}
 
 
-def test_the_hooks_and_the_server_know_their_home(home: Path, user: Path) -> None:
+def test_agent_install_writes_the_home_into_hooks_and_server(home: Path, user: Path) -> None:
     assert main(["agent", "install", "claude-code"]) == 0
     server = json.loads((user / ".claude.json").read_text())["mcpServers"]["vault-index"]
     assert server["args"][-3:] == ["--home", str(home), "mcp"]
@@ -92,11 +92,11 @@ def test_the_hooks_and_the_server_know_their_home(home: Path, user: Path) -> Non
     (user / ".claude/settings.json").write_text(json.dumps({"hooks": hooks}))
     assert main(["agent", "uninstall", "claude-code"]) == 0
     hooks = json.loads((user / ".claude/settings.json").read_text())["hooks"]
-    assert hooks == {"Stop": [{"hooks": [{"type": "command", "command": "bell"}]}]}  # no group without hooks
+    assert hooks == {"Stop": [{"hooks": [{"type": "command", "command": "bell"}]}]}  # no empty group
 
 
 @pytest.mark.parametrize("client", WIRED)
-def test_a_command_that_moved_is_renewed_in_its_place(
+def test_agent_install_updates_a_moved_command_in_place(
     user: Path, shop: Path, client: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def mine(text: str) -> str:
@@ -117,9 +117,7 @@ def test_a_command_that_moved_is_renewed_in_its_place(
     assert states(capsys, client) == ["installed", "absent"]
 
 
-def test_what_is_missing_is_put_back_and_what_is_there_twice_goes(
-    user: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_agent_install_repairs_missing_and_duplicate_hooks(user: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agent", "install", "codex"]) == 0
     file = user / ".codex/hooks.json"
     whole = json.loads(file.read_text())
@@ -140,7 +138,7 @@ UNREADABLE = [
 ]
 
 
-def test_what_cannot_be_read_is_named_and_left_alone(user: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_agent_install_names_unreadable_settings_and_keeps_them(user: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, text, message in UNREADABLE:
         client = Path(name).parts[0].removeprefix(".")
         (user / name).write_bytes(text)
@@ -154,7 +152,7 @@ def test_what_cannot_be_read_is_named_and_left_alone(user: Path, capsys: pytest.
     assert states(capsys, "claude-code")[1] == "unreadable"
 
 
-def test_a_link_and_permissions_stay_and_a_backup_is_kept(
+def test_agent_install_keeps_links_and_modes_and_makes_a_backup(
     home: Path, user: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, kept = user / ".gemini/settings.json", tmp_path / "dotfiles.json"
@@ -171,7 +169,7 @@ def test_a_link_and_permissions_stay_and_a_backup_is_kept(
     assert kept.stat().st_mode & 0o777 == 0o640
 
 
-def test_codex_is_not_connected_before_its_hooks_are_trusted(user: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_agent_status_reports_untrusted_codex_hooks(user: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agent", "install", "codex"]) == 0
     assert "trust" in capsys.readouterr().err
     assert answer(capsys, "agent", "status", "codex")["results"][0]["trusted"] is False
@@ -186,7 +184,7 @@ def test_codex_is_not_connected_before_its_hooks_are_trusted(user: Path, capsys:
 
 @pytest.fixture
 def shop(home: Path, vault: Path, tmp_path: Path) -> Path:
-    """A project that something is known of."""
+    """A project with one memory."""
     for words in (
         ["init", str(vault), "--provider", "none"],
         ["config", "set", "agents.start_daemon", "false"],
@@ -199,7 +197,7 @@ def shop(home: Path, vault: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def hook(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Hook:
-    """What a hook says; it never fails, and says nothing else."""
+    """Return the output of a hook, which always exits with 0 and prints nothing else."""
     monkeypatch.setattr(connect, "_SECONDS", PATIENCE)
 
     def called(told: object) -> str:
@@ -218,21 +216,21 @@ def prompt(shop: Path, text: str = "How do we count?") -> dict[str, str]:
     return {"hook_event_name": "UserPromptSubmit", "session_id": "s-1", "cwd": str(shop), "prompt": text}
 
 
-def test_a_prompt_is_answered_with_what_is_known(shop: Path, hook: Hook, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hook_adds_memories_to_a_prompt(shop: Path, hook: Hook, capsys: pytest.CaptureFixture[str]) -> None:
     said = json.loads(hook(prompt(shop)))["hookSpecificOutput"]
     assert said["hookEventName"] == "UserPromptSubmit"
     assert "> The warehouse counts boxes, not books." in said["additionalContext"]
     assert "fault" not in answer(capsys, "agent", "status")
 
 
-def test_what_makes_no_sense_or_has_no_index_is_not_answered(home: Path, shop: Path, hook: Hook) -> None:
+def test_hook_prints_nothing_for_invalid_input_or_without_an_index(home: Path, shop: Path, hook: Hook) -> None:
     for nonsense in ("", "{", "[]", {}, {"hook_event_name": ["x"], "session_id": 1, "prompt": {}}):
         assert hook(nonsense) == ""
     find_home(home).config_file.unlink()
     assert hook(prompt(shop)) == ""
 
 
-def test_a_daemon_that_hangs_holds_nobody_up(
+def test_hook_answers_while_the_daemon_hangs(
     home: Path, shop: Path, hook: Hook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "connect", partial(client.connect, greeting=0.1))
@@ -242,7 +240,7 @@ def test_a_daemon_that_hangs_holds_nobody_up(
         assert "counts boxes" in hook(prompt(shop))
 
 
-def test_a_hook_ends_though_what_it_waits_for_does_not_come(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hook_exits_at_its_timeout_when_input_does_not_arrive(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = "from vault_index.cli import connect, main; connect._SECONDS = 0.01; main(['agent', 'hook', 'codex'])"
     words = [sys.executable, "-c", code]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -252,7 +250,7 @@ def test_a_hook_ends_though_what_it_waits_for_does_not_come(shop: Path, capsys: 
     assert answer(capsys, "agent", "status")["fault"] == "codex: no answer in time"
 
 
-def test_what_is_said_is_kept_for_review_but_for_what_is_private_or_secret(shop: Path, vault: Path, hook: Hook) -> None:
+def test_hook_captures_statements_without_private_or_secret_text(shop: Path, vault: Path, hook: Hook) -> None:
     secret = "AKIA" + "IOSFODNN7EXAMPLE"
     text = "*Remember*: the code is 4711.</private>\n\n*Remember*: the key is " + secret
     hook(prompt(shop, f"<private>{text}\n\n*Remember*: the gate closes at five."))

@@ -1,4 +1,4 @@
-"""`doctor` on the command line: its exit code, what it mends, and what it sees around the program."""
+"""`doctor` on the command line: exit codes, repairs, and checks of the service and the plugin."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from vault_index.errors import ConfigError
 
 @pytest.fixture(autouse=True)
 def ready(vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index; the service and the plugin of the user who runs the tests are not seen."""
+    """Set up an index; hide the user's own service and plugin."""
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--no-opencode"]) == 0
@@ -32,7 +32,7 @@ def codes(report: dict[str, Any], key: str = "problems") -> list[str]:
     return [problem["code"] for problem in report[key]]
 
 
-def test_the_exit_code_says_whether_all_is_well(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_exit_code_reports_health(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert doctor(capsys) == (0, {"healthy": True, "problems": [], "recall": None, "fixed": []})
     (home / "index.db").chmod(0o644)
     code, report = doctor(capsys, "--deep")
@@ -47,7 +47,7 @@ def test_the_exit_code_says_whether_all_is_well(home: Path, vault: Path, capsys:
     assert "config.toml" in capsys.readouterr().err
 
 
-def test_a_daemon_mends_in_its_own_process(
+def test_doctor_repairs_in_the_process_of_the_daemon(
     home: Path, vault: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("vault_index.cli.doctor.__version__", "9.9.0")
@@ -58,7 +58,7 @@ def test_a_daemon_mends_in_its_own_process(
     assert (code, codes(report)) == (1, ["daemon_outdated"])
 
 
-def test_an_old_plugin_is_named_where_it_is_of_this_home(
+def test_doctor_names_an_outdated_plugin_of_this_home_only(
     home: Path, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["agent", "install", "opencode"]) == 0
@@ -70,7 +70,7 @@ def test_an_old_plugin_is_named_where_it_is_of_this_home(
     assert doctor(capsys, "--home", str(other))[0] == 0
 
 
-def test_a_service_that_is_blocked_or_old_is_named(
+def test_doctor_names_a_masked_or_outdated_service(
     stand_in: Stand, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stand_in("systemctl", SYSTEMCTL)
@@ -87,8 +87,8 @@ def test_a_service_that_is_blocked_or_old_is_named(
         assert "service_blocked" in codes(doctor(capsys)[1])
 
 
-@pytest.mark.parametrize("active", ["failed", "inactive"])  # of a start that failed, `service install` takes it back
-def test_a_service_that_ended_is_named(
+@pytest.mark.parametrize("active", ["failed", "inactive"])  # `service install` rolls back if the start fails
+def test_doctor_names_a_failed_or_inactive_service(
     stand_in: Stand, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], active: str
 ) -> None:
     ended = SYSTEMCTL.replace("echo inactive", f"echo {active}").replace("NRestarts=1", "Result=oom-kill")

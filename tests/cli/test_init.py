@@ -1,4 +1,4 @@
-"""`init`: from nothing to an answer, as often as one likes, and nothing written where it cannot be."""
+"""`init`: the first set-up, repeated runs, and refusals that write nothing."""
 
 import shutil
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.cli.process import answer
 from vault_index.cli import main
 
 
-def test_it_sets_up_indexes_and_says_what_to_do_next(
+def test_init_indexes_the_vault_and_prints_the_next_command(
     home: Path, vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["init", str(vault), "--provider", "none", "--human"]) == 0
@@ -22,7 +22,7 @@ def test_it_sets_up_indexes_and_says_what_to_do_next(
     assert found["results"][0]["path"] == "wal.md"
 
 
-def test_again_changes_nothing_and_another_vault_is_another_source(
+def test_init_again_keeps_the_config_and_adds_another_vault(
     home: Path, vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = answer(capsys, "init", str(vault), "--provider", "none")
@@ -38,7 +38,7 @@ def test_again_changes_nothing_and_another_vault_is_another_source(
     assert (other["source"], other["added"], other["sync"]["added"]) == ("OpenCode-2", True, 1)
 
 
-def test_no_sync_writes_the_configuration_only(
+def test_init_no_sync_writes_only_the_config(
     home: Path, vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = answer(capsys, "init", str(vault), "--no-sync", "--no-sessions", "--memory-dir", "memories")
@@ -52,7 +52,7 @@ def test_no_sync_writes_the_configuration_only(
 @pytest.mark.parametrize(
     ("place", "message"), [("missing", "no folder"), ("file.md", "is a file"), ("data/inside", "data folder")]
 )
-def test_a_wrong_vault_is_an_error_and_nothing_is_written(
+def test_init_refuses_an_invalid_vault_and_writes_nothing(
     place: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file.md").write_text("# A\n", encoding="utf-8")
@@ -65,7 +65,7 @@ def test_a_wrong_vault_is_an_error_and_nothing_is_written(
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["inside"]
 
 
-def test_without_a_vault_and_a_terminal_it_does_not_ask(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_never_prompts_without_a_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init"]) == 2
     assert "vault-index init" in capsys.readouterr().err
     assert list(home.iterdir()) == []
@@ -73,7 +73,7 @@ def test_without_a_vault_and_a_terminal_it_does_not_ask(home: Path, capsys: pyte
 
 @pytest.fixture
 def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The data folder of an OpenCode that was used."""
+    """The data folder of an OpenCode with sessions."""
     folder = tmp_path / "share/opencode"
     folder.mkdir(parents=True)
     shutil.copy(Path(__file__).parents[2] / "fixtures/opencode/opencode.db", folder)
@@ -81,7 +81,7 @@ def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_it_finds_the_sessions_of_opencode(
+def test_init_finds_opencode_sessions(
     vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = answer(capsys, "init", str(vault), "--provider", "none")
@@ -95,7 +95,7 @@ def test_it_finds_the_sessions_of_opencode(
     assert "".join(f"OpenCode · {sessions} · 4 sessions since 2026-11-21".split()) in wrapped
 
 
-def test_the_database_of_the_environment_is_written_down(
+def test_init_saves_the_opencode_database_of_the_environment(
     vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = (sessions / "opencode.db").rename(vault.parent / "mine.db")
@@ -103,7 +103,7 @@ def test_the_database_of_the_environment_is_written_down(
     assert answer(capsys, "init", str(vault), "--provider", "none")["opencode"] == str(mine)
 
 
-def test_sessions_are_no_section_that_could_be_removed(
+def test_source_remove_refuses_opencode_sessions(
     vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer(capsys, "init", str(vault), "--provider", "none", "--no-sync")
@@ -111,7 +111,7 @@ def test_sessions_are_no_section_that_could_be_removed(
     assert "opencode.enabled false" in capsys.readouterr().err
 
 
-def test_sessions_that_come_later_are_found(
+def test_sync_finds_sessions_created_after_init(
     home: Path, vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
@@ -129,7 +129,7 @@ def test_sessions_that_come_later_are_found(
 
 
 @pytest.mark.parametrize("settled", [["init", "--no-sync"], ["config", "set", "sessions.opencode.enabled", "false"]])
-def test_sessions_that_nobody_was_told_of_are_found_and_stay_here(
+def test_sync_keeps_sessions_local_only_until_the_user_configures_them(
     settled: list[str], home: Path, vault: Path, sessions: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = f'[sources.vault]\npath = "{vault}"\n[embedding]\nprovider = "openai"\nmodel = "m"\n'
@@ -147,9 +147,7 @@ def test_sessions_that_nobody_was_told_of_are_found_and_stay_here(
     assert kept == ([[], []] if settled[0] == "init" else [[]])
 
 
-def test_files_that_are_left_out_are_not_passed_over_in_silence(
-    home: Path, vault: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_init_reports_skipped_files(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", str(vault), "--provider", "none", "--human"]) == 0
     assert "vault-index status" not in capsys.readouterr().err
     (vault / "latin.md").write_bytes(b"# Caf\xe9\n")

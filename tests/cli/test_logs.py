@@ -1,4 +1,4 @@
-"""`logs`: the daemon's own file where it is no service."""
+"""`logs`: the daemon's log file when no service runs it."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ def no_service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
 
 
-def test_the_last_lines_of_its_own_file(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_logs_prints_the_last_lines_of_the_daemon_log(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["logs"]) == 3
     assert "vault-index watch" in capfd.readouterr().err
     (home / "daemon.log").write_text("event=one\nevent=two\nevent=three\n", "utf-8")
@@ -23,7 +23,7 @@ def test_the_last_lines_of_its_own_file(home: Path, capfd: pytest.CaptureFixture
     assert capfd.readouterr().out == "event=two\nevent=three\n"
 
 
-def test_json_is_an_object_a_line_however_it_was_written(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_logs_json_prints_one_object_per_line_for_any_log_format(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     lines = [
         'time=2026-11-22T10:00:00.123 level=info event="a \\"b\\" c" count=3 path=a=b',
         '{"level": "info", "event": "ready"}',
@@ -38,6 +38,6 @@ def test_json_is_an_object_a_line_however_it_was_written(home: Path, capfd: pyte
     assert others == [{"level": "info", "event": "ready"}, {"event": "Traceback (most recent call last):"}]
 
 
-def test_what_the_journal_says_is_read_from_its_message() -> None:
+def test_logs_reads_journal_entries_from_their_message() -> None:
     line = {"MESSAGE": "level=info event=ready", "__REALTIME_TIMESTAMP": "1795341600000000", "_PID": "7"}
     assert _entry(json.dumps(line)) == {"time": iso_time(1795341600), "level": "info", "event": "ready"}

@@ -20,7 +20,7 @@ from vault_index.results.texts import DocumentText
 
 @pytest.fixture
 def answering(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], list[tuple[str, dict[str, Any]]]]:
-    """Makes every call answer with one thing, or raise it; returns the list of calls."""
+    """Make every call return or raise one thing; return the list of calls."""
 
     def set_up(answer: Any) -> list[tuple[str, dict[str, Any]]]:
         calls: list[tuple[str, dict[str, Any]]] = []
@@ -31,7 +31,7 @@ def answering(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], list[tuple[str
                 raise answer
             return answer
 
-        # All are imported before the first is patched: a module imported later would keep what it found.
+        # Import all modules before the first patch: a later import would keep the patched function.
         names = [found.name for found in iter_modules(vault_index.cli.__path__)]
         for module in [import_module(f"vault_index.cli.{name}") for name in names]:
             for name in {"call", "call_here"} & vars(module).keys():
@@ -62,20 +62,20 @@ CALLS: list[tuple[list[str], str, dict[str, Any]]] = [
 ]
 
 
-def test_options_are_the_parameters_of_the_python_interface(
+def test_main_options_match_the_parameters_of_the_api(
     answering: Callable[[Any], list[tuple[str, dict[str, Any]]]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     empty = {"results": [], "total": 0}
     calls = answering(empty)
     for argv, method, params in CALLS:
         assert main([*argv, "--json"]) == 0, argv
-        # Questions say where they are asked from; whether that is private is judged elsewhere.
+        # Queries carry the current folder; its privacy is tested elsewhere.
         here = {"directory": os.getcwd()} if method == "search" else {}
         assert calls.pop() == (method, {**params, **here})
         assert json.loads(capsys.readouterr().out) == empty
 
 
-def test_what_failed_of_several_is_told_in_every_format(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_get_reports_failed_items_in_every_format(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
     failed = {"position": "nope", "error": "nothing is called 'nope'", "hint": "look for it"}
     text = DocumentText("5f0c3f0e", "note", "vault", "a.md", "A", (1, 1), 3, "Alpha.", None)
     answering({**answers.texts(text), "failed": [failed]})
@@ -87,7 +87,7 @@ def test_what_failed_of_several_is_told_in_every_format(answering: Any, capsys: 
         assert "look for it" in told
 
 
-def test_a_query_that_only_leaves_out_says_what_to_do(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_search_with_only_exclusions_prints_a_hint(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
     calls = answering(answers.search())
     assert main(["search", "-docker", "--toon"]) == 0
     assert calls[0][1]["query"] == "-docker"
@@ -97,7 +97,7 @@ def test_a_query_that_only_leaves_out_says_what_to_do(answering: Any, capsys: py
     assert capsys.readouterr().err == ""
 
 
-def test_a_pipe_gets_toon_and_get_the_text(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_prints_toon_to_a_pipe_and_plain_text_for_get(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
     answering(answers.search(answers.hit()))
     assert main(["search", "wal"]) == 0
     assert capsys.readouterr().out.startswith("results[1]{id,score,path,lines,title,text,tokens}:")
@@ -109,7 +109,7 @@ def test_a_pipe_gets_toon_and_get_the_text(answering: Any, capsys: pytest.Captur
     assert "Nothing found" in capsys.readouterr().out
 
 
-def test_every_error_has_its_exit_code(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_maps_every_error_to_its_exit_code(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
     for kind, code in {
         errors.VaultIndexError: 1, errors.UsageError: 2, errors.ConfigError: 2, errors.NotFoundError: 3,
         errors.NotSetUpError: 4, errors.BusyError: 5, errors.EmbedderRefused: 6,
@@ -122,7 +122,7 @@ def test_every_error_has_its_exit_code(answering: Any, capsys: pytest.CaptureFix
         assert (out, json.loads(err)) == ("", {"error": {"code": error.code, "message": "m", "hint": "h"}})
 
 
-def test_mistakes_on_the_command_line_are_json_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_prints_usage_errors_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     for argv in (
         ["serach", "x", "--json"], ["search", "--format", "json"], ["--format=json", "search", "x", "--nope"],
     ):  # fmt: skip
@@ -132,13 +132,13 @@ def test_mistakes_on_the_command_line_are_json_too(capsys: pytest.CaptureFixture
         assert (out, error["code"], bool(error["hint"])) == ("", "usage", True)
 
 
-def test_errors_do_not_reach_the_terminal_raw(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_escapes_control_characters_in_errors(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
     answering(errors.NotFoundError("no \x1b[31m.md", "see \x9b1m"))
     main(["get", "x"])
     assert capsys.readouterr().err == "vault-index: error: no ␛[31m.md\n  hint: see \ufffd1m\n"
 
 
-def test_an_unknown_exception_is_one_line_and_a_hint(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_prints_an_unknown_exception_in_one_line(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
     answering(ZeroDivisionError("oops"))
     assert main(["search", "x"]) == 1
     err = capsys.readouterr().err
@@ -149,7 +149,7 @@ def test_an_unknown_exception_is_one_line_and_a_hint(answering: Any, capsys: pyt
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_an_interrupt_says_that_nothing_is_lost(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_exits_130_on_interrupt_without_a_traceback(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
     answering(KeyboardInterrupt())
     assert main(["sync"]) == 130
     out, err = capsys.readouterr()
@@ -158,7 +158,7 @@ def test_an_interrupt_says_that_nothing_is_lost(answering: Any, capsys: pytest.C
     assert "Traceback" not in err
 
 
-def test_a_failing_embedder_shows_the_report_and_exits_6(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sync_reports_an_embedder_failure_and_exits_6(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
     problem = {"code": "embedder", "message": "401: wrong key", "hint": "set OPENAI_API_KEY"}
     answering({"scanned": 3, "problems": [problem]})
     assert main(["sync", "--json"]) == 6
@@ -167,7 +167,7 @@ def test_a_failing_embedder_shows_the_report_and_exits_6(answering: Any, capsys:
     assert json.loads(err) == {"error": problem}
 
 
-def test_version_and_help_go_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_prints_version_and_help_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     version = capsys.readouterr().out
     assert version.startswith("vault-index 0.")
@@ -184,7 +184,7 @@ def test_version_and_help_go_to_stdout(capsys: pytest.CaptureFixture[str]) -> No
 # --- as a process ------------------------------------------------------------------------------------------------
 
 
-def test_a_reader_that_leaves_is_no_error() -> None:
+def test_main_ignores_a_closed_output_pipe() -> None:
     code = (
         "import os, sys\n"
         "os.close(0); read, write = os.pipe(); os.dup2(write, 1); os.close(write); os.close(read)\n"
@@ -195,7 +195,7 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_what_the_system_says_of_our_files_is_no_defect(
+def test_main_reports_os_errors_without_calling_them_defects(
     home: Path, vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["init", str(vault), "--no-sync"]) == 0

@@ -1,4 +1,4 @@
-"""The commands that write memories: what they take, print and return."""
+"""Commands that write memories: options, output and exit codes."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def ready(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 @contextmanager
 def piped(text: str) -> Iterator[None]:
-    """Somebody writes this into stdin."""
+    """Pipe this text into stdin."""
     read, write = os.pipe()
     os.write(write, text.encode())
     os.close(write)
@@ -38,7 +38,7 @@ def error(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str
     return code, json.loads(capsys.readouterr().err)["error"]["message"]
 
 
-def test_a_memory_with_every_option(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_add_accepts_every_option(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old = answer(capsys, "add", "Readers wait.")
     words = "store Readers never wait --title WAL --subtitle s --digest d --project api --tags a,B --type decision"
     words += " --entered-by ann --expires 2090-01-01 --valid-until 2080-01-01 --confidence high --facts x,y --facts z"
@@ -58,7 +58,7 @@ def test_a_memory_with_every_option(vault: Path, capsys: pytest.CaptureFixture[s
     assert (vault / "80-memory/p/q.md").read_text("utf-8").endswith("---\nReaders never wait\n")
 
 
-def test_the_text_may_come_from_a_file_or_a_pipe(
+def test_add_and_update_read_text_from_a_file_or_stdin(
     tmp_path: Path, vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text.md").write_text("---\ntitle: From a file\ntags: [a]\nstatus: done\n---\nReaders wait.\n", "utf-8")
@@ -93,7 +93,7 @@ BAD: list[tuple[list[str], int, str]] = [
 ]
 
 
-def test_bad_input_is_refused_and_nothing_is_written(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_add_refuses_bad_input_and_writes_nothing(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(vault.rglob("*"))
     for arguments, code, message in BAD:
         ended, said = error(capsys, *arguments)
@@ -101,13 +101,13 @@ def test_bad_input_is_refused_and_nothing_is_written(vault: Path, capsys: pytest
     assert sorted(vault.rglob("*")) == before
 
 
-def test_force_and_a_text_that_begins_with_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
+def test_add_accepts_force_and_text_beginning_with_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer(capsys, "add", KEY, "--force")["created"]
     assert main(["add", "--toon", "--", "- an item"]) == 0
     assert "created: true" in capsys.readouterr().out
 
 
-def test_pruning(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prune_lists_then_deletes_expired_memories(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (vault / "80-memory").mkdir()
     file = vault / "80-memory" / "old.md"
     file.write_text("---\nexpires: 2020-01-01\n---\nOver.\n", "utf-8")
@@ -120,7 +120,7 @@ def test_pruning(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert answer(capsys, "prune")["results"] == []
 
 
-def test_capture_takes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_capture_reads_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "out.txt").write_text("*Remember*: docker needs --init\n", "utf-8")
     capture = ["capture", str(tmp_path / "out.txt"), "--by", "bob"]
     assert answer(capsys, *capture, "--dry-run")["results"][0]["outcome"] == "would be created"
@@ -128,14 +128,14 @@ def test_capture_takes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert answer(capsys, "stats", "--tags", "--agents")["agents"] == [{"agent": "bob", "count": 1}]
 
 
-def test_what_people_and_agents_see(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_add_and_update_print_human_and_toon_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored = answer(capsys, "add", "Readers never wait for the one writer.", "--tags", "a")
     assert main(["add", "Readers never wait for the one writer.", "--tags", "b", "--human"]) == 0
     said = capsys.readouterr().out
     assert said.startswith(f"Known already {stored['id'][:8]}")
     assert "! tags added to it: b" in said
     assert main(["update", stored["id"], "--type", "decision", "--toon"]) == 0
-    shown = capsys.readouterr().out.replace('"', "")  # an id of digits alone is quoted
+    shown = capsys.readouterr().out.replace('"', "")  # TOON quotes an id of digits only
     assert shown == f"id: {stored['id'][:8]}\npath: {stored['path']}\ncreated: false\n"
     assert main(["prune", "--dry-run", "--human", "--quiet"]) == 0
     assert capsys.readouterr().out == "Nothing has expired.\n"
@@ -143,7 +143,7 @@ def test_what_people_and_agents_see(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out.startswith("| outcome | id | title |")
 
 
-def test_versions_are_listed_compared_and_put_back(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_history_lists_compares_and_restores_versions(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     uid = answer(capsys, "add", "The coot dives.", "--title", "Coots", "--by", "ann")["id"]
     path = answer(capsys, "update", uid, "--content", "It ``` swims.")["path"]
     told = answer(capsys, "history", uid[:8])
@@ -168,7 +168,7 @@ def test_versions_are_listed_compared_and_put_back(vault: Path, capsys: pytest.C
         assert error(capsys, *wrong)[0] == NotFoundError.exit_code
 
 
-def test_no_empty_text_is_taken_by_accident(vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_update_refuses_empty_text_by_default(vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored = answer(capsys, "add", "The coot dives.", "--title", "Coots", "--type", "note")
     before = (vault / stored["path"]).read_bytes()
     (tmp_path / "empty").touch()

@@ -1,4 +1,4 @@
-"""Nothing reaches the network but the gate: what the code may say, and what its processes were seen to do."""
+"""Only the gate reaches the network: checks of the source code and of traced processes."""
 
 import ast
 import json
@@ -34,7 +34,7 @@ EMBEDDERS = {
     ("store/writer.py", "link"): "whether a link shows a note, which asks nobody",
     ("api/index.py", "self._runtime.write"): "fills vectors, through the gate",
 }
-"""Every mention of an `embed` or `embed_query`, called or handed on: a new one is to be judged by whoever writes it."""
+"""Every call or reference of `embed` and `embed_query`; judge each new one before adding it."""
 
 TRACE = """
 import os, sys
@@ -55,7 +55,7 @@ def nodes() -> list[tuple[str, ast.AST]]:
     return [(module, node) for module, tree in trees.items() for node in ast.walk(tree)]
 
 
-def test_only_the_gate_asks_an_embedder() -> None:
+def test_network_embedders_are_called_only_by_the_gate() -> None:
     found = {
         (module, ast.unparse(node.value))
         for module, node in nodes()
@@ -64,17 +64,17 @@ def test_only_the_gate_asks_an_embedder() -> None:
     assert found == EMBEDDERS.keys()
 
 
-def test_sockets_are_files_but_for_the_one_that_serves() -> None:
+def test_network_sockets_are_local_except_for_serve() -> None:
     kinds: dict[str, set[str]] = {}
     for _, node in nodes():
         if isinstance(node, ast.Call) and (name := ast.unparse(node.func)).startswith("socket."):
             kinds.setdefault(name, set()).update(map(ast.unparse, node.args[:1]))
-    assert kinds.pop("socket.create_server") == {"(host, port)"}  # of `serve`, and where its user says
+    assert kinds.pop("socket.create_server") == {"(host, port)"}  # the address that the user of `serve` chose
     assert kinds == {"socket.socket": {"socket.AF_UNIX"}, "socket.socketpair": set()}
 
 
-def test_nobody_imports_what_import_linter_does_not_tell_apart() -> None:
-    """The packages of the standard library it knows as a whole only."""
+def test_network_modules_do_not_import_http_clients() -> None:
+    """Packages of the standard library that import-linter checks only as a whole."""
     for module, node in nodes():
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
         if isinstance(node, ast.ImportFrom) and node.module == "urllib.request":
@@ -88,7 +88,7 @@ def test_nobody_imports_what_import_linter_does_not_tell_apart() -> None:
 
 @pytest.fixture
 def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where every process of ours writes what it does with sockets."""
+    """The file where every process logs its socket calls."""
     (tmp_path / "trace").mkdir()
     (tmp_path / "trace/sitecustomize.py").write_text(TRACE, "utf-8")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}/trace{os.pathsep}{PACKAGE.parent}")
@@ -107,7 +107,7 @@ for words in json.loads(sys.argv[1]):
 
 
 def run(*commands: Sequence[str]) -> None:
-    """Run commands in one process, which is traced."""
+    """Run commands in one traced process."""
     done = vx(json.dumps(commands), code=RUN_ALL)
     assert done.returncode == 0, done.stderr
 
@@ -140,7 +140,7 @@ def ask_and_tell(home: Path, vault: Path, word: str) -> None:
 
 
 def main_flows(home: Path, vault: Path) -> None:
-    """Without a daemon, and with one."""
+    """Run the main commands without a daemon, then with one."""
     run(["config", "set", "agents.start_daemon", "false"])
     ask_and_tell(home, vault, "alone")
     daemon = subprocess.Popen([sys.executable, "-m", "vault_index", "watch"], stderr=subprocess.DEVNULL)
@@ -161,14 +161,14 @@ def off_the_machine(seen: Path) -> set[tuple[str, ...]]:
     return {one for one in events(seen) if one[2] != str(int(socket.AF_UNIX))}
 
 
-def test_with_the_local_model_no_process_reaches_the_network(home: Path, vault: Path, seen: Path) -> None:
+def test_network_is_unused_with_the_local_model(home: Path, vault: Path, seen: Path) -> None:
     run(["init", str(vault), "--no-opencode"])
     main_flows(home, vault)
     assert any(event[0] == "socket.connect" for event in events(seen))
     assert off_the_machine(seen) == set()
 
 
-def test_with_a_server_every_process_reaches_that_one_alone(
+def test_network_reaches_only_the_configured_server(
     home: Path, vault: Path, seen: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")

@@ -1,4 +1,4 @@
-"""`opencode wake`: the daemon that the plugin for OpenCode and the hooks start."""
+"""`opencode wake`, which the OpenCode plugin and the hooks call to start the daemon."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "project")
 
 
-def test_wake_syncs_where_no_daemon_may_be_started(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wake_syncs_when_starting_a_daemon_is_disabled(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", str(vault), "--provider", "none", "--no-opencode", "--no-sync", "--quiet"]) == 0
     assert main(["config", "set", "agents.start_daemon", "false"]) == 0
     capsys.readouterr()
@@ -41,7 +41,7 @@ def test_wake_starts_a_daemon_once(home: Path, vault: Path, capsys: pytest.Captu
         until(lambda: ping(find_home(home).socket_path))
         assert answer(capsys, "opencode", "wake") == {"daemon": "running"}
         assert answer(capsys, "status")["daemon"]["pid"] == started["pid"]
-        until((home / "daemon.log").exists)  # it answers before it has anything to say
+        until((home / "daemon.log").exists)  # the daemon answers before it logs
         assert (home / "daemon.log").stat().st_mode & 0o777 == 0o600
     finally:
         os.kill(started["pid"], signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""The command is found wherever it stands, its options are what was given, and mistakes are named."""
+"""The parser: command lookup, options, and errors that name the mistake."""
 
 from typing import Any
 
@@ -29,14 +29,14 @@ FOUND = [
 ]
 
 
-def test_a_command_is_found_wherever_it_stands() -> None:
+def test_find_command_finds_a_command_at_any_position() -> None:
     found = [(argv, find_command(argv)) for argv, _, _ in FOUND]
     assert [(argv, one.command and one.command.name, one.rest) for argv, one in found] == FOUND
     for argv in ([], ["--json"], ["--home", "x"], ["--", "search"]):
         assert find_command(argv).command is None
 
 
-def test_search_takes_every_filter() -> None:
+def test_parser_search_accepts_every_filter() -> None:
     _, options, args = parsed(
         "search", "wal", "mode", "--limit", "3", "--offset", "2", "--tags", "a,b", "--tags", "c", "--any-tag", "x, y",
         "--type", "decision", "--kind", "note", "--project", "p", "--entered-by", "me", "--path", "a/**",
@@ -51,13 +51,13 @@ def test_search_takes_every_filter() -> None:
     }  # fmt: skip
 
 
-def test_global_options_before_and_after_are_the_same() -> None:
+def test_parser_accepts_global_options_before_and_after_the_command() -> None:
     before = parsed("--home", "h", "--format", "toon", "--quiet", "list", "--limit", "3")
     after = parsed("list", "--limit", "3", "--home", "h", "--format", "toon", "--quiet")
     assert before == after == ("list", Options(home="h", format="toon", quiet=True), {"limit": 3})
 
 
-def test_words_and_values_of_a_search_may_begin_with_a_dash() -> None:
+def test_parser_accepts_search_words_and_values_with_a_dash() -> None:
     assert parsed("search", "docker", "--limit", "3", "compose")[2]["query"] == ["docker", "compose"]
     assert parsed("search", "--", "docker", "-compose", "--json")[2]["query"] == ["docker", "-compose", "--json"]
     assert parsed("search", "-compose docker")[2] == {"query": ["-compose docker"]}
@@ -68,7 +68,7 @@ def test_words_and_values_of_a_search_may_begin_with_a_dash() -> None:
     assert given[1:] == (Options(source="-old"), args)
 
 
-def test_every_command_has_a_runner_help_and_a_quiet_form() -> None:
+def test_parser_every_command_has_a_runner_help_and_quiet_option() -> None:
     for command in COMMANDS:
         parser, run = build_parser(command)
         assert callable(run)
@@ -77,11 +77,11 @@ def test_every_command_has_a_runner_help_and_a_quiet_form() -> None:
         assert ["--quiet", "-q"] in [action.option_strings for action in parser.declared]
 
 
-def test_commands_that_take_no_source_refuse_one() -> None:
+def test_parser_refuses_source_for_commands_without_sources() -> None:
     needed = {"completions": ["bash"], "source remove": ["x"], "token revoke": ["x"]}
     needed |= {f"agent {what}": ["codex"] for what in ("install", "uninstall", "hook")}
     for command in COMMANDS:
-        if command.name in WITHOUT_SOURCE - {"token add"}:  # which has one that takes several
+        if command.name in WITHOUT_SOURCE - {"token add"}:  # takes several sources
             parser, _ = build_parser(command)
             assert "--source" not in parser.format_help(), command.name
             with pytest.raises(UsageError) as caught:
@@ -116,7 +116,7 @@ MISTAKES = [
 ]
 
 
-def test_mistakes_in_options_are_named_with_a_hint() -> None:
+def test_parser_names_invalid_options_with_a_hint() -> None:
     for argv, message, hint in MISTAKES:
         with pytest.raises(UsageError) as caught:
             parsed(*argv)
@@ -124,7 +124,7 @@ def test_mistakes_in_options_are_named_with_a_hint() -> None:
         assert hint in caught.value.hint, argv
 
 
-def test_mistakes_in_commands_name_the_nearest() -> None:
+def test_parser_suggests_the_nearest_command() -> None:
     hints = {
         "serach": "did you mean search?", "Sync": "did you mean sync?", "sources": "did you mean source?",
         "xyzzy": "see: vault-index --help", "config gte": "did you mean config get?",

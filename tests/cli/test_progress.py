@@ -1,4 +1,4 @@
-"""Progress is for terminals."""
+"""Progress is drawn on terminals only."""
 
 import io
 import sys
@@ -26,7 +26,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, *, quiet: bool =
     return stream.getvalue()
 
 
-def test_progress_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_drawn_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = drawn(monkeypatch, Terminal())
     assert all(label in shown for label in ("reading", "indexing", "4/4", "embedding", "1/9"))
     assert drawn(monkeypatch, io.StringIO()) == ""

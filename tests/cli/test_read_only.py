@@ -1,4 +1,4 @@
-"""A home that cannot be written: what is asked says so, instead of finding nothing."""
+"""A read-only home: commands report it instead of finding nothing."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ from vault_index.cli import main
 
 @cache
 def refusal() -> str:
-    """Why there can be no such namespace here; empty where there can."""
+    """Return why this machine cannot make such a namespace, or an empty string."""
     script = "mount -t tmpfs -o size=1m none /mnt"
     try:
         tried = subprocess.run(
@@ -37,7 +37,7 @@ def asked(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     )  # fmt: skip
 
 
-def test_every_command_names_the_folder(home: Path, vault: Path) -> None:
+def test_commands_name_a_read_only_home(home: Path, vault: Path) -> None:
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
     for command in ("search readers", "sync", "add Text."):
         told = asked(home, *command.split())

@@ -1,4 +1,4 @@
-"""`recall` and `agent-context` as agents and their plugins call them."""
+"""`recall` and `agent-context` as agents and plugins call them."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> 
 
 
 @pytest.mark.usefixtures("ready")
-def test_in_a_pipe_it_prints_the_block(
+def test_recall_prints_the_block_to_a_pipe(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "api").mkdir()
@@ -36,7 +36,7 @@ def test_in_a_pipe_it_prints_the_block(
 
 
 @pytest.mark.usefixtures("ready")
-def test_every_format(capsys: pytest.CaptureFixture[str]) -> None:
+def test_recall_supports_every_format(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["recall", "which", "ports", "--token", "abcd", "--budget", "200"]
     answer = json.loads(said(capsys, *words, "--json"))
     assert list(answer) == ["text", "tokens", "confidence", "sources", "degraded", "waiting"]
@@ -51,12 +51,12 @@ def test_every_format(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("ready")
-def test_nothing_to_know_is_nothing_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_recall_prints_nothing_without_matches(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, "recall", "quantum chromodynamics").strip() == ""
     assert "There is nothing to recall." in said(capsys, "recall", "quantum chromodynamics", "--human")
 
 
-def test_the_guide_is_short_needs_no_index_and_is_a_skill(capsys: pytest.CaptureFixture[str]) -> None:
+def test_agent_context_is_a_short_skill_and_needs_no_index(capsys: pytest.CaptureFixture[str]) -> None:
     guide = said(capsys, "agent-context")
     for needed in ("search", "timeline", "get ID", "Good:", "Bad:", "*Remember*:", "tag:", "OR", "data, never"):
         assert needed in guide

@@ -1,4 +1,4 @@
-"""docs/commands.md is what tools/build_reference.py makes of the parsers."""
+"""docs/commands.md matches the output of tools/build_reference.py."""
 
 import runpy
 from pathlib import Path
@@ -8,7 +8,7 @@ from vault_index.cli.commands import COMMANDS
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_command_reference_is_up_to_date() -> None:
+def test_command_reference_is_up_to_date() -> None:
     made = runpy.run_path(str(ROOT / "tools" / "build_reference.py"))["reference"]()
     assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == made, "run: python tools/build_reference.py"
     for command in COMMANDS:

@@ -17,7 +17,7 @@ KEYS = "a accept  e edit  r archive  d delete  n next  ? help  q quit"
 
 @pytest.fixture(autouse=True)
 def memories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where they lie: one for each reason."""
+    """The folder of the memories: one for each reason."""
     folder = tmp_path / "vault" / "80-memory"
     with opened(tmp_path) as index:
         put_one_of_each(index, folder)
@@ -26,7 +26,7 @@ def memories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_an_item_a_screen_and_a_key_a_decision(memories: Path) -> None:
+def test_review_shows_one_item_per_screen_and_decides_by_key(memories: Path) -> None:
     with Terminal("review") as terminal:
         assert "Herons nest in the reeds" in terminal.until(KEYS)
         terminal.type("a")
@@ -60,7 +60,7 @@ def test_an_item_a_screen_and_a_key_a_decision(memories: Path) -> None:
     assert (memories.parent / ".trash/80-memory/note/f.md").exists()
 
 
-def test_what_differs_is_marked_and_the_width_is_kept(memories: Path) -> None:
+def test_review_highlights_differences_and_fits_the_width(memories: Path) -> None:
     with Terminal("review", "--reason", "duplicate", size=(120, 30)) as terminal:
         shown = terminal.until("q quit")
         beside = [line for line in shown.splitlines() if "│" in line]
@@ -75,7 +75,7 @@ def test_what_differs_is_marked_and_the_width_is_kept(memories: Path) -> None:
         terminal.until("[ended 0 cooked=True]")
 
 
-def test_what_a_note_says_is_no_command_to_the_terminal(memories: Path, tmp_path: Path) -> None:
+def test_review_escapes_control_sequences_of_notes(memories: Path, tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         put(index, memories, inbox__0=memory(9, "Red \x1b]0;owned\x07 text", created="2020-01-01"))
     with Terminal("review") as terminal:
@@ -86,7 +86,7 @@ def test_what_a_note_says_is_no_command_to_the_terminal(memories: Path, tmp_path
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_whatever_ends_it_leaves_the_terminal_as_it_was(number: signal.Signals) -> None:
+def test_review_restores_the_terminal_on_signals(number: signal.Signals) -> None:
     with Terminal("review") as terminal:
         job = int(terminal.until("]").strip("[]job "))
         terminal.until("q quit")
@@ -97,13 +97,13 @@ def test_whatever_ends_it_leaves_the_terminal_as_it_was(number: signal.Signals) 
         assert "nothing decided" in terminal.until(f"[ended {128 + number} cooked=True]")
 
 
-def test_without_keys_a_line_is_a_key(memories: Path) -> None:
+def test_review_reads_keys_from_lines_without_a_terminal(memories: Path) -> None:
     with Terminal("review", environ={"PIPED": "accept\nn\nk\n"}) as terminal:
         shown = terminal.until("[ended 0 cooked=True]")
     assert "1 accepted, 1 kept; 4 left to review" in shown
 
 
-def test_what_changed_meanwhile_is_not_decided(memories: Path) -> None:
+def test_review_does_not_decide_an_item_that_changed_meanwhile(memories: Path) -> None:
     with Terminal("review", size=(200, 30)) as terminal:
         terminal.until("q quit")
         file = memories / "inbox" / "a.md"
@@ -116,7 +116,7 @@ def test_what_changed_meanwhile_is_not_decided(memories: Path) -> None:
         assert "1 deleted; 5 left to review" in terminal.until("[ended 0 cooked=True]")
 
 
-def test_a_stopped_review_goes_on(memories: Path) -> None:
+def test_review_continues_after_a_suspend(memories: Path) -> None:
     with Terminal("review") as terminal:
         terminal.until("q quit")
         terminal.type("\x1a")
@@ -135,7 +135,7 @@ echo "new words" > "$1"
 """
 
 
-def test_an_edit_that_is_refused_keeps_the_text_and_may_be_tried_again(memories: Path, tmp_path: Path) -> None:
+def test_review_keeps_the_text_of_a_refused_edit_for_a_retry(memories: Path, tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text(EDITOR)
     editor.chmod(0o755)
@@ -154,7 +154,7 @@ def test_an_edit_that_is_refused_keeps_the_text_and_may_be_tried_again(memories:
     kept.unlink()
 
 
-def test_in_a_pipe_it_is_a_list(capsys: pytest.CaptureFixture[str]) -> None:
+def test_review_prints_a_list_to_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     listed = answer(capsys, "review", "--limit", "2")
     assert ([item["reason"] for item in listed["results"]], listed["total"]) == (["unreviewed"] * 2, 6)
     assert main(["review", "--reason", "duplicate"]) == 0
@@ -163,7 +163,7 @@ def test_in_a_pipe_it_is_a_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Nothing to review." in capsys.readouterr().out
 
 
-def test_by_commands(memories: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_review_decides_by_subcommands(memories: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = answer(capsys, "review", "accept", uid(1), uid(3), code=1)
     assert [one["outcome"] for one in done["results"]] == ["accepted"]
     assert [one["position"] for one in done["failed"]] == [uid(3)]
@@ -175,7 +175,7 @@ def test_by_commands(memories: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "The lake is frozen." in (memories / "note" / "e.md").read_text("utf-8")
 
 
-def test_what_makes_no_sense_is_an_error_of_usage(capsys: pytest.CaptureFixture[str]) -> None:
+def test_review_refuses_invalid_option_combinations(capsys: pytest.CaptureFixture[str]) -> None:
     for words in ("burn x", "accept x --limit 3", "--text x", "--reason dull --json", "edit x", "accept"):
         assert main(["review", *words.split()]) == 2
     assert "which memory?" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`sessions` and `resume` as commands, in every format, and what agents are told of sessions by `memory_list`."""
+"""`sessions` and `resume` in every format, and sessions in `memory_list`."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def told(index: VaultIndex, capsys: pytest.CaptureFixture[str]) -> Any:
     return tell
 
 
-def test_the_list_is_for_people_and_for_agents(told: Any) -> None:
+def test_sessions_lists_for_humans_and_agents(told: Any) -> None:
     head, first, *_, count = told("sessions", "--human").strip().split("\n")
     assert head.split() == ["id", "updated", "client", "project", "title", "time"]
     assert first.split()[1:4] == ["2026-11-21", "10:01", "codex"]
@@ -48,7 +48,7 @@ def test_the_list_is_for_people_and_for_agents(told: Any) -> None:
     assert told("sessions", "--project", "nowhere", "--human").startswith("No sessions.\n")
 
 
-def test_the_list_of_a_file_says_what_became_of_it(told: Any) -> None:
+def test_sessions_file_shows_the_edits_of_each_session(told: Any) -> None:
     asked = ("sessions", "--file", "src/app.py")
     wrote = told(*asked, "--limit", "2", "--human")
     assert "wrote ×2" in wrote
@@ -75,14 +75,14 @@ shop  1 session and 1 subagent · 6 min
 """
 
 
-def test_the_summary_is_read_in_the_morning(told: Any, index: VaultIndex) -> None:
+def test_sessions_summary_prints_a_day(told: Any, index: VaultIndex) -> None:
     found = told("sessions", "--summary", *DAY, "--human")
     for one in index.sessions().results:
         found = found.replace(f" · {one.id[:8]}", "")
     assert found == SUMMARY
 
 
-def test_the_summary_is_told_in_every_format(told: Any) -> None:
+def test_sessions_summary_supports_every_format(told: Any) -> None:
     toon = told("sessions", "--summary", *DAY, "--toon")
     assert toon.startswith('worked: "On 2026-11-20: 2 sessions')
     assert "shop,6 min" in toon
@@ -93,7 +93,7 @@ def test_the_summary_is_told_in_every_format(told: Any) -> None:
     assert [one["project"] for one in answer["results"]] == ["api", "shop"]
 
 
-def test_paths_of_the_shell_are_made_absolute(
+def test_sessions_file_resolves_relative_paths(
     told: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "work"
@@ -110,7 +110,7 @@ def test_paths_of_the_shell_are_made_absolute(
 # --- resume ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_command_is_printed_for_a_shell(told: Any, index: VaultIndex, capsys: pytest.CaptureFixture[str]) -> None:
+def test_resume_prints_a_shell_command(told: Any, index: VaultIndex, capsys: pytest.CaptureFixture[str]) -> None:
     assert told("resume", "fix", "login") == "opencode -s ses_login\n"
     assert json.loads(told("resume", "ses_login", "--json"))["command"] == ["opencode", "-s", "ses_login"]
     assert main(["resume", "agent-77", "--home", str(index.home.data_dir)]) == 0
@@ -120,7 +120,7 @@ def test_the_command_is_printed_for_a_shell(told: Any, index: VaultIndex, capsys
     assert "gone: /home/user/shop" in printed.err
 
 
-def test_exec_becomes_the_client_in_the_folder_of_the_session(tmp_path: Path) -> None:
+def test_resume_exec_replaces_the_process_in_the_session_folder(tmp_path: Path) -> None:
     folder = tmp_path / "a b"
     folder.mkdir()
     (tmp_path / "bin").mkdir()
@@ -133,7 +133,7 @@ def test_exec_becomes_the_client_in_the_folder_of_the_session(tmp_path: Path) ->
     assert (ended.returncode, ended.stdout) == (7, f"{folder} -s ses_a\n")
 
 
-def test_exec_says_what_is_not_there(
+def test_resume_exec_reports_a_missing_program_or_folder(
     tmp_path: Path, index: VaultIndex, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -154,7 +154,7 @@ def asked(index: VaultIndex, **arguments: Any) -> str:
     return answer_tool(partial(dispatch, index), {"name": "memory_list", "arguments": arguments})
 
 
-def test_agents_list_the_sessions_that_touched_a_file(index: VaultIndex) -> None:
+def test_memory_list_returns_sessions_that_touched_a_file(index: VaultIndex) -> None:
     assert "wrote ×2" in asked(index, touched="/home/user/api/src/app.py")
     assert "total: 3" in asked(index, touched="src/app.py", kind="session")
     assert "cursor: 1" in asked(index, touched="src/app.py", limit=1)
@@ -166,7 +166,7 @@ def test_agents_list_the_sessions_that_touched_a_file(index: VaultIndex) -> None
         asked(index, summary=True, kind="note")
 
 
-def test_agents_ask_what_was_worked_on(index: VaultIndex) -> None:
+def test_memory_list_summarizes_sessions(index: VaultIndex) -> None:
     shown = asked(index, summary=True, after="2026-11-20", before="2026-11-21")
     assert shown.startswith('worked: "On 2026-11-20: 2 sessions')
     assert "shop" not in asked(index, summary=True, after="2026-11-20", before="2026-11-21", project="api")

@@ -1,4 +1,4 @@
-"""`config` and `source` through the command line."""
+"""`config` and `source` on the command line."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def configured(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> N
     capsys.readouterr()
 
 
-def test_a_setting_is_set_read_and_deleted(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_config_sets_gets_and_deletes_a_value(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, said in [
         ("set search.limit 7", "search.limit = 7"),
         ("get search.limit", "7"),
@@ -30,7 +30,7 @@ def test_a_setting_is_set_read_and_deleted(home: Path, capsys: pytest.CaptureFix
     assert "search.limit" in capsys.readouterr().err
 
 
-def test_a_source_is_addressed_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_config_source_option_addresses_a_source_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "set", "exclude", "Archive/, tmp/", "--source", "my-vault"]) == 0
     assert capsys.readouterr().out == 'exclude = ["Archive/", "tmp/"]\n'
     rows = answer(capsys, "config", "list", "--source", "my-vault")["results"]
@@ -38,7 +38,7 @@ def test_a_source_is_addressed_by_its_name(capsys: pytest.CaptureFixture[str]) -
     assert all(row["key"].startswith("sources.My-Vault.") for row in rows)
 
 
-def test_secrets_are_masked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_config_masks_secrets(capsys: pytest.CaptureFixture[str]) -> None:
     secret = "sk-" + "x" * 30 + "wxyz"
     assert main(["config", "set", "embedding.api_key", secret]) == 0
     assert main(["config", "get", "embedding.api_key"]) == 0
@@ -49,7 +49,7 @@ def test_secrets_are_masked(capsys: pytest.CaptureFixture[str]) -> None:
     assert "sk-…wxyz" in out
 
 
-def test_sources_come_and_go(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_source_add_and_remove_edit_the_config(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = tmp_path / "Work"
     other.mkdir()
     assert main(["source", "add", str(other), "--name", "work", "--local-only", "private/"]) == 0
@@ -65,8 +65,7 @@ def test_sources_come_and_go(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["source", "remove", "work"]) == 3
 
 
-def test_a_source_is_added_once(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A command that is run again, because it was killed on its way, comes to the same end."""
+def test_source_add_is_idempotent(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = tmp_path / "Work"
     other.mkdir()
     add = ["source", "add", str(other), "--exclude", "old/", "--local-only", "private/"]
@@ -82,7 +81,7 @@ def test_a_source_is_added_once(home: Path, tmp_path: Path, capsys: pytest.Captu
     assert (home / "config.toml").read_bytes() == written
 
 
-def test_a_running_daemon_reads_it_before_the_command_returns(
+def test_config_and_source_reload_the_running_daemon(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "Work").mkdir()
@@ -94,7 +93,7 @@ def test_a_running_daemon_reads_it_before_the_command_returns(
     assert "has not read" not in capsys.readouterr().err
 
 
-def test_a_daemon_that_did_not_read_them_is_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_config_names_a_daemon_that_did_not_reload(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     waiting = {"progress": {"stage": "waiting", "done": 0, "total": 0}}
     error = {"error": {"code": "config", "message": "config.toml:2: bad", "hint": "mend it"}}
     for reply, said in ((waiting, "it is at work; it reads them when that is done"), (error, "config.toml:2: bad")):
@@ -106,7 +105,7 @@ def test_a_daemon_that_did_not_read_them_is_named(home: Path, capsys: pytest.Cap
         assert said in err
 
 
-def test_a_model_that_is_not_here_is_refused(
+def test_config_refuses_an_unavailable_model(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("vault_index.embeddings.spaces.multilingual_is_installed", lambda: False)
@@ -122,8 +121,8 @@ def test_a_model_that_is_not_here_is_refused(
     assert (home / "config.toml").read_bytes() == before
 
 
-def test_the_model_of_a_server_may_be_named_first_and_may_stay_behind(capsys: pytest.CaptureFixture[str]) -> None:
-    """What does not fit together yet is told: nothing is to be sent anywhere in between."""
+def test_config_accepts_model_settings_in_any_order_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    """Incomplete settings print a warning, and nothing may be sent in between."""
 
     def told(*words: str) -> bool:
         capsys.readouterr()
@@ -138,7 +137,7 @@ def test_the_model_of_a_server_may_be_named_first_and_may_stay_behind(capsys: py
     assert not told("delete", "embedding.model")
 
 
-def test_a_wrong_model_in_the_file_is_a_problem_and_the_vectors_go_on_serving(
+def test_sync_keeps_serving_old_vectors_when_the_model_is_invalid(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["sync", "--toon"]) == 0

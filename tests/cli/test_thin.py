@@ -1,4 +1,4 @@
-"""What a search imports: the reason why it is quick."""
+"""The imports of a search, which keep it fast."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ WITHOUT_A_DAEMON = HEAVY | {
     "vault_index.store.vocabulary", "vault_index.terms",
 }  # fmt: skip
 
-HEARS_OF_SESSIONS = {f"vault_index.sources.sessions.{name}" for name in ("source", "projects", "clients", "privacy")}
+SESSION_MODULES = {f"vault_index.sources.sessions.{name}" for name in ("source", "projects", "clients", "privacy")}
 
 
 def imported(*arguments: str) -> set[str]:
@@ -45,7 +45,7 @@ def imported(*arguments: str) -> set[str]:
     return set(ended.stderr.split("\n"))
 
 
-def test_with_a_daemon_a_search_imports_next_to_nothing(home: Path) -> None:
+def test_search_with_a_daemon_imports_almost_nothing(home: Path) -> None:
     for form in ("--toon", "--json", "--format=auto", "--markdown"):
         reply = {"result": answers.search(answers.hit())} if form == "--json" else {"text": "x"}
         with fake_daemon(home, replying(reply)) as daemon:
@@ -54,7 +54,7 @@ def test_with_a_daemon_a_search_imports_next_to_nothing(home: Path) -> None:
         assert not THIN & modules, form
 
 
-def test_with_a_daemon_a_memory_costs_as_little(home: Path) -> None:
+def test_add_with_a_daemon_imports_almost_nothing(home: Path) -> None:
     with fake_daemon(home, lambda request: [{"text": "id: 5f0c3f0e"}]) as daemon:
         modules = imported("add", "Readers never wait.", "--tags", "wal", "--expires", "in 3 months")
         modules |= imported("update", "5f0c", "--type", "decision")
@@ -62,7 +62,7 @@ def test_with_a_daemon_a_memory_costs_as_little(home: Path) -> None:
     assert not (THIN | {"vault_index.memories", "vault_index.secrets"}) & modules
 
 
-def test_without_a_daemon_a_question_imports_what_answers_it(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_without_a_daemon_imports_only_what_it_needs(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VAULT_INDEX_GREETING_SECONDS", raising=False)  # its name is compared with those of settings
     (vault / "note.md").write_text("# A note\n", encoding="utf-8")
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
@@ -73,8 +73,8 @@ def test_without_a_daemon_a_question_imports_what_answers_it(vault: Path, monkey
         results = {name for name in modules if name.startswith("vault_index.results.")}
         assert results - {"vault_index.results.base"} == {f"vault_index.results.{answer}"}
         assert sorted(WITHOUT_A_DAEMON & modules) == []
-    # The vault has no sessions: nothing is imported that reads them.
+    # The vault has no sessions, so no session reader is imported.
     reading = ("vault_index.sources.sessions.", "vault_index.sources.opencode")
     read = {name for name in modules if name.startswith(reading)}
     assert "vault_index.sources.sessions.source" in read
-    assert sorted(read - HEARS_OF_SESSIONS | {"hashlib", "difflib"} & modules) == []
+    assert sorted(read - SESSION_MODULES | {"hashlib", "difflib"} & modules) == []

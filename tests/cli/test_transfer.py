@@ -18,7 +18,7 @@ def ready(home: Path, vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
 
 
-def test_an_import_names_what_it_left_out_and_fails_for_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_import_names_skipped_records_and_exits_nonzero(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records = [{"id": 12, "content": "Terns nest on gravel."}, {"content": f"key {KEY}"}, {"content": ""}]
     (tmp_path / "in.json").write_text(json.dumps(records), encoding="utf-8")
     done = answer(capsys, "import", str(tmp_path / "in.json"), code=1)
@@ -28,7 +28,7 @@ def test_an_import_names_what_it_left_out_and_fails_for_it(tmp_path: Path, capsy
     assert answer(capsys, "search", "terns")["results"][0]["id"] == done["results"][0]["id"]
 
 
-def test_a_long_import_is_told_in_short(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_import_summarizes_a_long_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records = [{"content": f"Bird number {number} was counted."} for number in range(40)]
     records += [{"content": "Herons nest in the reeds."}, {"content": ""}]
     (tmp_path / "in.json").write_text(json.dumps(records), encoding="utf-8")
@@ -47,7 +47,7 @@ EXPORTS = [
 ]  # fmt: skip
 
 
-def test_the_name_says_what_an_export_makes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_picks_the_format_by_file_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer(capsys, "add", "Terns nest on gravel.", "--path", "terns")
     for (name, *options), made in EXPORTS:
         place = tmp_path / name

@@ -1,4 +1,4 @@
-"""The clients, each in a home of its own, with nothing to talk to but the scripted model."""
+"""The clients, each in a home of its own, with access to the scripted model only."""
 
 import json
 import os
@@ -57,12 +57,12 @@ class Client:
             terminal.close()
 
     def reset(self) -> None:
-        """The project as it was."""
+        """Restore the project."""
         (self.project / "app.py").write_text(APP, encoding="utf-8")
 
 
 def programs() -> Path:
-    """Where npm has put them."""
+    """The folder where npm installed the clients."""
     return Path(os.environ["CLIENTS_DIR"]) / "node_modules"
 
 
@@ -91,7 +91,7 @@ _QUIET = {
 
 
 def codex(folder: Path, model: Model, program: Path, name: str = "gpt-5.5") -> Client:
-    """`name` is a model that its version knows: what tools it gives depends on that."""
+    """`name` is a model that this version knows; the offered tools depend on it."""
     client = _client(folder, program, {"FAKE_KEY": "none"})
     config = f"""
 model = "{name}"
@@ -154,5 +154,5 @@ def _git(client: Client, *words: str) -> None:
 
 
 def lines(path: Path) -> Sequence[dict[str, object]]:
-    """Of a JSONL file."""
+    """Return the records of a JSONL file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

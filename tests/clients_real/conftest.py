@@ -1,4 +1,4 @@
-"""One home for each client, its sessions made once."""
+"""One home for each client; its sessions are made once."""
 
 import os
 import tempfile

@@ -1,9 +1,9 @@
-"""A scripted model on loopback, spoken to as the clients speak to theirs, streaming as these do.
+"""A scripted model on loopback that speaks each client's API and streams.
 
 `/v1/messages` is Anthropic's Messages API, `/v1/responses` OpenAI's Responses API, `:generateContent` and
-`:streamGenerateContent` are Gemini's. `[[scene:NAME]]` in the newest message of the user that has one picks a scene;
-how often the model has spoken since picks the step. What clients ask by themselves (titles, summaries) carries no
-marker and is known by its prompt.
+`:streamGenerateContent` are Gemini's. A marker `[[scene:NAME]]` in the newest user message picks a scene; the number of
+model messages since then picks the step. A client's own requests (titles, summaries) carry no marker and are recognized
+by their prompt.
 """
 
 import json
@@ -18,23 +18,23 @@ from typing import Any
 from tests.waiting import PATIENCE
 
 Step = Mapping[str, Any]
-"""What is said: `think`, `text`, `tools` (a list of `{"name", "args"}`), `usage` (`{"input", "output"}`). After `hold`
-pieces of `text` nothing more is said until the model is told to go on."""
+"""One answer: `think`, `text`, `tools` (a list of `{"name", "args"}`), `usage` (`{"input", "output"}`). With `hold`,
+the model pauses after that many pieces of `text` until the test lets it go on."""
 
 _MARKER = re.compile(r"\[\[scene:([\w.-]+)\]\]")
 _ASKED = {
     "summary": ("detailed summary of the conversation", "CONTEXT CHECKPOINT COMPACTION", "state_snapshot"),
     "title": ("title", "isNewTopic", "summarizing", "concise summary"),
 }
-"""Words of the prompts of what a client asks by itself."""
+"""Words in the prompts of a client's own requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message of a request, whichever API it came by."""
+    """One message of a request, in any of the APIs."""
 
     role: str
-    """`user`, `model`, or `tool`: what a tool gave back."""
+    """`user`, `model`, or `tool` for the result of a tool."""
     text: str
 
 
@@ -53,7 +53,7 @@ class Model(ThreadingHTTPServer):
         self._scenes = scenes
         self._lock = threading.Lock()
         self.held = threading.Event()
-        """Set while an answer is held back."""
+        """Set while an answer is paused."""
         self.go_on = threading.Event()
         self.requests: list[Request] = []
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -67,7 +67,7 @@ class Model(ThreadingHTTPServer):
             return [request for request in self.requests if request.scene in scenes]
 
     def take(self, body: Mapping[str, Any]) -> tuple[Step, int]:
-        """What to say, and the number of the request."""
+        """Return the step to play and the number of the request."""
         turns = list(_turns(body))
         scene, step = _classify(turns, _system(body), bool(body.get("tools")))
         with self._lock:
@@ -185,7 +185,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _pieces(text: str) -> list[str]:
-    """As a model streams it: a few words at a time."""
+    """Split text as a model streams it: a few words at a time."""
     return re.findall(r"(?:\S+\s*){1,6}|\s+", text)
 
 
@@ -284,7 +284,7 @@ def _openai(step: Step, number: int, model: str) -> Iterator[dict[str, Any]]:
 
 
 def _emptied(item: Mapping[str, Any]) -> dict[str, Any]:
-    """As an item stands when it begins."""
+    """Return an item without its content, as a stream begins it."""
     return {key: value for key, value in {"content": [], "arguments": "", "input": ""}.items() if key in item}
 
 
@@ -313,7 +313,7 @@ def _gemini(step: Step, number: int, model: str) -> Iterator[dict[str, Any]]:
 
 
 def _joined(events: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The chunks of a stream as one answer."""
+    """Join the chunks of a stream into one answer."""
     chunks = [event for event in events if "candidates" in event]
     parts = [part for chunk in chunks for part in chunk["candidates"][0]["content"]["parts"]]
     text = "".join(part["text"] for part in parts if "text" in part)

@@ -1,4 +1,4 @@
-"""What is asked, and what the scripted model says."""
+"""Prompts, and the answers of the scripted model."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -45,7 +45,7 @@ def asked(prompt: str, scene: str) -> str:
 
 
 def scenes(project: Path) -> dict[str, Mapping[str, Sequence[Step]]]:
-    """By client: their tools differ."""
+    """Scenes by client, because their tools differ."""
     app = str(project / "app.py")
     edit = {"file_path": app, "old_string": "password != stored", "new_string": "password == stored"}
     shell = {"command": FAILING, "description": "Run the shop"}

@@ -1,4 +1,4 @@
-"""The sessions that are made with each client, for the tests and for `tools/build_sessions.py`."""
+"""Make sessions with each client, for the tests and for `tools/build_sessions.py`."""
 
 import re
 from pathlib import Path
@@ -24,11 +24,11 @@ from tests.waiting import until
 
 _CLAUDE = ("-p", "--allowedTools", "Bash,Edit,Read,Agent", "--permission-mode", "acceptEdits")
 _EMPTIED = "\x15"
-"""Ctrl-U: the line is empty again."""
+"""Ctrl-U: clears the line."""
 
 
 def transcripts(client: Client) -> list[Path]:
-    """Of any client, by the time they were begun."""
+    """Transcripts of any client, in order of their start."""
     found = [
         path for path in client.home.rglob("*.json*") if path.parent.name == "chats" or "-shop" in path.parent.name
     ]
@@ -36,7 +36,7 @@ def transcripts(client: Client) -> list[Path]:
 
 
 def _begun(path: Path) -> str:
-    """The first time that stands in it."""
+    """Return the first timestamp of a transcript."""
     found = re.search(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z", path.read_text(encoding="utf-8"))
     return found[0] if found else ""
 
@@ -69,7 +69,7 @@ def claude_delegated(client: Client) -> Path:
 
 
 def claude_rewound(client: Client) -> Path:
-    """On a terminal: the second prompt is taken back and asked otherwise, and the session gets a name."""
+    """On a terminal: rewind the second prompt, ask another one, and name the session."""
     before = set(transcripts(client))
     with client.terminal("--permission-mode", "acceptEdits") as terminal:
         terminal.wait("accept edits on")
@@ -118,7 +118,7 @@ def codex_archived(client: Client) -> Path:
 
 
 def codex_on_a_terminal(client: Client, model: Model) -> list[Path]:
-    """A prompt, a compaction, a turn that is interrupted, and a prompt that is taken back: two files."""
+    """A prompt, a compaction, an interrupted turn and a rewound prompt: two files."""
     before = set(transcripts(client))
     with client.terminal("--no-daemon", "--no-alt-screen") as terminal:
         terminal.wait("Ask Codex to do anything")
@@ -173,5 +173,5 @@ def gemini_rewound(client: Client) -> Path:
 
 
 def plain(text: str) -> str:
-    """Without what picks a scene."""
+    """Return the text without its scene marker."""
     return re.sub(r" ?\[\[scene:[\w.-]+\]\]", "", text)

@@ -1,7 +1,7 @@
-"""A client on a terminal of its own: keys are sent, what it shows is waited for.
+"""A client on its own terminal:
 
-Clients draw with the cursor, so words stand where they belong without the spaces between them: what is shown is
-compared without white space.
+send keys, wait for output. Clients draw with the cursor, so the output lacks spaces: it is compared without white
+space.
 """
 
 import fcntl
@@ -21,7 +21,7 @@ from tests.waiting import until
 
 ESCAPE, ENTER, UP = "\x1b", "\r", "\x1b[A"
 _GRACE = 10
-"""Seconds that a client gets to end by itself. No test depends on it."""
+"""Seconds that a client gets to exit. No test depends on it."""
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()*+][ -~]|[0-~])|\s+")
 
 
@@ -39,14 +39,14 @@ class Terminal:
         self._reader.start()
 
     def press(self, *keys: str) -> None:
-        """One by one; what is shown from now on is new."""
+        """Press keys one by one and forget the output so far."""
         for key in keys:
             self._seen = len(self._raw)
             os.write(self._master, key.encode())
             time.sleep(0.4)  # two keys at once are another key
 
     def say(self, text: str, answer: str = "") -> None:
-        """A line, sent once it stands where one types; until it is answered."""
+        """Type a line, send it once the input field shows it, and wait for the answer."""
         self.settle()
         self.press(text)
         self.wait(text)
@@ -55,7 +55,7 @@ class Terminal:
             self.wait(answer)
 
     def wait(self, text: str) -> None:
-        """Until this is shown since a key was pressed."""
+        """Wait until the output since the last key press contains this."""
         wanted = re.sub(r"\s+", "", text)
         try:
             until(lambda: wanted in self.shown)
@@ -64,7 +64,7 @@ class Terminal:
             raise
 
     def settle(self) -> None:
-        """Until nothing has changed for a moment: clients throw away what is typed while they draw."""
+        """Wait until the output is stable: clients discard keys while they draw."""
         until = time.monotonic() + 6
         size = -1
         while size != len(self._raw) and time.monotonic() < until:
@@ -98,7 +98,7 @@ class Terminal:
             self._answer(read)
 
     def _answer(self, read: bytes) -> None:
-        """What a terminal says when it is asked: where the cursor is, and what it can do."""
+        """Answer a terminal query: cursor position and capabilities."""
         for asked, answer in ((b"\x1b[6n", b"\x1b[1;1R"), (b"\x1b[c", b"\x1b[?62c"), (b"\x1b[?u", b"\x1b[?0u")):
             if asked in read:
                 os.write(self._master, answer)

@@ -1,4 +1,4 @@
-"""What readers of Claude Code's transcripts stand on."""
+"""Facts about Claude Code's transcripts that the readers rely on."""
 
 import json
 import stat
@@ -27,26 +27,26 @@ def _said(path: Path, role: str) -> list[str]:
     return [sessions.plain(text) for text in texts]
 
 
-def test_a_resumed_session_goes_on_in_its_file(mended: Path) -> None:
+def test_claude_code_resume_appends_to_the_session_file(mended: Path) -> None:
     assert _said(mended, "user") == [MEND, SECRET]
     assert _said(mended, "assistant")[-2:] == [DONE, TALK["secret"]]
     assert stat.S_IMODE(mended.stat().st_mode) == 0o600
 
 
-def test_every_block_of_an_answer_is_a_line(mended: Path) -> None:
+def test_claude_code_writes_one_line_per_content_block(mended: Path) -> None:
     said = [line["message"] for line in lines(mended) if line["type"] == "assistant"]
     assert all(isinstance(message, dict) and len(message["content"]) == 1 for message in said)
     ids = [message["id"] for message in said if isinstance(message, dict)]
     assert len(set(ids)) < len(ids)
 
 
-def test_a_command_that_fails_is_an_error(mended: Path) -> None:
+def test_claude_code_marks_a_failed_command_as_an_error(mended: Path) -> None:
     results: list[Any] = [line["message"] for line in lines(mended) if "toolUseResult" in line]
     failed = [block for message in results for block in message["content"] if block.get("is_error")]
     assert [block["content"].splitlines()[0] for block in failed] == ["Exit code 2"]
 
 
-def test_a_fork_repeats_the_lines_of_its_parent_under_its_own_id(claude_code: Client, mended: Path) -> None:
+def test_claude_code_fork_repeats_parent_lines_under_its_own_id(claude_code: Client, mended: Path) -> None:
     before = {line["uuid"] for line in lines(mended) if line["type"] in {"user", "assistant"}}
     forked = sessions.claude_forked(claude_code, mended)
     told = [line for line in lines(forked) if line["type"] in {"user", "assistant"}]
@@ -54,7 +54,7 @@ def test_a_fork_repeats_the_lines_of_its_parent_under_its_own_id(claude_code: Cl
     assert {line["sessionId"] for line in told} == {forked.stem}
 
 
-def test_a_compaction_keeps_what_was_said_before(claude_code: Client, mended: Path) -> None:
+def test_claude_code_compaction_keeps_earlier_lines(claude_code: Client, mended: Path) -> None:
     before = mended.read_bytes()
     sessions.claude_compacted(claude_code, mended)
     assert mended.read_bytes().startswith(before)
@@ -67,7 +67,7 @@ def test_a_compaction_keeps_what_was_said_before(claude_code: Client, mended: Pa
     assert SUMMARY in json.dumps(summary, ensure_ascii=False).replace("\\n", "\n")
 
 
-def test_a_subagent_names_the_call_that_made_it(claude_code: Client) -> None:
+def test_claude_code_subagent_names_its_parent_call(claude_code: Client) -> None:
     session = sessions.claude_delegated(claude_code)
     (subagent,) = (session.parent / session.stem / "subagents").glob("agent-*.jsonl")
     told = json.loads(subagent.with_suffix(".meta.json").read_text())
@@ -78,7 +78,7 @@ def test_a_subagent_names_the_call_that_made_it(claude_code: Client) -> None:
     assert all(line["isSidechain"] and line["sessionId"] == session.stem for line in of_it)
 
 
-def test_what_is_rewound_stays_as_another_branch(claude_code: Client) -> None:
+def test_claude_code_rewind_keeps_the_old_branch(claude_code: Client) -> None:
     session = sessions.claude_rewound(claude_code)
     assert _said(session, "user")[:3] == [FIRST, SECOND, OTHER]
     second, other = (line for line in lines(session) if line["type"] == "user" and _is(line, SECOND, OTHER))
@@ -95,7 +95,7 @@ def _is(line: dict[str, Any], *prompts: str) -> bool:
     return isinstance(content, str) and sessions.plain(content) in prompts
 
 
-def test_a_purge_is_recorded_in_the_history_and_the_list_of_projects(claude_code: Client, mended: Path) -> None:
+def test_claude_code_purge_is_recorded_in_history_and_project_list(claude_code: Client, mended: Path) -> None:
     client = ClaudeCode(claude_code.home / ".claude")
     listed = client.listing().sessions[mended.stem]
     assert not client.deleted(listed)

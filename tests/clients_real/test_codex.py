@@ -1,4 +1,4 @@
-"""What readers of Codex's rollouts stand on."""
+"""Facts about Codex's rollouts that the readers rely on."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ def _payloads(path: Path, kind: str) -> list[Any]:
 
 
 def _typed(path: Path) -> list[str]:
-    """What the user typed, by the mark that tells it from what the client puts in."""
+    """Prompts typed by the user, which have a mark that inserted prompts lack."""
     return [
         sessions.plain(part["text"])
         for item in _payloads(path, "response_item")
@@ -37,28 +37,28 @@ def _typed(path: Path) -> list[str]:
 
 
 def _events(path: Path, kind: str) -> list[str]:
-    """The items of this kind that the client says are complete."""
+    """Items of this kind that the client reports as complete."""
     items = [event["item"] for event in _payloads(path, "event_msg") if event["type"] == "item_completed"]
     return [sessions.plain(item["content"][0]["text"]) for item in items if item["type"] == kind]
 
 
-def test_a_prompt_stands_twice(mended: Path) -> None:
+def test_codex_writes_each_prompt_twice(mended: Path) -> None:
     assert _typed(mended) == _events(mended, "UserMessage") == [MEND, SECRET]
     assert _events(mended, "AgentMessage")[-2:] == [DONE, TALK["secret"]]
 
 
-def test_the_model_is_named_by_the_turn(mended: Path) -> None:
+def test_codex_names_the_model_in_the_turn_context(mended: Path) -> None:
     assert "model" not in _payloads(mended, "session_meta")[0]
     assert {turn["model"] for turn in _payloads(mended, "turn_context")} == {"gpt-5.5"}
 
 
-def test_a_patch_is_a_call_of_its_own_kind(mended: Path) -> None:
+def test_codex_writes_a_patch_as_a_custom_tool_call(mended: Path) -> None:
     calls = [item for item in _payloads(mended, "response_item") if item["type"] == "custom_tool_call"]
     assert [call["name"] for call in calls] == ["apply_patch"]
     assert "*** Update File: app.py" in calls[0]["input"]
 
 
-def test_a_fork_holds_what_came_after(codex: Client, mended: Path) -> None:
+def test_codex_fork_holds_only_later_items(codex: Client, mended: Path) -> None:
     before = lines(mended)[-1]["ordinal"]
     forked = sessions.codex_forked(codex, mended)
     meta = _payloads(forked, "session_meta")[0]
@@ -68,20 +68,20 @@ def test_a_fork_holds_what_came_after(codex: Client, mended: Path) -> None:
     assert _typed(forked) == [FORK]
 
 
-def test_what_is_archived_is_moved_and_what_is_deleted_is_gone(codex: Client) -> None:
+def test_codex_archive_moves_and_delete_removes_a_session(codex: Client) -> None:
     archived = sessions.codex_archived(codex)
     assert _typed(archived) == [ARCHIVED]
     assert not list((codex.home / ".codex/sessions").rglob(archived.name))
     held = Session(sessions.codex_id(archived), "", "", "", "", "", 0, 0)
     listed = Listed(held, FileStamp(0, 0, 0), 1, 0)
-    assert not Codex(codex.home / ".codex").deleted(listed)  # if its file went now
+    assert not Codex(codex.home / ".codex").deleted(listed)  # the answer if its file disappeared now
     codex.run("delete", "--force", sessions.codex_id(archived))
     assert not archived.exists()
     assert Codex(codex.home / ".codex").deleted(listed)
 
 
-def test_on_a_terminal(place: Path) -> None:
-    """Compacted, interrupted, and taken back: the thread goes on in a second file, which says from where."""
+def test_codex_terminal_handles_compaction_interrupt_and_rewind(place: Path) -> None:
+    """After a rewind, the thread continues in a second file that names its origin."""
     model = Model(scenes(place / "terminal/shop")["codex"])
     codex = clients.codex(place / "terminal", model, clients.installed("codex"))
     first, second = sessions.codex_on_a_terminal(codex, model)

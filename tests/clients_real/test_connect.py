@@ -1,5 +1,5 @@
-"""What `agent install` makes of a client: it recalls, it captures, its model can call the tools, what was recalled is
-no part of the session as it is read later, and its files are as they were once it is disconnected."""
+"""`agent install` with real clients: recall, capture and tool calls work, recalled text is not read back as part of the
+session, and uninstall restores the files."""
 
 import json
 import subprocess
@@ -33,7 +33,7 @@ FILES = {
 ASKED = {"query": "boxes"}
 CALLS: dict[str, list[dict[str, Any]]] = {
     "claude-code": [{"name": "mcp__vault-index__memory_search", "args": ASKED}],
-    "codex": [  # its tools are there once the servers have started, which the first of these waits for
+    "codex": [  # its tools exist once the servers have started; the first call waits for that
         {"name": "list_mcp_resources", "args": {}},
         {"namespace": "mcp__vault_index", "name": "memory_search", "args": ASKED},
     ],
@@ -45,7 +45,7 @@ TEXT = "As the notes say.\n\n*Remember*: the gate closes at five."
 
 
 class Place:
-    """A client that was connected to an index of its own."""
+    """A client connected to its own index."""
 
     def __init__(self, folder: Path, name: str, **scenes: list[Step]) -> None:
         steps: list[Step] = [*({"tools": [call]} for call in CALLS[name]), {"text": TEXT}]
@@ -78,16 +78,16 @@ class Place:
         return {name: path.read_text(encoding="utf-8") for name, path in paths.items() if path.exists()}
 
     def inbox(self) -> str:
-        """What was captured."""
+        """The captured memories."""
         return "\n".join(path.read_text(encoding="utf-8") for path in self.vault.glob("80-memory/inbox/*.md"))
 
     def told(self) -> str:
-        """What the model was told in all."""
+        """All text that the model received."""
         return "\n".join(turn.text for request in self.model.of("connected") for turn in request.turns)
 
 
 @pytest.mark.parametrize("name", MAKE)
-def test_a_client_remembers_and_is_left_as_it_was(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+def test_agent_install_and_uninstall_a_real_client(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
     place = Place(tmp_path_factory.mktemp("c").resolve(), name)
     before = place.files()
     place.vx("agent", "install", name)
@@ -115,13 +115,13 @@ def test_a_client_remembers_and_is_left_as_it_was(tmp_path_factory: pytest.TempP
     place.vx("agent", "uninstall", name)
     assert place.state()["state"] == "absent"
     after = place.files()
-    if name == "claude-code":  # which keeps notes of its own in it
+    if name == "claude-code":  # Claude Code keeps notes of its own in it
         assert "vault-index" not in json.loads(after.pop(".claude.json")).get("mcpServers", {})
         before.pop(".claude.json")
     assert after == before
 
 
-def test_codex_asks_once_whether_the_hooks_may_run(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_codex_asks_once_to_trust_the_hooks(tmp_path_factory: pytest.TempPathFactory) -> None:
     place = Place(tmp_path_factory.mktemp("c").resolve(), "codex")
     place.vx("agent", "install", "codex")
     assert place.state()["trusted"] is False

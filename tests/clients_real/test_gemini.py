@@ -1,4 +1,4 @@
-"""What readers of Gemini CLI's sessions stand on."""
+"""Facts about Gemini CLI's sessions that the readers rely on."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ def mended(gemini: Client) -> Path:
 
 
 def _messages(path: Path) -> list[dict[str, Any]]:
-    """As the client itself puts them together again."""
+    """Messages, merged as the client itself does."""
     kept: dict[str, dict[str, Any]] = {}
     for line in lines(path):
         changes: Any = line.get("$set", {})
@@ -40,15 +40,15 @@ def _said(path: Path, kind: str) -> list[str]:
     return [text for text in texts if not text.startswith("<session_context>")]
 
 
-def test_a_message_is_written_again_when_its_tools_are_done(mended: Path) -> None:
+def test_gemini_rewrites_a_message_when_its_tools_finish(mended: Path) -> None:
     ids = [line["id"] for line in lines(mended) if "id" in line]
     assert len(set(ids)) < len(ids)
     assert _said(mended, "user") == [MEND, SECRET]
     assert _said(mended, "gemini")[-2:] == [DONE, TALK["secret"]]
 
 
-def test_after_a_resume_calls_stand_among_the_parts(mended: Path) -> None:
-    """A checkpoint of all messages has them as the API does, and the thoughts beside the text."""
+def test_gemini_resume_writes_calls_among_the_parts(mended: Path) -> None:
+    """A checkpoint stores messages in the API's format, with thoughts as parts of their own."""
     written = {call["id"]: call["name"] for line in lines(mended) for call in _calls(line)}
     assert list(written.values()) == ["read_file", "replace", "run_shell_command"]
     parts = [
@@ -62,17 +62,17 @@ def _calls(line: dict[str, Any]) -> list[dict[str, Any]]:
     return list(line.get("toolCalls", ()))
 
 
-def test_the_project_is_told_beside_the_session(gemini: Client, mended: Path) -> None:
+def test_gemini_writes_the_project_next_to_the_session(gemini: Client, mended: Path) -> None:
     assert (mended.parents[1] / ".project_root").read_text() == str(gemini.project)
 
 
-def test_a_rewound_prompt_is_taken_back_by_a_line(gemini: Client) -> None:
+def test_gemini_rewind_appends_a_line_that_removes_the_prompt(gemini: Client) -> None:
     session = sessions.gemini_rewound(gemini)
     assert SECOND in session.read_text()
     assert _said(session, "user") == [FIRST, OTHER]
 
 
-def test_a_deleted_session_leaves_nothing(gemini: Client) -> None:
+def test_gemini_delete_session_removes_its_file(gemini: Client) -> None:
     before = set(sessions.transcripts(gemini))
     gemini.run("--delete-session", "1")
     assert len(set(sessions.transcripts(gemini))) == len(before) - 1

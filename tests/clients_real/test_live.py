@@ -1,4 +1,4 @@
-"""What is said with a client is found while the client still runs."""
+"""Sessions are searchable while their client runs."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ ANSWER = "It comes down on the meadow behind the mill, as soon as the fog has li
 
 
 @pytest.mark.parametrize("name", MAKE)
-def test_a_turn_is_found_while_the_client_runs(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+def test_watch_indexes_a_turn_while_the_client_runs(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
     place = Place(tmp_path_factory.mktemp("live").resolve(), name, live=[{"text": ANSWER, "hold": 1}])
     watching = [sys.executable, "-m", "vault_index", "watch", "--quiet"]
 

@@ -1,4 +1,4 @@
-"""Editing the file: comments stay, nothing wrong is written, secrets are not shown."""
+"""Editing the file: comments stay, invalid values are refused, secrets are masked."""
 
 import errno
 import os
@@ -40,19 +40,19 @@ def text(home: Home) -> str:
 
 
 class TestCreate:
-    def test_first(self, home: Home, vault: Path) -> None:
+    def test_create_config_writes_a_private_file(self, home: Home, vault: Path) -> None:
         assert load_config(home, {}).source("my-vault").path == vault
         assert home.config_file.stat().st_mode & 0o777 == 0o600
         assert home.config_file.parent.stat().st_mode & 0o777 == 0o700
         assert os.listdir(home.config_file.parent) == ["config.toml"]
 
-    def test_again_changes_nothing(self, home: Home, vault: Path) -> None:
+    def test_create_config_again_changes_nothing(self, home: Home, vault: Path) -> None:
         before = text(home)
         done = create_config(home, vault)
         assert (done.source, done.created, done.added) == ("My-Vault", False, False)
         assert text(home) == before
 
-    def test_another_vault_becomes_another_source(self, home: Home, tmp_path: Path) -> None:
+    def test_create_config_adds_another_vault_as_a_source(self, home: Home, tmp_path: Path) -> None:
         other, odd = tmp_path / "deep" / "My Vault", tmp_path / 'a "quoted" \\ 笔记\n'
         for folder in (other, odd):
             folder.mkdir(parents=True)
@@ -61,13 +61,13 @@ class TestCreate:
         create_config(home, odd)
         assert [source.path for source in load_config(home, {}).sources][1:] == [other, odd]
 
-    def test_options(self, tmp_path: Path, vault: Path, home: Home) -> None:
+    def test_create_config_takes_provider_and_memory_dir(self, tmp_path: Path, vault: Path, home: Home) -> None:
         for places in (find_home(tmp_path / "fresh", environ={}), home):
             create_config(places, vault, provider="none", memory_dir='Odd "name"')
             config = load_config(places, {})
             assert (config.embedding.provider, config.memory.dir) == ("none", 'Odd "name"')
 
-    def test_refusals_write_nothing(self, tmp_path: Path, vault: Path, home: Home) -> None:
+    def test_create_config_refusals_write_nothing(self, tmp_path: Path, vault: Path, home: Home) -> None:
         fresh, before = find_home(tmp_path / "fresh", environ={}), text(home)
         fresh.data_dir.parent.joinpath("file").touch()
         (tmp_path / os.fsdecode(b"caf\xe9")).mkdir()
@@ -88,7 +88,7 @@ class TestCreate:
 
 
 class TestSet:
-    def test_by_type(self, home: Home) -> None:
+    def test_set_value_parses_by_type(self, home: Home) -> None:
         for key, given_text, value in (
             ("chunk.tokens", "300", 300),
             ("embedding.timeout", "2", 2.0),
@@ -102,14 +102,14 @@ class TestSet:
             assert get_value(home, key, environ={}) == value, key
             assert {one.key: one.origin for one in list_values(home, {})}[key] == "file"
 
-    def test_comments_and_order_stay(self, home: Home) -> None:
+    def test_set_value_keeps_comments_and_order(self, home: Home) -> None:
         home.config_file.write_text(
             '# top\n[embedding]\n# which\nprovider = "local"  # mine\n\n[sources.v]\npath = "/v"\n', encoding="utf-8"
         )
         set_value(home, "embedding.provider", "none")
         assert text(home) == ('# top\n[embedding]\n# which\nprovider = "none"  # mine\n\n[sources.v]\npath = "/v"\n')
 
-    def test_nothing_wrong_is_written(self, home: Home) -> None:
+    def test_set_value_refuses_invalid_values_and_writes_nothing(self, home: Home) -> None:
         before = text(home)
         for key, value, error in (
             ("chunk.tokens", "9", "between 50"),
@@ -130,7 +130,7 @@ class TestSet:
         with pytest.raises(NotSetUpError):
             set_value(home, "chunk.tokens", "300")
 
-    def test_a_link_stays_a_link(self, home: Home, tmp_path: Path) -> None:
+    def test_set_value_keeps_a_symlink(self, home: Home, tmp_path: Path) -> None:
         real = tmp_path / "dotfiles" / "vault-index.toml"
         real.parent.mkdir()
         home.config_file.rename(real)
@@ -139,7 +139,7 @@ class TestSet:
         assert home.config_file.is_symlink()
         assert "tokens = 300" in real.read_text(encoding="utf-8")
 
-    def test_a_read_only_place(self, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_set_value_reports_a_read_only_folder(self, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(*args: object) -> None:
             raise OSError(errno.EROFS, "Read-only file system")
 
@@ -153,14 +153,14 @@ class TestSet:
 
 
 class TestDelete:
-    def test_back_to_the_default(self, home: Home) -> None:
+    def test_delete_value_restores_the_default(self, home: Home) -> None:
         set_value(home, "chunk.tokens", "300")
         assert delete_value(home, "chunk.tokens")
         assert not delete_value(home, "chunk.tokens")
         assert "[chunk]" not in text(home)
         assert get_value(home, "chunk.tokens", environ={}) == 400
 
-    def test_a_key_that_should_not_be_there(self, home: Home) -> None:
+    def test_delete_value_removes_an_unknown_key(self, home: Home) -> None:
         with open(home.config_file, "a", encoding="utf-8") as file:
             file.write("[chunk]\ntokns = 3\n")
         with pytest.raises(ConfigError):
@@ -168,7 +168,7 @@ class TestDelete:
         assert delete_value(home, "chunk.tokns")
         assert load_config(home, {})
 
-    def test_refusals(self, home: Home) -> None:
+    def test_add_source_refuses_conflicts_and_writes_nothing(self, home: Home) -> None:
         before = text(home)
         for key in ("sources.My-Vault.path", "sources.my-vault", "chunk.tokns", "sources"):
             with pytest.raises(UsageError):
@@ -177,7 +177,7 @@ class TestDelete:
 
 
 class TestSources:
-    def test_add_and_remove(self, home: Home, tmp_path: Path) -> None:
+    def test_add_source_and_remove_source_edit_the_file(self, home: Home, tmp_path: Path) -> None:
         (tmp_path / "Work").mkdir()
         source = add_source(home, "", tmp_path / "Work", {"exclude": ("a/",), "local_only": True})
         assert (source.name, source.exclude, source.local_only) == ("Work", ("a/",), True)
@@ -187,7 +187,7 @@ class TestSources:
         with pytest.raises(NotFoundError):
             remove_source(home, "work")
 
-    def test_refusals(self, home: Home, vault: Path, tmp_path: Path) -> None:
+    def test_add_source_refuses_conflicts_and_writes_nothing(self, home: Home, vault: Path, tmp_path: Path) -> None:
         (tmp_path / "other").mkdir()
         (vault / "inner").mkdir()
         before = text(home)
@@ -201,7 +201,7 @@ class TestSources:
         assert text(home) == before
 
 
-def test_origins(home: Home) -> None:
+def test_list_values_reports_origins(home: Home) -> None:
     set_value(home, "chunk.tokens", "300")
     environ = {"VAULT_INDEX_CHUNK_TOKENS": "200", "VAULT_INDEX_SEARCH_LIMIT": "5"}
     found = {one.key: (one.value, one.origin) for one in list_values(home, environ)}
@@ -211,7 +211,7 @@ def test_origins(home: Home) -> None:
     assert found["chunk.overlap"] == (80, "default")
 
 
-def test_secrets_and_passwords_of_urls_are_masked(home: Home) -> None:
+def test_list_values_masks_secrets_and_url_passwords(home: Home) -> None:
     url = "https://me:hunter2@gate.example:8443/v1?key=s3cret&v=2"
     for key, value, shown in (
         ("embedding.api_key", "sk-proj-0123456789abcdef", "sk-…cdef"),
@@ -225,7 +225,7 @@ def test_secrets_and_passwords_of_urls_are_masked(home: Home) -> None:
 
 
 @given(st.text(max_size=80))
-def test_a_mask_shows_at_most_the_last_four(secret: str) -> None:
+def test_masked_shows_at_most_the_last_four_characters(secret: str) -> None:
     shown = masked(secret)
     assert bool(shown) == bool(secret)
     assert len(shown.removeprefix("sk-").replace("…", "")) <= 4 or "…" in secret
@@ -233,7 +233,7 @@ def test_a_mask_shows_at_most_the_last_four(secret: str) -> None:
         assert shown == "…"
 
 
-def test_errors_show_no_password_of_a_url(home: Home) -> None:
+def test_config_errors_hide_url_passwords(home: Home) -> None:
     value = "ftp://me:hunter2@gate.example"
     with pytest.raises(VaultIndexError) as caught:
         set_value(home, "embedding.base_url", value)
@@ -244,7 +244,7 @@ def test_errors_show_no_password_of_a_url(home: Home) -> None:
     assert "hunter2" not in f"{caught.value} {caught.value.hint}"
 
 
-def test_the_section_opencode_is_refused_by_its_name_of_now(home: Home) -> None:
+def test_config_refuses_the_old_opencode_section_and_names_the_new_one(home: Home) -> None:
     before = text(home)
     home.config_file.write_text(f'{before}[opencode]\nlocal_only = ["api"]\n', "utf-8")
     with pytest.raises(ConfigError, match=r"unknown section \[opencode\]") as caught:
@@ -256,7 +256,7 @@ def test_the_section_opencode_is_refused_by_its_name_of_now(home: Home) -> None:
     assert "sessions.opencode.enabled" in caught.value.hint
 
 
-def test_variables_name_clients(home: Home) -> None:
+def test_config_variables_configure_session_clients(home: Home) -> None:
     environ = {
         "VAULT_INDEX_SESSIONS_MIRROR": "talks", "VAULT_INDEX_SESSIONS_OPENCODE_ENABLED": "false",
         "VAULT_INDEX_SESSIONS_CLAUDE_CODE_INCLUDE": "diffs", "VAULT_INDEX_SESSIONS_KEEP_DAYS": "9",
@@ -275,7 +275,7 @@ def test_variables_name_clients(home: Home) -> None:
         assert caught.value.hint == f"did you mean VAULT_INDEX_{meant}?"
 
 
-def test_a_vault_may_be_called_as_a_client_that_nobody_speaks_of(home: Home, tmp_path: Path) -> None:
+def test_config_allows_a_vault_named_after_an_unconfigured_client(home: Home, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     add_source(home, "codex", tmp_path / "other")
     assert not load_config(home, {}).clients["codex"].enabled

@@ -1,4 +1,4 @@
-"""Where an index lies, by flag, environment and XDG folders."""
+"""The location of an index: flag, environment and XDG folders."""
 
 import os
 from pathlib import Path
@@ -70,7 +70,7 @@ def test_find_home_gives_each_data_folder_a_socket_of_its_own() -> None:
     assert len(others | {usual.socket_path}) == 3
 
 
-def test_private_folder_is_made_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_private_folder_creates_a_folder_for_its_owner_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = private_folder(tmp_path / "a" / "b")
     assert folder.stat().st_mode & 0o777 == 0o700
     assert private_folder(folder) == folder
@@ -86,7 +86,7 @@ def test_private_folder_is_made_for_its_owner_alone(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize(("mode", "mended"), [(0o777, 0o755), (0o770, 0o750), (0o755, 0o755)])
-def test_a_home_that_others_may_write_in_is_closed_and_named(
+def test_open_closes_and_reports_a_home_writable_by_others(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, mode: int, mended: int
 ) -> None:
     home = tmp_path / "home"
@@ -127,7 +127,7 @@ def test_open_refuses_a_file_that_another_user_put_into_a_home(tmp_path: Path) -
 
 
 @needs_root
-def test_a_link_of_another_user_in_the_place_of_the_configuration_is_not_written_through(tmp_path: Path) -> None:
+def test_write_text_refuses_a_symlink_of_another_user(tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     mine.write_text("precious")
     (tmp_path / "config.toml").symlink_to(mine)

@@ -1,4 +1,4 @@
-"""What the configuration file and the environment say, and what is refused."""
+"""Configuration from the file and the environment: defaults, overrides, refusals."""
 
 import contextlib
 import string
@@ -23,7 +23,7 @@ def parse(text: str, **environ: str) -> Config:
     return parse_config(text, HOME, environ)
 
 
-def test_a_vault_is_enough() -> None:
+def test_parse_needs_only_a_vault() -> None:
     config = parse(VAULT)
     assert config == Config(sources=(SourceConfig(name="vault", path=Path("/home/ann/Vault")),))
     assert config.source("vault").max_file_bytes == 10 * 1024 * 1024
@@ -32,15 +32,15 @@ def test_a_vault_is_enough() -> None:
         config.source("other")
 
 
-def test_the_data_of_opencode_lies_where_every_process_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The daemon has another working directory than the command."""
+def test_parse_resolves_opencode_data_against_home_and_config_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The daemon's working directory differs from the command's."""
     monkeypatch.setenv("HOME", "/home/ben")
     said = {'"../opencode"': ["/home/ann/opencode"], '["~/o/one.db", "/o"]': ["/home/ben/o/one.db", "/o"], '""': []}
     for data, meant in said.items():
         assert parse(f"[sessions.opencode]\ndata = {data}\n").clients["opencode"].data == tuple(meant)
 
 
-def test_every_key_can_be_set() -> None:
+def test_parse_accepts_every_key() -> None:
     config = parse(Path(__file__).with_name("full.toml").read_text("utf-8"))
     source = config.sources[0]
     assert source == SourceConfig(
@@ -57,7 +57,7 @@ def test_every_key_can_be_set() -> None:
     assert (config.search.match, config.watch.backend, config.watch.reconcile) == ("all", "polling", 0.5)
 
 
-def test_home_folder_and_local_only_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parse_expands_home_and_local_only_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/bob")
     source = parse('[sources.v]\npath = "~/V/"\nlocal_only = ["private/"]').sources[0]
     assert source.path == Path("/home/bob/V")
@@ -69,7 +69,7 @@ MISTAKES = tomllib.loads(Path(__file__).with_name("mistakes.toml").read_text("ut
 
 
 def complaint(text: str, **environ: str) -> tuple[str, str]:
-    """The message and the hint with which a configuration is refused."""
+    """Return the message and the hint of a refused configuration."""
     try:
         parse(text, **environ)
     except ConfigError as error:
@@ -77,7 +77,7 @@ def complaint(text: str, **environ: str) -> tuple[str, str]:
     return "", ""
 
 
-def test_parse_names_mistakes_of_the_file() -> None:
+def test_parse_names_mistakes_in_the_file() -> None:
     missed = [
         (text, message, hint)
         for text, message, hint in MISTAKES["file"]
@@ -87,7 +87,7 @@ def test_parse_names_mistakes_of_the_file() -> None:
     assert missed == []
 
 
-def test_folders_of_sources_may_be_neighbours_and_may_not_overlap(tmp_path: Path) -> None:
+def test_parse_refuses_overlapping_sources_but_not_neighbours(tmp_path: Path) -> None:
     assert len(parse('[sources.a]\npath = "/v"\n[sources.b]\npath = "/v2"\n').sources) == 2
     home = HOME._replace(data_dir=Path("/v/.index"))  # a hidden data folder in the vault
     assert parse_config('[sources.a]\npath = "/v"\n', home, {}).sources
@@ -97,7 +97,7 @@ def test_folders_of_sources_may_be_neighbours_and_may_not_overlap(tmp_path: Path
         parse(f'[sources.a]\npath = "{tmp_path}/v"\n[sources.b]\npath = "{tmp_path}/link"\n')
 
 
-def test_secrets_are_not_repeated() -> None:
+def test_parse_errors_hide_secrets() -> None:
     secret = "sk-do-not-show-me"
     assert secret not in repr(parse(f'[embedding]\napi_key = "{secret}"\n'))
     for text, environ in ((f'[embedding]\napi_key = ["{secret}"]\n', {}), ("[chunk]\nx = 1\n", {"K": secret})):
@@ -107,7 +107,7 @@ def test_secrets_are_not_repeated() -> None:
 
 
 class TestEnvironment:
-    def test_it_overrides_the_file(self) -> None:
+    def test_environment_overrides_the_file(self) -> None:
         config = parse(
             f"{VAULT}[chunk]\ntokens = 100\noverlap = 10\n",
             VAULT_INDEX_CHUNK_TOKENS="300",
@@ -118,7 +118,7 @@ class TestEnvironment:
         assert config.embedding.provider == "none"
         assert config.watch.quiet == 0.5
 
-    def test_mistakes_are_named(self) -> None:
+    def test_environment_mistakes_are_named(self) -> None:
         missed = [
             (name, value, said)
             for name, value, said in MISTAKES["variable"]
@@ -127,13 +127,13 @@ class TestEnvironment:
         ]
         assert missed == []
 
-    def test_other_names_and_empty_ones_are_left_alone(self) -> None:
+    def test_environment_ignores_other_names_and_empty_values(self) -> None:
         others = dict.fromkeys(("VAULT_INDEX_HOME", "VAULT_INDEX_CONFIG", "VAULT_INDEX_LOG", "VAULT_INDEX_DEMO_X"), "x")
         assert parse(VAULT, **others, VAULT_INDEX_CHUNK_TOKENS="", VAULT_INDEX_CHUNK_X="") == parse(VAULT)
 
 
 class TestFile:
-    def test_a_missing_file_or_a_folder(self, tmp_path: Path) -> None:
+    def test_load_config_reports_a_missing_file_or_a_folder(self, tmp_path: Path) -> None:
         with pytest.raises(NotSetUpError) as caught:
             load_config(find_home(tmp_path), {})
         assert "vault-index init ~/Vault" in caught.value.hint
@@ -141,7 +141,7 @@ class TestFile:
         with pytest.raises(ConfigError, match="cannot read"):
             load_config(find_home(tmp_path), {})
 
-    def test_byte_order_mark_and_bad_bytes(self, tmp_path: Path) -> None:
+    def test_load_config_accepts_a_byte_order_mark_and_refuses_bad_bytes(self, tmp_path: Path) -> None:
         file = tmp_path / "config.toml"
         file.write_bytes(b"\xef\xbb\xbf[chunk]\r\ntokens = 100\r\noverlap = 0\r\n")
         assert load_config(find_home(tmp_path), {}).chunk.tokens == 100
@@ -151,16 +151,16 @@ class TestFile:
 
 
 @given(st.text(alphabet=string.ascii_lowercase + '[]="\n .#01', max_size=60))
-def test_any_text_is_a_configuration_or_a_config_error(text: str) -> None:
+def test_parse_raises_only_config_errors_for_any_text(text: str) -> None:
     with contextlib.suppress(ConfigError):
         assert isinstance(parse(text), Config)
 
 
-def test_every_setting_has_a_variable_and_a_doc() -> None:
+def test_settings_all_have_a_variable_and_a_doc() -> None:
     kinds: list[tuple[str, type[Any]]] = [("", SourceConfig), *SECTIONS]
     for section, kind in kinds:
         for field in fields(kind):
-            if field.name != "below":  # what is cut out of a source is no setting
+            if field.name != "below":  # `below` is internal, not a setting
                 assert field.metadata["doc"].endswith("."), field.name
             if section:
                 text = str(getattr(kind(), field.name)) or "x"

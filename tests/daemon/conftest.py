@@ -22,7 +22,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A world whose daemon all tests of a module share; each writes files of its own and leaves `a.md` as it is."""
+    """A world whose daemon all tests of a module share; each test writes its own files and keeps `a.md`."""
     with opened_world(tmp_path_factory.mktemp("running")) as world:
         _made(world).daemon()
         yield world

@@ -15,7 +15,7 @@ from vault_index.results.changes import EmbedReport, SyncReport
 
 
 class FakeIndex:
-    """Does what the daemon needs of VaultIndex, and remembers what was asked of it."""
+    """Does what the daemon needs of VaultIndex, and records the calls."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -123,7 +123,7 @@ class FakeIndex:
 
 
 def read_folder(root: Path, place: str = "") -> dict[str, str]:
-    """The texts of all markdown files at or below a place, but for hidden ones and those in hidden folders."""
+    """The texts of all markdown files at or below a place, except hidden ones and those in hidden folders."""
     top = root / place
     found = [(str(top.parent), [], [top.name])] if top.is_file() else os.walk(top)
     texts = {}

@@ -1,4 +1,4 @@
-"""Requests find their way: to the daemon itself, the index, or the writer."""
+"""Routing of requests: to the daemon itself, the index, or the writer."""
 
 import logging
 import os
@@ -29,7 +29,7 @@ POLLED = Problem("watch_polling", "polled", "raise the limit")
 
 
 class PolledWatcher(Watcher):
-    """A watcher of nothing, which tells of a source that is polled."""
+    """A watcher that reports a polled source."""
 
     backend = "polling"
     problems = (POLLED,)
@@ -37,7 +37,7 @@ class PolledWatcher(Watcher):
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[Daemon]:
-    """With a server that listens, and a writer that was not started."""
+    """With a listening server and a writer that was not started."""
     with indexed(tmp_path, {"a.md": "alpha"}) as index, EventQueue() as inbox:
         runtime = index._runtime
         private_folder(runtime.home.runtime_dir)
@@ -59,21 +59,21 @@ def ask(daemon: Daemon, method: str, **params: object) -> dict[str, Any]:
     return result
 
 
-def test_ping_and_reading_do_not_wait_for_the_writer(daemon: Daemon) -> None:
+def test_answer_serves_ping_and_reads_without_the_writer(daemon: Daemon) -> None:
     told = ask(daemon, "ping")
     assert (told["version"], told["protocol"], told["pid"]) == (__version__, 1, os.getpid())
     found = ask(daemon, "search", query="alpha")  # the writer was never started
     assert [hit["path"] for hit in found["results"]] == ["a.md"]
 
 
-def test_tools_are_answered_as_text(daemon: Daemon) -> None:
+def test_answer_returns_tool_results_as_text(daemon: Daemon) -> None:
     params = {"name": "memory_search", "arguments": {"query": "alpha", "limit": "1"}, "directory": "/shop"}
     text = daemon.answer(Request("tool", params, "markdown"), lambda *_: None)
     assert isinstance(text, str)
     assert 'a.md,"1"' in text
 
 
-def test_status_and_doctor_tell_of_daemon_watch_and_problems(daemon: Daemon) -> None:
+def test_answer_adds_daemon_watch_and_problems_to_status_and_doctor(daemon: Daemon) -> None:
     problem = {"code": "watch_polling", "message": "polled", "hint": "raise the limit"}
     status, doctor = ask(daemon, "status"), ask(daemon, "doctor")
     assert (status["daemon"]["pid"], status["watch"]["backend"]) == (os.getpid(), "polling")
@@ -82,7 +82,7 @@ def test_status_and_doctor_tell_of_daemon_watch_and_problems(daemon: Daemon) -> 
     assert not doctor["healthy"]
 
 
-def test_the_log_says_how_far_long_work_is(
+def test_daemon_logs_the_progress_of_long_work(
     daemon: Daemon, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = replace(daemon._writer.state(), work=WorkStatus("text", 3, 9, 1.5, 4))
@@ -96,17 +96,17 @@ def test_the_log_says_how_far_long_work_is(
     assert line == "level=info event=working stage=text done=3 total=9 rate=1.5 seconds_left=4"
 
 
-def test_errors_of_the_index_pass(daemon: Daemon) -> None:
+def test_answer_passes_errors_of_the_index(daemon: Daemon) -> None:
     with pytest.raises(UsageError, match="no method 'nonsense'"):
         ask(daemon, "nonsense")
 
 
-def test_writing_is_followed_to_its_end(daemon: Daemon) -> None:
+def test_answer_waits_for_a_write_to_end(daemon: Daemon) -> None:
     daemon._writer.start()
     assert ask(daemon, "sync")["pending"] == 0
 
 
-def test_a_long_request_is_heard_of(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_sends_heartbeats_during_a_long_request(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "HEARTBEAT_SECONDS", 0.01)
     gate, steps = threading.Event(), Steps()
 

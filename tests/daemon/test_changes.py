@@ -1,4 +1,4 @@
-"""`changes` tells those who wait what they may see of what happened, and of nothing else."""
+"""`changes` returns the events that a caller may see, and no others."""
 
 import threading
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ ISOLATED = Caller("apart", scope=Scope(folders=("apart",), isolated=True))
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A world with a daemon and a token for an isolated scope; each test writes files of its own."""
+    """A world with a daemon and a token for an isolated scope; each test writes its own files."""
     with opened_world(tmp_path_factory.mktemp("changes")) as world:
         Tokens(world.home.tokens_file).add(ISOLATED, created=1.0)
         world.write("work/seen.md", "the seal")
@@ -57,7 +57,7 @@ def after(world: World, who: Caller | None, since: str, count: int = 1) -> tuple
     return serial, found
 
 
-def test_changes_name_what_is_added_changed_and_removed(running: World) -> None:
+def test_changes_reports_added_changed_and_removed_files(running: World) -> None:
     first = changes(running)
     assert (first["changes"], first["reset"]) == ([], False)
     running.write("b.md", "the buffalo")
@@ -74,7 +74,7 @@ def test_changes_name_what_is_added_changed_and_removed(running: World) -> None:
     assert told[0] == {"change": "added", "kind": "note", "source": "vault", "path": "b.md", "id": told[0]["id"]}
 
 
-def test_a_scope_is_told_of_nothing_else_and_at_once(running: World) -> None:
+def test_changes_reports_only_files_of_the_scope(running: World) -> None:
     serial, everything = changes(running, BELOW)["serial"], changes(running)["serial"]
     found: list[object] = []
     waiting = threading.Thread(target=lambda: found.append(after(running, BELOW, serial)[1]))
@@ -87,7 +87,7 @@ def test_a_scope_is_told_of_nothing_else_and_at_once(running: World) -> None:
     assert found == [[("removed", "work/seen.md")]]
 
 
-def test_an_isolated_scope_is_told_of_its_own_index(running: World) -> None:
+def test_changes_reports_an_isolated_scope_from_its_own_index(running: World) -> None:
     until(lambda: running.ask("status")["daemon"]["isolated"][0]["waiting"] == 0)
     serial = changes(running, ISOLATED)["serial"]
     running.write("elsewhere.md", "the elk")
@@ -95,7 +95,7 @@ def test_an_isolated_scope_is_told_of_its_own_index(running: World) -> None:
     assert after(running, ISOLATED, serial)[1] == [("added", "apart/more.md")]
 
 
-def test_an_unknown_serial_resets_the_reader(running: World) -> None:
+def test_changes_resets_a_reader_with_an_unknown_serial(running: World) -> None:
     serial = changes(running)["serial"]
     name, _, number = serial.partition("-")
     for other in ("x-1", f"{name}-{int(number) + 1000}", f"{name}-", f"{name}-x", "-", f"{name}-1{number}" + "9" * 99):
@@ -104,24 +104,24 @@ def test_an_unknown_serial_resets_the_reader(running: World) -> None:
     assert not changes(running, since=serial)["reset"]
 
 
-def test_only_a_caller_who_sees_everything_is_told_the_progress(running: World) -> None:
+def test_changes_reports_progress_only_to_unscoped_callers(running: World) -> None:
     assert changes(running, Caller("all"))["progress"].keys() == {"work", "waiting", "pending"}
     assert "progress" not in changes(running, BELOW)
 
 
-def test_wrong_parameters_are_refused(running: World) -> None:
+def test_changes_refuses_invalid_parameters(running: World) -> None:
     wrong: list[dict[str, Any]] = [{"since": 3}, {"wait": "x"}, {"wait": -1}, {"wait": True}, {"more": 1}]
     for params in wrong:
         with pytest.raises(UsageError):
             changes(running, **params)
 
 
-def test_a_daemon_with_waiting_clients_ends_at_once(world: World) -> None:
+def test_daemon_stops_at_once_while_clients_wait_for_changes(world: World) -> None:
     daemon = world.daemon()
     serial, client = changes(world, BELOW)["serial"], world.connected()
 
     def wait() -> None:
-        with suppress(BusyError):  # it is told that the daemon stops, or hung up on
+        with suppress(BusyError):  # the daemon reports that it stops, or hangs up
             changes(world, BELOW, client, since=serial, wait=20)
 
     waiting = threading.Thread(target=wait)

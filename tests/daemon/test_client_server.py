@@ -106,7 +106,7 @@ def say(path: Path, *data: bytes) -> list[dict[str, Any]]:
 
 
 @pytest.mark.usefixtures("server")
-def test_client_gets_the_answer_of_its_request_whatever_the_text(path: Path) -> None:
+def test_client_receives_the_response_for_any_text(path: Path) -> None:
     with client_at(path) as client:
         for text in ("", "plain", "two\nlines", "Käse 漢字 🧀", "\udce4 no utf-8"):
             assert client.call("echo", {"text": text}) == {"text": text}
@@ -118,7 +118,7 @@ def test_client_gets_the_answer_of_its_request_whatever_the_text(path: Path) -> 
 
 
 @pytest.mark.usefixtures("server")
-def test_ping_tells_who_answers_at_a_socket_for_its_owner_alone(path: Path) -> None:
+def test_server_ping_reports_its_process_on_an_owner_only_socket(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with client_at(path) as client:
         client.greet()
@@ -127,7 +127,7 @@ def test_ping_tells_who_answers_at_a_socket_for_its_owner_alone(path: Path) -> N
 
 
 @pytest.mark.usefixtures("server")
-def test_errors_keep_class_and_words(path: Path) -> None:
+def test_client_raises_server_errors_with_class_and_message(path: Path) -> None:
     with client_at(path) as client:
         with pytest.raises(NotFoundError, match="no such note") as raised:
             client.call("missing")
@@ -140,7 +140,7 @@ def test_errors_keep_class_and_words(path: Path) -> None:
         assert client.call("echo", {"text": "still here"}) == {"text": "still here"}
 
 
-def test_protocol_carries_every_error_and_makes_unknown_ones_ours() -> None:
+def test_protocol_carries_every_error_and_maps_unknown_ones() -> None:
     kinds = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, VaultIndexError)]
     for kind in kinds:
         back = protocol.error_from(json.loads(protocol.encode(protocol.error_object(kind("what", "hint")))))
@@ -151,7 +151,7 @@ def test_protocol_carries_every_error_and_makes_unknown_ones_ours() -> None:
 
 
 @pytest.mark.usefixtures("server")
-def test_progress_arrives_in_order(path: Path) -> None:
+def test_client_receives_progress_in_order(path: Path) -> None:
     seen: list[tuple[str, int, int]] = []
     with client_at(path) as client:
         result = client.call("work", {"steps": 50}, on_progress=lambda *step: seen.append(step))
@@ -160,7 +160,7 @@ def test_progress_arrives_in_order(path: Path) -> None:
         assert client.call("work", {"steps": 3}) == {"done": True}
 
 
-def test_a_client_that_leaves_does_not_stop_its_work(path: Path, serve: Serve, gate: threading.Event) -> None:
+def test_server_finishes_the_work_of_a_client_that_left(path: Path, serve: Serve, gate: threading.Event) -> None:
     done = threading.Event()
 
     def work(request: Request, progress: Progress) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def test_a_client_that_leaves_does_not_stop_its_work(path: Path, serve: Serve, g
 
 
 @pytest.mark.usefixtures("server")
-def test_many_clients_get_their_own_answers(path: Path) -> None:
+def test_server_answers_many_clients_separately(path: Path) -> None:
     def talk(number: int) -> list[str]:
         with client_at(path) as client:
             texts = [f"{number}/{turn}" for turn in range(20)]
@@ -192,7 +192,7 @@ def test_many_clients_get_their_own_answers(path: Path) -> None:
         assert [*pool.map(talk, range(30))] == [[]] * 30
 
 
-def test_one_client_too_many_is_told_so(path: Path, serve: Serve) -> None:
+def test_server_refuses_a_client_over_the_limit_as_busy(path: Path, serve: Serve) -> None:
     serve(max_clients=2)
     with client_at(path) as one, client_at(path) as other:
         one.greet()
@@ -202,7 +202,7 @@ def test_one_client_too_many_is_told_so(path: Path, serve: Serve) -> None:
     until(lambda: ping(path))
 
 
-# --- requests that are none ------------------------------------------------------------------------------------------
+# --- invalid requests ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("server")
@@ -222,7 +222,7 @@ def test_one_client_too_many_is_told_so(path: Path, serve: Serve) -> None:
     ],
     ids=range(10),
 )
-def test_garbage_gets_an_error_and_the_end(path: Path, line: bytes, told: str) -> None:
+def test_server_answers_garbage_with_an_error_and_hangs_up(path: Path, line: bytes, told: str) -> None:
     more = b'{"v": 1, "id": 5, "method": "ping"}\n' if line.endswith(b"\n") else b""
     (reply,) = say(path, line, more)
     assert told in reply["error"]["message"]
@@ -232,19 +232,19 @@ def test_garbage_gets_an_error_and_the_end(path: Path, line: bytes, told: str) -
 
 
 @pytest.mark.usefixtures("server")
-def test_requests_are_split_by_lines_not_by_packets(path: Path) -> None:
+def test_server_splits_requests_by_lines_not_by_packets(path: Path) -> None:
     assert say(path, b'{"v": 1, "id"') == []
     replies = say(path, b'{"v":1,"id":"a","method":"ping"}\n{"v":1,"id":"b","method":"ping"}\n')
     assert [reply["id"] for reply in replies] == ["a", "b"]
 
 
-def test_an_idle_client_is_dropped(path: Path, serve: Serve) -> None:
+def test_server_drops_an_idle_client(path: Path, serve: Serve) -> None:
     serve(idle_seconds=0.05)
     with raw(path) as connection:
         assert connection.recv(1) == b""
 
 
-# --- daemons that are none, or do not answer -------------------------------------------------------------------------
+# --- false or silent daemons -----------------------------------------------------------------------------------------
 
 
 def test_connect_finds_no_daemon_without_a_live_socket(path: Path) -> None:
@@ -266,14 +266,14 @@ def test_connect_finds_no_daemon_without_a_live_socket(path: Path) -> None:
 
 @pytest.fixture
 def deaf(path: Path) -> Iterator[socket.socket]:
-    """A socket that listens, and accepts nobody."""
+    """A socket that listens and never accepts."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as deaf:
         deaf.bind(str(path))
         deaf.listen(0)
         yield deaf
 
 
-def test_a_daemon_that_does_not_greet_never_gets_to_the_request(path: Path, deaf: socket.socket) -> None:
+def test_client_sends_no_request_to_a_daemon_that_does_not_greet(path: Path, deaf: socket.socket) -> None:
     with client_at(path, greeting=0.05) as client, pytest.raises(Unreachable):
         client.call("add", {"text": "of a request that it must not get to"})
     awake, _ = deaf.accept()
@@ -282,7 +282,7 @@ def test_a_daemon_that_does_not_greet_never_gets_to_the_request(path: Path, deaf
 
 
 @pytest.mark.usefixtures("deaf")
-def test_a_daemon_with_a_full_queue_is_unreachable(path: Path) -> None:
+def test_client_treats_a_daemon_with_a_full_queue_as_unreachable(path: Path) -> None:
     with ExitStack() as waiting:
 
         def crowd() -> None:
@@ -293,9 +293,7 @@ def test_a_daemon_with_a_full_queue_is_unreachable(path: Path) -> None:
             crowd()
 
 
-def test_a_daemon_that_falls_silent_after_the_greeting_is_given_up(
-    path: Path, serve: Serve, gate: threading.Event
-) -> None:
+def test_client_gives_up_on_a_daemon_silent_after_the_greeting(path: Path, serve: Serve, gate: threading.Event) -> None:
     def hang(request: Request, _progress: Progress) -> dict[str, Any]:
         if request.method != "ping":
             gate.wait()
@@ -306,10 +304,10 @@ def test_a_daemon_that_falls_silent_after_the_greeting_is_given_up(
         client.call("search")
 
 
-def test_a_reading_client_waits_for_a_slow_daemon_and_not_for_a_hanging_one(
+def test_client_waits_for_a_slow_daemon_but_not_for_a_hanging_one(
     path: Path, serve: Serve, gate: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While it answers others, it works; silence to everybody is the end, long before the time is up."""
+    """A daemon that answers other clients is working; silence to all means that it hangs."""
     pings: list[int] = []
     hangs = threading.Event()
 
@@ -322,7 +320,7 @@ def test_a_reading_client_waits_for_a_slow_daemon_and_not_for_a_hanging_one(
         if request.method == "stuck":
             hangs.set()
             gate.wait()
-        until(lambda: len(pings) > 3)  # pings of the client that waits
+        until(lambda: len(pings) > 3)  # pings of the waiting client
         return {"done": True}
 
     monkeypatch.setattr("vault_index.daemon.client.LOOK_SECONDS", 0.05)
@@ -336,7 +334,7 @@ def test_a_reading_client_waits_for_a_slow_daemon_and_not_for_a_hanging_one(
 
 
 @pytest.mark.parametrize("reply", [b"", b"hello\n", b"7\n", b"{}\n", b'{"id": 1, "result": {'])
-def test_a_daemon_that_answers_nonsense_is_no_daemon(path: Path, reply: bytes) -> None:
+def test_client_rejects_a_daemon_that_sends_garbage(path: Path, reply: bytes) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, ThreadPoolExecutor() as pool:
         listener.bind(str(path))
         listener.listen()
@@ -355,7 +353,7 @@ def test_a_daemon_that_answers_nonsense_is_no_daemon(path: Path, reply: bytes) -
             assert ping(path) is None
 
 
-def test_a_daemon_of_another_protocol_is_named(path: Path, serve: Serve) -> None:
+def test_client_names_a_daemon_of_another_protocol(path: Path, serve: Serve) -> None:
     def refuse(_request: Request, _progress: Progress) -> dict[str, Any]:
         raise UsageError("the daemon speaks protocol 2, the request protocol 1", "restart the daemon")
 

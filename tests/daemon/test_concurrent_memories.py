@@ -54,7 +54,7 @@ def run_all(home: Path) -> list[tuple[str, dict[str, Any], int, dict[str, Any]]]
 
 
 @pytest.mark.parametrize("with_daemon", [True, False])
-def test_every_answered_write_is_there_once(world: World, tmp_path: Path, with_daemon: bool) -> None:
+def test_concurrent_writes_are_stored_exactly_once(world: World, tmp_path: Path, with_daemon: bool) -> None:
     with VaultIndex.open(world.home) as index:
         index.sync()
         index.add("The log begins.", path="log")

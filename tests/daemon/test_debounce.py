@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from vault_index.daemon.debounce import Debounce
 
 
-def test_a_path_is_due_when_it_was_quiet() -> None:
+def test_debounce_returns_a_path_after_its_quiet_time() -> None:
     marks = Debounce(quiet=0.15, longest=2.0)
     marks.mark("/v/a.md", 10.0)
     marks.mark("/v/a.md", 10.1)
@@ -19,7 +19,7 @@ def test_a_path_is_due_when_it_was_quiet() -> None:
     assert marks.next_due() is None
 
 
-def test_a_path_that_never_rests_is_due_after_the_longest_wait() -> None:
+def test_debounce_returns_a_busy_path_after_the_longest_wait() -> None:
     marks = Debounce(quiet=0.15, longest=2.0)
     taken: list[float] = []
     for tick in range(500):
@@ -29,7 +29,7 @@ def test_a_path_that_never_rests_is_due_after_the_longest_wait() -> None:
     assert taken == pytest.approx([2.0, 4.01], abs=0.02)
 
 
-def test_both_ends_of_a_move_are_taken_together() -> None:
+def test_debounce_returns_both_ends_of_a_move_together() -> None:
     marks = Debounce(quiet=0.2, longest=2.0)
     marks.mark("/v/old", 10.0, folder=True, gone=True)
     marks.mark("/v/new", 10.001, folder=True)
@@ -39,7 +39,7 @@ def test_both_ends_of_a_move_are_taken_together() -> None:
     assert marks.next_due() == pytest.approx(10.3)
 
 
-def test_gone_paths_come_last_unless_they_came_back() -> None:
+def test_debounce_returns_deleted_paths_last_unless_recreated() -> None:
     marks = Debounce(quiet=0, longest=0)
     marks.mark("/v/b.md", 1.0, gone=True)
     marks.mark("/v/a.md", 1.0, gone=True)
@@ -51,24 +51,24 @@ def test_gone_paths_come_last_unless_they_came_back() -> None:
     assert marks.due(2.0) == ("/v/a.md", "/v/b.md")
 
 
-def test_a_marked_folder_stands_for_what_is_in_it() -> None:
+def test_debounce_folder_mark_covers_its_files() -> None:
     marks = Debounce(quiet=1, longest=9)
     marks.mark("/v/f/early.md", 1.0)
     marks.mark("/v/f", 1.0, folder=True)
     marks.mark("/v/f/deep/late.md", 1.5)
-    assert marks.next_due() == 2.0  # of early.md, marked before its folder was
+    assert marks.next_due() == 2.0  # the time of early.md, marked before its folder
     assert marks.due(2.5) == ("/v/f",)
     assert len(marks) == 0
 
 
-def test_a_name_that_begins_alike_is_not_inside() -> None:
+def test_debounce_does_not_take_a_common_prefix_for_a_folder() -> None:
     marks = Debounce(quiet=0, longest=0)
     marks.mark("/v/f", 1.0, folder=True)
     marks.mark("/v/f2.md", 1.0)
     assert set(marks.due(1.0)) == {"/v/f", "/v/f2.md"}
 
 
-def test_many_paths_in_one_folder_become_the_folder_since_the_first_of_them() -> None:
+def test_debounce_collapses_many_paths_into_their_folder() -> None:
     marks = Debounce(quiet=1, longest=2, collapse=1)
     marks.mark("/v/other/x.md", 1.0)
     for number, at in enumerate((0.0, 0.9, 1.8)):
@@ -77,7 +77,7 @@ def test_many_paths_in_one_folder_become_the_folder_since_the_first_of_them() ->
     assert marks.due(2.0) == ("/v/other/x.md", "/v/f")
 
 
-def test_later_marks_come_at_their_time() -> None:
+def test_debounce_returns_later_marks_at_their_time() -> None:
     marks = Debounce(quiet=0.15, longest=2.0)
     marks.mark_later("/v/f", 5.0)
     assert len(marks) == 1
@@ -86,7 +86,7 @@ def test_later_marks_come_at_their_time() -> None:
     assert marks.due(5.0) == ("/v/f",)
 
 
-def test_take_all_takes_what_is_not_due() -> None:
+def test_debounce_take_all_returns_paths_that_are_not_due() -> None:
     marks = Debounce(quiet=5, longest=9)
     marks.mark("/v/a.md", 1.0)
     marks.mark_later("/v/f", 7.0)
@@ -102,7 +102,7 @@ _events = st.lists(
 
 
 @given(_events, st.floats(0, 0.4), st.floats(0, 1.5), st.integers(1, 5))
-def test_every_mark_is_seen_within_the_longest_wait(
+def test_debounce_returns_every_mark_within_the_longest_wait(
     events: list[tuple[float, str, bool, bool, bool]], quiet: float, longest: float, collapse: int
 ) -> None:
     marks = Debounce(quiet, longest, collapse)

@@ -1,4 +1,4 @@
-"""The queue of missing vectors, without threads: each step is called by hand."""
+"""The queue of missing vectors, without threads: the test calls each step."""
 
 from vault_index.daemon.embedding_queue import EmbeddingQueue, Stepper
 from vault_index.daemon.progress_rate import ProgressRate
@@ -23,8 +23,8 @@ def queue_of(index: Steps) -> EmbeddingQueue:
     return EmbeddingQueue(Stepper(lambda: index), lambda work: work(), ProgressRate(lambda: 0.0), lambda: 0.0)
 
 
-def test_queue_looks_again_when_a_text_came_in_the_middle_of_a_pass() -> None:
-    """A step goes on behind the last one: a text that changed before that place needs another pass."""
+def test_embedding_queue_starts_another_pass_for_a_text_added_meanwhile() -> None:
+    """A step continues after the last one, so a text changed before that place needs another pass."""
     index = Steps(False, True, True)
     queue = queue_of(index)
     queue.more()
@@ -36,7 +36,7 @@ def test_queue_looks_again_when_a_text_came_in_the_middle_of_a_pass() -> None:
     assert queue.next_at is None
 
 
-def test_queue_ends_after_a_pass_without_new_texts() -> None:
+def test_embedding_queue_stops_after_a_pass_without_new_texts() -> None:
     queue = queue_of(Steps(False, False, True))
     queue.more()
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""A daemon that is stopped, or has other settings: every way in gives the same answer, and says what is missing."""
+"""A suspended daemon, or one with other settings: every entry point gives the same answer and names the problem."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def stopped(daemon: Process, patch: pytest.MonkeyPatch) -> Iterator[None]:
             os.kill(daemon.pid, signal.SIGCONT)
 
 
-def test_a_stopped_daemon_changes_no_answer(world: World, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suspended_daemon_changes_no_answer(world: World, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     world.write("b.md", "# Beta\n\nanother aardvark\n")
     daemon = world.daemon()
     questions = [("search", "aardvark"), ("list",), ("get", "a.md"), ("recall", "aardvark")]
@@ -78,7 +78,7 @@ def test_a_stopped_daemon_changes_no_answer(world: World, run: Run, monkeypatch:
     assert added["created"] is True
 
 
-def test_a_question_does_not_wait_for_a_daemon_that_hung_a_moment_ago(
+def test_search_skips_the_greeting_of_a_daemon_that_hung_recently(
     world: World, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_greeting(monkeypatch, 0.2)

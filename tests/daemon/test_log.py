@@ -1,4 +1,4 @@
-"""The log: one line an event, and nothing of what a note says."""
+"""The log: one line per event, without any text of notes."""
 
 import json
 import logging
@@ -16,7 +16,7 @@ def line(caplog: pytest.LogCaptureFixture, *, timed: bool = True) -> str:
     return KeyValueFormatter(timed=timed).format(caplog.records[-1])
 
 
-def test_a_line_has_keys_and_values(caplog: pytest.LogCaptureFixture) -> None:
+def test_log_line_has_keys_and_values(caplog: pytest.LogCaptureFixture) -> None:
     logger = logging.getLogger("vault_index.daemon.test")
     caplog.set_level(logging.INFO)
     log_event(logger, logging.INFO, "saved", paths=3, seconds=0.5, path='a "b".md', name="ü", empty="", two="a\nb")
@@ -25,7 +25,7 @@ def test_a_line_has_keys_and_values(caplog: pytest.LogCaptureFixture) -> None:
     )
 
 
-def test_a_line_has_the_time_and_foreign_loggers_their_name(caplog: pytest.LogCaptureFixture) -> None:
+def test_log_line_has_a_time_and_the_name_of_a_foreign_logger(caplog: pytest.LogCaptureFixture) -> None:
     logging.getLogger("watchdog.x").warning("two words")
     written = line(caplog)
     assert written.startswith("time=20")
@@ -36,7 +36,7 @@ def fail() -> None:
     raise ValueError("the text of a note")
 
 
-def test_an_error_is_told_without_its_message(caplog: pytest.LogCaptureFixture) -> None:
+def test_log_omits_the_message_of_an_exception(caplog: pytest.LogCaptureFixture) -> None:
     try:
         fail()
     except ValueError as error:
@@ -47,14 +47,14 @@ def test_an_error_is_told_without_its_message(caplog: pytest.LogCaptureFixture) 
     assert "the text" not in line(caplog) + told
 
 
-def test_a_line_may_be_json(caplog: pytest.LogCaptureFixture) -> None:
+def test_log_line_can_be_json(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     log_event(logging.getLogger("vault_index.x"), logging.INFO, "saved", paths=3, path=Path("ü b.md"))
     told = json.loads(JsonFormatter().format(caplog.records[-1]))
     assert told == {"time": told["time"], "level": "info", "event": "saved", "paths": 3, "path": "ü b.md"}
 
 
-def test_it_goes_to_stderr_and_to_a_file_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_log_writes_to_stderr_and_to_a_private_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     logger = logging.getLogger("vault_index.x")
     with logging_to(tmp_path / "daemon.log", "info"):
         log_event(logger, logging.INFO, "hello")
@@ -66,14 +66,14 @@ def test_it_goes_to_stderr_and_to_a_file_of_ones_own(tmp_path: Path, capsys: pyt
     assert stat.S_IMODE((tmp_path / "daemon.log").stat().st_mode) == 0o600
 
 
-def test_under_journald_there_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_writes_no_file_under_journald(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (tmp_path / "journal").open("w+", encoding="utf-8") as journal:
         found = os.fstat(journal.fileno())
         monkeypatch.setattr(sys, "stderr", journal)
         monkeypatch.setenv("JOURNAL_STREAM", f"{found.st_dev}:{found.st_ino}")
         with logging_to(tmp_path / "daemon.log", "info"):
             log_event(logging.getLogger("vault_index.x"), logging.INFO, "hello")
-        monkeypatch.setenv("JOURNAL_STREAM", "8:1")  # of a service that started us
+        monkeypatch.setenv("JOURNAL_STREAM", "8:1")  # set by a parent service
         with logging_to(tmp_path / "other.log", "info"):
             log_event(logging.getLogger("vault_index.x"), logging.INFO, "hello")
         journal.seek(0)
@@ -82,7 +82,7 @@ def test_under_journald_there_is_no_file(tmp_path: Path, monkeypatch: pytest.Mon
     assert (tmp_path / "other.log").exists()
 
 
-def test_a_name_that_is_not_utf_8_is_a_line_as_well(tmp_path: Path) -> None:
+def test_log_accepts_names_that_are_not_utf_8(tmp_path: Path) -> None:
     handler = RotatingFile(tmp_path / "daemon.log")
     handler.setFormatter(JsonFormatter(timed=False))
     handler.emit(logging.makeLogRecord({"name": "vault_index", "msg": "not saved", "fields": {"path": "bad\udcff.md"}}))
@@ -90,7 +90,7 @@ def test_a_name_that_is_not_utf_8_is_a_line_as_well(tmp_path: Path) -> None:
     assert r'"path": "bad\udcff.md"' in (tmp_path / "daemon.log").read_text("utf-8")
 
 
-def test_the_file_stays_small(tmp_path: Path) -> None:
+def test_log_rotates_and_bounds_its_file(tmp_path: Path) -> None:
     handler = RotatingFile(tmp_path / "daemon.log", most_bytes=1000)
     for number in range(600):
         handler.handle(logging.makeLogRecord({"msg": f"event {number}", "levelno": logging.INFO}))
@@ -101,7 +101,7 @@ def test_the_file_stays_small(tmp_path: Path) -> None:
     assert "event 599" in (tmp_path / "daemon.log").read_text("utf-8")
 
 
-def test_a_file_that_cannot_be_written_stops_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_log_file_that_cannot_be_written_is_reported_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with logging_to(tmp_path / "no" / "such" / "folder.log", "info"):
         log_event(logging.getLogger("vault_index.x"), logging.INFO, "hello")
     assert capsys.readouterr().err.count("\n") == 1

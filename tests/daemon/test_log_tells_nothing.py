@@ -1,4 +1,4 @@
-"""Whatever is done and goes wrong: no word of a note, of a query or of a key gets into the log."""
+"""Whatever runs or fails: the log contains no word of a note, a query or a key."""
 
 import signal
 from contextlib import suppress
@@ -10,7 +10,7 @@ from vault_index.errors import VaultIndexError
 
 KEY = "sk-veryprivatekey123456"
 WORDS = ("xylophone", "quagmire", "zeppelin", "marzipan", "rutabaga", KEY)
-"""Each is written, asked or set in one of the ways below, and nowhere else."""
+"""Each word occurs in exactly one of the inputs below."""
 SERVER = f"""provider = "openai"
 api_key = "{KEY}"
 base_url = "http://127.0.0.1:9/v1"
@@ -19,7 +19,7 @@ dimensions = 8
 max_retries = 0"""
 
 
-def test_no_word_of_a_note_a_query_or_a_key_is_logged(world: World) -> None:
+def test_log_contains_no_word_of_a_note_a_query_or_a_key(world: World) -> None:
     config = world.home.config_file
     config.write_text(config.read_text("utf-8").replace('provider = "none"', SERVER), "utf-8")
     world.write("broken.md", "---\ntitle: [xylophone\n---\nThe xylophone.\n")

@@ -1,4 +1,4 @@
-"""Memories through the daemon: written at once whatever else it does, and pruned by it where settings say so."""
+"""Memories through the daemon: written before its other work, and pruned by it if the settings say so."""
 
 import os
 import threading
@@ -17,7 +17,7 @@ HOUSEKEEPING = '[memory]\nauto_prune = true\narchive_after = "2 years"\n'
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A daemon with a memory that expired, and one that nobody uses."""
+    """A daemon with an expired and an unused memory."""
     with opened_world(tmp_path_factory.mktemp("memories"), HOUSEKEEPING) as world:
         world.write("a.md", "# Alpha\n\nthe aardvark\n")
         world.write("80-memory/over.md", "---\nexpires: 2020-01-01\n---\nOver.\n")
@@ -28,7 +28,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield world
 
 
-def test_a_memory_is_found_when_the_daemon_has_answered(running: World) -> None:
+def test_daemon_memory_is_searchable_once_the_write_is_answered(running: World) -> None:
     stored = running.ask("add", text="The buffalo likes mud.", tags=["animals"])
     assert stored["path"] in running.found("buffalo")
     running.ask("update", ref=stored["id"][:8], content="And grass.", append=True)
@@ -39,19 +39,19 @@ def test_a_memory_is_found_when_the_daemon_has_answered(running: World) -> None:
         running.ask("delete", ref="a.md")
     running.ask("delete", ref=[stored["id"]])
     assert running.found("buffalo") == set()
-    # The watcher also reports what the daemon wrote itself, and the daemon finds nothing new in it.
+    # The watcher also reports the daemon's own writes, and the daemon finds nothing new in them.
     assert running.ask("sync", embed=False)["changed"] == 0
     assert running.ask("status")["watch"]["missed"] == 0
 
 
-def test_the_daemon_prunes_and_archives_where_settings_say_so(running: World) -> None:
+def test_daemon_prunes_and_archives_if_configured(running: World) -> None:
     until(lambda: (running.vault / ".trash/80-memory/over.md").exists())
     until(lambda: "archived: " in (running.vault / "80-memory/old.md").read_text("utf-8"))
     until(lambda: [one["path"] for one in running.ask("list", state="archived")["results"]] == ["80-memory/old.md"])
     assert "archived: " not in (running.vault / "80-memory/lasting.md").read_text("utf-8")
 
 
-def test_vectors_of_a_server_follow_a_memory_in_the_background(world: World) -> None:
+def test_daemon_embeds_a_memory_in_the_background_with_a_server(world: World) -> None:
     arrived = threading.Event()
 
     def hold(request: Request, reply: Reply) -> Reply:
@@ -66,7 +66,7 @@ def test_vectors_of_a_server_follow_a_memory_in_the_background(world: World) -> 
         world.daemon(NO_PROXY="127.0.0.1", OPENAI_API_KEY="sk-test")
         until(lambda: server.texts != [] and world.ask("status")["index"]["pending"] == 0)
         server.fail_always(hold)
-        stored = world.ask("add", text="The buffalo likes mud.")  # nobody waits for a server
+        stored = world.ask("add", text="The buffalo likes mud.")  # a write does not wait for the server
         assert stored["degraded"] == ["vector: pending for 1 of its passages"]
         assert world.ask("status")["index"]["pending"] == 1
         found = world.ask("search", query="buffalo")

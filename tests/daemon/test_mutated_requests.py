@@ -1,4 +1,4 @@
-"""Whatever a client sends, it is answered, no answer is a defect, and the daemon goes on."""
+"""Every request gets a reply, no reply reports a defect, and the daemon keeps running."""
 
 import json
 import socket
@@ -20,7 +20,7 @@ _HERE_ALONE: list[tuple[str, dict[str, Any]]] = [
     ("sync", {"paths": ["/nowhere"], "dry_run": True, "embed": False}),
     ("ping", {}),
 ]
-"""Requests that only this machine may make."""
+"""Requests that only a local client may make."""
 GOOD = [
     {"v": 1, "id": 7, "method": method, "params": params, "format": form}
     for (method, params), form in zip(
@@ -30,7 +30,7 @@ GOOD = [
 
 
 class Line:
-    """A connection that is made again when the daemon hangs up, as it does after what is no request."""
+    """A connection that reconnects when the daemon hangs up after an invalid request."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -43,7 +43,7 @@ class Line:
         self._replies = self._socket.makefile("rb")
 
     def ask(self, line: bytes) -> dict[str, Any]:
-        """Return the answer without the steps of progress."""
+        """Return the answer without progress messages."""
         for _ in range(2):
             with suppress(BrokenPipeError, ConnectionResetError):
                 self._socket.sendall(line)
@@ -60,7 +60,7 @@ class Line:
         self._socket.close()
 
 
-def test_mutated_requests_are_answered_without_a_defect(running: World) -> None:
+def test_daemon_answers_mutated_requests_without_a_defect(running: World) -> None:
     line = Line(running)
     kinds = set()
     for frame in mutated(GOOD):
@@ -86,7 +86,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-def test_a_value_of_a_wrong_type_is_named_with_what_was_wanted(running: World) -> None:
+def test_daemon_names_a_parameter_of_a_wrong_type_and_the_expected_type(running: World) -> None:
     for method, params, message in WRONG:
         with pytest.raises(UsageError) as caught:
             running.ask(method, **params)
@@ -94,11 +94,11 @@ def test_a_value_of_a_wrong_type_is_named_with_what_was_wanted(running: World) -
         assert type(caught.value) is UsageError
 
 
-def test_null_is_a_parameter_that_was_not_given(running: World) -> None:
+def test_daemon_treats_null_as_an_absent_parameter(running: World) -> None:
     assert running.ask("search", query="aardvark", limit=None, fuzzy=None, tags=None)["results"]
 
 
-def test_an_id_that_no_reply_can_carry_is_answered_without_one(running: World) -> None:
+def test_daemon_answers_an_invalid_request_id_with_null(running: World) -> None:
     for ident in ("NaN", "1e400", "1.5", "[1]", "{}"):
         line = Line(running)
         answer = line.ask(f'{{"v": 1, "id": {ident}, "method": "ping"}}\n'.encode())

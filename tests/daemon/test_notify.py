@@ -1,4 +1,4 @@
-"""What systemd hears."""
+"""Messages to systemd."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ from vault_index.daemon.system import notify, watchdog_interval
 
 
 @pytest.mark.parametrize("abstract", [False, True])
-def test_the_message_arrives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, abstract: bool) -> None:
+def test_notify_sends_to_the_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, abstract: bool) -> None:
     name = f"@vault-index-test-{os.getpid()}" if abstract else str(tmp_path / "n.sock")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         try:
@@ -25,7 +25,7 @@ def test_the_message_arrives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ab
 
 
 @pytest.mark.parametrize("address", ["", "/nonexistent/socket", "/" + "x" * 200])
-def test_nobody_listens(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+def test_notify_ignores_a_missing_socket(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     monkeypatch.setenv("NOTIFY_SOCKET", address)
     notify("READY=1")
 
@@ -40,7 +40,7 @@ def test_nobody_listens(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
         ("x", None, None),
     ],
 )
-def test_the_watchdog_interval(
+def test_watchdog_interval_is_half_the_limit_for_this_process(
     monkeypatch: pytest.MonkeyPatch, limit: str, pid: int | None, interval: float | None
 ) -> None:
     monkeypatch.setenv("WATCHDOG_USEC", limit)

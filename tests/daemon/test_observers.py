@@ -30,13 +30,13 @@ TABLE = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
         ("/home", "fuse.sshfs"),
     ],
 )
-def test_the_kind_that_gives_no_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, kind: str) -> None:
+def test_silent_filesystem_names_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, kind: str) -> None:
     table = tmp_path / "mountinfo"
     table.write_text(TABLE)
     monkeypatch.setattr(mounts, "_TABLE", str(table))
     assert silent_filesystem(folder) == kind
 
 
-def test_where_the_system_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_filesystem_is_empty_without_a_mount_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mounts, "_TABLE", "/nowhere/mountinfo")
     assert silent_filesystem("/") == ""

@@ -1,4 +1,4 @@
-"""A socket is trusted only if nobody else can have put it there, and a process only if it is this user's."""
+"""A socket is trusted only if no other user can have created it, a process only if it belongs to this user."""
 
 import json
 import os
@@ -41,7 +41,7 @@ while True:
             stream.write(json.dumps({"id": ident, "result": answer}).encode() + b"\\n")
             stream.flush()
 """
-"""A server of an attacker: notes what it is told, and answers whatever it is asked."""
+"""A server of an attacker: logs its input and answers every request."""
 
 CALL = """
 import socket, sys
@@ -65,7 +65,7 @@ def shared() -> Iterator[Path]:
 
 @pytest.fixture
 def deep(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home whose path is too long for a socket, so that it lies in the folder for temporary files."""
+    """A home whose path is too long for a socket, so the socket lies in the folder for temporary files."""
     for name in [name for name in os.environ if name.startswith("VAULT_INDEX_")]:
         monkeypatch.delenv(name)
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
@@ -91,7 +91,7 @@ def listening(path: Path) -> socket.socket:
 
 
 @needs_root
-def test_the_daemon_of_another_user_is_told_nothing(
+def test_client_sends_nothing_to_the_daemon_of_another_user(
     deep: Path, shared: Path, vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["init", str(vault), "--provider", "none", "--quiet"]) == 0
@@ -113,7 +113,7 @@ def test_the_daemon_of_another_user_is_told_nothing(
 
 
 @needs_root
-def test_no_daemon_starts_in_the_folder_of_another_user(deep: Path, shared: Path) -> None:
+def test_private_folder_refuses_a_folder_of_another_user(deep: Path, shared: Path) -> None:
     places = find_home()
     did_as_nobody("import os, sys; os.mkdir(sys.argv[1], 0o777)", places.runtime_dir)
     with pytest.raises(VaultIndexError, match="belongs to another user"):
@@ -121,7 +121,7 @@ def test_no_daemon_starts_in_the_folder_of_another_user(deep: Path, shared: Path
 
 
 @needs_root
-def test_a_link_of_another_user_is_no_folder(deep: Path, shared: Path, tmp_path: Path) -> None:
+def test_private_folder_refuses_a_symlink_of_another_user(deep: Path, shared: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir(mode=0o700)
     places = find_home()
     did_as_nobody("import os, sys; os.symlink(*sys.argv[1:])", tmp_path / "mine", places.runtime_dir)
@@ -133,8 +133,8 @@ def test_a_link_of_another_user_is_no_folder(deep: Path, shared: Path, tmp_path:
 
 
 @needs_root
-def test_a_process_of_another_user_is_told_nothing_whoever_owns_the_file(shared: Path) -> None:
-    """As after a swap between the look at the file and the connection."""
+def test_connect_refuses_a_process_of_another_user_behind_an_own_file(shared: Path) -> None:
+    """As after a swap between the check of the file and the connection."""
     path = shared / "s"
     with as_nobody(SERVE, path, shared / "heard"):
         os.chown(path, 0, 0)
@@ -145,7 +145,7 @@ def test_a_process_of_another_user_is_told_nothing_whoever_owns_the_file(shared:
 
 
 @needs_root
-def test_a_client_of_another_user_is_not_answered(shared: Path) -> None:
+def test_server_does_not_answer_another_user(shared: Path) -> None:
     asked = threading.Event()
 
     def answer(request: Request, progress: Progress) -> str:
@@ -164,7 +164,7 @@ def test_a_client_of_another_user_is_not_answered(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(("mode", "trusted"), [(0o700, True), (0o755, True), (0o775, False), (0o1777, False)])
-def test_only_a_folder_that_is_closed_to_others_can_be_trusted(tmp_path: Path, mode: int, trusted: bool) -> None:
+def test_socket_is_trusted_only_in_a_folder_closed_to_others(tmp_path: Path, mode: int, trusted: bool) -> None:
     path = tmp_path / "run" / "s"
     path.parent.mkdir()
     path.parent.chmod(mode)
@@ -178,7 +178,7 @@ def test_only_a_folder_that_is_closed_to_others_can_be_trusted(tmp_path: Path, m
             client.close()
 
 
-def test_what_is_no_socket_is_not_trusted(tmp_path: Path) -> None:
+def test_socket_check_refuses_files_links_and_missing_paths(tmp_path: Path) -> None:
     (tmp_path / "s").write_text("")
     (tmp_path / "l").symlink_to("nothing")
     assert not is_own_socket(tmp_path / "s")
@@ -186,7 +186,7 @@ def test_what_is_no_socket_is_not_trusted(tmp_path: Path) -> None:
     assert not is_own_socket(tmp_path / "nothing" / "s")
 
 
-def test_a_process_nobody_knows_is_not_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_is_own_process_refuses_unknown_and_foreign_peers(monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = socket.socketpair()
     with one, other:
         assert is_own_process(one)

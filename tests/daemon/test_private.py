@@ -1,4 +1,4 @@
-"""The daemon sends nothing that the settings on the disk keep, whether it has read them or not."""
+"""The daemon sends no text that the settings on disk keep local, loaded or not."""
 
 from tests.embeddings.replies import Reply, Request
 from tests.embeddings.server import EmbeddingServer
@@ -6,7 +6,7 @@ from tests.waiting import until
 from tests.world import World
 
 
-def test_settings_on_the_disk_hold_before_they_are_loaded(world: World) -> None:
+def test_daemon_obeys_privacy_settings_on_disk_before_loading_them(world: World) -> None:
     for n in range(8):
         world.write(f"{n}.md", f"Everybody may read number {n}.\n")
         world.write(f"private/{n}.md", f"The secret number {n}.\n")

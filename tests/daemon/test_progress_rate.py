@@ -1,4 +1,4 @@
-"""How fast long work goes, computed from what was reported of it."""
+"""The rate of long work, computed from its reports."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from vault_index.results.status import WorkStatus
 
 
 class Meter(ProgressRate):
-    """A rate with a clock of its own."""
+    """A rate with its own clock."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -27,18 +27,18 @@ def meter() -> Meter:
     return Meter()
 
 
-def test_rate_and_time_left(meter: Meter) -> None:
+def test_progress_rate_reports_rate_and_time_left(meter: Meter) -> None:
     meter.run("text", range(1, 22), 100, 0.1)
     assert meter.state() == WorkStatus("text", 21, 100, 10.0, 8)
 
 
-def test_short_work_is_not_reported(meter: Meter) -> None:
+def test_progress_rate_hides_short_work(meter: Meter) -> None:
     assert meter.state() is None
     meter.run("text", range(1, 6), 5, 0.1)
     assert meter.state() is None
 
 
-def test_finished_work_is_reported_no_more_and_leaves_no_rate(meter: Meter) -> None:
+def test_progress_rate_ends_with_the_work(meter: Meter) -> None:
     meter.run("text", range(1, 5), 9, 1)
     meter.over()
     assert meter.state() is None
@@ -46,7 +46,7 @@ def test_finished_work_is_reported_no_more_and_leaves_no_rate(meter: Meter) -> N
     assert meter.state() is None
 
 
-def test_an_interruption_keeps_the_rate(meter: Meter) -> None:
+def test_progress_rate_survives_an_interruption(meter: Meter) -> None:
     meter.run("text", range(1, 21), 100, 0.1)
     meter.report("text", 1, 1)  # a saved file
     meter.run("text", range(1, 11), 80, 0.1)
@@ -56,22 +56,22 @@ def test_an_interruption_keeps_the_rate(meter: Meter) -> None:
     assert work.rate == pytest.approx(10, abs=0.5)
 
 
-def test_another_stage_has_another_rate(meter: Meter) -> None:
+def test_progress_rate_is_kept_per_stage(meter: Meter) -> None:
     meter.run("text", range(1, 21), 20, 0.1)
     meter.run("embed", range(16, 49, 16), 160, 2)
     assert meter.state() == WorkStatus("embed", 48, 160, 8.0, 14)
 
 
-def test_only_the_last_half_minute_counts(meter: Meter) -> None:
+def test_progress_rate_counts_only_the_last_30_seconds(meter: Meter) -> None:
     meter.run("text", range(1, 1001), 2000, 0.01)
     meter.run("text", range(1001, 1062), 2000, 1)
     assert meter.state() == WorkStatus("text", 1061, 2000, 1.0, 939)
-    meter.now += 31  # silence is not believed for ever
+    meter.now += 31  # silence for 30 seconds ends it
     assert meter.state() is None
 
 
 @pytest.mark.parametrize("done", [range(1, 5), [1] * 4])
-def test_without_a_total_or_a_rate_the_end_is_unknown(meter: Meter, done: Sequence[int]) -> None:
+def test_progress_rate_has_no_end_without_a_total_or_a_rate(meter: Meter, done: Sequence[int]) -> None:
     meter.run("read", done, 0 if isinstance(done, range) else 9, 1)
     work = meter.state()
     assert work is not None

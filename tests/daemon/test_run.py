@@ -1,4 +1,4 @@
-"""The daemon as a process: found by its socket, alone in its home, quick to end, and unharmed by a kill."""
+"""The daemon as a process: reachable by its socket, one per home, quick to stop, and unharmed by a kill."""
 
 import shutil
 import signal
@@ -16,7 +16,7 @@ from vault_index.cli import main
 from vault_index.errors import BusyError
 
 TENDING = {"WATCHDOG_USEC": "200000"}
-"""Makes a daemon look at its sources every 0.1 seconds."""
+"""Makes a daemon check its sources every 0.1 seconds."""
 
 
 def codes(world: World) -> list[str]:
@@ -43,12 +43,12 @@ def test_daemon_answers_and_follows_the_files(running: World) -> None:
     assert stat.S_IMODE(running.home.socket_path.parent.stat().st_mode) == 0o700
 
 
-def test_the_privacy_ledger_is_shown_while_a_daemon_runs(running: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_privacy_works_while_a_daemon_runs(running: World, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--home", str(running.home.data_dir), "status", "--privacy"]) == 0
     assert capsys.readouterr().err == ""
 
 
-def test_the_daemon_repairs_its_own_index(running: World) -> None:
+def test_daemon_repairs_its_own_index(running: World) -> None:
     connection = apsw.Connection(str(running.home.index_db))
     connection.set_busy_timeout(int(PATIENCE * 1000))  # the daemon may be writing
     connection.execute("DELETE FROM chunk_fts")
@@ -62,7 +62,7 @@ def test_the_daemon_repairs_its_own_index(running: World) -> None:
 # --- its beginning and its end ---------------------------------------------------------------------------------------
 
 
-def test_a_second_daemon_is_refused_and_sigterm_ends_the_first(world: World) -> None:
+def test_daemon_refuses_a_second_one_and_stops_on_sigterm(world: World) -> None:
     first = world.daemon()
     second = world.start_daemon()
     assert second.wait(PATIENCE) == 5
@@ -74,7 +74,7 @@ def test_a_second_daemon_is_refused_and_sigterm_ends_the_first(world: World) -> 
     assert not world.home.socket_path.exists()
 
 
-def test_a_daemon_that_ends_in_the_middle_of_work_is_continued_by_the_next(world: World) -> None:
+def test_daemon_continues_work_that_an_earlier_one_left(world: World) -> None:
     for number in range(200):
         world.write(f"{number % 10}/{number}.md", f"# {number}\n\n" + "some words of prose.\n" * 50)
     daemon = world.start_daemon()
@@ -94,7 +94,7 @@ VaultIndex.repair = endless
 """
 
 
-def test_a_daemon_that_is_stopped_in_a_job_did_not_die(world: World) -> None:
+def test_daemon_stopped_in_a_job_is_not_reported_as_died(world: World) -> None:
     world.first = ENDLESS_JOB
     daemon, client = world.daemon(), world.connected()
     assert client is not None
@@ -108,7 +108,7 @@ def test_a_daemon_that_is_stopped_in_a_job_did_not_die(world: World) -> None:
         assert index.doctor().problems == ()
 
 
-def test_what_a_killed_daemon_left_is_named_and_taken_over(world: World) -> None:
+def test_daemon_takes_over_after_a_killed_one_that_doctor_names(world: World) -> None:
     world.daemon().end(signal.SIGKILL)
     assert world.home.socket_path.exists()
     assert not world.listens()
@@ -124,7 +124,7 @@ def test_what_a_killed_daemon_left_is_named_and_taken_over(world: World) -> None
 # --- settings, sources and watches that change -----------------------------------------------------------------------
 
 
-def test_sighup_takes_the_new_configuration_unless_it_is_broken(world: World, tmp_path: Path) -> None:
+def test_daemon_reloads_a_valid_configuration_on_sighup(world: World, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other/c.md").write_text("the cassowary", "utf-8")
     daemon = world.daemon()
@@ -145,7 +145,7 @@ def test_sighup_takes_the_new_configuration_unless_it_is_broken(world: World, tm
     until(lambda: world.found("cassowary") == set())
 
 
-def test_a_source_may_come_later_vanish_and_come_back(world: World, tmp_path: Path) -> None:
+def test_daemon_follows_a_source_that_appears_vanishes_and_returns(world: World, tmp_path: Path) -> None:
     later, sessions = tmp_path / "later", tmp_path / "share/opencode"
     world.more = "[sessions.opencode]\nenabled = true\n"
     world.configure(world.vault, later)
@@ -183,7 +183,7 @@ os.scandir = hanging
 """
 
 
-def test_a_daemon_ends_while_a_share_hangs(world: World) -> None:
+def test_daemon_stops_while_a_network_share_hangs(world: World) -> None:
     world.more = 'backend = "polling"\n'
     world.configure()
     world.first = HANGING_SHARE

@@ -1,4 +1,4 @@
-"""A real watch on a database that a client writes: every write is noticed, and nothing else."""
+"""A real watch on a database that a client writes: it notices every write, and nothing else."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ _RECORDED = Path(__file__).resolve().parent.parent.parent / "fixtures/sessions/c
 
 
 class Watched(SessionWatch):
-    """A watch that keeps the paths it marks."""
+    """A watch that records its marks."""
 
     def __init__(self, source: SessionSource, backend: str) -> None:
         self.marks: list[str] = []
@@ -51,12 +51,12 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture
 def codex(tmp_path: Path) -> SessionSource:
-    """A client whose files lie in a folder of each day."""
+    """A client with one folder of files per day."""
     (tmp_path / "codex/sessions/2026/11/22").mkdir(parents=True)
     return SessionSource(Config(clients={"codex": ClientConfig(data=(str(tmp_path / "codex"),))}), "codex")
 
 
-def test_a_turn_is_noticed(client: Client, start: Start) -> None:
+def test_session_watch_notices_a_turn(client: Client, start: Start) -> None:
     watch = start()
     assert watch.backend == "native"
     client.user("Hello")
@@ -64,7 +64,7 @@ def test_a_turn_is_noticed(client: Client, start: Start) -> None:
     assert set(watch.marks) == {str(client.path.parent)}
 
 
-def test_a_write_without_an_event_is_noticed_by_asking(client: Client, start: Start) -> None:
+def test_session_watch_polls_for_a_write_without_an_event(client: Client, start: Start) -> None:
     watch = start("polling")
     watch.tend()
     assert watch.marks == []
@@ -74,7 +74,7 @@ def test_a_write_without_an_event_is_noticed_by_asking(client: Client, start: St
     assert len(watch.marks) == 1
 
 
-def test_reading_is_no_change(client: Client, start: Start, tmp_path: Path) -> None:
+def test_session_watch_ignores_reads_and_other_files(client: Client, start: Start, tmp_path: Path) -> None:
     watch = start()
     source = opencode_source(tmp_path / "opencode")
     source.scan_places([""])
@@ -89,7 +89,7 @@ def test_reading_is_no_change(client: Client, start: Start, tmp_path: Path) -> N
     until(lambda: len(watch.marks) > first)
 
 
-def test_a_folder_that_comes_later_is_watched_from_then_on(start: Start, tmp_path: Path) -> None:
+def test_session_watch_starts_when_the_folder_appears(start: Start, tmp_path: Path) -> None:
     watch = start()
     (tmp_path / "opencode").mkdir()
     client = Client(tmp_path / "opencode/opencode.db")
@@ -104,7 +104,7 @@ def _rollout() -> Path:
     return min((_RECORDED / "sessions").rglob("*.jsonl"))
 
 
-def test_a_file_in_the_folder_of_a_new_day_is_noticed_and_stands_for_its_session(
+def test_session_watch_notices_a_file_in_the_folder_of_a_new_day(
     tmp_path: Path, start: Start, codex: SessionSource
 ) -> None:
     watch, source = start("auto", codex), codex
@@ -117,7 +117,7 @@ def test_a_file_in_the_folder_of_a_new_day_is_noticed_and_stands_for_its_session
     lines = _rollout().read_text("utf-8").splitlines(keepends=True)
     file.write_text("".join(lines[:9]), "utf-8")
     until(lambda: str(file) in watch.marks)
-    assert source.relative(str(file)) == ""  # nobody knows whose it is
+    assert source.relative(str(file)) == ""  # its session is not known yet
     (ref,) = source.scan_places([""]).refs
     watch.marks.clear()
     with file.open("a", encoding="utf-8") as rest:
@@ -133,7 +133,7 @@ def test_a_file_in_the_folder_of_a_new_day_is_noticed_and_stands_for_its_session
 
 
 @pytest.mark.parametrize("why", ["silent_filesystem", "exhausted"])
-def test_folders_that_get_no_events_are_asked(
+def test_session_watch_polls_folders_without_events(
     tmp_path: Path, start: Start, codex: SessionSource, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sessions, why, lambda folder: "nfs")

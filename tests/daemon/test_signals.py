@@ -1,4 +1,4 @@
-"""Signals and dying threads reach the main thread as words, at once."""
+"""Signals and thread failures reach the main thread as events, at once."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from vault_index.daemon.signals import EventQueue
 @pytest.mark.parametrize(
     ("number", "word"), [(signal.SIGTERM, "stop"), (signal.SIGINT, "stop"), (signal.SIGHUP, "reload")]
 )
-def test_a_signal_is_a_word(number: signal.Signals, word: str) -> None:
+def test_event_queue_turns_a_signal_into_an_event(number: signal.Signals, word: str) -> None:
     before = signal.getsignal(number)
     with EventQueue() as inbox:
         os.kill(os.getpid(), number)
@@ -22,7 +22,7 @@ def test_a_signal_is_a_word(number: signal.Signals, word: str) -> None:
     assert signal.getsignal(number) is before
 
 
-def test_a_signal_wakes_who_waits() -> None:
+def test_event_queue_wakes_on_a_signal() -> None:
     with EventQueue() as inbox:
         for delay in (0.0, 0.001, 0.01, 0.05):
             timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGHUP))
@@ -31,7 +31,7 @@ def test_a_signal_wakes_who_waits() -> None:
             timer.join()
 
 
-def test_words_of_other_threads_come_in_order() -> None:
+def test_event_queue_keeps_the_order_of_other_threads() -> None:
     def say_three() -> None:
         for _ in range(3):
             inbox.put("reloaded")
@@ -44,7 +44,7 @@ def test_words_of_other_threads_come_in_order() -> None:
         thread.join()
 
 
-def test_a_thread_that_dies_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_event_queue_reports_a_thread_that_died_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
     def die() -> None:
         raise ValueError("the text of a note")
 

@@ -8,7 +8,7 @@ from vault_index.daemon.system import give_way, share_heap, trim_memory
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have a priority of their own on Linux alone")
-def test_the_thread_that_works_gives_way_and_the_others_do_not() -> None:
+def test_give_way_lowers_the_priority_of_its_thread_only() -> None:
     seen: list[int] = []
 
     def work() -> None:
@@ -23,7 +23,7 @@ def test_the_thread_that_works_gives_way_and_the_others_do_not() -> None:
     assert os.getpriority(os.PRIO_PROCESS, 0) == before
 
 
-def test_another_c_library_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_system_calls_are_skipped_without_glibc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vault_index.daemon.system.ctypes.CDLL", lambda name: object())
     trim_memory()
     share_heap()

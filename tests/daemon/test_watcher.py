@@ -1,4 +1,4 @@
-"""A real watcher over a real folder: whatever happens to the files, the index ends up with the same texts."""
+"""A real watcher on a real folder: whatever happens to the files, the index ends up with the same texts."""
 
 import errno
 import logging
@@ -26,7 +26,7 @@ from vault_index.sources.vault import VaultSource
 
 @dataclass
 class Scene:
-    """A vault that is watched, and a place beside it."""
+    """A watched vault and a folder outside it."""
 
     vault: Path
     outside: Path
@@ -40,8 +40,8 @@ class Scene:
         file.write_text(text, "utf-8")
 
     def settle(self) -> None:
-        """Wait until the index equals the folder, in which nothing happens any more."""
-        files = read_folder(self.vault)  # once: to read them again and again would starve the other threads
+        """Wait until the index equals the idle folder."""
+        files = read_folder(self.vault)  # once: repeated reads would starve the other threads
         until(lambda: self.index.rows == files)
 
 
@@ -148,16 +148,16 @@ def do(scene: Scene, action: str) -> None:
 
 @pytest.mark.parametrize("action", ACTIONS)
 @pytest.mark.parametrize("backend", ["native", "polling"])
-def test_the_index_follows(start: Start, action: str, backend: str) -> None:
+def test_watcher_updates_the_index_after_every_action(start: Start, action: str, backend: str) -> None:
     scene = start(backend)
     assert scene.watcher.backend == backend
     scene.marks.clear()
     do(scene, action)
     scene.settle()
-    until(lambda: scene.marks)  # from events, no timer
+    until(lambda: scene.marks)  # from events, not from the timer
 
 
-def test_what_is_written_into_a_folder_that_came_or_was_renamed_is_seen(start: Start) -> None:
+def test_watcher_sees_files_written_into_new_or_renamed_folders(start: Start) -> None:
     scene = start()
     for action, path in (
         ("new folders", "x/y/z/later.md"),
@@ -171,7 +171,7 @@ def test_what_is_written_into_a_folder_that_came_or_was_renamed_is_seen(start: S
         assert path in scene.index.rows
 
 
-def test_a_symlinked_root(start: Start, tmp_path: Path) -> None:
+def test_watcher_follows_a_symlinked_root(start: Start, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "vault")
     scene = start(root=link)
@@ -181,7 +181,7 @@ def test_a_symlinked_root(start: Start, tmp_path: Path) -> None:
     assert all(path.startswith(str(link)) for path, *_ in scene.marks)
 
 
-def test_noise_marks_nothing(start: Start) -> None:
+def test_watcher_ignores_noise(start: Start) -> None:
     scene = start()
     scene.marks.clear()
     for path in (".obsidian/workspace.json", ".git/index", ".trash/old.md", "folder/picture.png", "a.md.tmp"):
@@ -195,7 +195,7 @@ def test_noise_marks_nothing(start: Start) -> None:
     ("rule", "place"),
     [(".vaultignore", ""), ("folder/.vaultignore", "folder"), (".obsidian/app.json", "")],
 )
-def test_changed_rules_mark_what_they_concern(start: Start, rule: str, place: str) -> None:
+def test_watcher_marks_the_folder_of_changed_rules(start: Start, rule: str, place: str) -> None:
     scene = start()
     scene.marks.clear()
     scene.write(rule, "{}")
@@ -205,7 +205,7 @@ def test_changed_rules_mark_what_they_concern(start: Start, rule: str, place: st
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 @pytest.mark.parametrize("backend", ["native", "polling"])
 @pytest.mark.parametrize("when", ["before", "later"])
-def test_a_folder_that_may_be_read_again(start: Start, tmp_path: Path, backend: str, when: str) -> None:
+def test_watcher_reads_a_folder_readable_again(start: Start, tmp_path: Path, backend: str, when: str) -> None:
     folder = tmp_path / "vault" / "folder"
     scene = start(backend)
     scene.settle()
@@ -224,7 +224,7 @@ def test_a_folder_that_may_be_read_again(start: Start, tmp_path: Path, backend: 
     scene.settle()
 
 
-def test_what_comes_and_goes_between_two_polls_marks_its_folder(start: Start) -> None:
+def test_watcher_marks_the_folder_of_a_file_that_lived_between_polls(start: Start) -> None:
     scene = start("polling")
     scene.marks.clear()
     scene.write("folder/short.md")
@@ -232,7 +232,7 @@ def test_what_comes_and_goes_between_two_polls_marks_its_folder(start: Start) ->
     until(lambda: (str(scene.vault / "folder"), True, False) in scene.marks)
 
 
-def test_links_to_folders_mark_themselves(start: Start) -> None:
+def test_watcher_marks_links_to_folders(start: Start) -> None:
     scene = start()
     (scene.vault / "door").symlink_to(scene.vault / "folder")
     until(lambda: any(path.endswith("/door") for path, *_ in scene.marks))
@@ -242,7 +242,7 @@ def test_links_to_folders_mark_themselves(start: Start) -> None:
 
 
 @pytest.mark.parametrize("backend", ["native", "polling"])
-def test_what_a_followed_link_leads_to_is_watched(
+def test_watcher_watches_the_target_of_a_followed_link(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str
 ) -> None:
     monkeypatch.setattr(observers, "POLL_SECONDS", 0.05)
@@ -261,7 +261,7 @@ def test_what_a_followed_link_leads_to_is_watched(
 
 
 @pytest.mark.parametrize("backend", ["native", "polling"])
-def test_a_root_that_goes_and_comes_back(start: Start, backend: str) -> None:
+def test_watcher_resumes_when_its_root_returns(start: Start, backend: str) -> None:
     scene = start(backend)
     scene.vault.rename(scene.outside / "vault")
     scene.watcher.tend()
@@ -274,7 +274,7 @@ def test_a_root_that_goes_and_comes_back(start: Start, backend: str) -> None:
     scene.settle()
 
 
-def test_a_root_that_is_replaced(start: Start) -> None:
+def test_watcher_follows_a_replaced_root(start: Start) -> None:
     scene = start()
     scene.vault.rename(scene.outside / "old")
     scene.write("fresh.md")
@@ -285,7 +285,7 @@ def test_a_root_that_is_replaced(start: Start) -> None:
     scene.settle()
 
 
-def test_a_root_that_was_never_there(tmp_path: Path) -> None:
+def test_watcher_starts_when_its_root_appears(tmp_path: Path) -> None:
     marks: list[str] = []
     source = VaultSource(SourceConfig(name="notes", path=tmp_path / "vault"))
     watcher = Watcher([source], lambda path, **_flags: marks.append(path), "auto")
@@ -299,7 +299,7 @@ def test_a_root_that_was_never_there(tmp_path: Path) -> None:
 
 
 def refuse(patch: pytest.MonkeyPatch, code: int) -> None:
-    """Have the system grant no native watch."""
+    """Make the system refuse native watches."""
 
     def refused(_wanted: observers.Wanted) -> None:
         raise OSError(code, os.strerror(code))
@@ -308,7 +308,7 @@ def refuse(patch: pytest.MonkeyPatch, code: int) -> None:
 
 
 @pytest.mark.parametrize(("code", "limit"), [(errno.ENOSPC, "max_user_watches"), (errno.EMFILE, "max_user_instances")])
-def test_it_polls_while_the_system_refuses(
+def test_watcher_polls_while_the_system_refuses_native_watches(
     start: Start, monkeypatch: pytest.MonkeyPatch, code: int, limit: str
 ) -> None:
     monkeypatch.setattr(watcher, "_NATIVE_AGAIN_SECONDS", 0)
@@ -328,7 +328,7 @@ def test_it_polls_while_the_system_refuses(
     scene.settle()
 
 
-def test_it_polls_when_the_limit_is_reached_later(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_watcher_polls_when_the_limit_is_reached_later(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     scene = start("auto")
     assert scene.watcher.backend == "native"
     do(scene, "new folders")
@@ -345,7 +345,7 @@ def test_it_polls_when_the_limit_is_reached_later(start: Start, monkeypatch: pyt
     scene.settle()
 
 
-def test_dropped_events_mark_every_root(start: Start) -> None:
+def test_watcher_marks_every_root_after_dropped_events(start: Start) -> None:
     scene = start()
     scene.marks.clear()
     logging.getLogger("watchdog.observers.inotify_c").warning("Inotify queue overflowed; filesystem events were lost")
@@ -353,7 +353,7 @@ def test_dropped_events_mark_every_root(start: Start) -> None:
 
 
 @pytest.mark.parametrize("thread", ["dispatcher", "emitter", "reader"])
-def test_a_watch_that_died_is_begun_again(start: Start, thread: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_watcher_restarts_a_watch_that_died(start: Start, thread: str, caplog: pytest.LogCaptureFixture) -> None:
     scene = start()
     observer = scene.watcher._watches[0]._observer
     assert observer is not None
@@ -369,7 +369,7 @@ def test_a_watch_that_died_is_begun_again(start: Start, thread: str, caplog: pyt
     scene.settle()
 
 
-def test_a_file_system_without_events_is_polled_from_the_start(
+def test_watcher_polls_a_file_system_without_events(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = tmp_path / "mountinfo"
@@ -382,13 +382,13 @@ def test_a_file_system_without_events_is_polled_from_the_start(
 
 
 def watches() -> int:
-    """How many folders this process watches."""
+    """Return the number of folders that this process watches."""
     infos = (Path("/proc/self/fdinfo") / number for number in os.listdir("/proc/self/fd"))
     return sum(info.read_text().count("inotify wd:") for info in infos if info.exists())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts inotify watches")
-def test_what_holds_no_notes_takes_no_watch(start: Start) -> None:
+def test_watcher_takes_no_watch_for_folders_without_notes(start: Start) -> None:
     start_of_all = watches()
     scene = start()
     ours = watches() - start_of_all
@@ -403,7 +403,7 @@ def test_what_holds_no_notes_takes_no_watch(start: Start) -> None:
     until(lambda: "kept/new.md" in scene.index.rows and taken() == 1)
 
 
-def test_noise_is_what_cannot_concern_a_document() -> None:
+def test_is_noise_skips_paths_without_documents() -> None:
     noise = {
         ("b", False), ("a.png", False), (".git", True), (".git/a.md", False), ("b/.c/a.md", False),
         ("node_modules/x/a.md", False), (".a.md", False),

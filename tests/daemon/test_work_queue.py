@@ -1,4 +1,4 @@
-"""What is due comes by its priority, of one priority in its order, and nobody waits for what is there."""
+"""Due work runs by priority, and in order within one priority, without waiting."""
 
 import threading
 
@@ -22,7 +22,7 @@ def carry_out_all(queue: WorkQueue) -> None:
         next_work()
 
 
-def test_the_most_urgent_comes_first_and_one_priority_in_its_order() -> None:
+def test_work_queue_runs_by_priority_then_order() -> None:
     queue, done = WorkQueue({}, Clock()), list[str]()
     for priority, name in (
         (Priority.REQUEST, "sync"),
@@ -38,7 +38,7 @@ def test_the_most_urgent_comes_first_and_one_priority_in_its_order() -> None:
     assert done == ["add", "delete", "settings", "rest of a sync", "sync", "embed"]
 
 
-def test_timers_have_their_place_among_what_was_put() -> None:
+def test_work_queue_runs_timers_among_queued_work() -> None:
     clock, done = Clock(), list[str]()
     times: dict[Priority, float | None] = {Priority.SAVED_FILES: 100.5, Priority.VECTORS: 99.0}
 
@@ -62,7 +62,7 @@ def test_timers_have_their_place_among_what_was_put() -> None:
     assert done[2:] == ["add", "SAVED_FILES"]
 
 
-def test_waiting_ends_with_work_a_sooner_timer_or_the_end() -> None:
+def test_work_queue_wait_ends_on_work_a_sooner_timer_or_close() -> None:
     clock, times = Clock(), [float("inf")]
     queue = WorkQueue({Priority.SAVED_FILES: Timer(lambda: times[0], lambda: None)}, clock)
     woken: list[str] = []

@@ -1,4 +1,4 @@
-"""The writer: saves before requests, requests before vectors, and no failure that ends or loses anything."""
+"""The writer: saves before requests, requests before vectors; no failure ends it or loses work."""
 
 import logging
 import threading
@@ -98,7 +98,7 @@ def result_of(job: Job) -> dict[str, Any]:
     return answer
 
 
-def test_it_reconciles_at_the_start_and_reads_what_is_marked(index: FakeIndex, writer: Writer) -> None:
+def test_writer_reconciles_at_start_and_reads_marked_paths(index: FakeIndex, writer: Writer) -> None:
     until(lambda: writer.state().pending == 0)
     assert index.syncs == [None]
     assert index.threads == {"writer"}
@@ -111,7 +111,7 @@ def test_it_reconciles_at_the_start_and_reads_what_is_marked(index: FakeIndex, w
     assert writer.state().watch.last_event is not None
 
 
-def test_long_work_says_how_far_it_is_until_it_is_over(
+def test_writer_reports_progress_until_long_work_ends(
     index: FakeIndex, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("vault_index.daemon.progress_rate._SHORT", 0.05)
@@ -128,12 +128,12 @@ def test_long_work_says_how_far_it_is_until_it_is_over(
     until(lambda: settled(index) and writer.state().work is None)
 
 
-def test_a_marked_folder_is_read_twice(index: FakeIndex, writer: Writer) -> None:
+def test_writer_reads_a_marked_folder_twice(index: FakeIndex, writer: Writer) -> None:
     writer.mark(str(index.root), folder=True)
     until(lambda: index.syncs.count((str(index.root),)) == 2)
 
 
-def test_after_work_comes_rest_once(index: FakeIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writer_rests_once_after_work(index: FakeIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vault_index.daemon.writer._REST_SECONDS", 0.02)
     rested: list[int] = []
     settings = Settings(Debounce(0.0, 0.1), Stepper(lambda: index), 0.0, rested=lambda: rested.append(index.steps))
@@ -149,7 +149,7 @@ def test_after_work_comes_rest_once(index: FakeIndex, monkeypatch: pytest.Monkey
     assert len(rested) == 2
 
 
-def test_very_many_paths_are_a_full_scan(index: FakeIndex, make: Make) -> None:
+def test_writer_scans_everything_for_very_many_paths(index: FakeIndex, make: Make) -> None:
     writer = make(quiet=0.0)
     for number in range(600):
         writer.mark(str(index.root / str(number) / "x.md"))
@@ -158,7 +158,7 @@ def test_very_many_paths_are_a_full_scan(index: FakeIndex, make: Make) -> None:
     assert set(index.syncs) == {None}
 
 
-def test_saves_come_between_the_steps_of_vectors(index: FakeIndex, make: Make) -> None:
+def test_writer_runs_saves_between_embedding_steps(index: FakeIndex, make: Make) -> None:
     write_many(index.root, 20)
     order: list[str] = []
     writer = make()
@@ -184,7 +184,7 @@ def test_saves_come_between_the_steps_of_vectors(index: FakeIndex, make: Make) -
     assert "vectors" in order[second:]
 
 
-def test_a_sync_request_answers_when_the_vectors_are_complete(index: FakeIndex, make: Make) -> None:
+def test_writer_answers_a_sync_when_the_vectors_are_complete(index: FakeIndex, make: Make) -> None:
     write_many(index.root, 9)
     writer = make()
     job = writer.submit("sync", {})
@@ -195,14 +195,14 @@ def test_a_sync_request_answers_when_the_vectors_are_complete(index: FakeIndex, 
     assert settled(index)
 
 
-def test_a_sync_request_without_vectors_answers_at_once(index: FakeIndex, make: Make) -> None:
+def test_writer_answers_a_sync_without_vectors_at_once(index: FakeIndex, make: Make) -> None:
     index.embed_reports = [EmbedReport(0, 0, 1, 0.0, (Problem("embedder", "down", ""),))] * 3
     writer = make()
     writer.start()
     assert result_of(writer.submit("sync", {"embed": False}))["problems"] == []
 
 
-def test_a_failing_embedder_answers_who_waits_and_does_not_stop_text(
+def test_writer_reports_a_failing_embedder_and_keeps_indexing_text(
     index: FakeIndex, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("vault_index.daemon.embedding_queue._FIRST_RETRY", 3600.0)
@@ -219,11 +219,11 @@ def test_a_failing_embedder_answers_who_waits_and_does_not_stop_text(
     steps = index.steps
     save(index, writer)
     until(lambda: "b.md" in index.rows)
-    assert index.steps == steps  # it waits before it tries the embedder again
+    assert index.steps == steps  # it waits before it retries the embedder
     assert [problem.message for problem in writer.state().problems] == ["no route"]
 
 
-def test_vectors_that_cannot_be_filled_are_not_tried_without_end(index: FakeIndex, make: Make) -> None:
+def test_writer_stops_retrying_vectors_that_cannot_be_filled(index: FakeIndex, make: Make) -> None:
     index.embed_reports = [EmbedReport(0, 0, 7, 0.0)] * 50
     writer = make()
     writer.start()
@@ -234,7 +234,7 @@ def test_vectors_that_cannot_be_filled_are_not_tried_without_end(index: FakeInde
 
 
 @pytest.mark.parametrize("apart", [False, True])
-def test_a_rebuild_of_all_vectors_is_done_in_steps(index: FakeIndex, make: Make, apart: bool) -> None:
+def test_writer_rebuilds_all_vectors_in_steps(index: FakeIndex, make: Make, apart: bool) -> None:
     write_many(index.root, 9)
     writer = make(apart=apart)
     writer.start()
@@ -247,7 +247,7 @@ def test_a_rebuild_of_all_vectors_is_done_in_steps(index: FakeIndex, make: Make,
     assert index.threads == ({"writer", "embedding"} if apart else {"writer"})
 
 
-def test_a_server_that_hangs_keeps_no_saved_file_waiting(index: FakeIndex, make: Make) -> None:
+def test_writer_indexes_a_saved_file_while_the_server_hangs(index: FakeIndex, make: Make) -> None:
     hang, step = threading.Event(), index.embed_step
 
     def hanging(renew: bool) -> EmbedReport:
@@ -270,7 +270,7 @@ def test_a_server_that_hangs_keeps_no_saved_file_waiting(index: FakeIndex, make:
     assert settled(index)
 
 
-def test_an_index_that_was_replaced_is_opened_again(index: FakeIndex, make: Make) -> None:
+def test_writer_reopens_a_replaced_index(index: FakeIndex, make: Make) -> None:
     rebuilt = Problem("index_rebuilt", "it was damaged", "")
     opened: list[int] = []
     sync = index.sync
@@ -293,13 +293,13 @@ def test_an_index_that_was_replaced_is_opened_again(index: FakeIndex, make: Make
     save(index, writer)
     until(lambda: "b.md" in index.vectors)
     assert len(opened) == 2
-    until(lambda: "a.md" in index.vectors)  # what else there is, must be read again, too
+    until(lambda: "a.md" in index.vectors)  # everything else must be read again, too
     assert index.syncs[-1] is None
     assert writer.state().problems == (rebuilt,)
     assert writer.state().watch.missed == 0
 
 
-def test_other_settings_close_what_the_earlier_ones_opened(index: FakeIndex, make: Make) -> None:
+def test_writer_closes_resources_of_replaced_settings(index: FakeIndex, make: Make) -> None:
     gate, step = threading.Event(), index.embed_step
 
     def waiting(renew: bool) -> EmbedReport:
@@ -324,8 +324,8 @@ def test_other_settings_close_what_the_earlier_ones_opened(index: FakeIndex, mak
 
 
 @pytest.mark.parametrize("folder", ["big", ""])
-def test_long_work_lets_saves_pass(index: FakeIndex, make: Make, monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
-    """A folder that was marked, and the reconcile at the start."""
+def test_writer_interleaves_saves(index: FakeIndex, make: Make, monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
+    """For a marked folder, and for the reconcile at the start."""
     monkeypatch.setattr("vault_index.daemon.writer._SLICE_SECONDS", -10.0)
     writer = make(quiet=0.0)
     if folder:
@@ -345,7 +345,7 @@ def test_long_work_lets_saves_pass(index: FakeIndex, make: Make, monkeypatch: py
     assert str(index.root / "a.md") in (index.syncs[before + 1] or ())
 
 
-def test_one_bad_path_does_not_spoil_the_others(index: FakeIndex, make: Make) -> None:
+def test_writer_reads_other_paths_despite_a_bad_one(index: FakeIndex, make: Make) -> None:
     writer = make(quiet=0.1)
     writer.start()
     until(lambda: settled(index))
@@ -358,7 +358,7 @@ def test_one_bad_path_does_not_spoil_the_others(index: FakeIndex, make: Make) ->
 
 
 @pytest.mark.parametrize("error", [BusyError("locked"), UsageError("leads out"), RuntimeError("the text of a note")])
-def test_a_save_that_fails_is_named_and_tried_again(index: FakeIndex, writer: Writer, error: Exception) -> None:
+def test_writer_names_and_retries_a_failed_save(index: FakeIndex, writer: Writer, error: Exception) -> None:
     index.fail = [error]
     save(index, writer)
     if not isinstance(error, BusyError):  # that one passes by itself
@@ -368,7 +368,7 @@ def test_a_save_that_fails_is_named_and_tried_again(index: FakeIndex, writer: Wr
     until(lambda: writer.state().problems == ())
 
 
-def test_a_bug_in_one_job_does_not_end_the_others(
+def test_writer_continues_after_a_defect_in_one_job(
     index: FakeIndex, writer: Writer, caplog: pytest.LogCaptureFixture
 ) -> None:
     job = writer.submit("broken", {})
@@ -382,7 +382,7 @@ def test_a_bug_in_one_job_does_not_end_the_others(
     assert "the text of a note" not in caplog.text + str([vars(record) for record in caplog.records])
 
 
-def test_status_names_a_reconcile_that_nobody_foresaw_to_fail(index: FakeIndex, make: Make) -> None:
+def test_writer_status_names_an_unexpected_reconcile_failure(index: FakeIndex, make: Make) -> None:
     index.fail = [RuntimeError("the text of a note")]
     writer = make()
     writer.start()
@@ -393,7 +393,7 @@ def test_status_names_a_reconcile_that_nobody_foresaw_to_fail(index: FakeIndex, 
     until(lambda: "b.md" in index.rows)
 
 
-def test_the_timer_counts_what_events_did_not_tell(index: FakeIndex, make: Make) -> None:
+def test_writer_counts_changes_that_only_the_timer_found(index: FakeIndex, make: Make) -> None:
     missed = threading.Event()
     writer = make(reconcile=0.05, on_missed=missed.set)
     writer.start()
@@ -403,14 +403,14 @@ def test_the_timer_counts_what_events_did_not_tell(index: FakeIndex, make: Make)
     until(lambda: writer.state().watch.missed == 1)
 
 
-def test_what_other_settings_show_was_not_missed(index: FakeIndex, writer: Writer) -> None:
+def test_writer_does_not_count_changes_of_new_settings_as_missed(index: FakeIndex, writer: Writer) -> None:
     (index.root / "b.md").write_text("beta", "utf-8")
     writer.call(lambda: writer.configure(Settings(Debounce(0.01, 0.1), Stepper(lambda: index), 0.0)))
     until(lambda: "b.md" in index.vectors)
     assert writer.state().watch.missed == 0
 
 
-def test_what_was_missed_is_counted_over_all_parts_of_a_reconcile(index: FakeIndex, make: Make) -> None:
+def test_writer_counts_missed_changes_over_all_parts_of_a_reconcile(index: FakeIndex, make: Make) -> None:
     writer = make(reconcile=0.05)
     writer.start()
     until(lambda: settled(index))
@@ -427,9 +427,9 @@ def test_what_was_missed_is_counted_over_all_parts_of_a_reconcile(index: FakeInd
     assert writer.state().watch.missed == 6
 
 
-def test_a_problem_is_told_until_it_is_over(index: FakeIndex, make: Make) -> None:
+def test_writer_reports_a_problem_until_it_is_over(index: FakeIndex, make: Make) -> None:
     odd = Problem("odd", "something is odd", "look at it")
-    gone = Problem("source_vanished", "the folder is empty", "mount it")  # which `status` sees for itself
+    gone = Problem("source_vanished", "the folder is empty", "mount it")  # `status` finds that one itself
     reports = [SyncReport(problems=(odd, gone)), SyncReport()]
     index.sync = lambda *_args, **_options: reports.pop(0)  # type: ignore[method-assign]
     writer = make()
@@ -439,7 +439,7 @@ def test_a_problem_is_told_until_it_is_over(index: FakeIndex, make: Make) -> Non
     until(lambda: writer.state().problems == ())
 
 
-def test_stopping_leaves_between_two_documents(index: FakeIndex, make: Make) -> None:
+def test_writer_stops_between_two_documents(index: FakeIndex, make: Make) -> None:
     write_many(index.root, 50)
     index.gate = threading.Event()
     writer = make()
@@ -447,7 +447,7 @@ def test_stopping_leaves_between_two_documents(index: FakeIndex, make: Make) -> 
     later = writer.submit("sync", {})
     writer.start()
     until(lambda: index.syncs)
-    assert not writer.stop(0.05)  # it does not wait for ever
+    assert not writer.stop(0.05)  # stop has a timeout
     index.gate.set()
     until(lambda: not writer.is_alive())
     assert len(index.rows) < 51
@@ -456,7 +456,7 @@ def test_stopping_leaves_between_two_documents(index: FakeIndex, make: Make) -> 
             asked.answer.result(PATIENCE)
 
 
-def test_calls_run_in_the_writers_thread(make: Make, caplog: pytest.LogCaptureFixture) -> None:
+def test_writer_runs_calls_in_its_own_thread(make: Make, caplog: pytest.LogCaptureFixture) -> None:
     names: list[str] = []
 
     def fail() -> None:
@@ -472,7 +472,7 @@ def test_calls_run_in_the_writers_thread(make: Make, caplog: pytest.LogCaptureFi
     assert "failed" in caplog.text
 
 
-def test_a_memory_waits_for_one_document_of_the_reconcile(index: FakeIndex, make: Make) -> None:
+def test_writer_stores_a_memory_after_one_document_of_a_reconcile(index: FakeIndex, make: Make) -> None:
     write_many(index.root, 20)
     index.gate = threading.Event()
     writer = make()
@@ -484,7 +484,7 @@ def test_a_memory_waits_for_one_document_of_the_reconcile(index: FakeIndex, make
     until(lambda: len(index.rows) == 21)
 
 
-def test_a_memory_waits_for_one_document_of_a_sync(index: FakeIndex, writer: Writer) -> None:
+def test_writer_stores_a_memory_after_one_document_of_a_sync(index: FakeIndex, writer: Writer) -> None:
     write_many(index.root, 20)
     index.rows.clear()
     before, index.gate = len(index.syncs), threading.Event()
@@ -496,7 +496,7 @@ def test_a_memory_waits_for_one_document_of_a_sync(index: FakeIndex, writer: Wri
     assert result_of(sync)["scanned"] == 21
 
 
-def test_the_answer_of_an_interrupted_rebuild_counts_everything(index: FakeIndex, make: Make) -> None:
+def test_writer_counts_everything_in_the_answer_of_an_interrupted_rebuild(index: FakeIndex, make: Make) -> None:
     asked: list[str] = []
 
     def call(method: str, *_rest: object) -> SyncReport:

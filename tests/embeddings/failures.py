@@ -1,4 +1,4 @@
-"""The ways an embeddings server fails: give them to `EmbeddingServer.fail_next` and `fail_always`."""
+"""Failures of an embeddings server, for `EmbeddingServer.fail_next` and `fail_always`."""
 
 import json
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from tests.embeddings.replies import Failure, Reply, Request, as_json, error
 
 
 def unauthorized(request: Request, reply: Reply) -> Reply:
-    """As a careless server says it: with the key in the message."""
+    """401 of a careless server, with the key in the message."""
     key = request.headers.get("authorization", "").removeprefix("Bearer ")
     return error(401, f"Incorrect API key provided: {key}.", code="invalid_api_key")
 
@@ -22,12 +22,12 @@ def rate_limited(retry_after: str | None = None, retry_after_ms: str | None = No
 
 
 def overloaded(request: Request, reply: Reply) -> Reply:
-    """As a proxy says it."""
+    """503 as a proxy sends it."""
     return Reply(503, b"<html><body><h1>503 Service Unavailable</h1></body></html>", {"Content-Type": "text/html"})
 
 
 def repeats_input(request: Request, reply: Reply) -> Reply:
-    """As servers do that validate with pydantic."""
+    """422 as of servers that validate with pydantic."""
     return as_json(422, {"detail": f"Input should be a valid string, got: {request.texts[0][:60]}"})
 
 
@@ -44,11 +44,11 @@ def truncated(request: Request, reply: Reply) -> Reply:
 # --- behaviour of known servers, as data ----------------------------------------------------------------------------
 
 POISON = "POISON"
-"""Stands in a text that a server cannot embed."""
+"""Marks a text that a server cannot embed."""
 
 
 def says(status: int, body: object, when: Callable[[Request], bool] = lambda request: True) -> Failure:
-    """Requests that meet a condition get this answer."""
+    """Answer the requests that meet a condition with this."""
     return lambda request, reply: as_json(status, body) if when(request) else reply
 
 
@@ -61,7 +61,7 @@ def over(most: int) -> Callable[[Request], bool]:
 
 
 def changed(change: Callable[[list[dict[str, Any]], Request], object]) -> Failure:
-    """`change` edits the list of vectors of every right answer, or returns what stands there instead."""
+    """`change` edits the list of vectors of every valid answer, or returns its replacement."""
 
     def failure(request: Request, reply: Reply) -> Reply:
         body = json.loads(reply.body)
@@ -72,7 +72,7 @@ def changed(change: Callable[[list[dict[str, Any]], Request], object]) -> Failur
 
 
 def spoiled(embedding: object) -> Failure:
-    """Poisoned texts have this in the place of their vector."""
+    """Poisoned texts get this instead of a vector."""
 
     def change(items: list[dict[str, Any]], request: Request) -> None:
         for text, item in zip(request.texts, items, strict=True):
@@ -82,7 +82,7 @@ def spoiled(embedding: object) -> Failure:
 
 
 def numbered(number: Callable[[int], object], *, backwards: bool = False) -> Failure:
-    """Vectors whose `index` is written in another way; None leaves it out."""
+    """Write the `index` of vectors in another form; None omits it."""
 
     def change(items: list[dict[str, Any]], request: Request) -> object:
         numbers = [(item, number(item.pop("index"))) for item in items]

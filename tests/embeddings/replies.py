@@ -1,4 +1,4 @@
-"""What an embeddings server is asked and what it rightly answers, in OpenAI's protocol."""
+"""Requests to an embeddings server and its valid replies, in OpenAI's protocol."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a client sent; `headers` by lower-case name."""
+    """A request of a client; `headers` by lower-case name."""
 
     path: str
     headers: Mapping[str, str]
@@ -34,11 +34,11 @@ class Reply:
 
 
 Failure = Callable[[Request, Reply], Reply]
-"""Makes of the right reply to a request another one."""
+"""Turns the valid reply to a request into another one."""
 
 
 def vector(text: str, dimensions: int) -> list[float]:
-    """A unit vector that depends on the words of the text alone, each pointing where its hash says."""
+    """Return a unit vector that depends only on the words of the text, each with a direction from its hash."""
     values = [0.0] * dimensions
     for word in re.findall(r"\w+", text.lower()) or [text]:
         digest = hashlib.sha256(word.encode()).digest()
@@ -49,7 +49,7 @@ def vector(text: str, dimensions: int) -> list[float]:
 
 
 def embeddings(vectors: Sequence[Sequence[float]], *, model: object) -> Reply:
-    """A right answer that holds these vectors."""
+    """Return a valid reply with these vectors."""
     data = [{"object": "embedding", "index": index, "embedding": values} for index, values in enumerate(vectors)]
     usage = {"prompt_tokens": len(vectors), "total_tokens": len(vectors)}
     return as_json(200, {"object": "list", "data": data, "model": model, "usage": usage})

@@ -1,6 +1,6 @@
-"""A small embeddings server on 127.0.0.1 that speaks OpenAI's protocol, and fails when it is told to.
+"""A small embeddings server on 127.0.0.1 that speaks OpenAI's protocol and fails on demand.
 
-Texts that share words have vectors that are near each other, so a search over them makes sense.
+Texts that share words have similar vectors, so a search over them makes sense.
 """
 
 import json
@@ -14,14 +14,14 @@ from tests.embeddings.replies import Failure, Reply, Request, embeddings, error,
 
 
 class EmbeddingServer:
-    """Answers in threads of its own from `with` to its end. Set the attributes at any time."""
+    """Serves in its own threads within `with`. Set the attributes at any time."""
 
     def __init__(self, *, dimensions: int = 1536) -> None:
         self.dimensions = dimensions
-        """Of the model; a client may ask for others, unless `only_own_dimensions`."""
+        """Default of the model; a client may request others, unless `only_own_dimensions`."""
         self.only_own_dimensions = False
         self.model: str | None = None
-        """The only model there is; None for any."""
+        """The only model; None accepts any."""
         self.requests: list[Request] = []
         self._failures: deque[Failure] = deque()
         self._always: Failure | None = None
@@ -36,7 +36,7 @@ class EmbeddingServer:
 
     @property
     def texts(self) -> list[str]:
-        """All that was ever sent, in order."""
+        """All texts received so far, in order."""
         return [text for request in self.requests for text in request.texts]
 
     def fail_next(self, *failures: Failure) -> None:
@@ -44,7 +44,7 @@ class EmbeddingServer:
         self._failures.extend(failures)
 
     def fail_always(self, failure: Failure | None) -> None:
-        """Every request fails from now on, after those of `fail_next`; None ends it."""
+        """Make every request fail from now on, after those of `fail_next`; None stops it."""
         self._always = failure
 
     def stop_failing(self) -> None:
@@ -52,7 +52,7 @@ class EmbeddingServer:
         self._always = None
 
     def stall(self, request: Request, reply: Reply) -> Reply:
-        """A failure: the answer comes when the server is closed."""
+        """A failure: the reply is sent when the server closes."""
         self._closing.wait()
         return reply
 
@@ -101,7 +101,7 @@ def _handler(server: EmbeddingServer) -> type[BaseHTTPRequestHandler]:
             try:
                 self._send(reply)
             except ConnectionError:
-                self.close_connection = True  # the client had no time to wait
+                self.close_connection = True  # the client timed out
 
         def _send(self, reply: Reply) -> None:
             self.send_response(reply.status)

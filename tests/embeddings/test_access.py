@@ -15,12 +15,12 @@ OLLAMA = "http://localhost:11434/v1"
         ("https://me:secret@gate.example:8443/v1?key=secret#x", "https://gate.example:8443/v1"),
     ],
 )
-def test_the_endpoint_carries_no_secret(setting: str, expected: str) -> None:
+def test_endpoint_hides_secrets_of_the_url(setting: str, expected: str) -> None:
     assert endpoint(EmbeddingConfig(base_url=setting)) == expected
 
 
 @pytest.mark.parametrize("setting", ["localhost:11434", "ftp://x/v1", "http://", "http://[::1", "http://x:999999/v1"])
-def test_what_is_no_address_is_a_configuration_error(setting: str) -> None:
+def test_base_url_refuses_an_invalid_address(setting: str) -> None:
     with pytest.raises(ConfigError) as caught:
         base_url(EmbeddingConfig(base_url=setting))
     assert "http://localhost:11434/v1" in caught.value.hint
@@ -36,19 +36,19 @@ def test_what_is_no_address_is_a_configuration_error(setting: str) -> None:
         (EmbeddingConfig(base_url=OLLAMA), {}, "none"),
     ],
 )
-def test_where_the_key_comes_from(config: EmbeddingConfig, environ: dict[str, str], key: str) -> None:
+def test_find_key_prefers_the_setting(config: EmbeddingConfig, environ: dict[str, str], key: str) -> None:
     assert find_key(config, environ) == key
 
 
 @pytest.mark.parametrize("url", ["", "https://eu.api.openai.com/v1/"])
-def test_openai_without_a_key_says_how_to_set_one(url: str) -> None:
+def test_find_key_without_a_key_names_the_variable_for_openai(url: str) -> None:
     with pytest.raises(EmbedderRefused, match="no API key") as caught:
         find_key(EmbeddingConfig(base_url=url, api_key_env="MY_KEY"), {})
     assert "MY_KEY" in caught.value.hint
 
 
 @pytest.mark.parametrize("key", ["sk-a b", "sk-ä", "sk-a\nX-Header: 1"])
-def test_a_key_that_cannot_be_one_is_not_sent_nor_shown(key: str) -> None:
+def test_find_key_refuses_an_invalid_key_without_showing_it(key: str) -> None:
     with pytest.raises(EmbedderRefused) as caught:
         find_key(EmbeddingConfig(api_key=key), {})
     assert key not in caught.value.message
@@ -57,7 +57,7 @@ def test_a_key_that_cannot_be_one_is_not_sent_nor_shown(key: str) -> None:
 @pytest.mark.parametrize(
     "host", ["localhost", "LOCALHOST.", "x.localhost", "127.0.0.1", "127.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"]
 )
-def test_a_server_on_this_machine_has_no_proxy(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+def test_proxy_for_skips_the_proxy_for_local_servers(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
     monkeypatch.setenv("ALL_PROXY", "http://proxy.example:3128")
     monkeypatch.delenv("NO_PROXY", raising=False)
     assert proxy_for(EmbeddingConfig(base_url=f"http://{host}:11434/v1")) == ""
@@ -74,7 +74,7 @@ def test_a_server_on_this_machine_has_no_proxy(monkeypatch: pytest.MonkeyPatch, 
         ({"HTTPS_PROXY": "http://proxy.example", "NO_PROXY": "example.com"}, "http://proxy.example"),
     ],
 )
-def test_others_are_asked_through_the_proxy_of_the_environment(
+def test_proxy_for_uses_the_proxy_of_the_environment(
     monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], expected: str
 ) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):

@@ -29,7 +29,7 @@ def unpack(vector: bytes) -> tuple[float, ...]:
 
 
 @pytest.mark.parametrize("sent", [[3.0, 4.0], [3, 4], packed(3, 4)])
-def test_vectors_come_out_with_length_one(sent: Any) -> None:
+def test_vectors_are_normalized_to_unit_length(sent: Any) -> None:
     assert unpack(vectors(answer(sent), 1, 2)[0]) == pytest.approx((0.6, 0.8))
 
 
@@ -47,14 +47,14 @@ WRONG = [
 
 
 @pytest.mark.parametrize("body", WRONG)
-def test_a_wrong_answer_is_an_error_and_never_a_vector(body: bytes) -> None:
+def test_vectors_refuses_an_invalid_answer(body: bytes) -> None:
     with pytest.raises(RequestRefused) as caught:
         vectors(body, 2, 2)
     assert caught.value.hint
 
 
 @given(st.lists(st.floats(width=32), min_size=1, max_size=8), st.booleans())
-def test_a_vector_is_refused_or_of_unit_length(values: list[float], as_list: bool) -> None:
+def test_vectors_are_of_unit_length_or_refused(values: list[float], as_list: bool) -> None:
     try:
         (vector,) = vectors(answer(values if as_list else packed(*values)), 1, len(values))
     except RequestRefused:

@@ -40,7 +40,7 @@ def cosine(left: Vector, right: Vector) -> float:
     return sum(a * b for a, b in zip(numbers(left), numbers(right), strict=True))
 
 
-def test_the_space_names_the_model(embedder: LocalEmbedder) -> None:
+def test_local_embedder_space_names_the_model(embedder: LocalEmbedder) -> None:
     assert embedder.space == VectorSpace("local", "all-MiniLM-L6-v2-int8", 384)
     assert embedder.remote is False
     assert embedder.batch_texts <= 16  # short enough to interrupt
@@ -54,12 +54,12 @@ def test_the_space_names_the_model(embedder: LocalEmbedder) -> None:
         ("bread with a long rise", "Let the sourdough ferment overnight.", "Rotate the API keys every month."),
     ],
 )
-def test_what_means_the_same_is_nearer(embedder: LocalEmbedder, text: str, near: str, far: str) -> None:
+def test_local_embedder_places_similar_meanings_nearer(embedder: LocalEmbedder, text: str, near: str, far: str) -> None:
     asked, close, distant = embedder.embed([text, near, far])
     assert cosine(asked, close) > cosine(asked, distant) + 0.2
 
 
-def test_a_vector_depends_on_its_text_alone(embedder: LocalEmbedder) -> None:
+def test_local_embedder_vector_depends_only_on_its_text(embedder: LocalEmbedder) -> None:
     one_by_one = [embedder.embed_query(text) for text in TEXTS]
     assert embedder.embed(TEXTS) == one_by_one
     assert embedder.embed(TEXTS[::-1]) == one_by_one[::-1]
@@ -68,7 +68,7 @@ def test_a_vector_depends_on_its_text_alone(embedder: LocalEmbedder) -> None:
         assert cosine(vector, vector) == pytest.approx(1.0, abs=0.05)
 
 
-def test_another_session_and_other_thread_counts_give_the_same_bits(
+def test_local_embedder_is_bit_identical_over_sessions_and_threads(
     embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = embedder.embed(TEXTS)
@@ -79,10 +79,10 @@ def test_another_session_and_other_thread_counts_give_the_same_bits(
             assert [*pool.map(other.embed, [TEXTS, TEXTS])] == [expected, expected]
         other.close()
         other.close()
-        assert other.embed_query(TEXTS[0]) == expected[0]  # which loads the model again
+        assert other.embed_query(TEXTS[0]) == expected[0]  # loads the model again
 
 
-def test_the_end_of_a_long_text_counts(embedder: LocalEmbedder) -> None:
+def test_local_embedder_counts_the_end_of_a_long_text(embedder: LocalEmbedder) -> None:
     garden = "Notes about the garden: we planted beans, peas and carrots in the second bed. " * 66
     end = "The wireless network is slow, so restart the router and change its password. " * 10
     assert len(garden.split()) > 900
@@ -91,7 +91,7 @@ def test_the_end_of_a_long_text_counts(embedder: LocalEmbedder) -> None:
     assert cosine(question, ended) > cosine(question, plain) + 0.05
 
 
-def test_every_window_stands_under_the_first_line(embedder: LocalEmbedder) -> None:
+def test_local_embedder_repeats_the_first_line_in_every_window(embedder: LocalEmbedder) -> None:
     body = "It was rinsed, dried and put away where the others are kept until it is needed. " * 40
     about, other = embedder.embed([f"Violin repair\n{body}", f"Kitchen knives\n{body}"])
     question = embedder.embed_query("violin repair")
@@ -109,14 +109,14 @@ def test_spans_are_few_even_and_complete(count: int, longest: int) -> None:
 
 
 @pytest.mark.parametrize("config", [EmbeddingConfig(model="bge-m3"), EmbeddingConfig(dimensions=256)])
-def test_another_model_is_a_matter_of_configuration(config: EmbeddingConfig) -> None:
+def test_local_embedder_refuses_another_model_in_the_configuration(config: EmbeddingConfig) -> None:
     with pytest.raises(ConfigError) as caught:
         LocalEmbedder(config)
     assert "embedding." in caught.value.hint
 
 
 @pytest.mark.parametrize("content", [None, b"not a model"])
-def test_a_damaged_installation_is_refused_with_a_hint(
+def test_local_embedder_refuses_a_damaged_installation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
 ) -> None:
     (tmp_path / "model").mkdir()
@@ -129,8 +129,8 @@ def test_a_damaged_installation_is_refused_with_a_hint(
     assert "reinstall" in caught.value.hint
 
 
-def test_a_model_that_is_not_the_one_shipped_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also one that loads, and was changed after it was checked."""
+def test_local_embedder_refuses_a_model_with_a_wrong_checksum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even one that loads, and one changed after the check."""
     shipped = Path(sys.modules[LocalEmbedder.__module__].__file__ or "").parent / "model"
     shutil.copytree(shipped, tmp_path / "model")
     monkeypatch.setattr("vault_index.embeddings.english.MODEL", tmp_path / "model")

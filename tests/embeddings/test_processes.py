@@ -1,4 +1,4 @@
-"""Tests that start a process: the command that prints the API key, and what importing and embedding leave behind."""
+"""Tests that start a process: the command that prints the API key, and side effects of importing and embedding."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ def test_key_command_without_a_key_is_refused_without_its_output(monkeypatch: py
     assert "sk-half" not in caught.value.message + caught.value.hint
 
 
-def test_embedding_leaves_no_telemetry_and_its_package_imports_nothing_heavy(tmp_path: Path) -> None:
+def test_embeddings_import_nothing_heavy_and_leave_no_telemetry(tmp_path: Path) -> None:
     code = """
 import sys
 import vault_index.embeddings

@@ -15,7 +15,7 @@ NOW = 1_795_255_200.0  # Sat, 21 Nov 2026 10:00:00 GMT
         ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5), ({"retry-after-ms": "x", "retry-after": "9"}, 9.0),
     ],
 )  # fmt: skip
-def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
+def test_retry_after_parses_seconds_dates_and_milliseconds(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers, NOW) == seconds
 
 
@@ -37,7 +37,7 @@ def down(seconds: float | None = None, most: int | None = None) -> Unavailable:
     return Unavailable("down", "wait", retry_after=seconds, most_retries=most)
 
 
-def test_waits_grow_and_are_capped() -> None:
+def test_patience_grows_and_caps_the_waits() -> None:
     waits: list[float] = []
     assert Patience(12, 20.0).keep_trying(Failing(*[down() for _ in range(12)]), waits.append) == "answer"
     assert len(waits) == 12
@@ -46,7 +46,7 @@ def test_waits_grow_and_are_capped() -> None:
         assert full / 2 <= wait <= full
 
 
-def test_the_server_is_given_the_time_it_asks_for_within_the_cap() -> None:
+def test_patience_obeys_the_wait_of_the_server_within_the_cap() -> None:
     waits: list[float] = []
     Patience(3, 120.0).keep_trying(Failing(down(2.0), down(0.0), down(9999.0)), waits.append)
     assert 2.0 <= waits[0] <= 2.25

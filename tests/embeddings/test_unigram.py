@@ -40,30 +40,30 @@ def unigram(tmp_path_factory: pytest.TempPathFactory) -> Unigram:
         # Special pieces are plain text.
         ("<s>", "▁< s >"),
         ("<mask>", "▁< <unk> a s <unk> >"),
-        # Folded one by one, then put together.
+        # Folded one by one, then combined.
         ("ｶﾞ", "▁ ガ"),
         ("e\u0301", "▁ é"),
         ("\u1112\u1161\u11ab", "▁ 한"),
         ("ｘ™", "▁ x x s"),
         ("new\u200b", "▁new"),
-        # Marks that NFC would only bring into another order stay as they are.
+        # Marks that NFC would only reorder keep their order.
         ("ر\u064e\u0651", "▁ رَّ"),
         ("ر\u0651\u064e", "▁ <unk>"),
         ("ab", "▁ ab"),
         ("\ud83d", "▁ <unk>"),
     ],
 )
-def test_words_are_cut_into_the_pieces_of_the_best_score(unigram: Unigram, text: str, expected: str) -> None:
+def test_unigram_cuts_words_into_the_pieces_of_the_best_score(unigram: Unigram, text: str, expected: str) -> None:
     assert [PIECES[number] for number in unigram.ids(text)] == expected.split()
     assert unigram.ids(text) == unigram.ids(text)
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
-def test_what_a_word_becomes_does_not_depend_on_its_neighbours(unigram: Unigram, left: str, right: str) -> None:
+def test_unigram_cuts_a_word_independently_of_its_neighbours(unigram: Unigram, left: str, right: str) -> None:
     assert unigram.ids(f"{left} {right}") == unigram.ids(left) + unigram.ids(right)
 
 
-def test_another_file_is_refused(tmp_path: Path) -> None:
+def test_unigram_refuses_another_file(tmp_path: Path) -> None:
     (tmp_path / "vocabulary.bin").write_bytes(b"[UNK]\n" * 10)
     with pytest.raises(ValueError, match="not a vocabulary"):
         Unigram(tmp_path / "vocabulary.bin")

@@ -51,29 +51,29 @@ RECORDED = [
 ]  # fmt: skip
 
 
-def test_ids_are_those_of_the_reference(pieces: WordPiece) -> None:
+def test_wordpiece_ids_match_the_reference(pieces: WordPiece) -> None:
     found = [(text, " ".join(map(str, pieces.ids(text)))) for text, _ in RECORDED]
     assert found == RECORDED
 
 
 @given(st.text())
-def test_any_text_has_ids_of_the_vocabulary(text: str) -> None:
+def test_wordpiece_ids_of_any_text_are_in_the_vocabulary(text: str) -> None:
     pieces = WordPiece(["[UNK]", "a", "##a", "b"])
     assert set(pieces.ids(text)) <= {0, 1, 2, 3}
 
 
 @given(st.text(), st.text())
-def test_what_a_line_break_separates_does_not_touch(left: str, right: str) -> None:
+def test_wordpiece_separates_words_at_a_line_break(left: str, right: str) -> None:
     pieces = WordPiece(["[UNK]", "a", "##a", "b", "##b", "ab", "0", "##0"])
     assert pieces.ids(f"{left}\n{right}") == pieces.ids(left) + pieces.ids(right)
 
 
-def test_the_longest_piece_wins_and_an_uncuttable_word_is_unknown() -> None:
+def test_wordpiece_prefers_the_longest_piece_and_marks_unknown_words() -> None:
     pieces = WordPiece(["[UNK]", "a", "ab", "##c", "##cd", "##d"])
     assert pieces.ids("abcd acd abx") == [2, 4, 1, 4, 0]
 
 
-def test_a_full_cache_changes_nothing(pieces: WordPiece, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wordpiece_ignores_a_full_cache(pieces: WordPiece, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vault_index.embeddings.wordpiece._MOST_CACHED_WORDS", 2)
     text = "one two three four one two three four"
     expected = pieces.ids(text)
@@ -81,11 +81,11 @@ def test_a_full_cache_changes_nothing(pieces: WordPiece, monkeypatch: pytest.Mon
     assert pieces.ids(text) == expected
 
 
-def test_half_a_surrogate_pair_is_no_accident(pieces: WordPiece) -> None:
+def test_wordpiece_accepts_a_lone_surrogate(pieces: WordPiece) -> None:
     assert pieces.ids("a \ud83d b") == pieces.ids("a b")
 
 
-def test_how_far_the_vocabulary_knows_a_language(pieces: WordPiece) -> None:
+def test_wordpiece_known_share_measures_language_coverage(pieces: WordPiece) -> None:
     assert pieces.known_share("Where is the configuration of the daemon?") > 0.8
     assert 0.3 < pieces.known_share("Wo liegt die Konfiguration des Hintergrundprogramms?") < 0.9
     for text in ("Πού βρίσκονται οι ρυθμίσεις;", "การตั้งค่าอยู่ที่ไหน", "أين توجد الإعدادات؟", "設定はどこですか"):

@@ -1,4 +1,4 @@
-"""A representative part of the damages that `benchmarks/damages.py` tries, all of them mended."""
+"""A representative sample of the damages in `benchmarks/damages.py`; each is repaired."""
 
 import shutil
 from pathlib import Path
@@ -28,7 +28,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, lis
 
 
 @pytest.mark.parametrize("name", BY_SYNC + BY_DOCTOR)
-def test_damaged_index_is_mended(tmp_path: Path, built: tuple[Path, dict[str, list[Any]]], name: str) -> None:
+def test_repair_fixes_a_damaged_index(tmp_path: Path, built: tuple[Path, dict[str, list[Any]]], name: str) -> None:
     healthy, fresh = built
     home = tmp_path / "home"
     shutil.copytree(healthy, home)
@@ -46,7 +46,7 @@ def test_damaged_index_is_mended(tmp_path: Path, built: tuple[Path, dict[str, li
 
 
 @pytest.mark.parametrize("name", ["no table chunk", "noise for text", "short blob of vectors"])
-def test_search_in_a_damaged_index_names_the_damage(
+def test_search_names_the_damage_of_a_damaged_index(
     tmp_path: Path, built: tuple[Path, dict[str, list[Any]]], name: str
 ) -> None:
     shutil.copytree(built[0], tmp_path / "home")
@@ -56,7 +56,7 @@ def test_search_in_a_damaged_index_names_the_damage(
     assert "vault-index rebuild" in caught.value.hint
 
 
-def test_defect_in_sync_does_not_set_a_sound_index_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sync_keeps_a_sound_index_after_a_defect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise TypeError("a defect")
 
@@ -70,7 +70,7 @@ def test_defect_in_sync_does_not_set_a_sound_index_aside(tmp_path: Path, monkeyp
     assert not list((tmp_path / "home").glob("*.damaged"))
 
 
-def test_rebuild_and_doctor_replace_an_older_index(tmp_path: Path) -> None:
+def test_rebuild_and_repair_replace_an_older_index(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", {"a.md": "Apples.\n"})
         index.sync()
