@@ -1,4 +1,4 @@
-"""Kill a process just before a call to the system or to the database."""
+"""Kill a process just before a system or database call."""
 
 import os
 import random
@@ -44,9 +44,9 @@ def killed(work: Callable[[], object], moment: int, calls: frozenset[str] = _CAL
 def _forked(
     work: Callable[[], object], at: Callable[[int], None], calls: frozenset[str], tell: int | None = None
 ) -> int:
-    """Run `work` in a child process, which passes the number of each call to `at` before it; return the exit code."""
+    """Run `work` in a child process that passes the number of each call to `at` first; return the exit code."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # about other threads, which are not ours
+        warnings.simplefilter("ignore", DeprecationWarning)  # about threads of other code
         child = os.fork()
     if child:
         if tell is not None:

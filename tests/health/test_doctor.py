@@ -1,4 +1,4 @@
-"""`doctor`: the problems that are known, and notes looked for by their own names."""
+"""`doctor`: the known problems, and recall of notes by their own names."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +30,7 @@ def index(tmp_path: Path) -> Iterator[VaultIndex]:
         yield opened_index
 
 
-def test_it_names_the_problems_of_status(index: VaultIndex) -> None:
+def test_doctor_names_the_problems_of_status(index: VaultIndex) -> None:
     report = index.doctor()
     assert [problem.code for problem in report.problems] == ["frontmatter"]
     assert report.problems == index.status().problems
@@ -38,7 +38,7 @@ def test_it_names_the_problems_of_status(index: VaultIndex) -> None:
     assert report.recall is None
 
 
-def test_notes_are_found_by_what_they_and_others_call_them(index: VaultIndex) -> None:
+def test_doctor_recall_finds_notes_by_their_names(index: VaultIndex) -> None:
     recall = index.doctor(recall=True).recall
     assert recall is not None
     assert (recall.recall_5, recall.hard) == (1.0, ())
@@ -46,9 +46,9 @@ def test_notes_are_found_by_what_they_and_others_call_them(index: VaultIndex) ->
     assert {document.accesses for document in index.list().results} == {0}
 
 
-def test_what_is_hard_to_find_is_named(index: VaultIndex, tmp_path: Path) -> None:
+def test_doctor_recall_names_notes_that_are_hard_to_find(index: VaultIndex, tmp_path: Path) -> None:
     write(tmp_path / "vault", {f"crowd/{n}.md": f"# Log {n}\n\nnotes notes notes\n" for n in range(12)})
-    # What more than three documents are called is no name that puts one first.
+    # A name shared by more than three documents cannot rank one first.
     write(tmp_path / "vault", {f"z{n}.md": "# Zebra\n\nOf stripes.\n" for n in range(4)})
     write(tmp_path / "vault", {"by.md": "".join(f"Read [[z{n}|notes]].\n" for n in range(4))})
     index.sync()
@@ -58,7 +58,7 @@ def test_what_is_hard_to_find_is_named(index: VaultIndex, tmp_path: Path) -> Non
     assert recall.recall_5 < 1.0
 
 
-def test_names_of_notes_that_stay_home_are_not_sent(
+def test_doctor_recall_sends_no_names_of_local_only_notes(
     index: VaultIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -79,7 +79,7 @@ def test_names_of_notes_that_stay_home_are_not_sent(
     assert "hidden link" not in sent
 
 
-def test_without_an_index_the_problem_is_named_and_recall_refused(tmp_path: Path) -> None:
+def test_doctor_without_an_index_names_the_problem_and_refuses_recall(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         report = index.doctor()
         assert not report.healthy

@@ -15,7 +15,7 @@ Output = pytest.CaptureFixture[str]
 
 
 def init(folder: Path, output: Output, german: int, notes: int = 10) -> str:
-    """Return the remarks of `init` on a vault of which `german` notes are in German."""
+    """Return the remarks of `init` on a vault with this number of German notes."""
     (folder / "vault").mkdir()
     for number in range(notes):
         (folder / f"vault/{number}.md").write_text(GERMAN if number < german else ENGLISH, "utf-8")
@@ -28,13 +28,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VAULT_INDEX_HOME", str(tmp_path / "home"))
 
 
-def test_notes_in_another_language_are_advised_another_model(tmp_path: Path, capsys: Output) -> None:
+def test_status_advises_another_model_for_notes_in_another_language(tmp_path: Path, capsys: Output) -> None:
     said = init(tmp_path, capsys, german=4)
     assert "40 % of the text is not English" in said
     assert "vault-index config set embedding.model multilingual-e5-small" in said
     assert main(["status", "--json"]) == 0
     assert "40 %" in json.loads(capsys.readouterr().out)["embedder"]["advice"]
-    assert main(["doctor", "--json"]) == 0  # it is no problem
+    assert main(["doctor", "--json"]) == 0  # it is advice, not a problem
     assert "40 %" in json.loads(capsys.readouterr().out)["advice"]
     with VaultIndex.open() as index:
         set_value(index.home, "embedding.model", "multilingual-e5-small")
@@ -43,7 +43,7 @@ def test_notes_in_another_language_are_advised_another_model(tmp_path: Path, cap
 
 
 @pytest.mark.parametrize(("german", "notes", "told"), [(0, 10, False), (2, 2, False), (3, 3, True)])
-def test_english_or_few_notes_get_no_advice(
+def test_init_gives_no_advice_for_english_or_few_notes(
     tmp_path: Path, capsys: Output, german: int, notes: int, told: bool
 ) -> None:
     assert ("not English" in init(tmp_path, capsys, german, notes)) == told

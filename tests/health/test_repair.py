@@ -1,4 +1,4 @@
-"""`doctor` on an index that was hurt, and what `repair` makes of it."""
+"""`doctor` on a damaged index, and its repair."""
 
 import os
 import stat
@@ -67,7 +67,7 @@ def test_doctor_finds_nothing_in_a_healthy_index(tmp_path: Path, vault: Path) ->
         ("index_damaged", "DELETE FROM chunk_fts_data WHERE id = (SELECT max(id) FROM chunk_fts_data)"),
     ],
 )
-def test_repair_mends_tables_that_disagree(tmp_path: Path, vault: Path, code: str, statement: str) -> None:
+def test_repair_fixes_inconsistent_tables(tmp_path: Path, vault: Path, code: str, statement: str) -> None:
     with opened(tmp_path, provider="local") as reader, opened(tmp_path, provider="local") as index:
         index.sync()
         assert paths_found(reader, "seeds", mode="text") == ["a.md"]
@@ -82,7 +82,7 @@ def test_repair_mends_tables_that_disagree(tmp_path: Path, vault: Path, code: st
 
 
 @pytest.mark.parametrize(("name", "code"), [("index", "index_corrupt"), ("cache", "cache_damaged")])
-def test_repair_replaces_a_file_that_is_no_database(tmp_path: Path, vault: Path, name: str, code: str) -> None:
+def test_repair_replaces_a_file_that_is_not_a_database(tmp_path: Path, vault: Path, name: str, code: str) -> None:
     with opened(tmp_path, provider="local") as index:
         chunks = index.sync().chunks
     (tmp_path / f"home/{name}.db").write_bytes(b"nothing of the kind" * 1000)
@@ -105,12 +105,12 @@ def test_repair_replaces_a_file_that_is_no_database(tmp_path: Path, vault: Path,
         ("differs", "UPDATE term SET chunks = 9 WHERE word = 'seeds'"),
         (
             "vectors",
-            "UPDATE vector_1_vector_chunks00 SET vectors ="  # the third one is the first one
+            "UPDATE vector_1_vector_chunks00 SET vectors ="  # the third one equals the first
             " CAST(substr(vectors, 1, 768) || substr(vectors, 1, 384) || substr(vectors, 1153) AS BLOB)",
         ),
     ],
 )
-def test_deep_repair_mends_what_a_fresh_build_shows(tmp_path: Path, vault: Path, code: str, statement: str) -> None:
+def test_repair_deep_restores_a_fresh_build(tmp_path: Path, vault: Path, code: str, statement: str) -> None:
     with opened(tmp_path, provider="local") as index:
         index.sync()
         hurt(index, statement)
@@ -131,7 +131,7 @@ def test_doctor_names_changed_files_as_behind(tmp_path: Path, vault: Path) -> No
         assert paths_found(index, "brown") == ["b.md"]
 
 
-def test_repair_keeps_the_rows_while_a_vault_is_gone(tmp_path: Path, vault: Path) -> None:
+def test_repair_keeps_rows_while_a_vault_is_missing(tmp_path: Path, vault: Path) -> None:
     with opened(tmp_path) as index:
         index.sync()
         hurt(index, "DELETE FROM chunk_fts WHERE rowid = 1")
@@ -143,7 +143,7 @@ def test_repair_keeps_the_rows_while_a_vault_is_gone(tmp_path: Path, vault: Path
         assert index.repair().healthy
 
 
-def test_repair_tightens_the_permissions_of_our_files(tmp_path: Path, vault: Path) -> None:
+def test_repair_tightens_permissions_of_own_files_only(tmp_path: Path, vault: Path) -> None:
     with opened(tmp_path) as index:
         index.sync()
         for path, mode in ((index.home.data_dir, 0o755), (index.home.index_db, 0o644), (index.home.config_file, 0o664)):
@@ -158,7 +158,7 @@ def test_repair_tightens_the_permissions_of_our_files(tmp_path: Path, vault: Pat
         assert stat.S_IMODE((vault / "a.md").stat().st_mode) == 0o644
 
 
-def test_doctor_names_tokens_that_let_nobody_in(tmp_path: Path, vault: Path) -> None:
+def test_doctor_names_an_unusable_tokens_file(tmp_path: Path, vault: Path) -> None:
     with opened(tmp_path) as index:
         index.sync()
         file = index.home.tokens_file
@@ -174,7 +174,7 @@ def test_doctor_names_tokens_that_let_nobody_in(tmp_path: Path, vault: Path) -> 
         assert file.read_text("utf-8") == "{"
 
 
-def test_repair_leaves_linked_settings_alone(tmp_path: Path, vault: Path) -> None:
+def test_repair_ignores_linked_settings(tmp_path: Path, vault: Path) -> None:
     with opened(tmp_path) as index:
         index.sync()
         real = index.home.config_file.rename(tmp_path / "store.toml")
@@ -186,12 +186,12 @@ def test_repair_leaves_linked_settings_alone(tmp_path: Path, vault: Path) -> Non
         assert stat.S_IMODE(real.stat().st_mode) == 0o644
 
 
-# --- drafts that a crash left --------------------------------------------------------------------------------------
+# --- drafts left by a crash ----------------------------------------------------------------------------------------
 
 LEFT = "80-memory/.vault-index-0123456789abcdef.tmp"
 
 
-def test_leftover_draft_is_removed_by_the_next_command(tmp_path: Path, vault: Path) -> None:
+def test_tidy_removes_a_leftover_draft_at_the_next_command(tmp_path: Path, vault: Path) -> None:
     users = ["own.tmp", ".vault-index-1.tmp", ".vault-index-0123456789abcdef.tmp.md", ".git/" + Path(LEFT).name]
     link = vault / "80-memory/.vault-index-fedcba9876543210.tmp"
     with opened(tmp_path) as index:
@@ -215,7 +215,7 @@ def test_leftover_draft_is_removed_by_the_next_command(tmp_path: Path, vault: Pa
         assert not [*(tmp_path / "out").glob(".vault-index-*"), *index.home.data_dir.glob(".vault-index-*")]
 
 
-def test_draft_that_another_process_writes_stays(tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tidy_keeps_a_draft_of_a_running_process(tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(tmp_path) as index:
         with disk.draft(str(vault), b"of another process") as path:
             index.sync()
@@ -226,7 +226,7 @@ def test_draft_that_another_process_writes_stays(tmp_path: Path, vault: Path, mo
         monkeypatch.setattr("vault_index.disk.remove_left_drafts", lambda paths: None)
         monkeypatch.setattr("vault_index.indexer.sync.remove_left_drafts", lambda paths: None)
         index.sync()
-        assert index.doctor().healthy  # it may be written to at this moment
+        assert index.doctor().healthy  # another process may be writing to it
         os.utime(vault / LEFT, (1, 1))
         (problem,) = index.doctor().problems
         assert (problem.code, str(vault / LEFT) in problem.message) == ("leftover", True)
@@ -235,12 +235,10 @@ def test_draft_that_another_process_writes_stays(tmp_path: Path, vault: Path, mo
         assert not list(leftover_problems(index._runtime.config, 2.0))
 
 
-# --- around the index ----------------------------------------------------------------------------------------------
+# --- the environment -----------------------------------------------------------------------------------------------
 
 
-def test_doctor_names_what_is_wrong_around_the_index(
-    tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_names_problems_of_the_environment(tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     number = environment._number
 
     def found() -> dict[str, str]:

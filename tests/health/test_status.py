@@ -1,4 +1,4 @@
-"""`status`: coverage, spending, what is wrong around the index, and how one file is doing."""
+"""`status`: coverage, spending, problems of the environment, and the state of one file."""
 
 import fcntl
 import os
@@ -27,7 +27,7 @@ def coverage(index: VaultIndex) -> tuple[int | None, int]:
     return source.found, source.current
 
 
-def test_coverage_is_what_is_indexed_as_it_is_of_what_there_is(tmp_path: Path) -> None:
+def test_status_coverage_counts_up_to_date_files(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     with opened(tmp_path) as index:
         write(vault, NOTES)
@@ -42,7 +42,7 @@ def test_coverage_is_what_is_indexed_as_it_is_of_what_there_is(tmp_path: Path) -
         assert index.status().sources[0].documents == 4
 
 
-def test_what_was_spent_is_told_by_day_in_tokens_and_money(tmp_path: Path) -> None:
+def test_status_reports_spending_by_day_in_tokens_and_money(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", NOTES)
         index.sync()
@@ -63,7 +63,7 @@ def test_what_was_spent_is_told_by_day_in_tokens_and_money(tmp_path: Path) -> No
     assert told == [("2026-11-21", 1, 7, None), ("2026-11-20", 2, 1_500_000, 0.14), ("2026-11-19", 2, 1_000_000, 0.02)]
 
 
-def test_a_daemon_says_when_its_settings_are_not_those_of_the_file(tmp_path: Path) -> None:
+def test_status_reports_a_daemon_with_outdated_settings(tmp_path: Path) -> None:
     daemon = DaemonStatus(True, 4711, None)
     with opened(tmp_path) as index:
         index.sync()
@@ -83,26 +83,26 @@ def test_a_daemon_says_when_its_settings_are_not_those_of_the_file(tmp_path: Pat
         assert "config_changed" not in codes(index_status(index._runtime, daemon))
 
 
-def test_what_a_daemon_left_behind_is_named(tmp_path: Path) -> None:
+def test_status_names_traces_of_a_dead_daemon(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", {"a.md": "Text.\n"})
         index.sync()
         index.home.daemon_lock.write_text(f"{2**22 + 7}\n", "utf-8")  # more than any pid
         assert codes(index.status()) == ["daemon_died"]
-        index.home.daemon_lock.write_text(f"{os.getppid()}\n", "utf-8")  # given to another program since
+        index.home.daemon_lock.write_text(f"{os.getppid()}\n", "utf-8")  # now belongs to another program
         assert codes(index.status()) == ["daemon_died"]
         with index.home.daemon_lock.open() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             (problem,) = index.status().problems
         assert problem.code == "daemon_silent"
         assert f"kill {os.getppid()}" in problem.hint
-        own = DaemonLock(index.home.daemon_lock)  # as the daemon asks itself
+        own = DaemonLock(index.home.daemon_lock)  # as the daemon calls it
         assert codes(index.status()) == []
         own.release()
         assert codes(index.status()) == []
 
 
-def test_a_file_says_how_it_is_doing(tmp_path: Path) -> None:
+def test_file_status_reports_state_and_problems(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     with opened(tmp_path) as index:
         write(vault, NOTES | {".hidden.md": "x", "picture.png": "x"})
@@ -126,7 +126,7 @@ def test_a_file_says_how_it_is_doing(tmp_path: Path) -> None:
             index.file_status("nowhere.md")
 
 
-def test_vectors_of_a_file_are_counted(tmp_path: Path) -> None:
+def test_file_status_counts_vectors(tmp_path: Path) -> None:
     with opened(tmp_path, provider="local") as index:
         write(tmp_path / "vault", {"a.md": "Apple.\n"})
         index.sync(embed=False)
@@ -137,8 +137,8 @@ def test_vectors_of_a_file_are_counted(tmp_path: Path) -> None:
     assert told == [(1, 0), (0, 1)]
 
 
-def test_counts_may_be_those_of_one_source(tmp_path: Path) -> None:
-    """What else `stats` says is of the whole index."""
+def test_stats_counts_one_source(tmp_path: Path) -> None:
+    """The other numbers of `stats` cover the whole index."""
     with opened(tmp_path) as index:
         write(tmp_path / "vault", {"a.md": "Apple. #fruit\n", "80-memory/b.md": "---\nentered_by: bob\n---\nBeech.\n"})
         write(tmp_path / "work", {"c.md": "# Cherry\n\nRed. #red #fruit\n"})

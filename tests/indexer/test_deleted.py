@@ -1,4 +1,4 @@
-"""Sessions that quote a deleted memory: the quotes are not indexed until the memory comes back."""
+"""Sessions that quote a deleted memory: the quotes are not indexed until the memory returns."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -28,7 +28,7 @@ QUOTES: dict[str, list[Any]] = {
 
 @contextmanager
 def held(folder: Path, fact: str = FACT, mirror: bool = False) -> Iterator[tuple[VaultIndex, Client, str]]:
-    """A memory, and sessions that quote it; with the path of its file."""
+    """Yield an index with a memory and sessions that quote it, and the path of its file."""
     home, client = make_home(folder, mirror=mirror)
     for name, quote in QUOTES.items():
         say(client, f"ses_{name.replace(' ', '')}", ["How is Norway billed?", [*quote, "Zebras graze."]], title=name)
@@ -42,7 +42,7 @@ def held(folder: Path, fact: str = FACT, mirror: bool = False) -> Iterator[tuple
 
 
 def quoting(index: VaultIndex) -> set[str]:
-    """The titles of sessions of which the index holds what they quote."""
+    """The titles of sessions whose quotes are indexed."""
     found = index.search("Fjordpay kind:session", limit=50).results
     with closing(apsw.Connection(str(index.home.index_db))) as db:
         add_functions(db)
@@ -85,14 +85,14 @@ def count_zebras(index: VaultIndex) -> int:
     ("delete", "mirror"),
     [(by_command, False), (by_command, True), (for_good, False), (by_hand, False), (by_age, False)],
 )
-def test_quotes_of_a_deleted_memory_leave_the_index(
+def test_delete_removes_quotes_of_the_memory_from_the_index(
     tmp_path: Path, delete: Callable[[VaultIndex, Path, str], None], mirror: bool
 ) -> None:
     with held(tmp_path, mirror=mirror) as (index, client, path):
         assert quoting(index) == ALL
         delete(index, tmp_path / "vault", path)
         assert quoting(index) == {"user"}
-        assert count_zebras(index) == len(ALL)  # what else was said stays, at its place
+        assert count_zebras(index) == len(ALL)  # other text of the sessions stays in its place
         hits = index.search("zebras kind:session", limit=50).results
         assert hits
         assert all("Zebras" in index.get(f"{hit.path}:{hit.focus[0]}").results[0].content for hit in hits)
@@ -113,7 +113,7 @@ def test_recall_does_not_quote_a_deleted_memory(tmp_path: Path) -> None:
         assert [line for line in told.split("\n") if "Fjordpay" in line] in ([], [f"> Keep in mind: {FACT}"])
 
 
-def test_quotes_come_back_with_the_memory(tmp_path: Path) -> None:
+def test_sync_restores_quotes_when_the_memory_returns(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     with held(tmp_path) as (index, _, path):
         (deleted,) = index.delete(path).results
@@ -148,7 +148,7 @@ def said_in_a_note(index: VaultIndex, file: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [changed, moved, said_in_a_note])
-def test_quotes_stay_when_the_memory_was_changed_or_moved(
+def test_sync_keeps_quotes_of_a_changed_or_moved_memory(
     tmp_path: Path, change: Callable[[VaultIndex, Path], None]
 ) -> None:
     with held(tmp_path) as (index, _, path):
@@ -172,7 +172,7 @@ def test_quotes_stay_when_the_memory_was_changed_or_moved(
         ("It is done.", "It is done.", True),
     ],
 )
-def test_quotes_are_recognised_by_their_words(tmp_path: Path, fact: str, said: str, stays: bool) -> None:
+def test_sync_recognizes_quotes_by_their_words(tmp_path: Path, fact: str, said: str, stays: bool) -> None:
     home, client = make_home(tmp_path)
     say(client, "ses_a", ["What now?", said], title="work")
     with closing(client), VaultIndex.open(home) as index:
@@ -185,7 +185,7 @@ def test_quotes_are_recognised_by_their_words(tmp_path: Path, fact: str, said: s
         assert any(said in text for text in texts) is stays
 
 
-def test_memory_deleted_for_good_is_in_no_database(tmp_path: Path) -> None:
+def test_delete_permanent_removes_a_memory_from_every_database(tmp_path: Path) -> None:
     with held(tmp_path) as (index, client, path):
         client.connection.execute("DELETE FROM session WHERE id IN ('ses_user')")
         index.sync()

@@ -1,4 +1,4 @@
-"""An embeddings server that answers at random: no crash, no endless loop, and no wrong vector."""
+"""An embeddings server with random answers: no crash, no endless loop, and no wrong vector."""
 
 import math
 from dataclasses import replace
@@ -50,7 +50,7 @@ def vectors(index: VaultIndex) -> set[tuple[str, int, bytes]]:
     return {row for table in found if table.startswith("vectors") for row in found[table]}
 
 
-def test_random_answers_give_no_wrong_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_embed_stores_no_wrong_vector_from_random_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with EmbeddingServer(dimensions=64) as server, opened(tmp_path) as index:
         write(tmp_path / "vault", NOTES)

@@ -1,4 +1,4 @@
-"""Whether files came or went in a folder."""
+"""Detection of files that appeared in or disappeared from a folder."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ def later(folder: Path) -> None:
     os.utime(folder, ns=(time, time))
 
 
-def test_only_what_came_or_went_is_news(tmp_path: Path) -> None:
+def test_folder_times_report_only_added_and_removed_files(tmp_path: Path) -> None:
     folders, deep = FolderTimes(), tmp_path / "a" / "b"
     deep.mkdir(parents=True)
     (deep / "x.md").write_text("x", "utf-8")
@@ -28,7 +28,7 @@ def test_only_what_came_or_went_is_news(tmp_path: Path) -> None:
     assert folders.news(str(tmp_path)) is None
 
 
-def test_a_folder_that_is_not_there_yet_and_one_that_goes(tmp_path: Path) -> None:
+def test_folder_times_handle_a_missing_and_a_removed_folder(tmp_path: Path) -> None:
     folders, root = FolderTimes(), tmp_path / "memories"
     assert folders.news(str(root)) == {}
     folders.keep(str(root), {})

@@ -1,4 +1,4 @@
-"""The privacy gate of queries, memories and sessions: what `local_only` keeps is judged when it would leave."""
+"""The privacy gate for queries, memories and sessions: `local_only` is checked when text would leave."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -24,7 +24,7 @@ from vault_index.results.search import SearchResult
 
 NOTES = {"oak.md": "# Oak\n\nThe oak is described here.\n", "private/elm.md": "The elm is described here.\n"}
 PUBLIC = "/srv/public"
-"""A folder in which queries are typed that may leave."""
+"""A folder whose queries may leave."""
 TOKEN = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 Edit = Callable[[str], str]
 
@@ -41,7 +41,7 @@ def index(tmp_path: Path, server: EmbeddingServer) -> Iterator[VaultIndex]:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The home directory of the user, with some repositories and links."""
+    """A home directory with some repositories and links."""
     monkeypatch.setenv("HOME", str(tmp_path))
     for root in ("clients/secret", "clients/acme/my-app", "mono", "repository"):
         (tmp_path / root / ".git").mkdir(parents=True)
@@ -52,7 +52,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def sessions(client: Client) -> Client:
-    """A session of a folder that some tests keep, and one of a public folder."""
+    """One session in a folder that some tests keep local, and one in a public folder."""
     client.session("ses_s", "Hidden", project_id="global", directory="/home/user/secret")
     client.user("The secret heron", session="ses_s")
     client.session("ses_p", "Open", project_id="global", directory="/srv/public")
@@ -61,12 +61,12 @@ def sessions(client: Client) -> Client:
 
 
 def keep(index: VaultIndex, *projects: str) -> None:
-    """Set it on the disk alone: an index that is open does not know it."""
+    """Set it on disk only: an open index does not know it."""
     set_value(index.home, "sessions.opencode.local_only", "true" if not projects else str(list(projects)))
 
 
 def stayed(result: SearchResult, server: EmbeddingServer) -> bool:
-    """Whether the query was answered by words, with the reason, and nothing was sent since the last call."""
+    """Return whether the query was answered by words, with a reason, and nothing was sent since the last call."""
     told = any("local_only keeps it on this machine" in why for why in result.degraded)
     assert told is not bool(server.texts)
     server.requests.clear()
@@ -77,7 +77,7 @@ def sent(server: EmbeddingServer, word: str) -> list[str]:
     return [text for text in server.texts if word in text]
 
 
-# --- queries: who asks -----------------------------------------------------------------------------------------
+# --- queries: the caller ---------------------------------------------------------------------------------------
 
 ASKING = [
     ("secret", "secret"),
@@ -93,10 +93,10 @@ ASKING = [
     ("~/clients", "My App"),
     ("my_app", "#project/My-App"),
 ]
-"""A value of `local_only`, and a project that it keeps."""
+"""A value of `local_only`, and a project that it covers."""
 
 
-def test_query_of_a_private_project_is_not_sent(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
+def test_gate_holds_a_query_of_a_private_project(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
     misses = []
     for number, (kept, project) in enumerate(ASKING):
         keep(index, kept)
@@ -104,13 +104,13 @@ def test_query_of_a_private_project_is_not_sent(index: VaultIndex, server: Embed
             misses.append((kept, project))
     assert misses == []
     assert index.privacy().results[0].path != "(queries)"
-    assert index.recall("the oak", project="~/elsewhere/public").degraded != ()  # typed nobody knows where
+    assert index.recall("the oak", project="~/elsewhere/public").degraded != ()  # the folder is unknown
     assert index.recall("the oak that nobody knows", project="~/elsewhere/public", directory=PUBLIC).degraded == ()
     assert server.texts == ["the oak that nobody knows"]
 
 
 @pytest.mark.parametrize(("kept", "leaves"), [((), False), (("secret",), False), (("other",), True)])
-def test_query_of_a_private_session_is_not_sent(
+def test_gate_holds_a_query_of_a_private_session(
     sessions: Client, server: EmbeddingServer, tmp_path: Path, kept: tuple[str, ...], leaves: bool
 ) -> None:
     with open_index(tmp_path) as index:
@@ -122,13 +122,13 @@ def test_query_of_a_private_session_is_not_sent(
         assert bool(server.texts) is leaves
         server.requests.clear()
         assert stayed(index.search("heron", directory=PUBLIC, exclude_session="ses_s"), server) is not leaves
-        for unknown in ("ses_", "ses_nobody_knows"):  # the beginning of an id may be of any session
+        for unknown in ("ses_", "ses_nobody_knows"):  # a prefix of an id may match any session
             index.recall("the heron", session=unknown, directory=PUBLIC)
             assert stayed(index.search("heron", directory=PUBLIC, exclude_session=unknown), server)
 
 
 @pytest.mark.parametrize("kept", ["secret", "~/clients"])
-def test_query_asked_in_a_private_folder_is_not_sent(
+def test_gate_holds_a_query_from_a_private_folder(
     index: VaultIndex, server: EmbeddingServer, home: Path, kept: str
 ) -> None:
     inside, beside = str(home / "clients/secret/src"), str(home / "public")
@@ -143,10 +143,10 @@ def test_query_asked_in_a_private_folder_is_not_sent(
         server.requests.clear()
 
 
-def test_query_names_a_private_project_or_folder_as_the_reason(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_gate_names_a_private_project_or_folder_as_the_reason(index: VaultIndex, server: EmbeddingServer) -> None:
     assert not stayed(index.search("the oak"), server)
     keep(index)
-    assert stayed(index.search("the oak"), server)  # nobody knows where it was typed
+    assert stayed(index.search("the oak"), server)  # the folder is unknown
     assert not stayed(index.search("the oak", directory=PUBLIC), server)
     keep(index, "/srv/secret")
     for project, directory in (("secret", "/srv/public"), ("public", "/srv/secret"), (None, "/srv/secret")):
@@ -156,7 +156,7 @@ def test_query_names_a_private_project_or_folder_as_the_reason(index: VaultIndex
     assert result.results[0].path == "oak.md"
 
 
-def test_query_asked_in_a_folder_of_sessions_is_not_sent_where_all_are_private(
+def test_gate_holds_a_query_from_a_session_folder_if_all_are_private(
     sessions: Client, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     folders = {"/home/user/secret": True, "/home/user/secret/src": True, "/home/user": False, "/srv": False}
@@ -169,10 +169,10 @@ def test_query_asked_in_a_folder_of_sessions_is_not_sent_where_all_are_private(
     assert found == folders
 
 
-# --- queries: what is asked for --------------------------------------------------------------------------------
+# --- queries: the target ---------------------------------------------------------------------------------------
 
 
-def test_query_for_a_private_project_is_not_sent(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
+def test_gate_holds_a_query_for_a_private_project(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
     public = {"z.md": "---\nproject: public\n---\nThe oak of all.\n"}
     write(home / "vault", {**public, "80-memory/a.md": "---\nsession: ses_here\nproject: x\n---\nThe oak.\n"})
     index.sync()
@@ -220,7 +220,7 @@ def test_query_for_a_private_project_is_not_sent(index: VaultIndex, server: Embe
         ('["private/**"]', "path:private elm", True),
     ],
 )
-def test_query_within_a_private_place_is_not_sent(
+def test_gate_holds_a_query_within_a_private_path(
     index: VaultIndex, server: EmbeddingServer, setting: str, query: str, stays: bool
 ) -> None:
     set_value(index.home, "local_only", setting, source="vault")
@@ -228,7 +228,7 @@ def test_query_within_a_private_place_is_not_sent(
     assert stayed(index.search("elm", directory=str(index._runtime.config.sources[0].path / "private")), server)
 
 
-def test_query_with_a_token_for_private_text_is_not_sent(
+def test_gate_holds_a_query_with_a_token_for_private_text(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     secret, public = ({"x.md": f"---\nproject: {name}\n---\nAn elm.\n"} for name in ("secret", "public"))
@@ -244,7 +244,7 @@ def test_query_with_a_token_for_private_text_is_not_sent(
         assert stayed(asked, server) is (scope in private), scope
 
 
-def test_query_is_judged_again_before_a_retry(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_gate_checks_a_query_again_before_a_retry(index: VaultIndex, server: EmbeddingServer) -> None:
     use(index, server, max_retries="1")
 
     def unavailable(request: Request, reply: Reply) -> Reply:
@@ -256,7 +256,7 @@ def test_query_is_judged_again_before_a_retry(index: VaultIndex, server: Embeddi
     assert len(server.requests) == 1
 
 
-# --- queries: the settings of the moment, and what leaves --------------------------------------------------------
+# --- queries: the current settings, and the sent text ------------------------------------------------------------
 
 
 def damage_settings(index: VaultIndex) -> None:
@@ -285,7 +285,7 @@ def damage_the_state(index: VaultIndex) -> None:
 @pytest.mark.parametrize(
     "change", [damage_settings, use_no_embedder, use_another_server, lower_the_limit, damage_the_state]
 )
-def test_query_is_not_sent_against_the_settings_on_the_disk(
+def test_gate_holds_a_query_if_the_settings_on_disk_forbid_it(
     index: VaultIndex, server: EmbeddingServer, change: Callable[[VaultIndex], None]
 ) -> None:
     change(index)
@@ -295,7 +295,7 @@ def test_query_is_not_sent_against_the_settings_on_the_disk(
     assert server.texts == []
 
 
-def test_query_leaves_without_credentials_and_private_words(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_gate_removes_credentials_and_private_words_from_a_query(index: VaultIndex, server: EmbeddingServer) -> None:
     with pytest.raises(UsageError, match="no word to look for"):
         index.search("<private>oak</private>")
     assert server.texts == []
@@ -305,7 +305,7 @@ def test_query_leaves_without_credentials_and_private_words(index: VaultIndex, s
     assert record.texts == 1
 
 
-def test_query_is_sent_as_typed_not_as_corrected(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
+def test_gate_sends_a_query_as_typed_not_corrected(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
     set_value(index.home, "local_only", '["private/"]', source="vault")
     write(tmp_path / "vault", {"private/cure.md": "The patient takes zolpidemorin.\n"})
     index.sync()
@@ -314,14 +314,14 @@ def test_query_is_sent_as_typed_not_as_corrected(index: VaultIndex, server: Embe
     assert server.texts == ["zolpidemorim"]
 
 
-def test_note_leaves_without_credentials(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
+def test_gate_removes_credentials_from_a_note(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
     fact = f"---\nfacts: [The deploy key was {TOKEN} before]\npassword: the name of our cat\n---\n"
     write(tmp_path / "vault", {"keys.md": f"{fact}The deploy key is {TOKEN} by now.\n"})
     index.sync()
     assert set(server.texts) == {
         "The deploy key is [redacted: a GitHub token] by now.",
         "The deploy key was [redacted: a GitHub token] before",
-        "- password: the name of our cat",  # no credential: the key only sounds like one
+        "- password: the name of our cat",  # no credential, only a key that sounds like one
     }
     assert index.search(TOKEN, mode="text").results[0].path == "keys.md"
     assert index.embed_status().pending == 0
@@ -339,7 +339,7 @@ EDITS: dict[str, Edit] = {
 
 
 @pytest.mark.parametrize("kept", ["secret", "~/clients/secret", "~/clients"])
-def test_memory_of_a_private_project_is_not_sent_however_it_is_edited(
+def test_gate_holds_an_edited_memory_of_a_private_project(
     index: VaultIndex, server: EmbeddingServer, home: Path, kept: str
 ) -> None:
     keep(index, kept)
@@ -357,7 +357,7 @@ def test_memory_of_a_private_project_is_not_sent_however_it_is_edited(
     index.sync()
     assert len(list(vault.glob("80-memory/**/*.md"))) == 2 * len(EDITS)
     assert sent(server, "WAL") == []
-    for name in ("none", "no project", "another project", "broken"):  # whose id stays
+    for name in ("none", "no project", "another project", "broken"):  # its id stays
         captured[name].rename(captured[name].with_name(f"moved {name}.md"))
     index.sync()
     assert sent(server, "WAL") == []
@@ -387,10 +387,10 @@ PROJECTS = [
 ]
 
 
-def test_memory_of_a_private_project_is_not_sent_however_that_is_written(
+def test_gate_holds_a_memory_of_a_private_project_in_any_spelling(
     index: VaultIndex, server: EmbeddingServer, home: Path
 ) -> None:
-    """Added or imported, and whether its file still says it or not."""
+    """Added or imported, with or without the project in the file."""
     misses = []
     for number, (kept, form) in enumerate(PROJECTS):
         keep(index, kept)
@@ -417,7 +417,7 @@ def test_memory_of_a_private_project_is_not_sent_however_that_is_written(
     assert all(sent(server, f"WAL {number}:") for number in range(len(PROJECTS)))
 
 
-def test_memory_typed_in_a_private_folder_is_not_sent(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
+def test_gate_holds_a_memory_typed_in_a_private_folder(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
     inside, public = str(home / "clients/acme"), str(home / "public")
     keep(index, "~/clients", "secret")
     write(home / "clients/notes", {"i.md": "---\ntype: note\n---\nWAL imported.\n"})
@@ -449,7 +449,7 @@ def test_memory_typed_in_a_private_folder_is_not_sent(index: VaultIndex, server:
     assert sent(server, "oak")
 
 
-def test_memory_of_another_project_is_sent(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
+def test_gate_sends_a_memory_of_another_project(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
     keep(index, "secret", "client-*", "srv", "acme", str(home / "clients"))
     index.capture("*Remember*: WAL is captured.", project=str(home / "repository"))
     for number, project in enumerate((None, "public", "/srv/public", "[[public]]", "acme/public", "client")):
@@ -458,7 +458,7 @@ def test_memory_of_another_project_is_sent(index: VaultIndex, server: EmbeddingS
     assert len(sent(server, "WAL")) == 7
 
 
-def test_memory_of_an_unknown_session_is_not_sent_while_anything_is_private(
+def test_gate_holds_a_memory_of_an_unknown_session_if_any_is_private(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     write(
@@ -474,7 +474,7 @@ def test_memory_of_an_unknown_session_is_not_sent_while_anything_is_private(
     assert len(sent(server, "WAL")) == 1
 
 
-def test_note_of_a_private_or_impossible_project_is_not_sent(
+def test_gate_holds_a_note_of_a_private_or_invalid_project(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     fronts = (
@@ -502,7 +502,7 @@ SESSION_EDITS: dict[str, Edit] = {
 
 
 @pytest.mark.parametrize("gone", [False, True])
-def test_file_of_a_private_session_is_not_sent_whatever_it_says(
+def test_gate_holds_a_mirrored_file_of_a_private_session(
     sessions: Client, server: EmbeddingServer, tmp_path: Path, gone: bool
 ) -> None:
     for number, name in enumerate(SESSION_EDITS):
@@ -526,7 +526,7 @@ def test_file_of_a_private_session_is_not_sent_whatever_it_says(
     assert sent(server, "egret")
 
 
-def test_session_of_a_link_or_of_another_machine_is_not_sent(
+def test_gate_holds_a_session_of_a_link_or_of_another_machine(
     client: Client, server: EmbeddingServer, home: Path
 ) -> None:
     client.session("ses_s", "Hidden", project_id="global", directory=str(home / "work"))
@@ -542,10 +542,10 @@ def test_session_of_a_link_or_of_another_machine_is_not_sent(
     assert sent(server, "heron") == []
 
 
-# --- what was sent before ----------------------------------------------------------------------------------------
+# --- text sent earlier -------------------------------------------------------------------------------------------
 
 
-def test_privacy_names_what_was_sent_before_it_became_private(
+def test_privacy_names_text_sent_before_it_became_private(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     assert (index.privacy().private, index.privacy().hint) == ((), "")
@@ -582,5 +582,5 @@ def test_privacy_names_sessions_sent_before_they_became_private(
             set_value(index.home, f"sessions.opencode.{setting}", "secret")
             named.append([(one.path, one.reason) for one in index.privacy().private])
             set_value(index.home, f"sessions.opencode.{setting}", "nothing")
-    # A mirrored file is a note of the vault, which `exclude` of sessions does not leave out.
+    # A mirrored file is a note of the vault, to which `exclude` of sessions does not apply.
     assert named == [[] if mirror else [(path, "excluded")], [(path, "local_only")]]

@@ -1,4 +1,4 @@
-"""What a hostile file may cost, in rows; benchmarks/hostile.py has sixty of them, and how long each takes."""
+"""The cost of a hostile file, in rows; benchmarks/hostile.py has sixty of them, and the time that each takes."""
 
 from pathlib import Path
 
@@ -19,18 +19,18 @@ LARGE = {
 
 
 @pytest.mark.parametrize(("what", "text"), [one for one in files() if one[0] in LARGE])
-def test_an_index_stays_in_proportion_to_its_text(what: str, text: str) -> None:
+def test_index_size_is_proportional_to_its_text(what: str, text: str) -> None:
     assert measure(what, text).times < 12
 
 
-def test_a_tag_is_short_and_what_is_longer_is_named() -> None:
+def test_parse_names_tags_that_are_too_long() -> None:
     parsed = parse(f"#{'a' * 501} #{'b' * 500}", "n")
     assert parsed.tags == ("b" * 500,)
     assert [(fault.code, fault.line) for fault in parsed.faults] == [("markdown", 1)]
     assert parse(f"#{'b' * 500}", "n").faults == ()
 
 
-def test_tags_and_headings_beyond_any_use_are_text() -> None:
+def test_parse_treats_excess_tags_and_headings_as_text() -> None:
     tags = parse(" ".join(f"#t{number}" for number in range(10_001)), "n")
     assert (len(tags.tags), len(tags.faults)) == (10_000, 1)
     headings = parse("".join(f"# h{number}\n" for number in range(20_001)), "n")
@@ -39,7 +39,7 @@ def test_tags_and_headings_beyond_any_use_are_text() -> None:
     assert len(headings.faults) == 1
 
 
-def test_what_every_chunk_repeats_is_cut_and_still_found(tmp_path: Path) -> None:
+def test_search_finds_aliases_beyond_the_part_repeated_in_chunks(tmp_path: Path) -> None:
     aliases = ", ".join(f"alias{number}" for number in range(3_000))
     with indexed(tmp_path, {"a.md": f"---\naliases: [{aliases}]\n---\n{PROSE}"}) as index:
         for alias in ("alias7", "alias2999"):

@@ -1,4 +1,4 @@
-"""What leaves for a remote embedder is judged when it leaves: by the settings and the files of that moment."""
+"""Text for a remote embedder is checked when it leaves, by the current settings and files."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +21,7 @@ PRIVATE = {f"private/{n}.md": f"The secret number {n} is purple.\n" for n in ran
 
 @pytest.fixture
 def index(tmp_path: Path, server: EmbeddingServer) -> Iterator[VaultIndex]:
-    """Everything is read, with nothing that stays home; nothing is sent yet."""
+    """An index of public files that has sent nothing yet."""
     with opened(tmp_path) as opened_index:
         write(tmp_path / "vault", {**PUBLIC, **PRIVATE})
         use(opened_index, server)
@@ -30,7 +30,7 @@ def index(tmp_path: Path, server: EmbeddingServer) -> Iterator[VaultIndex]:
 
 
 def keep_private(index: VaultIndex) -> None:
-    """On the disk alone: whoever has the index open knows nothing of it."""
+    """On disk only: an open index does not know it."""
     set_value(index.home, "local_only", '["private/"]', source="vault")
 
 
@@ -71,7 +71,7 @@ def secrets_in(server: EmbeddingServer) -> list[str]:
 
 
 @ALL_CHANGES
-def test_embed_follows_the_settings_and_files_of_the_moment(
+def test_embed_obeys_the_current_settings_and_files(
     index: VaultIndex, server: EmbeddingServer, change: Callable[[VaultIndex], None]
 ) -> None:
     change(index)
@@ -91,7 +91,7 @@ def test_embed_follows_the_settings_and_files_of_the_moment(
 
 
 @EACH_REASON
-def test_embed_follows_a_change_between_two_requests(
+def test_embed_obeys_a_change_between_two_requests(
     index: VaultIndex, server: EmbeddingServer, change: Callable[[VaultIndex], None]
 ) -> None:
     use(index, server, batch_texts="1")
@@ -107,7 +107,7 @@ def test_embed_follows_a_change_between_two_requests(
 
 
 @EACH_REASON
-def test_embed_follows_a_change_before_a_retry(
+def test_embed_obeys_a_change_before_a_retry(
     index: VaultIndex, server: EmbeddingServer, change: Callable[[VaultIndex], None]
 ) -> None:
     use(index, server, max_retries="2")
@@ -125,7 +125,7 @@ def test_embed_follows_a_change_before_a_retry(
 
 
 @ALL_CHANGES
-def test_plan_and_counts_say_what_will_be_sent(
+def test_embed_plan_and_counts_match_the_sent_texts(
     index: VaultIndex, server: EmbeddingServer, change: Callable[[VaultIndex], None]
 ) -> None:
     index._runtime.embed_step()
@@ -147,7 +147,7 @@ def test_plan_and_counts_say_what_will_be_sent(
     assert len(server.texts) == sent
 
 
-def test_notes_moved_among_private_ones_are_not_sent(
+def test_embed_does_not_send_notes_moved_into_a_private_folder(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     keep_private(index)
@@ -161,7 +161,7 @@ def test_notes_moved_among_private_ones_are_not_sent(
     assert index.embed_status().kept_local == 4
 
 
-def test_folder_that_became_a_link_to_a_private_one_is_not_sent(
+def test_embed_does_not_send_a_folder_replaced_by_a_private_link(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     write(tmp_path / "vault", {"open/a.md": "The secret of the sea.\n"})
@@ -173,7 +173,7 @@ def test_folder_that_became_a_link_to_a_private_one_is_not_sent(
     assert secrets_in(server) == []
 
 
-def test_sync_of_one_path_and_import_send_nothing_private(
+def test_embed_sends_nothing_private_after_sync_of_a_path_or_import(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     keep_private(index)
@@ -185,7 +185,7 @@ def test_sync_of_one_path_and_import_send_nothing_private(
     assert secrets_in(server) == []
 
 
-def test_text_that_is_also_public_is_sent_in_the_public_name(
+def test_embed_sends_a_shared_text_under_its_public_file(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     write(tmp_path / "vault", {"private/a.md": "The very same words.\n", "z.md": "The very same words.\n"})
@@ -198,7 +198,7 @@ def test_text_that_is_also_public_is_sent_in_the_public_name(
     assert "private/a.md" not in named
 
 
-def test_files_that_changed_hold_up_no_others(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
+def test_embed_is_not_delayed_by_changed_files(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
     use(index, server, batch_texts="1")
     write(tmp_path / "vault", {"0.md": "Changed.\n", "1.md": "Changed, too.\n"})
     steps = [index._runtime.embed_step() for _ in range(5)]
@@ -206,7 +206,7 @@ def test_files_that_changed_hold_up_no_others(index: VaultIndex, server: Embeddi
     assert steps[-1].pending == 2
 
 
-def test_new_model_serves_when_only_private_notes_lack_vectors(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_embed_activates_a_model_if_only_private_notes_lack_vectors(index: VaultIndex, server: EmbeddingServer) -> None:
     index.embed()
     keep_private(index)
     use(index, server, model="other")
@@ -215,7 +215,7 @@ def test_new_model_serves_when_only_private_notes_lack_vectors(index: VaultIndex
     assert (status.model, status.building, status.kept_local) == ("other", None, 3)
 
 
-def test_embed_follows_a_limit_that_was_lowered(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_embed_obeys_a_lowered_limit(index: VaultIndex, server: EmbeddingServer) -> None:
     set_value(index.home, "embedding.daily_token_limit", "1")
     assert codes(index.embed().problems) == ["embedder"]
     assert server.texts == []
@@ -223,7 +223,7 @@ def test_embed_follows_a_limit_that_was_lowered(index: VaultIndex, server: Embed
 
 @pytest.mark.parametrize("setting", ["true", "secret", "/home/user/secret"])
 @pytest.mark.parametrize("mirror", ["", "sessions"])
-def test_sessions_of_projects_that_became_private_are_not_sent(
+def test_embed_does_not_send_sessions_that_became_private(
     client: Client, server: EmbeddingServer, tmp_path: Path, mirror: str, setting: str
 ) -> None:
     client.session("ses_s", "Hidden", project_id="global", directory="/home/user/secret")
@@ -241,7 +241,7 @@ def test_sessions_of_projects_that_became_private_are_not_sent(
     assert any("compares passwords" in text for text in server.texts)
 
 
-def test_files_of_private_sessions_are_not_sent_after_mirroring_ended(
+def test_embed_does_not_send_files_of_private_sessions_after_mirroring(
     client: Client, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     client.run("UPDATE project SET worktree = '/home/user/secret' WHERE id = 'p1'")

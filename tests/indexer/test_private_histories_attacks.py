@@ -1,6 +1,7 @@
-"""Random histories against a server that records: nothing private arrives, and everything that is free does.
+"""Random histories against a recording server:
 
-The judge knows what each marker is from, because it made the text: it reads neither settings nor files.
+nothing private arrives, and everything free does. The test knows the origin of each marker, because it made the text:
+it reads neither settings nor files.
 """
 
 import io
@@ -44,14 +45,14 @@ PROJECTS = {
 }  # fmt: skip
 """The folders of the projects, which are git worktrees."""
 FREE = "elsewhere"
-"""A folder that no scope means, and where no session is held."""
+"""A folder outside every scope, without sessions."""
 SCOPES = {
     "~/clients": {"My-App", "Client One"}, "HOME/clients/My-App": {"My-App"}, "My-App": {"My-App"},
     "my app": {"My-App"}, "MY_*": {"My-App"}, "client-*": {"Client One"}, "Client One": {"Client One"},
     "~/jobs/secret_plan/": {"secret_plan"}, "Secret Plan": {"secret_plan"}, "büro*": {"Büro-Plan"},
     "~/jobs": {"secret_plan", "Büro-Plan"},
 }  # fmt: skip
-"""Values of a client's `local_only`, and the projects that each means."""
+"""Values of a client's `local_only`, and the projects that each covers."""
 PATTERNS = {
     "private/": ("(^|/)private/", (
         "private", "private/", "./private", "private/**", "private/*.md", "**/private/**", "PRIVATE", "*rivate/*",
@@ -60,7 +61,7 @@ PATTERNS = {
     "*.draft.md": (r"\.draft\.md$", ("*.draft.md", "**/*.draft.md", "c.draft.md", "public/c.draft.md", "*.DRAFT.*")),
     "/public/inner": ("^public/inner/", ("public/inner", "public/inn*", "public/inner/**", "./public/inner/a.md")),
 }  # fmt: skip
-"""Values of the vault's `local_only` and `exclude`: the paths that each means, and filters by `path` that mean it."""
+"""Values of the vault's `local_only` and `exclude`: the paths that each covers, and `path` filters that cover it."""
 FOLDERS = ("", "public/", "public/inner/", "private/", "public/private/", "80-memory/note/", "../other/")
 
 
@@ -71,17 +72,17 @@ class Text:
     kind: str
     projects: set[str] = field(default_factory=set)
     inside: set[str] = field(default_factory=set)
-    """The projects in whose folders, or sessions, it was typed."""
+    """The projects in whose folders or sessions it was typed."""
     clients: set[str] = field(default_factory=set)
-    """Of the sessions that it belongs to."""
+    """The clients of its sessions."""
     places: set[str] = field(default_factory=set)
-    """The patterns and the source that a query asks for."""
+    """The patterns and the source that a query filters by."""
     path: str = ""
     """Within the vault."""
     gone: bool = False
-    """It stands in no file, or may never leave."""
+    """It is in no file, or may never leave."""
     unsure: bool = False
-    """It was private once, or nobody can say: it need not arrive."""
+    """It was private once or is undecidable: it need not arrive."""
     linked: bool = False
 
 
@@ -94,11 +95,11 @@ class History:
         self.patterns: dict[str, list[str]] = {"local_only": [], "exclude": []}
         self.scopes: dict[str, list[str]] = {"opencode": [], "claude-code": []}
         self.whole = {"opencode": False, "claude-code": self.chance(0.3), "vault": False, "other": False}
-        """Clients and sources that are private as a whole, as is a client that the settings do not name."""
+        """Clients and sources that are private as a whole, including a client without settings."""
         self.sessions: dict[str, tuple[str, str, str]] = {}
         """The project, the client and the folder of each session."""
         self.read: dict[str, tuple[str, str, str]] = {}
-        """Those that a sync has read."""
+        """Sessions that a sync has read."""
         self.doing, self.closed, self.mirrored = "", False, False
         os.environ.update(HOME=str(self.user), OPENAI_API_KEY="sk-test", NO_PROXY="127.0.0.1")
         os.environ["CLAUDE_CONFIG_DIR"] = str(folder / "claude")
@@ -126,10 +127,10 @@ class History:
         self.open: Callable[[], VaultIndex] = lambda: stack.enter_context(VaultIndex.open(self.home))
         self.index = self.open()
 
-    # --- the judge ---------------------------------------------------------------------------------------------------
+    # --- expectations ------------------------------------------------------------------------------------------------
 
     def private(self, text: Text) -> str:
-        """Why a text may not leave now; empty where it may."""
+        """Why a text may not leave now; empty if it may."""
         local = self.patterns["local_only"]
         scopes = [scope for scopes in self.scopes.values() for scope in scopes]
         covered = {project for scope in scopes for project in SCOPES[scope]}
@@ -156,7 +157,7 @@ class History:
             self.arrived.add(marker)
 
     def settle(self) -> None:
-        """Note what is private now: it need not have arrived at the end."""
+        """Record the texts that are private now: they need not arrive."""
         for text in self.texts.values():
             text.unsure |= bool(self.private(text)) or (any(self.whole.values()) and bool(text.projects | text.inside))
 
@@ -210,7 +211,7 @@ class History:
         return f"project/{self.name(project, '-_')}"
 
     def head(self, project: str) -> str:
-        """How a note says what it is of; its text follows."""
+        """The frontmatter that names the owner of a note; its text follows."""
         if not project:
             return self.random.choice(("", "---\ntags: [food]\n---\n"))
         key, tag = self.random.choice(("project", "Project", "PROJECT")), self.tag(project)
@@ -246,7 +247,7 @@ class History:
         self.did(f"note: {path} {(self.vault / path).read_text('utf-8')!r}")
 
     def edit(self) -> None:
-        """Other words in a note, which is of the same project."""
+        """Replace the words of a note, which keeps its project."""
         if path := self.some_path("note"):
             [old] = self.at(path)
             words = (self.vault / path).read_text("utf-8")
@@ -275,7 +276,7 @@ class History:
             self.did(f"delete: {path}")
 
     def strip(self) -> None:
-        """Somebody takes what our commands wrote into a file out of it, but for its id."""
+        """A user removes what our commands wrote into a file, except its id."""
         files = [
             *(self.vault / "mirror").rglob("*.md"),
             *(self.vault / path for path in [self.some_path("memory")] if path),
@@ -316,10 +317,10 @@ class History:
             file.unlink()
             self.did(f"sweep: {file.name}")
 
-    # --- what is typed -----------------------------------------------------------------------------------------------
+    # --- queries and memories ----------------------------------------------------------------------------------------
 
     def ask(self, method: str, door: str, folder: str, session: str, given: dict[str, Any]) -> None:
-        """By one of the doors: Python, the command line in a folder, an agent's tool, a token of `serve`."""
+        """Query through one of the entry points: Python, the command line, an agent's tool, a token of `serve`."""
         self.did(f"{method}: by {door} in {folder!r} {session} {given}")
         params, index, known = dict(given), self.index, parameters(method)
         if "scope" in params:
@@ -353,7 +354,7 @@ class History:
         self.story.did(f"exit {code} {said.getvalue()}")
 
     def where(self, text: Text) -> tuple[str, str]:
-        """A folder and a session in which it is typed."""
+        """The folder and the session of a query."""
         project, session = self.project(), ""
         if self.read and self.chance(0.2):
             session, (held, client, _) = self.random.choice(list(self.read.items()))
@@ -367,7 +368,7 @@ class History:
         return folder, session
 
     def aim(self, text: Text) -> tuple[tuple[str, ...], dict[str, str]]:
-        """A filter for something: as written in a query, and as an option."""
+        """A filter, as written in a query and as an option."""
         kind = self.random.choice(("project", "path", "source", "session" if self.read else "project"))
         if kind == "project":
             text.projects.add(project := self.project(0))
@@ -392,7 +393,7 @@ class History:
         method, door = self.random.choice(("search", "recall", "timeline", "why")), self.random.choice(DOORS)
         door = "cli" if door == "mcp" and method not in ("search", "recall") else door
         text = self.texts[marker := self.text("query", unsure=True)]
-        hidden = self.random.choice(list(self.texts))  # of a misspelled word the correction may be private
+        hidden = self.random.choice(list(self.texts))  # the correction of a misspelled word may be private
         cut, folder, session = self.random.randrange(3, 11), "", ""
         words, params = [f"what is {marker}"], dict[str, Any]({"ref": "keep.md"} if method == "why" else {})
         private = self.hidden(self.random.choice((" ", "\n")))
@@ -409,7 +410,7 @@ class History:
             text.places.add("unknown")
         else:
             folder, session = self.where(text)
-        if self.chance(0.6) and (len(words) == 1 or method != "recall"):  # which reads a long message as words
+        if self.chance(0.6) and (len(words) == 1 or method != "recall"):  # it reads a long message as words
             written, options = self.aim(text)
             known = parameters(method).keys() - ({"session", "exclude_session"} if session else set())
             options = {key: value for key, value in options.items() if key in known}
@@ -431,7 +432,7 @@ class History:
         elif method == "update" and path:
             text.path, folder, session = path, *self.where(text)
             before = [(other, other.projects, other.inside, other.clients) for other in self.at(path)]
-            for other in self.at(path):  # the document is from both from now on
+            for other in self.at(path):  # from now on the document belongs to both
                 text.projects |= other.projects
                 text.inside |= other.inside
                 text.clients |= other.clients
@@ -484,7 +485,7 @@ class History:
         set_value(self.home, key, value, source)
 
     def shut(self) -> None:
-        """For a while the settings cannot be read, or name another embedder."""
+        """For a while the settings are unreadable, or name another embedder."""
         text = self.home.config_file.read_bytes()
         if self.chance(0.5):
             self.home.config_file.write_bytes(self.random.choice([b"[sources", b"\xff\xfe", b"embeding = 1\n"]))
@@ -498,7 +499,7 @@ class History:
         self.closed = False
 
     def meanwhile(self) -> None:
-        """Everything becomes private while the first request is under way."""
+        """Everything becomes private during the first request."""
 
         def keep(request: Request, reply: Reply) -> Reply:
             for name in self.whole:
@@ -517,7 +518,7 @@ class History:
         self.do(lambda: self.index.sync())
         self.server._failures.clear()
 
-    # --- the course of it --------------------------------------------------------------------------------------------
+    # --- the run -----------------------------------------------------------------------------------------------------
 
     def sync(self) -> None:
         if self.chance(0.2):
@@ -559,11 +560,11 @@ ACTIONS = {
     History.sweep: 1, History.sync: 12, History.query: 8, History.memory: 6, History.settings: 3, History.shut: 0.5,
     History.meanwhile: 0.3,
 }  # fmt: skip
-"""With how often each is done."""
+"""Actions and their weights."""
 
 
 def tell(story: Story, folder: Path, without: frozenset[str] = frozenset()) -> None:
-    """`without` are the numbers of steps to leave out: the others stay as they are."""
+    """`without` holds the numbers of steps to skip; the others stay as they are."""
     with ExitStack() as stack:
         history = History(story, folder, stack)
         count = history.random.randint(12, 30)
@@ -578,14 +579,14 @@ def tell(story: Story, folder: Path, without: frozenset[str] = frozenset()) -> N
 
 
 @pytest.mark.parametrize("seed", seeds(50))
-def test_nothing_private_arrives_and_everything_free_does(seed: int) -> None:
+def test_gate_sends_everything_free_and_nothing_private(seed: int) -> None:
     story = Attack(tell)(seed)
     assert not story.findings, "\n".join([f"seed {seed}", *story.steps])
     assert story.counts["did end"]
 
 
 @pytest.mark.parametrize(("judged", "kind"), [("gone", "note left by"), ("", "note kept")])
-def test_a_wrong_judgement_is_noticed(judged: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gate_attack_detects_a_wrong_verdict(judged: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(History, "private", lambda *_: judged)
     stories = [Attack(tell)(seed) for seed in range(1, 6)]
     assert any(found.startswith(kind) for story in stories for found, _ in story.findings)

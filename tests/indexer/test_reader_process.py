@@ -1,4 +1,4 @@
-"""Large syncs read in a second process: what it gives, and what becomes of it."""
+"""Large syncs read in a second process: its results and its end."""
 
 import os
 import signal
@@ -65,7 +65,7 @@ def children(pid: int) -> set[int]:
     return {int(folder.name) for folder in Path("/proc").glob("[0-9]*") if parent_of(int(folder.name)) == pid}
 
 
-def test_reader_process_reads_what_would_be_read_here(tmp_path: Path) -> None:
+def test_reader_process_returns_the_same_documents(tmp_path: Path) -> None:
     source = vault_of(tmp_path / "vault", MANY)
     work = work_of(source)
     (tmp_path / "vault/100.md").unlink()
@@ -75,14 +75,14 @@ def test_reader_process_reads_what_would_be_read_here(tmp_path: Path) -> None:
     assert [read is None for read, _ in ahead] == [number < 60 or number == 100 for number in range(MANY)]
     for read, (ref, _) in ahead:
         if isinstance(read, Read):
-            # Whether a stamp is too fresh to be believed depends on the moment of reading.
+            # The moment of reading decides whether a stamp is too fresh to trust.
             assert as_indexed(read.row.stamp, ref.stamp)
             here = read_document(source, ref, SETTINGS)
             assert isinstance(here, Read)
             assert with_stamp_of(ref, read) == with_stamp_of(ref, here)
 
 
-def test_large_sync_makes_the_rows_of_small_ones(tmp_path: Path) -> None:
+def test_sync_in_one_large_run_makes_the_rows_of_small_ones(tmp_path: Path) -> None:
     parts = {"large": [sorted(notes(MANY))], "small": [sorted(notes(MANY))[k : k + 110] for k in range(0, MANY, 110)]}
     for name, groups in parts.items():
         (tmp_path / name).mkdir()
@@ -94,7 +94,7 @@ def test_large_sync_makes_the_rows_of_small_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("python", ["/bin/false", "/no/such/python"])
-def test_sync_reads_by_itself_where_the_process_cannot_run(
+def test_sync_reads_itself_if_the_process_cannot_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, python: str
 ) -> None:
     monkeypatch.setattr(sys, "executable", python)

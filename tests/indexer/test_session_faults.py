@@ -1,4 +1,4 @@
-"""Faulty data of OpenCode: the fault is named, and the rest is found."""
+"""Faulty OpenCode data: the sync names the fault and finds the rest."""
 
 import os
 import re
@@ -26,7 +26,7 @@ def test_sync_names_a_locked_database_and_reads_the_others(
 ) -> None:
     monkeypatch.setattr("vault_index.sources.opencode.database._BUSY_MS", 1)
     client.begin("A heron at the lake")
-    # In another process: ours would hold the database open, and nobody could lock it.
+    # In another process: ours would hold the database open and block the lock.
     open_index(tmp_path, mirror=mirror).close()
     environment = {**os.environ, "VAULT_INDEX_HOME": str(tmp_path / "home")}
     subprocess.run([sys.executable, "-m", "vault_index", "sync", "--quiet"], env=environment, check=True)
@@ -49,7 +49,7 @@ def test_sync_names_a_locked_database_and_reads_the_others(
     beta.close()
 
 
-def test_mirroring_goes_on_after_a_session_that_cannot_be_written(
+def test_mirror_continues_after_a_session_that_cannot_be_written(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.begin("An owl by night")
@@ -71,8 +71,8 @@ def test_mirroring_goes_on_after_a_session_that_cannot_be_written(
 
 
 @pytest.mark.parametrize("mirror", ["", "sessions"])
-def test_sync_replaces_what_is_no_text_in_a_session(client: Client, tmp_path: Path, mirror: str) -> None:
-    """Half a character, bytes that are not UTF-8, and a time beyond all calendars."""
+def test_sync_replaces_invalid_text_and_times_of_a_session(client: Client, tmp_path: Path, mirror: str) -> None:
+    """Lone surrogates, bytes that are not UTF-8, and a time outside the calendar."""
     client.begin("An owl by night")
     message = client.user("A heron at the lake", session=client.session("ses_b", "Half"))
     client.part(message, r'{"type": "text", "text": "and half \ud83d an egret"}')
@@ -118,7 +118,7 @@ def test_sync_names_a_truncated_file_of_a_tree_and_finds_the_rest(tree: Path, tm
 
 
 @pytest.mark.parametrize("time", ["1e999", "9" * 400])
-def test_sync_reads_a_tree_with_half_characters_and_a_time_without_end(tree: Path, tmp_path: Path, time: str) -> None:
+def test_sync_reads_a_tree_with_lone_surrogates_and_infinite_times(tree: Path, tmp_path: Path, time: str) -> None:
     with open_index(tmp_path, home="whole") as index:
         index.sync()
         total = index.list(kind="session").total

@@ -1,6 +1,6 @@
-"""Ten kinds of secrets, said wherever a session can say something: they are on no disk, in no log and in no request.
+"""Ten kinds of secrets, in every field of a session:
 
-They are put together at run time, so that no scanner takes this file for a leak.
+none reaches a disk, a log or a request. They are joined at run time, so that no scanner takes this file for a leak.
 """
 
 import json
@@ -13,7 +13,7 @@ from vault_index.errors import VaultIndexError
 
 _MIXED = "Zq3vK8mR1tYx7Bd0LwP5nHc2JfG9sUe4AiVo6TkMrXyD1bNz8hQwE5gC"
 _BODY = "\n".join((_MIXED + _MIXED)[at : at + 64] for at in (0, 7, 21))
-SECRETS = {  # what is said, and what of it must not be kept
+SECRETS = {  # the text said, and the part that must not be stored
     "AWS": ("AK" + "IAQ3EGRVZTN4W7M2XB",) * 2,
     "GitHub": ("gh" + "p_" + _MIXED[:36],) * 2,
     "Anthropic": ("s" + "k-ant-api03-" + _MIXED + "-" + _MIXED[:30],) * 2,
@@ -29,7 +29,7 @@ EARLY, LATE = "A heron at the lake", "An owl by night"
 
 
 def tell_all(client: Client, secret: str, session: str, about: str = EARLY) -> None:
-    """A session that says it everywhere."""
+    """A session with this text in every field."""
     client.session(session, title=f"Rotate {secret}", directory="/home/user/api")
     prompt = client.user(f"{about}. Use {secret} for it", session=session)
     client.part(prompt, {"type": "file", "mime": "text/plain", "filename": f"{secret}.txt"})
@@ -53,13 +53,13 @@ def sent(server: EmbeddingServer) -> str:
 
 
 def forms_of(secret: str) -> set[bytes]:
-    """As it is, in lower case as words are kept, as JSON, and line by line."""
+    """As written, in lower case like indexed words, as JSON, and line by line."""
     forms = {secret, secret.lower(), json.dumps(secret)[1:-1], *secret.split("\n")}
     return {form.encode() for form in forms}
 
 
 def indexed(home: Home) -> tuple[int, int]:
-    """Sessions that are in the index, and chunks that wait for a vector."""
+    """Count the sessions in the index and the chunks without a vector."""
     try:
         client = connect(home.socket_path)
         if client is None:

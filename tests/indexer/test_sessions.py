@@ -1,4 +1,4 @@
-"""Sessions of OpenCode in the index: found, followed, kept apart, and never with what is secret in them."""
+"""OpenCode sessions in the index: found, updated, and free of secrets."""
 
 import shutil
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def open_index(folder: Path, home: str = "home", provider: str = "none", **setti
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    """The real database, beside a note."""
+    """The real database, with a note."""
     folder = tmp_path_factory.mktemp("sessions")
     (folder / "opencode").mkdir()
     shutil.copy(FIXTURES / "opencode.db", folder / "opencode")
@@ -43,7 +43,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
         yield index
 
 
-def test_hit_in_a_session_is_a_turn_with_speaker_and_time(real: VaultIndex) -> None:
+def test_search_hit_in_a_session_is_a_turn_with_speaker_and_time(real: VaultIndex) -> None:
     hit = real.search("naïve café Ελληνικά").results[0]
     assert (hit.kind, hit.source, hit.path, hit.project) == ("session", "opencode", FIX, "project")
     assert hit.headings[0].startswith("Assistant · 2026-11-21 ")
@@ -55,11 +55,11 @@ def test_hit_in_a_session_is_a_turn_with_speaker_and_time(real: VaultIndex) -> N
 
 
 @pytest.mark.parametrize("word", ["修正しました", "日本語のテスト", "עברית", "Señal", "schlägt", "Grüße"])
-def test_words_of_every_script_are_found(real: VaultIndex, word: str) -> None:
+def test_search_finds_session_words_of_every_script(real: VaultIndex, word: str) -> None:
     assert FIX in [hit.path for hit in real.search(word, kind="session").results]
 
 
-def test_sessions_are_filtered_by_kind_project_and_id(real: VaultIndex) -> None:
+def test_search_filters_sessions_by_kind_project_and_id(real: VaultIndex) -> None:
     assert {hit.kind for hit in real.search("login kind:session").results} == {"session"}
     assert {hit.path for hit in real.search("login kind:note").results} == {"login.md"}
     assert len(real.list(project="project").results) == 4
@@ -87,7 +87,7 @@ def test_get_opens_a_turn_with_its_neighbors(real: VaultIndex) -> None:
     ]
 
 
-def test_sessions_stand_among_notes_in_the_timeline_and_in_links(tmp_path: Path, client: Client) -> None:
+def test_timeline_and_related_mix_sessions_and_notes(tmp_path: Path, client: Client) -> None:
     client.begin("Hello")  # on 2026-11-18
     write(tmp_path / "vault", {f"2026-11-{day}.md": "A day.\n" for day in (16, 20)})
     write(tmp_path / "vault", {"why.md": "Decided in [[ses_a]].\n"})
@@ -101,7 +101,7 @@ def test_sessions_stand_among_notes_in_the_timeline_and_in_links(tmp_path: Path,
         assert [one.path for one in index.related("why.md").results] == ["api/ses_a.md"]
 
 
-def test_task_and_its_session_are_linked(real: VaultIndex) -> None:
+def test_related_links_a_task_and_its_session(real: VaultIndex) -> None:
     child, parent = "project/ses_e02fa224effeYR56P6lfU9yV2U.md", "project/ses_e02fa2c21ffeTF61TeyS6jmsWx.md"
     found: dict[str, set[str]] = {path: {one.path for one in real.related(path).results} for path in (child, parent)}
     assert parent in found[child]
@@ -113,7 +113,7 @@ def test_add_refuses_a_source_of_sessions(real: VaultIndex) -> None:
         real.add("A fact.", source="opencode")
 
 
-def test_sync_embeds_the_new_turn_only(client: Client, tmp_path: Path) -> None:
+def test_sync_embeds_only_the_new_turn(client: Client, tmp_path: Path) -> None:
     client.session()
     for number in range(5):
         client.user(f"Question {number} about the weather")
@@ -161,7 +161,7 @@ def test_sync_after_each_step_of_a_client_equals_a_fresh_build(client: Client, t
         assert [found.path for found in index.list(kind="session").results] == ["api/ses_f.md"]
 
 
-def test_sessions_that_cannot_be_read_are_kept_and_named(client: Client, tmp_path: Path) -> None:
+def test_sync_keeps_and_names_unreadable_sessions(client: Client, tmp_path: Path) -> None:
     client.begin("A heron at the lake")
     with open_index(tmp_path) as index:
 
@@ -196,7 +196,7 @@ def test_sessions_that_cannot_be_read_are_kept_and_named(client: Client, tmp_pat
 
 
 @pytest.mark.parametrize("settings", [{"exclude": "api"}, {"enabled": "false"}])
-def test_excluded_sessions_leave_the_index(client: Client, tmp_path: Path, settings: dict[str, str]) -> None:
+def test_sync_removes_excluded_sessions(client: Client, tmp_path: Path, settings: dict[str, str]) -> None:
     client.begin("A heron at the lake")
     with open_index(tmp_path) as index:
         index.sync()
@@ -204,7 +204,7 @@ def test_excluded_sessions_leave_the_index(client: Client, tmp_path: Path, setti
         assert index.sync().removed == 1
 
 
-def test_secrets_of_a_session_are_not_indexed(client: Client, tmp_path: Path) -> None:
+def test_sync_indexes_no_secrets_of_a_session(client: Client, tmp_path: Path) -> None:
     secrets = [said for said, _ in SECRETS.values()]
     client.session(title=f"Rotate {secrets[0]}")
     for number, secret in enumerate(secrets):

@@ -1,4 +1,4 @@
-"""What a damaged state stops, and what it does not."""
+"""What a damaged state database stops, and what continues."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -25,11 +25,11 @@ def lost(path: Path) -> None:
 
 
 SOME = [zeroed, without_a_table, lost]
-"""Found when it is opened, when it is read, and never there."""
+"""Detected on opening, detected on reading, and missing."""
 
 
 @pytest.mark.parametrize("damage", SOME)
-def test_damaged_state_stops_sending_and_not_searching(tmp_path: Path, server: EmbeddingServer, damage: Damage) -> None:
+def test_state_damage_stops_sending_but_not_searching(tmp_path: Path, server: EmbeddingServer, damage: Damage) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", NOTES)
         use(index, server)
@@ -64,7 +64,7 @@ def test_damaged_state_stops_sending_and_not_searching(tmp_path: Path, server: E
 
 @pytest.mark.parametrize("mirror", ["", "sessions"])
 @pytest.mark.parametrize("damage", SOME)
-def test_damaged_state_stops_reading_sessions(client: Client, tmp_path: Path, damage: Damage, mirror: str) -> None:
+def test_state_damage_stops_reading_sessions(client: Client, tmp_path: Path, damage: Damage, mirror: str) -> None:
     client.begin("A heron at the lake")
     with open_index(tmp_path, mirror=mirror) as index:
         index.sync()
@@ -81,7 +81,7 @@ def test_damaged_state_stops_reading_sessions(client: Client, tmp_path: Path, da
         assert len(paths_found(index, "egret")) == 1
 
 
-def test_daily_limit_outlives_a_mended_state(tmp_path: Path, server: EmbeddingServer) -> None:
+def test_state_repair_keeps_the_daily_limit(tmp_path: Path, server: EmbeddingServer) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", NOTES)
         use(index, server)
@@ -112,7 +112,7 @@ def test_state_lost_under_an_open_index_stops_sending(tmp_path: Path, server: Em
         assert not index.home.state_db.exists()
 
 
-def test_lost_state_does_not_stop_the_local_model(tmp_path: Path) -> None:
+def test_state_loss_does_not_stop_the_local_model(tmp_path: Path) -> None:
     with opened(tmp_path, provider="local") as index:
         write(tmp_path / "vault", NOTES)
         index.sync()
@@ -121,14 +121,14 @@ def test_lost_state_does_not_stop_the_local_model(tmp_path: Path) -> None:
         assert (index.sync().pending, index.search("willow").degraded) == (0, ())
 
 
-def test_damaged_cache_is_refilled_without_a_request(tmp_path: Path, server: EmbeddingServer) -> None:
+def test_cache_damage_is_refilled_without_a_request(tmp_path: Path, server: EmbeddingServer) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", NOTES)
         use(index, server)
         index.sync()
         sent, ledger = len(server.texts), index.privacy()
     data = bytearray((tmp_path / "home" / "cache.db").read_bytes())
-    data[4096:] = b"\xff" * (len(data) - 4096)  # it opens, and fails when it is read
+    data[4096:] = b"\xff" * (len(data) - 4096)  # it opens, and fails when read
     (tmp_path / "home" / "cache.db").write_bytes(data)
     write(tmp_path / "vault", {"new.md": "A willow stands here.\n"})
     with opened(tmp_path) as index:
@@ -142,7 +142,7 @@ def test_damaged_cache_is_refilled_without_a_request(tmp_path: Path, server: Emb
         assert set(ledger.results) < set(index.privacy().results)
 
 
-def test_usage_is_counted_again_after_a_lost_state(tmp_path: Path) -> None:
+def test_state_counts_usage_again_after_a_loss(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", NOTES)
         index.sync()

@@ -61,7 +61,7 @@ def test_sync_follows_edits_deletions_and_moves(tmp_path: Path) -> None:
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
-def test_sync_looks_at_the_given_places_only(tmp_path: Path) -> None:
+def test_sync_reads_only_the_given_paths(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     with opened(tmp_path) as index:
         write(vault, NOTES)
@@ -92,10 +92,8 @@ def test_sync_of_an_empty_vault_removes_the_last_document(tmp_path: Path, places
 
 @pytest.mark.parametrize("left", [None, "", ".obsidian"])
 @pytest.mark.parametrize("places", [None, ["a.md"]])
-def test_sync_keeps_the_rows_of_a_vault_that_vanished(
-    tmp_path: Path, left: str | None, places: list[str] | None
-) -> None:
-    """`left`: the vault is not there, is an empty mount point, or holds hidden files only."""
+def test_sync_keeps_rows_of_a_missing_vault(tmp_path: Path, left: str | None, places: list[str] | None) -> None:
+    """`left`: the vault is missing, an empty mount point, or holds hidden files only."""
     vault = tmp_path / "vault"
     with indexed(tmp_path, {"a.md": "Apples."}) as index:
         vault.rename(tmp_path / "unmounted")
@@ -167,7 +165,7 @@ _ACTIONS = st.lists(
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_ACTIONS)
-def test_sync_after_any_sequence_of_events_ends_like_a_fresh_build(
+def test_sync_after_any_events_equals_a_fresh_build(
     tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[str, str, str, str]]
 ) -> None:
     folder = tmp_path_factory.mktemp("sequence")
@@ -192,9 +190,7 @@ def test_sync_after_any_sequence_of_events_ends_like_a_fresh_build(
     shutil.rmtree(folder)
 
 
-def test_sync_names_a_file_that_cannot_be_read_and_keeps_its_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sync_names_an_unreadable_file_and_keeps_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vault = tmp_path / "vault"
     with opened(tmp_path) as index:
         write(vault, NOTES)
@@ -217,7 +213,7 @@ def test_sync_names_a_file_that_cannot_be_read_and_keeps_its_rows(
         assert index.status().problems == ()
 
 
-def test_half_a_character_in_a_canvas_becomes_a_replacement_character(tmp_path: Path) -> None:
+def test_sync_replaces_a_lone_surrogate_in_a_canvas(tmp_path: Path) -> None:
     card = '{"id": "a", "type": "text", "text": "The heron \\ud83d flies, see [[\\ude00]] #sky"}'
     with opened(tmp_path) as index:
         write(tmp_path / "vault", {"board.canvas": f'{{"nodes": [{card}]}}', **NOTES})
@@ -230,7 +226,7 @@ def test_half_a_character_in_a_canvas_becomes_a_replacement_character(tmp_path: 
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
-def test_sync_goes_on_after_a_document_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sync_continues_after_an_unwritable_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vault = tmp_path / "vault"
     with opened(tmp_path) as index:
         write(vault, NOTES)
@@ -276,7 +272,7 @@ def test_sync_stops_when_the_index_is_locked(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names elsewhere are UTF-8")
-def test_sync_goes_on_after_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
+def test_sync_continues_after_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     bad, folder = os.fsdecode(b"bad\xff.md"), os.fsdecode(b"sub/d\xff")
     with opened(tmp_path) as index:
@@ -308,7 +304,7 @@ def test_sync_names_broken_frontmatter_once(tmp_path: Path) -> None:
         assert problem.code == "frontmatter"
         assert problem.message.startswith("80-memory/decision/x.md:2: frontmatter cannot be read: ")
         assert "in quotes" in problem.hint
-        assert index.sync().problems == ()  # from now on `status` names it
+        assert index.sync().problems == ()  # now `status` names it
         assert [one.code for one in index.status().problems] == ["frontmatter"]
         write(tmp_path / "vault", {f"{name}.md": broken for name in "pqr"})
         (problem,) = index.sync().problems

@@ -1,4 +1,4 @@
-"""A sync that is killed at any moment is finished by the next one."""
+"""The next sync completes one that was killed at any moment."""
 
 import shutil
 from pathlib import Path
@@ -22,7 +22,7 @@ def sync_of(home: Path) -> None:
 
 
 @pytest.mark.parametrize("mirror", ["", "sessions"])
-def test_sync_after_a_killed_one_ends_like_a_fresh_build(
+def test_sync_after_a_killed_one_equals_a_fresh_build(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mirror: str
 ) -> None:
     monkeypatch.setattr(syncing, "_WRITTEN_TOGETHER", 5)
@@ -52,4 +52,4 @@ def test_sync_after_a_killed_one_ends_like_a_fresh_build(
             unchanged = max(unchanged, index.sync().unchanged)
         assert rows(home / "index.db") == wanted
         assert len(list((tmp_path / "vault").glob("sessions/*.md"))) == (SESSIONS if mirror else 0)
-    assert unchanged  # what was written before the kill was not written again
+    assert unchanged  # rows written before the kill were not written again

@@ -1,4 +1,4 @@
-"""Whatever happens to the files, the next sync ends in the index that a fresh build would make."""
+"""Whatever happens to the files, the next sync equals a fresh build."""
 
 import os
 import sys
@@ -35,7 +35,7 @@ def vault(tmp_path: Path) -> Path:
 
 
 def give_one_moment(monkeypatch: Patch) -> None:
-    """Make all files look as if they were written at one moment, as on a file system with a coarse clock."""
+    """Give all files one timestamp, as on a file system with a coarse clock."""
 
     def coarse(status: os.stat_result) -> FileStamp:
         return stamp_of(status)._replace(mtime_ns=10**18 + 1, ctime_ns=10**18 + 1)
@@ -62,7 +62,7 @@ def run(index: VaultIndex, statement: str, *values: int | str) -> list[Any]:
 # --- stamps ------------------------------------------------------------------------------------------------------
 
 
-def test_sync_tells_swapped_folders_apart_by_inode(tmp_path: Path, vault: Path, monkeypatch: Patch) -> None:
+def test_sync_detects_swapped_folders_by_inode(tmp_path: Path, vault: Path, monkeypatch: Patch) -> None:
     give_one_moment(monkeypatch)
     with indexed(tmp_path, {"a/n.md": "Apple.\n", "b/n.md": "Bread.\n"}) as index:
         swap(vault / "a", vault / "b")
@@ -84,11 +84,11 @@ def test_sync_adds_missing_inodes_without_parsing(tmp_path: Path, vault: Path, m
         assert inodes == {name: (vault / name).stat().st_ino for name in ("a.md", "b.md")}
         assert rows(index.home.index_db) == before
         run(index, "UPDATE document SET inode = 0, content_hash = x'00' WHERE path = 'a.md'")
-        assert index.sync().changed == 1  # only the inode says that the text is another
+        assert index.sync().changed == 1  # only the inode shows that the text differs
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
-def test_reading_distrusts_a_fresh_stamp_however_long_the_rows_took(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_reading_distrusts_a_fresh_stamp_even_after_slow_work(tmp_path: Path, monkeypatch: Patch) -> None:
     write(tmp_path, {"n.md": "Apple.\n"})
     source = vault_at(tmp_path)
     [ref] = source.scan().refs
@@ -125,7 +125,7 @@ def test_reading_distrusts_whole_seconds_for_longer(
     assert (read.row.ctime_ns == 10**18) == believed
 
 
-def test_faults_come_back_when_a_file_can_be_read_again(tmp_path: Path, vault: Path, monkeypatch: Patch) -> None:
+def test_sync_restores_faults_when_a_file_is_readable_again(tmp_path: Path, vault: Path, monkeypatch: Patch) -> None:
     def refuse(*_: object) -> None:
         raise VaultIndexError("it cannot be read")
 
@@ -159,7 +159,7 @@ SAME_FILE: dict[str, tuple[Steps, Steps, str]] = {
     "link to a folder": ([("symlink", "linked", "sub")], [("create", "linked/new.md")], "linked"),
     "file in a linked folder": ([("symlink", "linked", "sub")], [("create", "linked/new.md")], "linked/new.md"),
 }  # fmt: skip
-"""What is done before a sync, what is done after it, and the path that the next sync is told of."""
+"""Actions before a sync, actions after it, and the path given to the next sync."""
 
 
 def do(vault: Path, steps: Steps) -> None:
@@ -177,7 +177,7 @@ def do(vault: Path, steps: Steps) -> None:
 
 
 @pytest.mark.parametrize(("before", "after", "place"), SAME_FILE.values(), ids=SAME_FILE)
-def test_sync_of_one_name_reads_the_file_by_all(
+def test_sync_of_one_path_updates_all_paths_of_the_file(
     tmp_path: Path, vault: Path, before: Steps, after: Steps, place: str
 ) -> None:
     notes = {"a.md": "Apple.\n", "sub/c.md": "Cheese.\n", ".vaultignore": "left out.md\n"}
@@ -203,7 +203,7 @@ def test_sync_follows_a_rename_to_another_unicode_form(tmp_path: Path, vault: Pa
 
 
 @two_spellings
-def test_names_in_two_unicode_forms_are_two_documents(tmp_path: Path, vault: Path) -> None:
+def test_sync_keeps_names_in_two_unicode_forms_as_two_documents(tmp_path: Path, vault: Path) -> None:
     names = [normalize(form, "Caf\xe9.md") for form in ("NFC", "NFD")]
     with indexed(tmp_path, {name: f"{len(name)}\n" for name in names}) as index:
         write(vault, {names[0]: "Apple.\n"})
@@ -221,7 +221,7 @@ def test_spellings_of_a_long_path_are_few() -> None:
 
 @contextmanager
 def two_vaults(tmp_path: Path) -> Iterator[tuple[VaultIndex, Path]]:
-    """An index of `vault` with `a.md`, and of another folder with `x.md`, which is yielded too."""
+    """An index of `vault` with `a.md` and of another folder with `x.md`, which is yielded too."""
     other = tmp_path / "other"
     write(other, {"x.md": "Other.\n"})
     with indexed(tmp_path, {"a.md": "Apple.\n"}) as index:
@@ -244,7 +244,7 @@ def test_sync_follows_hard_and_symbolic_links_between_vaults(tmp_path: Path, vau
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names elsewhere are UTF-8")
-def test_sync_reads_a_file_with_a_name_that_is_not_utf_8_by_its_link(tmp_path: Path, vault: Path) -> None:
+def test_sync_updates_a_linked_file_with_a_name_that_is_not_utf_8(tmp_path: Path, vault: Path) -> None:
     file = vault / os.fsdecode(b"x\xfe") / "a.md"
     with indexed(tmp_path, {"b.md": "Cheese.\n"}) as index:
         write(file.parent, {"a.md": "Apple.\n"})
@@ -255,7 +255,7 @@ def test_sync_reads_a_file_with_a_name_that_is_not_utf_8_by_its_link(tmp_path: P
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
-# --- file systems that number their files anew -------------------------------------------------------------------
+# --- file systems that renumber their files ----------------------------------------------------------------------
 
 
 def mount(tmp_path: Path, monkeypatch: Patch, kind: str, number: int) -> None:

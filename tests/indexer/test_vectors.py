@@ -71,7 +71,7 @@ def test_sync_sends_each_text_once_with_its_title(index: VaultIndex, server: Emb
     assert index.search("elm described", mode="vector").results[0].path == "01.md"
 
 
-def test_vectors_outlive_the_index_in_the_cache(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_cache_restores_vectors_of_a_deleted_index(index: VaultIndex, server: EmbeddingServer) -> None:
     index.sync()
     before = rows(index.home.index_db)
     index.close()
@@ -86,7 +86,7 @@ def test_vectors_outlive_the_index_in_the_cache(index: VaultIndex, server: Embed
             assert (again.sync().embedded, len(second.texts)) == (5, 5)
 
 
-def test_vectors_come_back_from_the_cache_after_an_index_without_them(
+def test_cache_restores_vectors_after_a_run_without_sqlite_vec(
     index: VaultIndex, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index.sync()
@@ -105,7 +105,7 @@ def test_vectors_come_back_from_the_cache_after_an_index_without_them(
     assert len(server.texts) == 5
 
 
-def test_sync_embeds_changed_texts_only(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
+def test_sync_embeds_only_changed_texts(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
     index.sync()
     (tmp_path / "vault" / "00.md").rename(tmp_path / "vault" / "renamed.md")
     assert index.sync().embedded == 0
@@ -116,7 +116,7 @@ def test_sync_embeds_changed_texts_only(index: VaultIndex, server: EmbeddingServ
 
 
 @pytest.mark.parametrize("failure", [unauthorized, wrong_dimensions])
-def test_failing_embedder_leaves_search_by_words(index: VaultIndex, server: EmbeddingServer, failure: Failure) -> None:
+def test_search_works_with_a_failing_embedder(index: VaultIndex, server: EmbeddingServer, failure: Failure) -> None:
     server.fail_always(failure)
     report = index.sync()
     assert (report.added, report.embedded, report.pending) == (5, 0, 5)
@@ -161,7 +161,7 @@ def test_embed_resumes_after_it_was_cancelled(index: VaultIndex, server: Embeddi
     assert index.embed().pending == 0
 
 
-def test_new_model_is_built_beside_the_old_one(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_embed_builds_a_new_model_while_the_old_one_serves(index: VaultIndex, server: EmbeddingServer) -> None:
     index.sync()
     use(index, server, model="other", dimensions="32", batch_texts="2")
     index._runtime.embed_step()
@@ -184,7 +184,7 @@ def test_embed_rebuild_ignores_the_cache(index: VaultIndex, server: EmbeddingSer
     assert index.embed().embedded == 0
 
 
-def test_ledger_names_documents_and_holds_no_text(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_privacy_ledger_names_documents_without_text(index: VaultIndex, server: EmbeddingServer) -> None:
     index.sync()
     index.search("purple prose")
     records = index.privacy().results
@@ -194,7 +194,7 @@ def test_ledger_names_documents_and_holds_no_text(index: VaultIndex, server: Emb
     assert b"purple" not in index.home.cache_db.read_bytes()
 
 
-def test_daily_limit_stops_before_it_is_passed(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_embed_stops_before_the_daily_limit(index: VaultIndex, server: EmbeddingServer) -> None:
     use(index, server, daily_token_limit="40", batch_texts="1")
     report = index.sync()
     assert report.embedded in range(1, 5)
@@ -219,7 +219,7 @@ BAD_TEXTS = {
 
 
 @pytest.mark.parametrize(("failure", "reason"), BAD_TEXTS.values(), ids=BAD_TEXTS)
-def test_text_that_the_server_cannot_embed_holds_up_no_other(
+def test_embed_skips_a_text_that_the_server_cannot_embed(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path, failure: Failure, reason: str
 ) -> None:
     write(tmp_path / "vault", {"02 bad.md": f"A {POISON} text.\n"})
@@ -234,7 +234,7 @@ def test_text_that_the_server_cannot_embed_holds_up_no_other(
     assert (index.embed().pending, index.embed_plan().chunks, len(server.texts)) == (1, 0, sent)
 
 
-def test_refused_text_is_sent_again_when_it_or_the_model_changes(
+def test_embed_retries_a_refused_text_when_it_or_the_model_changes(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     write(tmp_path / "vault", {"bad.md": f"A {POISON} text.\n"})
@@ -245,7 +245,7 @@ def test_refused_text_is_sent_again_when_it_or_the_model_changes(
     assert any(POISON in text for text in server.texts[before:])
     use(index, server, model="other")
     assert index.embed().embedded == 5
-    assert index.status().embedder.model == "other"  # which the refused text does not hold up
+    assert index.status().embedder.model == "other"  # the refused text does not delay it
     assert codes(index.status().problems) == ["not_embedded"]
     write(tmp_path / "vault", {"bad.md": "A good text.\n"})
     assert (index.sync().pending, index.status().problems) == (0, ())
@@ -261,7 +261,7 @@ LIMITS = {
 
 
 @pytest.mark.parametrize("limit", LIMITS.values(), ids=LIMITS)
-def test_limit_on_texts_of_a_request_is_learned(
+def test_embed_learns_the_limit_on_texts_per_request(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path, limit: Failure
 ) -> None:
     write(tmp_path / "vault", {f"n{number}.md": f"The lamp of room {number} is lit.\n" for number in range(8)})
@@ -287,7 +287,7 @@ def test_embed_plan_sends_nothing(index: VaultIndex, server: EmbeddingServer) ->
     assert index.embed_plan().chunks == 0
 
 
-def test_equal_texts_are_sent_once(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
+def test_embed_sends_equal_texts_once(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
     write(tmp_path / "vault", {"copy one.md": "The very same words.\n", "copy two.md": "The very same words.\n"})
     report = index.sync()
     assert report.pending == 0
@@ -297,7 +297,7 @@ def test_equal_texts_are_sent_once(index: VaultIndex, server: EmbeddingServer, t
 
 
 @pytest.mark.parametrize("everything", [False, True])
-def test_new_model_does_not_wait_for_files_that_cannot_be_read(
+def test_embed_activates_a_model_despite_unreadable_files(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path, everything: bool
 ) -> None:
     vault, away = tmp_path / "vault", tmp_path / "away"
@@ -306,7 +306,7 @@ def test_new_model_does_not_wait_for_files_that_cannot_be_read(
     if everything:
         vault.rename(away)
     else:
-        (vault / "00.md").rename(vault / ".00.md.icloud")  # as iCloud leaves it when it takes a file away
+        (vault / "00.md").rename(vault / ".00.md.icloud")  # as iCloud leaves an offloaded file
     report = index.embed()
     assert report.pending == (5 if everything else 1)
     assert index.search("elm described", mode="vector").results[0].path == "01.md"
@@ -319,7 +319,7 @@ def test_new_model_does_not_wait_for_files_that_cannot_be_read(
     assert (index.status().embedder.model, index.embed().pending) == ("other", 0)
 
 
-def test_new_model_waits_for_files_that_a_sync_will_read(
+def test_embed_waits_with_a_new_model_for_files_that_sync_will_read(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     index.sync()
@@ -331,8 +331,8 @@ def test_new_model_waits_for_files_that_a_sync_will_read(
     assert index.status().embedder.model == "other"
 
 
-def test_old_vector_answers_while_tags_and_titles_change(index: VaultIndex, server: EmbeddingServer) -> None:
-    """The text is the same: what it was answers until it has another."""
+def test_search_uses_the_old_vector_while_tags_and_titles_change(index: VaultIndex, server: EmbeddingServer) -> None:
+    """The body is the same, so its old vector answers until the new one exists."""
     stored = index.add("Herons nest in the reeds.", title="Where herons nest")
     index.sync()
     for field, waiting in {"tags": 1, "title": 1, "facts": 2}.items():
@@ -350,11 +350,11 @@ def test_old_vector_answers_while_tags_and_titles_change(index: VaultIndex, serv
     assert rows(index.home.index_db) == before
     sent = len(server.texts)
     index.update(stored.id, tags="Birds")
-    assert index.update(stored.id, tags="Nests").degraded == ()  # known, so nothing is sent for it
+    assert index.update(stored.id, tags="Nests").degraded == ()  # cached, so nothing is sent for it
     assert (index.sync().pending, len(server.texts)) == (0, sent)
 
 
-def test_pending_texts_are_counted_before_the_first_vector(index: VaultIndex, server: EmbeddingServer) -> None:
+def test_status_counts_pending_texts_before_the_first_vector(index: VaultIndex, server: EmbeddingServer) -> None:
     index.sync(embed=False)
     assert index.status().index.pending == index.stats().pending == index.embed_status().pending == 5
     assert index.file_status("00.md").pending == 1
@@ -364,7 +364,7 @@ def test_pending_texts_are_counted_before_the_first_vector(index: VaultIndex, se
     assert server.texts == []
 
 
-def test_texts_that_stay_local_are_not_pending(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
+def test_status_omits_local_only_texts_from_pending(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
     set_value(index.home, "sources.vault.local_only", '["private/", "80-memory/"]')
     index._runtime.reload()
     assert index.sync().embedded == 4
@@ -378,7 +378,7 @@ def test_texts_that_stay_local_are_not_pending(index: VaultIndex, server: Embedd
     assert index.search("elm", directory="/srv").degraded == ("vector: pending for 1 of 6 passages",)
 
 
-def test_few_pending_texts_are_named_when_the_answer_is_unsure(
+def test_search_names_few_pending_texts_if_its_answer_is_unsure(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     write(tmp_path / "vault", {f"n{number}.md": f"The lamp of room {number} is lit.\n" for number in range(120)})
@@ -390,7 +390,7 @@ def test_few_pending_texts_are_named_when_the_answer_is_unsure(
     assert answer.degraded == ("vector: pending for 1 of 126 passages",)
 
 
-def test_local_vectors_of_a_long_memory_are_there_at_once(tmp_path: Path) -> None:
+def test_add_embeds_a_long_memory_at_once_with_the_local_model(tmp_path: Path) -> None:
     with opened(tmp_path, provider="local") as index:
         body = "\n\n".join(f"## Part {part}\n\nThe heron of part {part} fishes alone." for part in range(40))
         stored = index.add(body, title="Herons")
@@ -398,6 +398,6 @@ def test_local_vectors_of_a_long_memory_are_there_at_once(tmp_path: Path) -> Non
         for change in ({"tags": ["birds"]}, {"facts": ["They are grey"]}, {"content": "Owls.\n"}):
             assert index.update(stored.id, **change).degraded == ()
             assert index.file_status(stored.path).pending == 0
-        again = index.add("Owls.", title="Herons", facts=["They are grey"], tags=["night"])  # its tags are taken over
+        again = index.add("Owls.", title="Herons", facts=["They are grey"], tags=["night"])  # its tags are inherited
         assert (again.duplicate_of, index.file_status(stored.path).pending) == (stored.id, 0)
         assert index.search("owls").degraded == ()

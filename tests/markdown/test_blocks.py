@@ -28,11 +28,11 @@ def places(text: str) -> list[tuple[int, int]]:
         ("a\n\u00a0\nb", [(1, 3)]),
     ],
 )  # fmt: skip
-def test_blocks_stand_at_their_lines(text: str, expected: list[tuple[int, int]]) -> None:
+def test_blocks_have_their_lines(text: str, expected: list[tuple[int, int]]) -> None:
     assert places(text) == expected
 
 
-def test_headings_make_a_path() -> None:
+def test_headings_form_a_path() -> None:
     text = "top\n# A\na\n### C\nc\n## B\nb\n# D **d** #\n\n# \nlast\n> # not\n\n```\n# not\n```\n"
     structure = read_structure(split_lines(text))
     assert [(block.start_line, block.headings, block.is_heading) for block in structure.blocks] == [
@@ -43,12 +43,12 @@ def test_headings_make_a_path() -> None:
     assert structure.first_h1 == "A"
 
 
-def test_code_lines_are_fences_indented_code_and_formulas() -> None:
+def test_structure_code_lines_are_fences_indented_code_and_formulas() -> None:
     text = "a\n```\nb\n```\n\n    c\n\n$$\nd\n$$\n- e\n  ~~~\n  f\n  ~~~\n"
     assert read_structure(split_lines(text)).code_lines == {2, 3, 4, 6, 8, 9, 10, 12, 13, 14}
 
 
-def test_too_many_lines_are_split_plainly_with_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_structure_splits_too_many_lines_plainly_with_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "# A\na\nb\n\n```\n# c\n```\nd\n## B ##\n#tag\n"
     exact = parse(text, "note")
     monkeypatch.setattr(blocks, "MAX_LINES", 5)
@@ -71,7 +71,7 @@ MARKDOWN = st.lists(
 
 
 @given(MARKDOWN, st.sampled_from(["\n", "\r\n", "\r"]))
-def test_blocks_are_the_lines_of_the_file_each_once_and_in_order(lines: list[str], end: str) -> None:
+def test_blocks_cover_every_line_once_and_in_order(lines: list[str], end: str) -> None:
     lines = [line for line in lines if "%%" not in line]
     structure = read_structure(split_lines(end.join(lines)))
     position = 0
@@ -86,7 +86,7 @@ def test_blocks_are_the_lines_of_the_file_each_once_and_in_order(lines: list[str
 
 
 @given(MARKDOWN)
-def test_line_ends_make_no_difference(lines: list[str]) -> None:
+def test_parse_ignores_the_kind_of_line_ends(lines: list[str]) -> None:
     unix = parse("\n".join(lines), "note")
     assert parse("\r\n".join(lines), "note") == unix
     assert parse("\r".join(lines), "note") == unix
@@ -94,5 +94,5 @@ def test_line_ends_make_no_difference(lines: list[str]) -> None:
 
 
 @given(st.text() | st.text(alphabet="#-*+>|`~$%[]()!<= \t\n\r1.a:\\^_\0&"))
-def test_parse_takes_any_text(text: str) -> None:
+def test_parse_accepts_any_text(text: str) -> None:
     assert parse(text, text[:5]).line_count == len(split_lines(text))

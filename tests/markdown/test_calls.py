@@ -1,4 +1,4 @@
-"""Lines of tool calls, as sessions are rendered, read again."""
+"""Parsing of tool-call lines in rendered sessions."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def rendered(call: ToolCall) -> Call:
         (ToolCall("mcp.tool_x", "running", ""), "mcp.tool_x", "", "broken off"),
     ],
 )
-def test_a_call_is_read_as_it_was_rendered(call: ToolCall, tool: str, target: str, outcome: str) -> None:
+def test_calls_in_parses_a_rendered_call(call: ToolCall, tool: str, target: str, outcome: str) -> None:
     read = rendered(call)
     assert (read.tool, read.target, read.outcome) == (tool, target, outcome)
 
@@ -34,11 +34,11 @@ def test_a_call_is_read_as_it_was_rendered(call: ToolCall, tool: str, target: st
     "line",
     ["- a list item", "- note: see above", "- so: `x`", "- `x` (ok)", "- : `x` (ok)", "-", "- two words: `x` (ok)"],
 )
-def test_what_is_said_is_no_call(line: str) -> None:
+def test_calls_in_ignores_plain_text(line: str) -> None:
     assert list(calls_in(line, 1)) == []
 
 
-def test_calls_know_their_lines() -> None:
+def test_calls_in_reports_lines() -> None:
     found = calls_in("Well.\n\n- read: `a` (ok)\n- edit: `b` (ok)", 10)
     assert [(call.line, call.target) for call in found] == [(12, "a"), (13, "b")]
 
@@ -53,7 +53,7 @@ def test_calls_know_their_lines() -> None:
         ("shell", "apply_patch <<E *** Begin Patch *** Delete File: c.py", ["c.py"]),
     ],
 )  # fmt: skip
-def test_the_tools_that_write_are_known_in_every_client(tool: str, target: str, edited: list[str]) -> None:
+def test_call_edited_knows_the_writing_tools_of_every_client(tool: str, target: str, edited: list[str]) -> None:
     assert Call(1, tool, target, "ok").edited() == edited
 
 
@@ -66,7 +66,7 @@ def test_the_tools_that_write_are_known_in_every_client(tool: str, target: str, 
         ("/usr/bin/env python3 x.py", "env"), ("A=1", ""),
     ],
 )  # fmt: skip
-def test_a_command_is_named_by_its_program(command: str, program: str) -> None:
+def test_program_of_names_the_program_of_a_command(command: str, program: str) -> None:
     assert program_of(command) == program
 
 
@@ -78,5 +78,5 @@ def test_a_command_is_named_by_its_program(command: str, program: str) -> None:
         ("pytest", "ok", False),
     ],
 )  # fmt: skip
-def test_what_failed_is_told_from_what_said_no(command: str, outcome: str, failed: bool) -> None:
+def test_call_failed_ignores_exit_codes_that_mean_no(command: str, outcome: str, failed: bool) -> None:
     assert Call(1, "Bash", command, outcome).failed is failed

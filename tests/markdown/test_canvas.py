@@ -23,7 +23,7 @@ def as_obsidian_writes(nodes: list[dict[str, Any]]) -> str:
     return '{\n\t"nodes":[\n' + lines + '\n\t],\n\t"edges":[\n\t\t{"id":"e1","fromNode":"b2","toNode":"b3"}\n\t]\n}'
 
 
-def test_cards_stand_at_the_line_of_their_node() -> None:
+def test_canvas_cards_have_the_line_of_their_node() -> None:
     document = parse_canvas(as_obsidian_writes(NODES), "Board")
     assert [(block.start_line, block.end_line, block.text) for block in document.blocks] == [
         (3, 3, "# Plan"), (3, 3, "with [[Note|words]] #Tag"), (3, 3, "`#code`"), (8, 8, 'the id "b2" of another '),
@@ -41,7 +41,7 @@ def test_cards_stand_at_the_line_of_their_node() -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_canvas_written_in_another_way_has_its_lines_too(end: str) -> None:
+def test_canvas_in_another_json_style_has_its_lines_too(end: str) -> None:
     text = json.dumps({"edges": [{"text": "no card"}], "nodes": NODES}, indent=2).replace("\n", end)
     lines = text.split(end)
     document = parse_canvas("\ufeff" + text, "Board")
@@ -50,7 +50,7 @@ def test_a_canvas_written_in_another_way_has_its_lines_too(end: str) -> None:
     assert '"file": "picture.png"' in lines[document.links[2].line - 1]
 
 
-def test_cards_become_chunks_with_a_blank_line_between_their_blocks() -> None:
+def test_canvas_cards_become_chunks_with_blank_lines_between_blocks() -> None:
     (piece,) = chunk(parse_canvas(as_obsidian_writes([{"id": "a", "text": "one\n\ntwo"}]), "Board"), 400, 80)
     assert (piece.start_line, piece.end_line, piece.text) == (3, 3, "one\n\ntwo")
 
@@ -59,7 +59,7 @@ def test_cards_become_chunks_with_a_blank_line_between_their_blocks() -> None:
     ("text", "line"),
     [('{\r"nodes": [\r  {"id": 1,}\r]}', 3), ("{} x", 1), ("[" * 100_000, 1), ('{"nodes": ' + "9" * 5000 + "}", 1)],
 )
-def test_broken_json_is_a_fault_with_its_line(text: str, line: int) -> None:
+def test_canvas_reports_broken_json_with_its_line(text: str, line: int) -> None:
     document = parse_canvas(text, "Board")
     assert [(fault.code, fault.line) for fault in document.faults] == [("canvas", line)]
     assert document.blocks == ()
@@ -68,7 +68,7 @@ def test_broken_json_is_a_fault_with_its_line(text: str, line: int) -> None:
 @pytest.mark.parametrize(
     "text", ["", "[]", "null", '{"nodes": 1}', '{"nodes": [1, null, [], {}, {"text": 5}, {"file": 5}]}']
 )
-def test_a_canvas_without_cards_has_no_blocks(text: str) -> None:
+def test_canvas_without_cards_has_no_blocks(text: str) -> None:
     document = parse_canvas(text, "Board")
     assert (document.blocks, document.links, document.faults) == ((), (), ())
 
@@ -78,7 +78,7 @@ def test_a_canvas_without_cards_has_no_blocks(text: str) -> None:
     st.sampled_from([None, 0, 1, "\t"]),
     st.booleans(),
 )
-def test_every_card_is_found(nodes: list[dict[str, Any]], indent: int | str | None, ascii_only: bool) -> None:
+def test_canvas_finds_every_card(nodes: list[dict[str, Any]], indent: int | str | None, ascii_only: bool) -> None:
     text = json.dumps({"nodes": nodes}, indent=indent, ensure_ascii=ascii_only)
     document = parse_canvas(text, "Board")
     lines = text.split("\n")
@@ -87,5 +87,5 @@ def test_every_card_is_found(nodes: list[dict[str, Any]], indent: int | str | No
 
 
 @given(st.text(alphabet='{}[]":, \n\\anodestx1'))
-def test_no_text_is_an_error(text: str) -> None:
+def test_canvas_accepts_any_text(text: str) -> None:
     parse_canvas(text, "Board")

@@ -32,11 +32,11 @@ def places(chunks: Sequence[Chunk]) -> list[tuple[int, int, tuple[str, ...]]]:
         ("🎉\n", [(1, 1, ())]),
     ],
 )  # fmt: skip
-def test_sections_follow_headings(text: str, expected: list[tuple[int, int, tuple[str, ...]]]) -> None:
+def test_chunk_follows_headings(text: str, expected: list[tuple[int, int, tuple[str, ...]]]) -> None:
     assert places(cut(text)) == expected
 
 
-def test_blocks_are_not_cut_unless_one_alone_is_too_large() -> None:
+def test_chunk_cuts_only_blocks_that_are_too_large() -> None:
     item = "- an item of a list with some words in it\n  - and a nested one\n"
     for piece in cut(item * 12, 60, 0):
         assert piece.text.startswith("- an item")
@@ -50,7 +50,7 @@ def test_blocks_are_not_cut_unless_one_alone_is_too_large() -> None:
         assert piece.text == "\n".join(lines[piece.start_line - 1 : piece.end_line])
 
 
-def test_overlap_repeats_whole_blocks_of_the_chunk_before() -> None:
+def test_chunk_overlap_repeats_whole_blocks_of_the_previous_chunk() -> None:
     text = "\n\n".join(f"paragraph {number} says a few words" for number in range(40)) + "\n"
     plain, overlapping = cut(text, 60, 0), cut(text, 60, 20)
     assert all(before.end_line < after.start_line for before, after in pairwise(plain))
@@ -67,7 +67,7 @@ def test_overlap_repeats_whole_blocks_of_the_chunk_before() -> None:
     assert all(before.start_line < after.start_line for before, after in pairwise(overlapping))
 
 
-def test_a_heading_that_does_not_fit_to_its_text_makes_no_chunk() -> None:
+def test_chunk_omits_a_heading_that_does_not_fit_its_text() -> None:
     text = "# A long heading of a section\n\n" + "word " * 45 + "\n"
     assert places(cut(text, 50, 0)) == [(3, 3, ("A long heading of a section",))]
 
@@ -84,13 +84,13 @@ BLOCK = st.one_of(
     st.just("---"),
     PARAGRAPH.map(lambda text: text + ". " + text + "。" + text),
 )
-# A rule in the first line could be the fence of a frontmatter.
+# A rule in the first line could open a frontmatter.
 NOTE = st.lists(BLOCK, max_size=15).map("\n\n".join).filter(lambda text: not text.startswith("---"))
 BUDGET = st.sampled_from([(30, 0), (30, 10), (60, 20), (400, 80), (20, 100)])
 
 
 @given(NOTE, BUDGET)
-def test_chunks_are_lines_of_the_file_and_fit(text: str, limits: tuple[int, int]) -> None:
+def test_chunk_is_a_range_of_lines_within_its_budget(text: str, limits: tuple[int, int]) -> None:
     lines = split_lines(text)
     for piece in cut(text, *limits):
         run = "\n".join(lines[piece.start_line - 1 : piece.end_line])
@@ -99,7 +99,7 @@ def test_chunks_are_lines_of_the_file_and_fit(text: str, limits: tuple[int, int]
 
 
 @given(NOTE, BUDGET)
-def test_nothing_that_is_said_gets_lost(text: str, limits: tuple[int, int]) -> None:
+def test_chunk_loses_no_text(text: str, limits: tuple[int, int]) -> None:
     chunks = cut(text, *limits)
     covered = {number for piece in chunks for number in range(piece.start_line, piece.end_line + 1)}
     heading_words = {word for piece in chunks for title in piece.headings for word in title.split()}
@@ -111,7 +111,7 @@ def test_nothing_that_is_said_gets_lost(text: str, limits: tuple[int, int]) -> N
 
 
 @given(st.text(alphabet="#-*+>|`~$%[]()!<= \t\n\r1.a\\^_\0&。汉\ud800"), BUDGET)
-def test_no_text_is_an_error_and_none_without_a_chunk(text: str, limits: tuple[int, int]) -> None:
+def test_chunk_accepts_any_text_and_makes_none_only_of_blank_text(text: str, limits: tuple[int, int]) -> None:
     assert bool(cut(text, *limits)) == bool(text.strip())
 
 
@@ -121,7 +121,7 @@ def new_texts(before: str, after: str, limits: tuple[int, int]) -> int:
 
 
 @given(NOTE, PARAGRAPH, BUDGET, st.sampled_from(["", "---\ntags: [a]\n---\n"]))
-def test_a_paragraph_on_top_makes_one_new_text(text: str, paragraph: str, limits: tuple[int, int], front: str) -> None:
+def test_chunk_prepend_makes_one_new_text(text: str, paragraph: str, limits: tuple[int, int], front: str) -> None:
     if tokens.count(paragraph + "\n") <= limits[0] // 2:
         assert new_texts(front + text, f"{front}{paragraph}\n\n{text}", limits) <= 1
 
@@ -129,7 +129,7 @@ def test_a_paragraph_on_top_makes_one_new_text(text: str, paragraph: str, limits
 ENTRIES = [f"2026-01-{n % 28 + 1:02} {n}: the {n}th entry of a log that goes on and on" for n in range(800)]
 
 
-def test_an_append_to_a_long_log_leaves_most_of_it_alone() -> None:
+def test_chunk_of_an_append_to_a_long_log_keeps_most_chunks() -> None:
     total = len(cut("\n\n".join(ENTRIES)))
     assert total > 30
     appends = [
@@ -139,6 +139,6 @@ def test_an_append_to_a_long_log_leaves_most_of_it_alone() -> None:
     assert max(appends) < total / 3
 
 
-def test_equal_lines_are_packed_whatever_their_hash() -> None:
+def test_chunk_packs_equal_lines_whatever_their_hash() -> None:
     for number in range(50):
         assert len(cut("\n".join([f"- [ ] take the vitamins of box number {number} with breakfast"] * 60), 400, 0)) < 5

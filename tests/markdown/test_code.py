@@ -14,12 +14,12 @@ from vault_index.markdown.code import code_spans, masked
         (r"\`a` b`", ["` b`"]), (r"`a\` b", [r"`a\`"]), (r"\\`a`", ["`a`"]),
     ],
 )  # fmt: skip
-def test_inline_code(text: str, code: list[str]) -> None:
+def test_code_spans_finds_inline_code(text: str, code: list[str]) -> None:
     assert [text[start:end] for start, end in code_spans(text)] == code
 
 
 @given(st.text(alphabet="`a \n\\-"))
-def test_spans_are_in_order_and_masking_keeps_offsets(text: str) -> None:
+def test_code_spans_are_in_order_and_masking_keeps_offsets(text: str) -> None:
     spans = code_spans(text)
     assert all(start < end for start, end in spans)
     assert all(before[1] <= after[0] for before, after in pairwise(spans))

@@ -4,7 +4,7 @@ from vault_index.markdown.parse import parse
 
 
 def body(text: str) -> list[str]:
-    """What is left of a text, line by line."""
+    """The remaining text, line by line."""
     document = parse(text, "note")
     lines = [""] * document.line_count
     for block in document.blocks:
@@ -23,11 +23,11 @@ def body(text: str) -> list[str]:
         ("> %%a\n> b%% c", ["> ", " c"]), ("x %%%% y", ["x  y"]),
     ],
 )  # fmt: skip
-def test_comments_are_blanked_where_they_are_comments(text: str, left: list[str]) -> None:
+def test_comments_are_blanked_outside_code(text: str, left: list[str]) -> None:
     assert body(text) == left
 
 
-def test_what_a_comment_says_is_nowhere() -> None:
+def test_comments_yield_no_tags_links_or_text() -> None:
     document = parse("# Title %%hidden%%\n\n%% #hidden [[hidden]] %%\n\n[[shown]] #shown\n", "note")
     assert "hidden" not in repr(document)
     assert document.title == "Title"

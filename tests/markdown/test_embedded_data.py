@@ -28,7 +28,7 @@ HEX = "0123456789abcdef" * 8
         (LINES, "\n".join(["…"] * 10)),
     ],
 )
-def test_data_is_replaced_in_as_many_lines(text: str, left: str) -> None:
+def test_without_data_replaces_data_and_keeps_line_counts(text: str, left: str) -> None:
     assert without_data(text) == left
 
 
@@ -39,5 +39,5 @@ def test_data_is_replaced_in_as_many_lines(text: str, left: str) -> None:
         "-----BEGIN CERTIFICATE-----", "水路" * 300, "SHOUT" * 100, "a" * 70 + "A1 and words",
     ],
 )  # fmt: skip
-def test_text_stays(text: str) -> None:
+def test_without_data_keeps_text(text: str) -> None:
     assert without_data(text) == text

@@ -38,7 +38,7 @@ def read(inside: str) -> Frontmatter:
         ("emoji: 🎉\ncjk: 读书", {"emoji": "🎉", "cjk": "读书"}),
     ],
 )
-def test_values_are_json(inside: str, values: dict[str, Any]) -> None:
+def test_frontmatter_values_are_json(inside: str, values: dict[str, Any]) -> None:
     front = read(inside)
     assert front.values == values
     assert front.faults == ()
@@ -49,7 +49,7 @@ def test_values_are_json(inside: str, values: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "lines", [[], ["", "---", "a: b", "---"], [" ---", "a: b", "---"], ["---", "a: b"], ["---", "a: b", "..."]]
 )
-def test_only_a_fence_in_the_first_line_opens_it_and_only_a_fence_closes_it(lines: list[str]) -> None:
+def test_frontmatter_needs_a_fence_in_the_first_line_and_at_its_end(lines: list[str]) -> None:
     assert read_frontmatter(lines) == Frontmatter()
 
 
@@ -68,7 +68,7 @@ def test_only_a_fence_in_the_first_line_opens_it_and_only_a_fence_closes_it(line
         ("a: one: two\nb: [x]\nc: @", [("a", 2, 2, "one: two"), ("b", 3, 3, "x"), ("c", 4, 4, "@")]),
     ],
 )
-def test_texts_are_known_with_their_lines(inside: str, texts: list[tuple[str, int, int, str]]) -> None:
+def test_frontmatter_texts_have_their_lines(inside: str, texts: list[tuple[str, int, int, str]]) -> None:
     assert [*read_frontmatter(["---", *inside.split("\n"), "---"]).texts] == texts
 
 
@@ -90,7 +90,7 @@ def test_texts_are_known_with_their_lines(inside: str, texts: list[tuple[str, in
         ("a: \0", 2, {}),
     ],
 )
-def test_broken_yaml_is_a_fault_with_a_line_and_keeps_what_can_be_read(
+def test_frontmatter_reports_broken_yaml_and_keeps_readable_values(
     inside: str, line: int, values: dict[str, Any]
 ) -> None:
     front = read(inside)
@@ -117,13 +117,13 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("inside", BOMBS.values(), ids=BOMBS.keys())
-def test_bombs_are_faults(inside: str) -> None:
+def test_frontmatter_reports_yaml_bombs(inside: str) -> None:
     front = read(inside)
     assert {fault.code for fault in front.faults} == {"frontmatter"}
     json.dumps(front.values)
 
 
-def test_a_number_that_cannot_be_written_is_kept_in_hexadecimal() -> None:
+def test_frontmatter_keeps_a_huge_number_in_hexadecimal() -> None:
     front = read("a: 0x" + "f" * 5000)
     assert front.values == {"a": "0x" + "f" * 5000}
     json.dumps(front.values)
@@ -138,7 +138,7 @@ DATED = {
 }  # fmt: skip
 
 
-def test_a_date_that_cannot_be_read_is_a_fault_with_its_line() -> None:
+def test_frontmatter_reports_an_invalid_date_with_its_line() -> None:
     for line, faults in DATED.items():
         found = parse(f"---\na: b\n{line}\n---\nbody", "name").faults
         assert [fault.line for fault in found] == [at for at, _ in faults], line
@@ -146,7 +146,7 @@ def test_a_date_that_cannot_be_read_is_a_fault_with_its_line() -> None:
     assert parse("---\nexpires: soon\n---\nbody", "name", memory=True).faults[0].line == 2
 
 
-def test_prose_between_two_rules_is_body_and_a_fault() -> None:
+def test_frontmatter_that_is_prose_is_body_and_a_fault() -> None:
     document = parse("---\nsome prose\n---\nmore", "note")
     assert "some prose" in "\n".join(block.text for block in document.blocks)
     assert document.faults[0].line == 1
@@ -167,12 +167,12 @@ def test_frontmatter_is_blanked_but_counted() -> None:
         (7, ["7"], False), ({"a": 1}, [], False), (" , ", [], False),
     ],
 )  # fmt: skip
-def test_lists_are_written_in_many_ways(value: Any, words: list[str], split: bool) -> None:
+def test_string_list_accepts_many_notations(value: Any, words: list[str], split: bool) -> None:
     assert string_list(value, split_spaces=split) == words
 
 
 @given(st.text(alphabet="ab:-[]{}&*!|>'\"%@`#,? \n\t01.~<\0\x85\ud800"))
-def test_no_frontmatter_is_an_error(inside: str) -> None:
+def test_frontmatter_accepts_any_text(inside: str) -> None:
     front = read(inside)
     json.dumps(front.values)
     assert all(fault.line is not None and fault.line >= 1 for fault in front.faults)

@@ -19,7 +19,7 @@ from vault_index.markdown.parse import parse
         ("\n\n  indented\r\nline\r", "  indented\nline"), ("", ""),
     ],
 )  # fmt: skip
-def test_it_keeps_its_look_below_the_heading(text: str, expected: str) -> None:
+def test_nest_lowers_headings_and_keeps_other_text(text: str, expected: str) -> None:
     assert nest(text, 2) == expected
 
 
@@ -30,12 +30,12 @@ def test_it_keeps_its_look_below_the_heading(text: str, expected: str) -> None:
         "- a\n  <!-- open in a list", "* x\n\n      ```\n",
     ],
 )  # fmt: skip
-def test_fences_in_lists_do_not_reach_out_either(text: str) -> None:
+def test_nest_contains_fences_of_lists_and_quotations(text: str) -> None:
     assert headings(f"## One\n\n{nest(text, 2)}\n\n## Two\n\nend") == ["One", "Two"]
 
 
 @given(st.text(alphabet="#`~-=<>!%$ \n\tab|*[]1.)", max_size=60))
-def test_whatever_is_said_the_next_turn_is_a_section_of_its_own(text: str) -> None:
+def test_nest_keeps_the_next_turn_a_section_of_its_own(text: str) -> None:
     tops = headings(f"## One\n\n{nest(text, 2)}\n\n## Two\n\nend")
     assert tops == ["One", "Two"]
 

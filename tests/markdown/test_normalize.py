@@ -15,7 +15,7 @@ TITLE, SUBTITLE, FACTS, BODY = "Use WAL", "readers never block", ("a fact", "ano
         (TITLE, SUBTITLE, [" a  fact", "another\n"], BODY),
     ],
 )
-def test_white_space_does_not_make_another_memory(title: str, subtitle: str, facts: list[str], body: str) -> None:
+def test_identity_ignores_white_space(title: str, subtitle: str, facts: list[str], body: str) -> None:
     assert identity(title, subtitle, facts, body) == identity(TITLE, SUBTITLE, FACTS, BODY)
 
 
@@ -27,12 +27,12 @@ def test_white_space_does_not_make_another_memory(title: str, subtitle: str, fac
         (f"{TITLE} {SUBTITLE}", "", FACTS, BODY), (TITLE, SUBTITLE, (), f"a fact another {BODY}"),
     ],
 )  # fmt: skip
-def test_what_is_said_and_where_makes_another_memory(title: str, subtitle: str, facts: list[str], body: str) -> None:
+def test_identity_depends_on_text_and_field(title: str, subtitle: str, facts: list[str], body: str) -> None:
     assert identity(title, subtitle, facts, body) != identity(TITLE, SUBTITLE, FACTS, BODY)
 
 
 @given(st.lists(st.text(), min_size=2, max_size=2), st.lists(st.text(), min_size=2, max_size=2))
-def test_fields_do_not_run_into_each_other(one: list[str], other: list[str]) -> None:
+def test_identity_separates_fields(one: list[str], other: list[str]) -> None:
     same = [identity(text, "", (), "") for text in one] == [identity(text, "", (), "") for text in other]
     assert (identity(one[0], one[1], (), "") == identity(other[0], other[1], (), "")) == same
     assert (identity("", "", one, "") == identity("", "", other, "")) == same
@@ -45,11 +45,11 @@ def test_fields_do_not_run_into_each_other(one: list[str], other: list[str]) -> 
         ("a\n\rb", ["a", "", "b"]), ("a\u2028b\x0cc\x0bd\x85e", ["a\u2028b\x0cc\x0bd\x85e"]),
     ],
 )  # fmt: skip
-def test_lines_end_at_lf_crlf_and_cr_only(text: str, lines: list[str]) -> None:
+def test_split_lines_splits_at_lf_crlf_and_cr_only(text: str, lines: list[str]) -> None:
     assert split_lines(text) == lines
 
 
-def test_tags_have_one_spelling() -> None:
+def test_normalize_tag_unifies_spellings() -> None:
     spelled = {
         "SQLite": "sqlite", "#ops/Storage": "ops/storage", "  # two words ": "two-words",
         "project:My-API": "project/my-api", "project: my api": "project/my-api", "a:b": "a:b", "/a//b/": "a/b",
@@ -60,7 +60,7 @@ def test_tags_have_one_spelling() -> None:
 
 
 @given(st.text())
-def test_normalising_a_tag_twice_changes_nothing(text: str) -> None:
+def test_normalize_tag_is_idempotent(text: str) -> None:
     once = normalize_tag(text)
     assert normalize_tag(once) == once
     assert once == once.strip("/ \n\t")

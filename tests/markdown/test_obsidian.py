@@ -20,7 +20,7 @@ from vault_index.models import Link
         ("%% #hidden %% #shown", ["shown"]), ("#a`code`", ["a"]),
     ],
 )  # fmt: skip
-def test_inline_tags(text: str, tags: list[str]) -> None:
+def test_parse_finds_inline_tags(text: str, tags: list[str]) -> None:
     assert list(parse(text, "note").tags) == tags
 
 
@@ -61,11 +61,11 @@ def test_inline_tags(text: str, tags: list[str]) -> None:
         ("> [!note] [[a]]\n> [[b]]", [Link("a", "", "", 1), Link("b", "", "", 2)]),
     ],
 )
-def test_links(text: str, links: list[Link]) -> None:
+def test_parse_finds_links(text: str, links: list[Link]) -> None:
     assert list(parse(text, "note").links) == links
 
 
-def test_properties_hold_links() -> None:
+def test_parse_finds_links_in_properties() -> None:
     document = parse('---\nup: "[[Parent|p]]"\nsee:\n  - "[[Other#x]]"\n---\n[[Body]]\n', "note")
     assert document.links == (Link("Parent", "", "p", 2), Link("Other", "x", "", 4), Link("Body", "", "", 6))
 
@@ -86,5 +86,5 @@ def test_properties_hold_links() -> None:
         ("long:: " + "x" * 501, {}),
     ],
 )  # fmt: skip
-def test_fields_of_dataview(text: str, fields: dict[str, list[str]]) -> None:
+def test_parse_finds_dataview_fields(text: str, fields: dict[str, list[str]]) -> None:
     assert parse(text, "note").inline == fields
