@@ -1,4 +1,4 @@
-"""What a note says arrives; what acts, hides or looks like a mark does not."""
+"""Readable text stays; controls, hidden characters and imitated marks are removed."""
 
 import re
 import unicodedata
@@ -28,12 +28,12 @@ from vault_index.markdown.sanitize import harmless, harmless_line
         ("a\tb", "a b"),
     ],
 )
-def test_harmless(text: str, expected: str) -> None:
+def test_harmless_keeps_text_and_removes_controls(text: str, expected: str) -> None:
     assert harmless(text) == expected
 
 
 @given(st.text() | st.text("\x1b\x9b[]m;<\u200b\u202e\ud800\r\n a"))
-def test_nothing_that_acts_or_hides_is_left(text: str) -> None:
+def test_harmless_leaves_nothing_that_acts_or_hides(text: str) -> None:
     shown = harmless(text)
     assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cs") and c != "\n"]
     hiding = (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0xE0000, 0xE1000))
@@ -45,7 +45,7 @@ def test_nothing_that_acts_or_hides_is_left(text: str) -> None:
 
 
 @given(st.text(), st.integers(1, 50))
-def test_a_line_is_one_and_bounded(text: str, longest: int) -> None:
+def test_harmless_line_is_one_bounded_line(text: str, longest: int) -> None:
     line = harmless_line(text, longest)
     assert "\n" not in line
     assert len(line) <= longest

@@ -13,7 +13,7 @@ from vault_index.markdown.normalize import split_lines
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
-def test_the_scanner_gives_the_blocks_of_markdown_it() -> None:
+def test_scanner_blocks_equal_those_of_markdown_it() -> None:
     texts = json.loads((FIXTURES / "commonmark.json").read_text("utf-8"))
     notes = [lines for folder in (FIXTURES, FIXTURES.parent / "docs") for _, lines in documents(folder)]
     assert len(texts) == 652
@@ -23,7 +23,7 @@ def test_the_scanner_gives_the_blocks_of_markdown_it() -> None:
 
 
 @pytest.mark.parametrize("seed", seeds(8))
-def test_lines_put_together_at_random_change_nothing(seed: int) -> None:
+def test_scanner_matches_markdown_it_on_random_lines(seed: int) -> None:
     source = random.Random(seed)
     made = [random_lines(source) for _ in range(100)]
     assert not [lines for lines in made if difference(lines)]
@@ -40,11 +40,11 @@ def test_lines_put_together_at_random_change_nothing(seed: int) -> None:
         ["| a |", "|---|", *["| b |", "> c"]], ["```", "a", "    ```", "", "b"], ["a", "\u00a0", "", "b"],
     ],
 )  # fmt: skip
-def test_what_is_unusual_is_read_by_markdown_it(lines: list[str]) -> None:
+def test_scanner_leaves_unusual_blocks_to_markdown_it(lines: list[str]) -> None:
     assert not difference(lines)
 
 
-def test_usual_notes_need_no_markdown_it() -> None:
+def test_scanner_reads_usual_notes_without_markdown_it() -> None:
     text = (
         "# Title #\n\nA *text*, 1.5 of it,\n  over [lines](b.md).\n## List\n- [ ] a\n- **b**\n    - c\n\t- d\n\n  e\n"
         "1. f\n\n2. g\n\n> [!note] h\n> - i\n>\n> j\n\n```py\n# k\n\n- l\n```\n***\n| m | n |\n|---|---|\n| o | |\n"
@@ -57,7 +57,7 @@ def test_usual_notes_need_no_markdown_it() -> None:
     assert spans[0] == (1, 1, 1, "Title")
 
 
-def test_a_stretch_is_read_once_however_it_goes_on() -> None:
+def test_scanner_parses_a_stretch_once_however_long() -> None:
     lines = ["<pre>", "", *["a", ""] * 2_000]
     asked: list[int] = []
 

@@ -1,4 +1,4 @@
-"""The tree of a note: what a reader sees of it, and that nothing else can be in it."""
+"""The tree of a note: the parts that a reader sees, and no others."""
 
 import json
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ TEXTS = st.one_of(
 
 
 def nodes(inside: list[Node]) -> Iterator[list[Any]]:
-    """Every node that is no text."""
+    """Every node that is not text."""
     for node in inside:
         if not isinstance(node, str):
             yield node
@@ -49,7 +49,7 @@ def drawn(text: str) -> str:
 
 
 def bare(node: Node) -> Node:
-    """Without the lines."""
+    """The node without its lines."""
     if isinstance(node, str):
         return node
     return [node[0], {key: value for key, value in node[1].items() if key not in ("line", "end")}, *map(bare, node[2:])]
@@ -89,7 +89,7 @@ def check(text: str) -> None:
 
 
 @given(TEXTS)
-def test_nothing_but_the_whitelist_is_in_a_tree(text: str) -> None:
+def test_tree_contains_only_whitelisted_nodes(text: str) -> None:
     check(text)
 
 
@@ -102,7 +102,7 @@ def test_nothing_but_the_whitelist_is_in_a_tree(text: str) -> None:
     ],
     ids=["quotes", "both", "lists", "emphasis", "images", "brackets", "equals", "indented"],
 )  # fmt: skip
-def test_what_is_nested_too_deeply_is_text(text: str) -> None:
+def test_tree_turns_deep_nesting_into_text(text: str) -> None:
     check(text)
     assert "end" in drawn(text)
 
@@ -111,7 +111,7 @@ WORDS = st.text("abcdefghäöü漢", min_size=1, max_size=8)
 
 
 @given(st.lists(WORDS, min_size=1, max_size=6))
-def test_no_word_is_lost(words: list[str]) -> None:
+def test_tree_loses_no_word(words: list[str]) -> None:
     lines, row = "\n".join(words), " | ".join(words)
     for text in (
         lines, "\n\n".join(words), "\n".join(f"- {word}" for word in words), "\n".join(f"> {word}" for word in words),
@@ -167,7 +167,7 @@ def test_no_word_is_lost(words: list[str]) -> None:
         ("a %%hidden%% b `%%code%%`", ["a  b ", ["code", {}, "%%code%%"]]),
     ],
 )  # fmt: skip
-def test_inline_text(text: str, expected: list[Node]) -> None:
+def test_tree_renders_inline_text(text: str, expected: list[Node]) -> None:
     assert inline(text) == expected
 
 
@@ -193,11 +193,11 @@ def test_inline_text(text: str, expected: list[Node]) -> None:
         ("***", ["hr", {}]),
     ],
 )  # fmt: skip
-def test_blocks(text: str, expected: Node) -> None:
+def test_tree_renders_blocks(text: str, expected: Node) -> None:
     assert [bare(node) for node in tree(text).nodes] == [expected]
 
 
-def test_blocks_know_their_lines_in_the_file() -> None:
+def test_tree_blocks_have_their_lines_in_the_file() -> None:
     text = (
         "---\nt: x\n---\r\n\r\n# a\r\nb\nc\n\n- d\n- e\n\n  f\n\n\n| g |\n|---|\n| h |\n\n> [!note]\n> i\n\n%% j\n%%\n"
     )
@@ -208,7 +208,7 @@ def test_blocks_know_their_lines_in_the_file() -> None:
     ]  # fmt: skip
 
 
-def test_only_what_stands_on_some_lines_is_drawn_with_the_whole_outline() -> None:
+def test_tree_of_a_range_has_only_its_blocks_and_the_whole_outline() -> None:
     text = "# a\n\nb\n\n3. c\n4. d\n5. e\n\n# f\n\n| g |\n|---|\n| h |\n| i |\n\n[^1]: j\n"
     found = tree(text, lines=(6, 6))
     assert [bare(node) for node in found.nodes] == [["ol", {"start": 4}, ["li", {}, "d"]]]
@@ -217,7 +217,7 @@ def test_only_what_stands_on_some_lines_is_drawn_with_the_whole_outline() -> Non
     assert tree(text, lines=(90, 99)).nodes == []
 
 
-def test_headings_have_ids_of_their_own_and_an_outline() -> None:
+def test_tree_headings_have_unique_ids_and_an_outline() -> None:
     found = tree("# One **Two**\n## One two\n> # quoted\n\n### 漢字\n\n## &\nSetext\n---\n## constructor\n")
     assert [(node[0], node[1]["id"]) for node in nodes(found.nodes) if "id" in node[1]] == [
         ("h1", "h-one-two"), ("h2", "h-one-two-2"), ("h1", "h-quoted"), ("h3", "h-漢字"), ("h2", "h-"),
@@ -227,7 +227,7 @@ def test_headings_have_ids_of_their_own_and_an_outline() -> None:
     assert [entry["line"] for entry in found.outline] == [1, 2, 5, 7, 8, 10]
 
 
-def test_footnotes_stand_at_the_end() -> None:
+def test_tree_puts_footnotes_at_the_end() -> None:
     found = tree("a[^1] b\n[^1]: https://x.org\n[^long]: *c*\n  d\n\ne")
     assert [bare(node) for node in found.nodes] == [
         ["p", {}, "a", ["sup", {}, "1"], " b"],
@@ -237,7 +237,7 @@ def test_footnotes_stand_at_the_end() -> None:
     ]
 
 
-def test_destination_leads_out_by_web_or_mail_or_into_the_vault() -> None:
+def test_tree_links_lead_to_web_mail_or_the_vault() -> None:
     leading = {
         "https://x.org/a b": {"href": "https://x.org/a%20b"},
         "HTTP://x.org": {"href": "http://x.org"},
@@ -255,7 +255,7 @@ def test_destination_leads_out_by_web_or_mail_or_into_the_vault() -> None:
     assert [address for address in nowhere if destination(address) is not None] == []
 
 
-def test_addresses_that_lead_nowhere_leave_their_words() -> None:
+def test_tree_keeps_the_words_of_an_unsafe_link() -> None:
     for text in (
         "[w](javascript:x)", "[w](&#106;avascript&colon;x)", "[w][r]\n\n[r]: data:x", "[w]( <java\tscript:x> )",
     ):  # fmt: skip
@@ -263,20 +263,20 @@ def test_addresses_that_lead_nowhere_leave_their_words() -> None:
     assert inline("<javascript:x> <data:y>") == ["javascript:x data:y"]
 
 
-def test_a_definition_used_on_every_line_does_not_fill_the_memory() -> None:
+def test_tree_limits_a_definition_used_on_every_line() -> None:
     text = f"[a]: http://x.org/{'y' * 1900}\n\n" + "[a] " * 5_000
     found = tree(text)
     assert len(json.dumps(found)) < 2_000_000
     assert said(found.nodes[0]).count("a") == 5_000
 
 
-def test_tables_that_lack_cells_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tree_limits_tables_with_missing_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grammar, "_CELLS", 2_000)
     table = "a|" * 64 + "\n" + "-|" * 64 + "\n" + "b\n" * 64 + "\n"
     assert sum(1 for _ in nodes(tree(table * 20).nodes)) < 30_000
 
 
-def test_more_lines_than_the_parser_takes_are_drawn_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tree_draws_too_many_lines_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (blocks, grammar):
         monkeypatch.setattr(module, "MAX_LINES", 50)
     found = tree("# a\n\nb *c*\n\n```\n# d\n```\n\n" + "e\n\n" * 50)

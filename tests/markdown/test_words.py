@@ -17,18 +17,18 @@ from vault_index.markdown.words import MAX_CHARACTERS, plain_words
         ("\0001\0 [[x]]", "1 x"),
     ],
 )  # fmt: skip
-def test_words_of_a_heading(written: str, words: str) -> None:
+def test_plain_words_removes_markup_of_a_heading(written: str, words: str) -> None:
     assert plain_words(written) == words
 
 
-def test_an_endless_heading_is_cut_at_a_word() -> None:
+def test_plain_words_cuts_an_endless_heading_at_a_word() -> None:
     words = plain_words("word " * 1000)
     assert len(words) <= MAX_CHARACTERS
     assert words.endswith("word")
 
 
 @given(st.text(alphabet="ab*_`[]()=~\\^<>&! \n\0" + "0"))
-def test_any_text_has_words(text: str) -> None:
+def test_plain_words_accepts_any_text(text: str) -> None:
     words = plain_words(text)
     assert "\n" not in words
     assert words == words.strip()

@@ -1,1 +1,1 @@
-"""The server under the tools of MCP itself: the inspector, the conformance tests, the packer of bundles."""
+"""The server under MCP's own tools: the inspector, the conformance tests, the bundle packer."""

@@ -1,7 +1,7 @@
-"""Streamable HTTP in front of the stdio server, for the conformance tests, which speak nothing else to a server.
+"""Streamable HTTP in front of the stdio server, because the conformance tests speak only HTTP.
 
-A process for each session of a handshake, and one for all requests of a protocol without. What HTTP itself asks of a
-server is not here.
+Each session with a handshake has its own process; all requests of a protocol without one share one. Rules of HTTP
+itself are not covered.
 """
 
 import json
@@ -21,7 +21,7 @@ _VERSION = "io.modelcontextprotocol/protocolVersion"
 
 
 class _Process:
-    """One stdio server. Requests get numbers of their own, for several clients may count from 1."""
+    """One stdio server. It renumbers requests, since several clients may count from 1."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -31,7 +31,7 @@ class _Process:
         self._reader.start()
 
     def ask(self, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """What the server says until it has answered."""
+        """Yield the messages of the server up to its answer."""
         number = next(self._numbers)
         answers = self._waiting[number] = queue.Queue()
         self.tell(request | {"id": number})
@@ -62,13 +62,13 @@ class _Process:
 
 
 def _era(message: dict[str, Any]) -> str:
-    """The first request to a process decides which protocol it speaks."""
+    """The first request to a process decides the protocol."""
     return str(message.get("params", {}).get("_meta", {}).get(_VERSION, ""))
 
 
 @contextmanager
 def bridge(command: Sequence[str]) -> Iterator[str]:
-    """The URL of the server that the command starts."""
+    """Yield the URL of the server that the command starts."""
     processes: dict[str, _Process] = {}
     lock = threading.Lock()
 

@@ -1,4 +1,4 @@
-"""One home with a daemon, and the server in front of it, on stdio and on HTTP."""
+"""One home with a daemon, and the server on stdio and on HTTP."""
 
 import os
 import tempfile
@@ -13,7 +13,7 @@ from tests.world import opened_world
 
 
 class Reached(NamedTuple):
-    """How the server is named to a program."""
+    """The address of the server in the form that a program takes."""
 
     stdio: list[str]
     port: int

@@ -1,4 +1,4 @@
-"""Shows a token for programs that cannot: what they send is passed on as it is, with one header more."""
+"""Add a token for programs that cannot send one: requests are forwarded with one more header."""
 
 import re
 import socket
@@ -12,7 +12,7 @@ _MOST = 65536
 
 @contextmanager
 def gate(port: int, token: str) -> Iterator[str]:
-    """The URL of `/mcp` of a server on this machine, for those without a token. A connection has one request."""
+    """Yield a URL of `/mcp` that needs no token. A connection has one request."""
 
     class Handler(BaseRequestHandler):
         def handle(self) -> None:
@@ -40,7 +40,7 @@ def gate(port: int, token: str) -> Iterator[str]:
 
 
 def _pass_on(giving: socket.socket, taking: socket.socket) -> None:
-    """Until one of them has gone; then the other is to go, too."""
+    """Copy until one side closes; then close the other."""
     with suppress(OSError):
         while data := giving.recv(_MOST):
             taking.sendall(data)

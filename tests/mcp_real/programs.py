@@ -1,4 +1,4 @@
-"""The programs that npm and pip have installed, each in a home of its own."""
+"""The programs that npm and pip installed, each in a home of its own."""
 
 import json
 import os
@@ -16,7 +16,7 @@ SERVER = [sys.executable, "-m", "vault_index", "mcp", "--home"]
 
 
 def run(name: str, *words: str | Path, home: Path, cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
-    """Runs one to its end; `name` is that of its file."""
+    """Run a program to its end; `name` is that of its file."""
     programs = (TOOLS / "node_modules/.bin", TOOLS / "python/bin")
     (program,) = (folder / name for folder in programs if (folder / name).exists())
     path = f"{TOOLS / 'node_modules/.bin'}:{os.environ['PATH']}"
@@ -26,7 +26,7 @@ def run(name: str, *words: str | Path, home: Path, cwd: Path | None = None) -> "
 
 
 def inspect(target: Sequence[str], method: str, *words: str, home: Path, code: int = 0) -> dict[str, Any]:
-    """The result that the inspector gets from a server, and what it thinks of it: its exit code."""
+    """Return the result that the inspector gets from a server; `code` is its exit code."""
     options = ("--method", method, "--format", "json", "--quiet", *words)
     done = run("mcp-inspector", "--cli", *target, *options, home=home)
     assert done.returncode == code, f"{method} {words}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
@@ -38,7 +38,7 @@ Checks = dict[str, list[dict[str, Any]]]
 
 
 def conform(url: str, revision: str, *scenarios: str, home: Path) -> Checks:
-    """The checks of each scenario, or of all that a revision of the protocol asks for."""
+    """The checks of each scenario, or of all scenarios of a protocol revision."""
     results = home / "results"
     named = [["--scenario", one, "--spec-version", revision] for one in scenarios]
     for words in named or [["--requirements", revision]]:

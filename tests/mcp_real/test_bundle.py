@@ -1,4 +1,4 @@
-"""The packer of bundles takes ours: the manifest, and the archive."""
+"""The bundle packer accepts our bundle: the manifest and the archive."""
 
 import json
 import runpy
@@ -11,7 +11,7 @@ from vault_index.version import __version__
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_packer_takes_the_bundle_apart_and_makes_it_again(tmp_path: Path) -> None:
+def test_bundle_is_unpacked_and_repacked_by_the_packer(tmp_path: Path) -> None:
     wheel = tmp_path / f"vault_index-{__version__}-py3-none-any.whl"
     wheel.write_bytes(b"a wheel")
     bundle = runpy.run_path(str(ROOT / "tools/build_mcpb.py"))["build"](wheel, tmp_path)

@@ -1,4 +1,4 @@
-"""The conformance tests of the protocol, as far as a server with tools of its own can be asked them."""
+"""The conformance tests of the protocol, as far as they apply to a server with its own tools."""
 
 import os
 from pathlib import Path
@@ -36,7 +36,7 @@ FIXTURES = {
         )
     ),
 }
-"""They ask for tools, prompts and resources with names of their own, which only a server for tests has."""
+"""They need tools, prompts and resources with names that only a test server has."""
 
 NOT_OFFERED = {"logging-set-level", "resources-subscribe", "resources-unsubscribe"}
 EXTENSIONS = "tasks-"
@@ -55,7 +55,7 @@ def is_asked(scenario: str) -> bool:
 
 @pytest.fixture(scope="module")
 def over_http(reached: Reached, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checks]:
-    """All that a revision requires."""
+    """All checks that a revision requires."""
     with gate(reached.port, reached.token) as url:
         return {one: conform(url, one, home=tmp_path_factory.mktemp("http")) for one in REVISIONS}
 
@@ -64,7 +64,7 @@ def over_http(reached: Reached, tmp_path_factory: pytest.TempPathFactory) -> dic
 def over_stdio(
     reached: Reached, over_http: dict[str, Checks], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Checks]:
-    """What can be asked of us, and is not about HTTP."""
+    """The applicable checks that are not about HTTP."""
     with bridge(reached.stdio) as url:
         return {
             one: conform(url, one, *filter(is_asked, found.keys() - ABOUT_HTTP), home=tmp_path_factory.mktemp("stdio"))
@@ -81,23 +81,23 @@ def failures(found: Checks) -> list[str]:
     ]
 
 
-def test_what_can_be_asked_of_us_is_right(over_http: dict[str, Checks], over_stdio: dict[str, Checks]) -> None:
+def test_conformance_of_applicable_scenarios(over_http: dict[str, Checks], over_stdio: dict[str, Checks]) -> None:
     for found in (*over_http.values(), *over_stdio.values()):
         assert failures({one: checks for one, checks in found.items() if is_asked(one)}) == []
 
 
-def test_whatever_we_say_is_a_message_of_the_protocol(over_http: dict[str, Checks]) -> None:
+def test_conformance_of_every_message_to_the_schema(over_http: dict[str, Checks]) -> None:
     for found in over_http.values():
         judged = [check for checks in found.values() for check in checks if check["id"] == "wire-schema-valid"]
         assert len(judged) > 20
         assert failures({"": judged}) == []
 
 
-def test_no_scenario_is_left_out_that_there_is_not(over_http: dict[str, Checks]) -> None:
+def test_conformance_exclusions_name_existing_scenarios(over_http: dict[str, Checks]) -> None:
     assert set().union(*over_http.values()) >= FIXTURES | NOT_OFFERED | ABOUT_HTTP
 
 
-def test_the_page_says_how_it_went(over_http: dict[str, Checks], over_stdio: dict[str, Checks]) -> None:
+def test_conformance_page_is_up_to_date(over_http: dict[str, Checks], over_stdio: dict[str, Checks]) -> None:
     told = table({"HTTP": over_http, "stdio": over_stdio})
     if "MCP_RECORD" in os.environ:
         PAGE.write_text(told, "utf-8")

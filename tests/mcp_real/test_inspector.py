@@ -1,4 +1,4 @@
-"""The MCP inspector lists, calls and reads, on both transports and in both eras of the protocol."""
+"""The MCP inspector lists, calls and reads on both transports and in both eras of the protocol."""
 
 import os
 from pathlib import Path
@@ -17,7 +17,7 @@ TARGETS = {"stdio": "vault-index mcp", "http": "http://127.0.0.1:7341/mcp --head
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("era", ERAS)
-def test_it_finds_no_fault_in_the_schemas(reached: Reached, transport: str, era: str, tmp_path: Path) -> None:
+def test_inspector_finds_no_fault_in_the_schemas(reached: Reached, transport: str, era: str, tmp_path: Path) -> None:
     target = reached.by_inspector(transport)
     listed = inspect(target, "tools/list", "--strict", "--protocol-era", era, home=tmp_path)
     assert [tool["name"] for tool in listed["tools"]] == [tool.name for tool in offered(read_only=False)]
@@ -25,7 +25,7 @@ def test_it_finds_no_fault_in_the_schemas(reached: Reached, transport: str, era:
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("era", ERAS)
-def test_what_it_stores_it_finds(reached: Reached, transport: str, era: str, tmp_path: Path) -> None:
+def test_inspector_finds_the_memory_it_stored(reached: Reached, transport: str, era: str, tmp_path: Path) -> None:
     def call(tool: str, *arguments: str, code: int = 0) -> str:
         words = ("--tool-name", tool, "--tool-arg", *arguments, "--protocol-era", era)
         [content] = inspect(reached.by_inspector(transport), "tools/call", *words, home=tmp_path, code=code)["content"]
@@ -37,7 +37,7 @@ def test_what_it_stores_it_finds(reached: Reached, transport: str, era: str, tmp
     assert "hint: " in call("memory_get", "ref=nowhere.md", code=5)
 
 
-def test_the_page_shows_what_it_prints(reached: Reached, tmp_path: Path) -> None:
+def test_inspector_page_is_up_to_date(reached: Reached, tmp_path: Path) -> None:
     told = ""
     for transport, target in TARGETS.items():
         words = ("tools/call", "--tool-name", "memory_get", "--tool-arg", "ref=harbour.md", "--protocol-era", "modern")

@@ -1,4 +1,4 @@
-"""The registry of servers takes server.json, as a linter that has its schemas reads it."""
+"""The server registry accepts server.json, checked by a linter that has its schemas."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from tests.mcp_real.programs import run
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_schema_of_the_registry_allows_it(tmp_path: Path) -> None:
+def test_server_json_matches_the_registry_schema(tmp_path: Path) -> None:
     told = json.loads((ROOT / "server.json").read_text("utf-8"))
     (tmp_path / "server.json").write_text(json.dumps(told), "utf-8")
     done = run("skillsaw", "lint", tmp_path, home=tmp_path)

@@ -1,4 +1,4 @@
-"""One home, and one server for each era of the protocol, for all tests; each writes memories of its own."""
+"""One home, and one server for each era of the protocol, for all tests; each test writes its own memories."""
 
 import tempfile
 from collections.abc import Iterator
@@ -38,6 +38,6 @@ def new_client(home: Home) -> Iterator[Session]:
 
 @pytest.fixture(params=["client", "new_client"])
 def each(request: pytest.FixtureRequest) -> Session:
-    """A client of each era, for what the protocol itself carries in another way."""
+    """A client of each era, for parts that the protocol carries differently."""
     opened: Session = request.getfixturevalue(request.param)
     return opened

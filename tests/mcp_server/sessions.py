@@ -1,4 +1,4 @@
-"""A vault, and the real client of the SDK talking to the real server over stdio."""
+"""A vault, and the SDK's real client connected to the real server over stdio."""
 
 import json
 import os
@@ -30,14 +30,14 @@ NOTES = {
 
 
 class Session:
-    """Calls in the order they are made; every answer is also checked for what holds for all."""
+    """Makes the calls in order, and checks every answer for the rules that hold for all."""
 
     def __init__(self, portal: BlockingPortal, client: Client) -> None:
         self._portal = portal
         self._client = client
 
     def does(self, what: Callable[[Client], Awaitable[_T]]) -> _T:
-        """What a method of the SDK's client gives."""
+        """Return the result of a method of the SDK's client."""
 
         async def done() -> _T:
             return await what(self._client)
@@ -46,21 +46,21 @@ class Session:
 
     @property
     def version(self) -> str:
-        """Of the protocol that is spoken."""
+        """The protocol version in use."""
         return self._client.protocol_version
 
     def tools(self) -> types.ListToolsResult:
         return self._portal.call(self._client.list_tools)
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The structured answer of a call that succeeds, with its text as `shown`."""
+        """Return the structured answer of a successful call, with its text as `shown`."""
         result = self._result(tool, arguments)
         assert not result.is_error, result
         assert result.structured_content is not None
         return {**result.structured_content, "shown": _text(result)}
 
     def error(self, tool: str, **arguments: Any) -> str:
-        """The text of a call that fails, which has a hint."""
+        """Return the text of a failing call, which has a hint."""
         result = self._result(tool, arguments)
         assert result.is_error, result
         assert result.structured_content is not None
@@ -79,7 +79,7 @@ def _text(result: types.CallToolResult) -> str:
 
 
 def make_home(folder: Path, *, start_daemon: bool = False) -> Home:
-    """A home whose vault, `folder/vault`, is indexed by words."""
+    """Make a home whose vault, `folder/vault`, is indexed by words."""
     write(folder / "vault", NOTES)
     home = find_home(folder / "home")
     create_config(home, folder / "vault", provider="none", memory_dir=None)
@@ -102,7 +102,7 @@ def session(
     era: str = OLD,
     user: Callable[[str], types.ElicitResult | types.ErrorData] | None = None,
 ) -> Iterator[Session]:
-    """A client, which works in `roots` and can ask the `user`, and a server of its own."""
+    """A client with these `roots` that can ask the `user`, and its own server."""
     server = StdioServerParameters(
         command=sys.executable, args=["-m", "vault_index", *command(home, options)], cwd=cwd, env=dict(os.environ)
     )
@@ -129,7 +129,7 @@ def command(home: Path, options: Sequence[str] = ()) -> list[str]:
 
 
 def started(home: Path, *options: str, code: str = "") -> "subprocess.Popen[bytes]":
-    """A server whose pipes the test holds itself; `code` runs instead of the command line."""
+    """A server with pipes that the test holds; `code` runs instead of the command line."""
     start = ["-c", code] if code else ["-m", "vault_index"]
     return subprocess.Popen(
         [sys.executable, *start, *command(home, options)],
@@ -141,7 +141,7 @@ def started(home: Path, *options: str, code: str = "") -> "subprocess.Popen[byte
 
 
 class Raw:
-    """A server whose lines the test writes and reads itself."""
+    """A server whose lines the test writes and reads."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stdin is not None

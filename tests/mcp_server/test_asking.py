@@ -1,4 +1,4 @@
-"""The user is asked before a delete where the client can ask; without their word nothing is deleted."""
+"""The server asks the user before a delete if the client can; without consent it deletes nothing."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ Says = types.ElicitResult | types.ErrorData
 
 
 class User:
-    """Answers every question in the way that a test sets, and keeps the questions."""
+    """Answers every question as a test sets it, and keeps the questions."""
 
     def __init__(self) -> None:
         self.says: Says = types.ElicitResult(action="accept")
@@ -45,7 +45,7 @@ def stored(client: Session, vault: Path, text: str, path: str | None = None) -> 
     ],
     ids=["decline", "cancel", "a client that fails to ask"],
 )
-def test_a_refusal_deletes_nothing(asking: tuple[Session, User], vault: Path, says: Says, told: str) -> None:
+def test_memory_delete_obeys_a_refusal(asking: tuple[Session, User], vault: Path, says: Says, told: str) -> None:
     client, user = asking
     user.questions.clear()
     user.says = says
@@ -56,7 +56,7 @@ def test_a_refusal_deletes_nothing(asking: tuple[Session, User], vault: Path, sa
         ("memory-delete", {"ids": f"[{ident!r}]", "permanent": "true"}),
         ("memory_review", {"action": "Delete", "ref": [ident]}),
     ):
-        if isinstance(says, types.ErrorData) and client.version == NEW:  # the SDK's client raises it by itself
+        if isinstance(says, types.ErrorData) and client.version == NEW:  # the SDK's client raises it itself
             with pytest.raises(MCPError):
                 client.call(tool, **given)
         else:
@@ -69,7 +69,7 @@ def test_a_refusal_deletes_nothing(asking: tuple[Session, User], vault: Path, sa
     client.call("memory_delete", ref=ident)
 
 
-def test_what_the_user_agrees_to_is_deleted(asking: tuple[Session, User], vault: Path) -> None:
+def test_memory_delete_deletes_after_the_user_agrees(asking: tuple[Session, User], vault: Path) -> None:
     client, user = asking
     user.questions.clear()
     user.says = types.ElicitResult(action="accept")
@@ -90,7 +90,7 @@ def test_what_the_user_agrees_to_is_deleted(asking: tuple[Session, User], vault:
     assert "forgotten for good" in user.questions[1]
 
 
-def test_a_client_that_cannot_ask_is_served_without(each: Session, vault: Path) -> None:
+def test_memory_delete_needs_no_answer_from_a_client_that_cannot_ask(each: Session, vault: Path) -> None:
     ident, file = stored(each, vault, f"The jetty of {each.version} is new.")
     each.call("memory_delete", ref=ident)
     assert not file.exists()

@@ -1,4 +1,4 @@
-"""Whether an answer fits, told without the tokenizer where its bytes tell it."""
+"""The size check of an answer uses its bytes if they decide, and the tokenizer otherwise."""
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -7,13 +7,13 @@ from vault_index import tokens
 from vault_index.mcp_server.budget import Page, cost, fits
 
 
-def test_a_short_answer_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fits_does_not_count_tokens_of_a_short_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "count", lambda text: pytest.fail("counted"))
     assert fits(Page("é" * 50, {"results": []}), 100)
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.characters(), max_size=40), st.integers(1, 60))
-def test_bytes_and_tokens_agree(text: str, budget: int) -> None:
+def test_fits_agrees_with_the_token_count(text: str, budget: int) -> None:
     shown = Page(text, {"results": [text]})
     assert fits(shown, budget) == (cost(shown) <= budget)

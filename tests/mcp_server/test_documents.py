@@ -22,7 +22,7 @@ def read(client: Session, uri: str) -> str:
     return content.text
 
 
-def test_prompts_are_listed_and_begin_a_task_with_what_is_remembered(each: Session) -> None:
+def test_prompts_are_listed_and_recall_begins_a_task_with_memories(each: Session) -> None:
     listed = each.does(Client.list_prompts).prompts
     told = {one.name: [argument.name for argument in one.arguments or ()] for one in listed}
     assert told == {"recall": ["task", "project"], "remember": ["fact", "project"]}
@@ -35,7 +35,7 @@ def test_prompts_are_listed_and_begin_a_task_with_what_is_remembered(each: Sessi
     assert raised.value.error.code == types.INVALID_PARAMS
 
 
-def test_what_is_to_be_remembered_is_told(client: Session) -> None:
+def test_prompt_remember_contains_fact_project_and_tool(client: Session) -> None:
     text = prompted(client, "remember", fact="the tide turns at six", project="harbour")
     assert "Remember this: the tide turns at six" in text
     assert "The project is harbour." in text
@@ -43,7 +43,7 @@ def test_what_is_to_be_remembered_is_told(client: Session) -> None:
     assert "memory_store" in text
 
 
-def test_memories_are_listed_page_by_page_and_read(client: Session) -> None:
+def test_resources_list_memories_by_page_and_read_them(client: Session) -> None:
     made = [client.call("memory_store", content=f"Berth {n} is free.") for n in range(resources._PAGE)]
     uris: list[str] = []
     cursor = None
@@ -63,14 +63,14 @@ def test_memories_are_listed_page_by_page_and_read(client: Session) -> None:
         client.does(lambda sdk: sdk.list_resources(cursor="next"))
 
 
-def test_every_document_is_read_by_the_template(each: Session, vault: Path) -> None:
+def test_resources_template_reads_every_document(each: Session, vault: Path) -> None:
     [template] = each.does(Client.list_resource_templates).resource_templates
     assert template.uri_template == "vault-index://{source}/{+path}"
     for name in ("harbour.md", "wide.md"):
         assert read(each, f"vault-index://vault/{name}") == (vault / name).read_text("utf-8")
 
 
-def test_a_name_with_other_letters_is_read(client: Session) -> None:
+def test_resources_read_a_name_with_other_letters(client: Session) -> None:
     stored = client.call("memory_store", content="Tide.", path="Häfen und Co/50 %")
     uris = [one.uri for one in client.does(Client.list_resources).resources]
     [uri] = [uri for uri in uris if "H%C3%A4fen%20und%20Co/50%20%25" in uri]
@@ -87,14 +87,14 @@ NO_DOCUMENTS = (
 )  # fmt: skip
 
 
-def test_what_is_no_document_is_not_found(client: Session) -> None:
+def test_resources_report_an_unknown_uri_as_not_found(client: Session) -> None:
     for uri in NO_DOCUMENTS:
         with pytest.raises(MCPError, match=r"^there is no resource") as raised:
             client.does(lambda sdk, at=uri: sdk.read_resource(at))  # type: ignore[misc]
         assert raised.value.error.code == types.INVALID_PARAMS
 
 
-def test_the_parts_of_a_uri_are_completed(each: Session) -> None:
+def test_resources_complete_the_parts_of_a_uri(each: Session) -> None:
     ref = types.ResourceTemplateReference(uri="vault-index://{source}/{+path}")
     for name, begun, values in (
         ("path", "har", ["harbour.md"]),

@@ -1,4 +1,4 @@
-"""Whatever a client writes, each request is answered once, no answer is a defect, and the server goes on."""
+"""Every request is answered once, no answer is a defect, and the server keeps running."""
 
 import json
 import threading
@@ -20,13 +20,13 @@ ENVELOPED = [{**one, "params": {**one["params"], "_meta": _ENVELOPE}} for one in
 
 
 def owed(frame: bytes) -> bool:
-    """Return whether the sender of a line waits for an answer, which a notification has not."""
+    """Return whether the sender of a line waits for an answer; a notification has none."""
     asked = parsed(frame, "replace")
     return not isinstance(asked, dict) or "id" in asked or not isinstance(asked.get("method"), str)
 
 
 def told(reply: dict[str, Any]) -> str:
-    """Return what an answer says is wrong."""
+    """Return the error of an answer."""
     result = reply.get("result", {})
     return json.dumps(result["content"] if result.get("isError") else reply.get("error", ""))
 
@@ -36,7 +36,7 @@ def told(reply: dict[str, Any]) -> str:
     [(GOOD, INITIALIZE + INITIALIZED, ("ping", {})), (ENVELOPED, b"", ("server/discover", {"_meta": _ENVELOPE}))],
     ids=["old", "new"],
 )
-def test_mutated_requests_are_answered_without_a_defect(
+def test_mcp_answers_mutated_requests_without_a_defect(
     home: Home, good: list[dict[str, Any]], opening: bytes, asked: tuple[str, dict[str, Any]]
 ) -> None:
     with raw(home.data_dir) as server:
@@ -70,7 +70,7 @@ REFUSED = [
 ]
 
 
-def test_what_the_sdk_leaves_unanswered_is_refused(home: Home) -> None:
+def test_mcp_refuses_requests_that_the_sdk_leaves_unanswered(home: Home) -> None:
     half = b'{"jsonrpc":"2.0","id":"\\ud83d","method":"ping"}\n'
     with raw(home.data_dir) as server:
         server.send(INITIALIZE, INITIALIZED, b"\n".join(line for line, _, _ in REFUSED), b"\n", half)

@@ -1,4 +1,4 @@
-"""docs/mcp.md is what a session of tools/build_mcp.py tells."""
+"""docs/mcp.md matches the session of tools/build_mcp.py."""
 
 import runpy
 import time
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The days of its notes are days there: the client of the SDK passes no time zone on."""
+    """Use UTC for the days of the notes: the SDK's client passes no time zone on."""
     with monkeypatch.context() as patch:
         patch.setenv("TZ", "UTC")
         time.tzset()
@@ -21,6 +21,6 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("utc")
-def test_the_transcript_is_what_a_session_tells() -> None:
+def test_mcp_transcript_is_up_to_date() -> None:
     made = runpy.run_path(str(ROOT / "tools" / "build_mcp.py"))["page"]()
     assert (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8") == made, "run: python tools/build_mcp.py"

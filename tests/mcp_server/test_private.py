@@ -1,4 +1,4 @@
-"""What a client asks while it works in a private project is sent to no server."""
+"""Queries of a client that works in a private project reach no server."""
 
 from pathlib import Path
 
@@ -10,8 +10,8 @@ from vault_index import VaultIndex
 from vault_index.config.edit import set_value
 
 
-def test_a_question_in_a_private_root_never_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folder where the server was started is one of its `directory`, too: tests/mcp_server/test_remote.py."""
+def test_mcp_keeps_a_query_from_a_private_root_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder where the server was started is also in `directory`: tests/mcp_server/test_remote.py."""
     secret, public = tmp_path / "clients/big secret", tmp_path / "public"
     secret.mkdir(parents=True)
     public.mkdir()

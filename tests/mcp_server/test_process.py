@@ -1,4 +1,4 @@
-"""The server as a process: what it prints, when it ends, and who does its work."""
+"""The server as a process: its output, its end, and the process that does the work."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def alive(pid: int) -> bool:
     return state not in "ZX"
 
 
-def test_stdout_has_nothing_but_the_protocol(home: Home) -> None:
+def test_mcp_writes_only_protocol_messages_to_stdout(home: Home) -> None:
     call, garbage = {"name": "memory_search", "arguments": {"query": "Tidewater \ud83d"}}, b"this is no JSON\n"
     with raw(home.data_dir, code=NOISY) as server:
         server.send(INITIALIZE, INITIALIZED, garbage, request(2, "tools/call", call))
@@ -53,28 +53,28 @@ def test_stdout_has_nothing_but_the_protocol(home: Home) -> None:
         rest, told = server.stdout.read(), server.stderr.read()
     assert [reply["id"] for reply in replies if reply.get("id")] == [1, 2]
     assert all(reply["jsonrpc"] == "2.0" for reply in replies)
-    assert "harbour.md" in replies[-1]["result"]["content"][0]["text"]  # in spite of half a character
+    assert "harbour.md" in replies[-1]["result"]["content"][0]["text"]  # despite a lone surrogate
     assert rest == b""
     for words in (b"a library speaks", b"and another", b"and a child"):
         assert words in told
     assert server.process.returncode == 0
 
 
-def test_the_server_starts_without_what_it_does_not_need() -> None:
+def test_mcp_starts_without_unneeded_imports() -> None:
     code = "import sys, vault_index.mcp_server as m; m.server_alone(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "mcp.server.runner" in (imported := done.stdout.split())
     assert not [name for name in imported if name.startswith(("mcp.client", "mcp.server.mcpserver", "openai", "numpy"))]
 
 
-def test_it_answers_before_init_and_the_calls_say_what_is_missing(tmp_path: Path) -> None:
+def test_mcp_answers_before_init_and_calls_name_the_missing_set_up(tmp_path: Path) -> None:
     with session(tmp_path / "nowhere") as client:
         assert len(client.tools().tools) == 9
         assert "vault-index init" in client.error("memory_search", query="x")
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_a_client_that_leaves_in_a_call_is_no_defect(home: Home) -> None:
+def test_mcp_treats_a_client_that_leaves_in_a_call_as_normal(home: Home) -> None:
     with raw(home.data_dir) as server:
         server.send(INITIALIZE, INITIALIZED)
         assert "protocolVersion" in server.reply()["result"]
@@ -85,7 +85,7 @@ def test_a_client_that_leaves_in_a_call_is_no_defect(home: Home) -> None:
         assert server.process.wait(PATIENCE) == 0
 
 
-def test_ctrl_c_ends_it_while_it_waits_for_its_client(home: Home) -> None:
+def test_mcp_stops_on_ctrl_c_while_waiting_for_its_client(home: Home) -> None:
     with raw(home.data_dir) as server:
         server.send(INITIALIZE)
         assert "protocolVersion" in server.reply()["result"]
@@ -94,8 +94,8 @@ def test_ctrl_c_ends_it_while_it_waits_for_its_client(home: Home) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_it_ends_when_its_parent_dies(home: Home) -> None:
-    # The pipe stays open in this process: only the death of the parent can end the server.
+def test_mcp_stops_when_its_parent_dies(home: Home) -> None:
+    # The pipe stays open in this process: only the parent's death can end the server.
     code = (
         f"import subprocess, sys; print(subprocess.Popen({[sys.executable, '-m', 'vault_index']} + sys.argv[1:]).pid)"
     )
@@ -116,7 +116,7 @@ def test_it_ends_when_its_parent_dies(home: Home) -> None:
 
 @pytest.fixture
 def daemon_home() -> Iterator[Home]:
-    """A home whose daemon is ended at last, whoever started it."""
+    """A home whose daemon is stopped at the end, whichever process started it."""
     with tempfile.TemporaryDirectory(prefix="vx-") as folder:
         home = make_home(Path(folder), start_daemon=True)
         yield home
@@ -130,7 +130,7 @@ def daemon_pid(home: Home) -> int | None:
     return None if daemon is None else int(daemon["pid"])
 
 
-def test_a_daemon_is_started_for_all_and_outlives_them(daemon_home: Home) -> None:
+def test_mcp_starts_one_daemon_that_outlives_its_clients(daemon_home: Home) -> None:
     def store(client: Session, number: int) -> str:
         return str(client.call("memory_store", content=f"Fact {number} of several agents.")["id"])
 
@@ -142,7 +142,7 @@ def test_a_daemon_is_started_for_all_and_outlives_them(daemon_home: Home) -> Non
     assert daemon_pid(daemon_home) == pid
 
 
-def test_without_a_daemon_the_index_is_brought_up_to_date(tmp_path: Path) -> None:
+def test_mcp_updates_the_index_without_a_daemon(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     (tmp_path / "vault" / "new.md").write_text("A zeppelin landed.\n", "utf-8")
     backend = Backend(home)
@@ -150,7 +150,7 @@ def test_without_a_daemon_the_index_is_brought_up_to_date(tmp_path: Path) -> Non
     assert daemon_pid(home) is None
 
 
-def test_the_configuration_that_is_printed_starts_the_server(
+def test_mcp_printed_configuration_starts_the_server(
     home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     printed = {}
@@ -159,7 +159,7 @@ def test_the_configuration_that_is_printed_starts_the_server(
         printed[name] = started_by(name, capsys.readouterr().out)
     [words] = {tuple(words) for words in printed.values()}
     assert "--read-only" in words
-    # Another folder, no environment, nobody's PATH: what a client on a desktop has.
+    # Another folder, no environment and no PATH, as for a client on a desktop.
     ended = subprocess.run(
         words, input=INITIALIZE, capture_output=True, timeout=PATIENCE, check=False, cwd=tmp_path, env={}
     )
@@ -167,7 +167,7 @@ def test_the_configuration_that_is_printed_starts_the_server(
 
 
 def started_by(name: str, printed: str) -> list[str]:
-    """The words that a client makes of its configuration."""
+    """Return the words of the command that a client makes of its configuration."""
     if name in ("claude-code", "codex"):
         words = printed.split()
         begin = {"claude-code": "claude mcp add --scope user vault-index --", "codex": "codex mcp add vault-index --"}[

@@ -1,4 +1,4 @@
-"""Callers with a token: the server knows nothing of their machine, and each request has its own asker."""
+"""Callers with a token: the server knows nothing of their machine, and each request has its own `Asker`."""
 
 import os
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ def sent(asker: Asker, mode: str) -> list[types.CallToolResult]:
 
 @pytest.mark.parametrize("mode", ["legacy", NEW])
 @pytest.mark.parametrize("remote", [False, True])
-def test_what_is_this_machines_own_is_not_sent_for_others(mode: str, remote: bool) -> None:
+def test_mcp_omits_local_folders_for_remote_callers(mode: str, remote: bool) -> None:
     asked: list[tuple[str, Mapping[str, Any]]] = []
 
     def ask(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def test_what_is_this_machines_own_is_not_sent_for_others(mode: str, remote: boo
 
 
 @pytest.mark.parametrize("era", [OLD, NEW])
-def test_each_request_has_its_own_asker(era: str) -> None:
+def test_mcp_gives_each_request_its_own_asker(era: str) -> None:
     askers: list[bool] = []
 
     def asker_of(context: Context) -> Asker:

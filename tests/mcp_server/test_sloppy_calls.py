@@ -1,4 +1,4 @@
-"""Calls as models make them who keep to no schema, or know the tools of another program."""
+"""Calls of models that ignore the schema or know another program's tools."""
 
 import json
 import subprocess
@@ -20,11 +20,11 @@ TIDEWATER = {"query": "Tidewater", "limit": 1}
 
 
 class Sent(Exception):
-    """Ends a call when its method and parameters are known."""
+    """Ends a call once its method and parameters are known."""
 
 
 def sent(tool: str, given: dict[str, Any], **who: str) -> tuple[str, dict[str, Any]]:
-    """Return the first method and its parameters that a call becomes."""
+    """Return the first method call that a tool call becomes, with its parameters."""
 
     def ask(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         raise Sent(method, dict(params))
@@ -70,12 +70,12 @@ def sent(tool: str, given: dict[str, Any], **who: str) -> tuple[str, dict[str, A
         ("memory_list", {"path": "daily/*", "limit": "2", "include": None}, {"path": "daily/*", "limit": 2}),
     ],
 )  # fmt: skip
-def test_what_is_clear_is_accepted(tool: str, given: dict[str, Any], same: dict[str, Any]) -> None:
+def test_mcp_accepts_unambiguous_sloppy_calls(tool: str, given: dict[str, Any], same: dict[str, Any]) -> None:
     name = {"search": "memory_search", "memory-read": "memory_get"}.get(tool, tool.replace("-", "_"))
     assert sent(tool, given) == sent(name, same)
 
 
-def test_an_observation_of_opencodekit_is_stored(client: Session, vault: Path) -> None:
+def test_mcp_stores_an_observation_of_opencodekit(client: Session, vault: Path) -> None:
     stored = client.call(
         "observation",
         type="Decision",
@@ -113,7 +113,7 @@ def test_an_observation_of_opencodekit_is_stored(client: Session, vault: Path) -
     assert "look for it with `memory_search 'no such memory'`" in deleted["failed"][0]["hint"]
 
 
-def test_lists_as_models_write_them(client: Session, vault: Path) -> None:
+def test_mcp_accepts_lists_as_models_write_them(client: Session, vault: Path) -> None:
     for given, lines in (
         (
             {"tags": "[red, sea/lamp]", "facts": "['a is b', 'c']", "concepts": [2, "x"]},
@@ -128,7 +128,7 @@ def test_lists_as_models_write_them(client: Session, vault: Path) -> None:
         client.call("memory_delete", ref=stored["id"])
 
 
-def test_no_text_is_emptied_by_what_is_filled_in(client: Session, vault: Path, home: Home) -> None:
+def test_memory_update_ignores_empty_filler_values(client: Session, vault: Path, home: Home) -> None:
     stored = client.call("memory_store", content="The crane lifts ten tons.", tags=["crane"])
     client.call("memory_update", ref=stored["id"], content="", section="", append="", add_tags=["lift"])
     assert "ten tons" in (vault / stored["path"]).read_text("utf-8")
@@ -158,7 +158,7 @@ def test_no_text_is_emptied_by_what_is_filled_in(client: Session, vault: Path, h
         ("memory_search", {"limit": 3}, "give memory_search query"),
     ],
 )
-def test_a_hint_names_the_tool_and_its_arguments(client: Session, tool: str, given: dict[str, Any], told: str) -> None:
+def test_mcp_hint_names_the_tool_and_arguments(client: Session, tool: str, given: dict[str, Any], told: str) -> None:
     error = client.error(tool, **given)
     assert told in error
     assert "--" not in error
@@ -175,11 +175,11 @@ def test_a_hint_names_the_tool_and_its_arguments(client: Session, tool: str, giv
         ("vault-index is not set up", "vault-index is not set up"),
     ],
 )
-def test_hints_in_words_of_tools(hint: str, told: str) -> None:
+def test_in_words_of_tools_translates_command_hints(hint: str, told: str) -> None:
     assert in_words_of_tools(hint) == told
 
 
-def test_a_call_of_the_plugin_says_who_asks_and_where() -> None:
+def test_answer_tool_adds_agent_folder_and_session_of_the_plugin() -> None:
     who = {"entered_by": "opencode/build", "directory": "/shop", "session": "ses_1"}
     at = {"query": "x", "directory": ["/shop"], "session": "ses_1"}
     stored = {"entered_by": "opencode/build", "text": "x", "directory": ["/shop"], "session": "ses_1"}
@@ -200,7 +200,7 @@ def test_a_call_of_the_plugin_says_who_asks_and_where() -> None:
         answer_tool(fail, {"name": 7})
 
 
-def test_a_call_on_stdin_is_answered_as_text(home: Home) -> None:
+def test_mcp_call_answers_a_call_on_stdin_as_text(home: Home) -> None:
     def called(told: str) -> "subprocess.CompletedProcess[str]":
         words = [sys.executable, "-m", "vault_index", *command(home.data_dir, ["--call"])]
         return subprocess.run(words, input=told, capture_output=True, text=True, check=False)

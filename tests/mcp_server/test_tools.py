@@ -1,4 +1,4 @@
-"""Every tool, called by the client of the SDK."""
+"""Every tool, called by the SDK's client."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from vault_index.output import render_json
 MOST_TOKENS = 2000
 
 
-def test_the_list_names_every_tool_and_costs_little(each: Session) -> None:
+def test_mcp_lists_every_tool_within_its_token_limit(each: Session) -> None:
     listed = each.tools()
     assert [tool.name for tool in listed.tools] == [
         "memory_search", "memory_get", "memory_timeline", "memory_recall",
@@ -29,7 +29,7 @@ def test_the_list_names_every_tool_and_costs_little(each: Session) -> None:
         assert tool.description
         assert tool.output_schema
         assert tool.output_schema["properties"]
-        assert "required" not in tool.output_schema  # errors have nothing of it, and some clients check them
+        assert "required" not in tool.output_schema  # errors do not match it, and some clients check them
         assert tool.input_schema["type"] == "object"
 
     hints = {tool.name: tool.annotations for tool in listed.tools}
@@ -40,7 +40,7 @@ def test_the_list_names_every_tool_and_costs_little(each: Session) -> None:
     assert {name for name, hint in hints.items() if hint and hint.idempotent_hint} == {"memory_store", "memory_delete"}
 
 
-def test_read_only_leaves_out_what_writes(home: Home) -> None:
+def test_mcp_read_only_omits_writing_tools(home: Home) -> None:
     with session(home.data_dir, "--read-only") as client:
         assert {tool.name for tool in client.tools().tools}.isdisjoint(
             {"memory_store", "memory_update", "memory_delete"}
@@ -52,7 +52,7 @@ def test_read_only_leaves_out_what_writes(home: Home) -> None:
             client.does(lambda sdk: sdk.get_prompt("remember", {}))
 
 
-def test_a_memory_is_stored_found_changed_and_deleted(each: Session, vault: Path) -> None:
+def test_mcp_stores_finds_changes_and_deletes_a_memory(each: Session, vault: Path) -> None:
     client = each
     stored = client.call(
         "memory_store",
@@ -65,7 +65,7 @@ def test_a_memory_is_stored_found_changed_and_deleted(each: Session, vault: Path
     text = (vault / stored["path"]).read_text("utf-8")
     assert stored["created"]
     assert "files_modified: [x.py]" in text  # OpenCodeKit's old name for them
-    assert "entered_by: mcp" in text  # what the client of the SDK calls itself
+    assert "entered_by: mcp" in text  # the name that the SDK's client sends
     found = client.call("memory_search", query="ferry carrier", kind="memory", tags=["c"])
     assert [hit["path"] for hit in found["results"]] == [stored["path"]]
     assert stored["id"][:8] in found["shown"]
@@ -77,7 +77,7 @@ def test_a_memory_is_stored_found_changed_and_deleted(each: Session, vault: Path
     assert client.call("memory_list", type="warning")["results"] == []
 
 
-def test_short_names_of_fields_and_filters_are_understood(client: Session, vault: Path) -> None:
+def test_mcp_accepts_short_names_of_fields_and_filters(client: Session, vault: Path) -> None:
     stored = client.call("memory_store", content="The tide table is kept here.", by="ann", bead="bd-7")
     text = (vault / stored["path"]).read_text("utf-8")
     assert "entered_by: ann" in text
@@ -88,7 +88,7 @@ def test_short_names_of_fields_and_filters_are_understood(client: Session, vault
     client.call("memory_delete", ref=stored["id"])
 
 
-def test_recall_quotes_within_its_budget(client: Session) -> None:
+def test_memory_recall_quotes_within_its_budget(client: Session) -> None:
     recalled = client.call("memory_recall", query="what is the queue called", budget=200)
     assert "> It is called Tidewater." in recalled["shown"]
     assert recalled["text"] == recalled["shown"]
@@ -108,7 +108,7 @@ WRONG: dict[str, dict[str, Any]] = {
 }
 
 
-def test_a_review_is_listed_and_decided(client: Session, vault: Path) -> None:
+def test_memory_review_lists_and_decides(client: Session, vault: Path) -> None:
     for number in range(3):
         client.call("memory_store", content=f"The ferry runs on day {number}.", path=f"inbox/ferry-{number}")
     listed = client.call("memory_review", reason="unreviewed", limit=2)
@@ -125,7 +125,7 @@ def test_a_review_is_listed_and_decided(client: Session, vault: Path) -> None:
     client.call("memory_delete", ref=last["id"])
 
 
-def test_a_malformed_call_is_a_tool_error(each: Session) -> None:
+def test_mcp_reports_a_malformed_call_as_a_tool_error(each: Session) -> None:
     assert WRONG.keys() == {tool.name for tool in TOOLS}
     for tool, given in WRONG.items():
         assert "must be" in each.error(tool, **given)
@@ -146,11 +146,11 @@ def test_a_malformed_call_is_a_tool_error(each: Session) -> None:
         ("memory_list", {"after": "someday"}, "someday"),
     ],
 )
-def test_an_error_says_what_is_wrong(client: Session, tool: str, arguments: dict[str, Any], told: str) -> None:
+def test_mcp_error_names_the_mistake(client: Session, tool: str, arguments: dict[str, Any], told: str) -> None:
     assert told in client.error(tool, **arguments)
 
 
-def test_of_several_references_the_bad_ones_are_named_beside_the_good_one(client: Session) -> None:
+def test_memory_get_returns_good_references_and_names_bad_ones(client: Session) -> None:
     answer = client.call("memory_get", ref=["no such note", "harbour.md", "../x.md"])
     assert [text["path"] for text in answer["results"]] == ["harbour.md"]
     assert [item["position"] for item in answer["failed"]] == ["no such note", "../x.md"]
@@ -160,7 +160,7 @@ def test_of_several_references_the_bad_ones_are_named_beside_the_good_one(client
     assert "empty" in client.error("memory_get", ref=[" "])
 
 
-def test_a_list_is_read_page_by_page_within_the_budget(client: Session) -> None:
+def test_memory_list_pages_within_the_budget(client: Session) -> None:
     budget = 700
     titles: list[str] = []
     cursor = None
@@ -176,7 +176,7 @@ def test_a_list_is_read_page_by_page_within_the_budget(client: Session) -> None:
     assert titles == [f"Day {day}" for day in range(28, 0, -1)]
 
 
-def test_a_list_without_a_limit_fills_its_budget(client: Session) -> None:
+def test_memory_list_without_a_limit_fills_its_budget(client: Session) -> None:
     budget = 1500
     found = client.call("memory_list", max_tokens=budget)
     assert len(found["results"]) > budget // 150
@@ -186,12 +186,12 @@ def test_a_list_without_a_limit_fills_its_budget(client: Session) -> None:
     assert "give at least" in client.error("memory_search", query="barometer", max_tokens=20)
 
 
-def test_weak_hits_after_the_best_three_are_counted_and_shown_where_all_are_asked_for() -> None:
+def test_memory_search_counts_weak_hits_after_three_or_shows_all() -> None:
     hits = [answers.hit(number, weak=True) for number in range(6)]
     page = cut_records("search", answers.search(*hits), offset=0, limit=4, budget=5000)
     assert "weak: 1 (all=true)" in page.text.split("\n")
     assert (len(page.structured["results"]), page.structured["weak"]) == (3, 1)
-    assert "cursor" not in page.structured  # it would lead to weak ones alone
+    assert "cursor" not in page.structured  # it would lead to weak hits only
     page = cut_records("search", answers.search(*hits, all=True), offset=0, limit=4, budget=5000)
     assert ("weak:" in page.text, len(page.structured["results"]), page.structured["cursor"]) == (False, 4, "4")
     page = cut_records("search", answers.search(*hits, answers.hit(6)), offset=0, limit=6, budget=5000)
@@ -199,7 +199,7 @@ def test_weak_hits_after_the_best_three_are_counted_and_shown_where_all_are_aske
 
 
 @pytest.mark.parametrize("note", ["long.md", "wide.md"])
-def test_a_text_is_read_to_its_end_within_the_budget(client: Session, vault: Path, note: str) -> None:
+def test_memory_get_pages_a_text_to_its_end_within_the_budget(client: Session, vault: Path, note: str) -> None:
     parts: list[str] = []
     found = client.call("memory_get", ref=[note, "harbour.md"], max_tokens=400)
     while len(parts) < 50:
@@ -215,7 +215,7 @@ def test_a_text_is_read_to_its_end_within_the_budget(client: Session, vault: Pat
     assert "".join(words) == "".join(expected)
 
 
-def test_a_timeline_goes_on_where_it_was_cut(client: Session) -> None:
+def test_memory_timeline_continues_at_its_cursor(client: Session) -> None:
     around = client.call("memory_timeline", ref="daily/2026-03-10.md", depth_before=1, depth_after=2)
     assert [record["title"] for record in around["before"]] == ["Day 9"]
     assert [record["title"] for record in around["after"]] == ["Day 11", "Day 12"]

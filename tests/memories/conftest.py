@@ -1,4 +1,4 @@
-"""An open index of `tmp_path/vault`, which has no model and no daemon, and a clock that stands still."""
+"""An open index of `tmp_path/vault` without a model and a daemon, and a fixed clock."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -26,7 +26,7 @@ def vault(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def now(monkeypatch: pytest.MonkeyPatch) -> datetime:
-    """The local time at the start of the test, which commands on memories take for the present."""
+    """The local time at the start of the test, which memory commands use as the current time."""
     moment = datetime.now()
     for module in (create, edit, store, capture):
         monkeypatch.setattr(module, "datetime", SimpleNamespace(now=lambda: moment))

@@ -1,4 +1,4 @@
-"""What is archived: one line of its file changes, nothing links to nothing, and it absorbs nothing."""
+"""Archiving a memory changes one line of its file; no link breaks, and it is no duplicate of a new memory."""
 
 import os
 import time
@@ -35,7 +35,7 @@ def test_archive_adds_one_line_and_restore_removes_it(tmp_path: Path, now: datet
         assert "No head, a heron.\n" in (tmp_path / "vault/80-memory/bare.md").read_text("utf-8")
 
 
-def test_archive_does_not_write_an_archived_memory(tmp_path: Path, now: datetime) -> None:
+def test_archive_does_not_rewrite_an_archived_memory(tmp_path: Path, now: datetime) -> None:
     with indexed(tmp_path, {PATH: TEXT}) as index:
         index.archive(ID)
         for restore, already in ((False, f"archived on {now:%Y-%m-%d}"), (True, "not archived")):
@@ -74,14 +74,14 @@ def with_setting(folder: Path, value: str) -> None:
     home = find_home(folder / "home")
     create_config(home, folder / "vault", provider="none", memory_dir=None)
     with home.config_file.open("a", encoding="utf-8") as file:
-        file.write(f'archive_after = "{value}"\n')  # its last section is that of memories
+        file.write(f'archive_after = "{value}"\n')  # the last section is `memory`
 
 
 def kept_house(index: VaultIndex) -> list[str]:
     return [one.path for done in keep_house(index._runtime).values() for one in done.results]
 
 
-def test_the_daemon_archives_memories_that_nobody_used(tmp_path: Path) -> None:
+def test_maintenance_archives_unused_memories(tmp_path: Path) -> None:
     with_setting(tmp_path, "1 year")
     write(tmp_path / "vault", {**NEVER, "80-memory/a.md": old(), "80-memory/b.md": old(" b", "project: pond\n")})
     for file in (tmp_path / "vault").rglob("*.md"):
@@ -94,17 +94,17 @@ def test_the_daemon_archives_memories_that_nobody_used(tmp_path: Path) -> None:
         assert sorted(kept_house(index)) == ["80-memory/a.md", "80-memory/b.md"]
         assert kept_house(index) == []
         assert before == {path: (tmp_path / "vault" / path).read_bytes() for path in NEVER}
-        index.archive("80-memory/a.md", restore=True)  # it was changed by that
+        index.archive("80-memory/a.md", restore=True)  # the restore changed it
         assert kept_house(index) == []
 
 
-def test_nothing_is_archived_by_default(tmp_path: Path) -> None:
+def test_maintenance_archives_nothing_by_default(tmp_path: Path) -> None:
     with indexed(tmp_path, {"80-memory/a.md": old()}) as index:
         os.utime(tmp_path / "vault/80-memory/a.md", times=(0, 0))
         assert keep_house(index._runtime) == {}
 
 
-def test_add_is_no_duplicate_of_a_memory_that_waits_elsewhere(tmp_path: Path) -> None:
+def test_add_ignores_a_duplicate_that_waits_in_another_folder(tmp_path: Path) -> None:
     cases = [
         ("inbox/waiting", "inbox/b", True), ("inbox", None, True), ("inbox/waiting", "inbox/waiting/b", False),
         ("inbox", "inbox/b", False), ("note", "inbox/b", False), ("note", None, False),

@@ -1,4 +1,4 @@
-"""What is captured of a session: where it goes, what is said of it, and what is left out."""
+"""Captured statements: their folder, their frontmatter, and the text that is skipped."""
 
 from pathlib import Path
 
@@ -69,7 +69,7 @@ def test_capture_stores_a_marked_text_that_waits_as_a_statement(index: VaultInde
 
 
 @pytest.mark.parametrize(("setting", "folder"), [("inbox", "inbox/waiting"), ("direct", "decision"), ("off", None)])
-def test_the_capture_setting_chooses_the_folder(tmp_path: Path, setting: str, folder: str | None) -> None:
+def test_capture_setting_chooses_the_folder(tmp_path: Path, setting: str, folder: str | None) -> None:
     with opened(tmp_path):
         set_value(find_home(tmp_path / "home"), "agents.capture", setting)
     with opened(tmp_path) as index:

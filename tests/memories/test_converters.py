@@ -1,4 +1,4 @@
-"""Memories of other programs: every shape they are kept in, read to what it says."""
+"""Memories of other programs are read in every format that these use."""
 
 import json
 from typing import Any
@@ -28,7 +28,7 @@ def observation(text: str, name: str = "2026-01-09-decision-use-jwt.md") -> Impo
 # --- JSON ------------------------------------------------------------------------------------------------------
 
 
-def test_llmemory_keeps_its_dates_author_and_number() -> None:
+def test_import_keeps_date_author_and_number_of_llmemory() -> None:
     memory = one({
         "id": 12, "content": "The staging cluster runs PostgreSQL 16.", "tags": "Docker, #PostgreSQL,project:my-api",
         "created_at": "2026-01-09 04:37:20", "expires_at": 1801440000, "entered_by": "build-agent",
@@ -40,7 +40,7 @@ def test_llmemory_keeps_its_dates_author_and_number() -> None:
     }  # fmt: skip
 
 
-def test_agmem_keeps_its_id_and_how_often_it_was_used() -> None:
+def test_import_keeps_id_and_access_count_of_agmem() -> None:
     memory = one({
         "id": AGMEM_ID, "hash": "9f86d081884c7d65", "digest": "Node 22 ESM: path resolution bug", "accessCount": 7,
         "content": "Node 22 resolves ESM paths wrongly in a monorepo. The way around it is long.",
@@ -54,7 +54,7 @@ def test_agmem_keeps_its_id_and_how_often_it_was_used() -> None:
     assert "digest" not in one({"content": "short", "digest": "short"}).head
 
 
-def test_mem0_in_the_wrappers_of_its_api_and_its_command_line() -> None:
+def test_import_reads_mem0_in_the_wrappers_of_its_api_and_cli() -> None:
     record = {
         "id": "m1", "memory": "Alice likes vim.", "user_id": "alice", "categories": ["tools"], "metadata": {"a": 1},
     }  # fmt: skip
@@ -67,7 +67,7 @@ def test_mem0_in_the_wrappers_of_its_api_and_its_command_line() -> None:
         assert memory.head["imported_id"] == "m1"
 
 
-def test_rows_of_opencodekits_table() -> None:
+def test_import_reads_rows_of_opencodekit() -> None:
     memory = one({
         "id": 3, "type": "bugfix", "title": "Tokens expired early", "subtitle": None,
         "facts": '["clock skew, of 5 s", "leeway is 0"]', "narrative": "The clocks differ.",
@@ -151,7 +151,7 @@ Tokens need no table.
 """
 
 
-def test_an_observation_with_a_yaml_head() -> None:
+def test_import_reads_an_observation_with_a_yaml_head() -> None:
     memory = observation(WITH_YAML)
     assert memory.head == {
         "type": "decision", "title": "Use JWT for auth", "created": "2026-01-09T04:37:20+00:00", "confidence": "high",
@@ -180,7 +180,7 @@ Servers came back all at once.
 """
 
 
-def test_an_observation_with_lines_for_a_head() -> None:
+def test_import_reads_an_observation_with_a_head_of_lines() -> None:
     memory = observation(WITH_LINES, "retry.md")
     assert memory.head == {
         "type": "pattern", "title": "Retry with jitter", "created": "2026-01-09T04:37:20+00:00",
@@ -190,31 +190,31 @@ def test_an_observation_with_lines_for_a_head() -> None:
     assert memory.body == "## Context\n\nServers came back all at once."
 
 
-def test_the_name_of_the_file_tells_what_the_head_does_not() -> None:
+def test_import_takes_missing_fields_from_the_file_name() -> None:
     memory = observation("Nothing but this.\n", "2026-01-09-bugfix-token-expiry.md")
     name = "2026-01-09-bugfix-token-expiry"
     assert memory.head == {"type": "bugfix", "title": "token expiry", "created": "2026-01-09", "imported_id": name}
     assert "created" not in observation("Text.\n", "2026-99-09-x.md").head
 
 
-def test_a_head_that_yaml_cannot_read_is_read_as_far_as_it_goes() -> None:
+def test_import_reads_a_head_of_invalid_yaml_as_far_as_possible() -> None:
     memory = observation("---\ntype: warning\ntitle: Careful: slow\nconfidence: low\n---\nIt is slow.\n", "slow.md")
     assert (memory.head["type"], memory.head["title"], memory.head["confidence"]) == ("warning", "Careful: slow", "low")
 
 
-def test_bold_lines_inside_the_text_are_no_head() -> None:
+def test_import_takes_bold_lines_inside_the_text_for_no_head() -> None:
     memory = observation("# Title\n\n**Root cause:** a race\n**Type:** decision\n", "2026-01-09-bugfix-x.md")
     assert memory.head["type"] == "bugfix"
     assert memory.body == "**Root cause:** a race\n**Type:** decision"
 
 
-def test_an_observation_keeps_its_old_number() -> None:
+def test_import_keeps_the_old_number_of_an_observation() -> None:
     memory = observation("---\nid: 7\ntype: learning\n---\nText.\n", "a.md")
     assert memory.head["imported_id"] == 7
     assert {"7", "#7", "a"} <= set(memory.names)
 
 
-def test_a_folder_with_an_id_of_ours_is_taken_as_it_is() -> None:
+def test_import_keeps_files_of_a_folder_with_our_ids_unchanged() -> None:
     files = [
         ("decision/a.md", f"---\nid: {AGMEM_ID}\ntype: decision\n---\nText.\n"),
         ("observations/2026-01-09-decision-b.md", WITH_YAML),

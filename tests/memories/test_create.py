@@ -1,4 +1,4 @@
-"""Texts with a frontmatter, given to `add`: it is that of the memory, and options count before it."""
+"""Texts with a frontmatter, given to `add`: the memory keeps it, and options override it."""
 
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -45,7 +45,7 @@ def test_add_keeps_the_frontmatter_of_the_text(index: VaultIndex, tmp_path: Path
     assert [hit.path for hit in index.search("reeds [status:seen] tag:birds by:ann").results] == [stored.path]
 
 
-def test_options_override_the_frontmatter(index: VaultIndex, tmp_path: Path) -> None:
+def test_add_options_override_the_frontmatter(index: VaultIndex, tmp_path: Path) -> None:
     given = NOTE.replace("title:", "type: sighting\ntitle:")
     stored = index.add(given, title="Herons", type="discovery", tags="lake", by="ben", expires="2090-01-01")
     front = head(tmp_path, stored.path)
@@ -95,7 +95,7 @@ def test_add_refuses_invalid_frontmatter(index: VaultIndex, tmp_path: Path, insi
 
 
 @pytest.mark.parametrize("text", ["---\nHerons, between two rules\n---\nNest in reeds.", "---\nHerons: no end."])
-def test_text_between_rules_is_no_frontmatter(index: VaultIndex, text: str) -> None:
+def test_add_treats_text_between_rules_as_body(index: VaultIndex, text: str) -> None:
     stored = index.add(text, title="Herons")
     assert text in index.get(stored.id).results[0].content
 

@@ -1,4 +1,4 @@
-"""Decisions and undo that are killed: no text is lost, and the next undo, or the same decision again, finishes them."""
+"""Killed decisions and undos: no text is lost, and the next undo or the repeated decision completes them."""
 
 import re
 import shutil
@@ -24,14 +24,14 @@ from tests.memories.waiting import (
 from vault_index.errors import NotFoundError, UsageError
 
 FIRST, *OTHERS = REFS = ["80-memory/inbox/heron.md", "80-memory/note/coot.md", "80-memory/note/tern.md"]
-"""The first is in the inbox, so that a decision moves it. Only the decision joins them, as none is like another."""
+"""The first lies in the inbox, so a decision moves it. No two are similar, so only the decision joins them."""
 KILLS = 5
-"""Number of tried moments for a decision that writes one file."""
+"""Number of kill moments tried for a decision that writes one file."""
 _UPDATED = re.compile(rb"^updated: .*\n", re.MULTILINE)
 
 
 def prepared(folder: Path) -> dict[str, bytes]:
-    """Make a home in which nothing can be undone, and that can be copied; return its files."""
+    """Make a home that can be copied, without a change to undo; return its files."""
     vault, author = new_home(folder), Author()
     for number, path in enumerate(REFS):
         text = author.marked(author.sentence())
@@ -42,7 +42,7 @@ def prepared(folder: Path) -> dict[str, bytes]:
 
 
 def said(vault: Path) -> dict[str, bytes]:
-    """The memories without the time of the last change."""
+    """The memories without the time of their last change."""
     return {path: _UPDATED.sub(b"", data) for path, data in files_of(vault).items()}
 
 
@@ -58,7 +58,7 @@ def undo(folder: Path) -> object:
 
 
 def check_texts(folder: Path, before: dict[str, bytes]) -> None:
-    """No file is half written, and every text is in a file or in the state."""
+    """Check that no file is half written, and that every text is in a file or in the state."""
     files = {path: data for path, data in all_files(folder / "vault") if not is_draft(path)}
     assert all(map(is_whole, files.values()))
     kept = "\n".join([b"\n".join(files.values()).decode(), *said_in(folder / "home/state.db")])
@@ -79,7 +79,7 @@ DECISIONS = {
 
 
 @pytest.mark.parametrize("action", DECISIONS)
-def test_a_killed_decision_is_undone_as_far_as_it_came(tmp_path: Path, action: str) -> None:
+def test_undo_reverts_a_killed_decision(tmp_path: Path, action: str) -> None:
     before = prepared(tmp_path / "before")
     refs, more = DECISIONS[action]
     done = Path(shutil.copytree(tmp_path / "before", tmp_path / "done"))
@@ -87,7 +87,7 @@ def test_a_killed_decision_is_undone_as_far_as_it_came(tmp_path: Path, action: s
         folder = Path(shutil.copytree(tmp_path / "before", tmp_path / f"killed-{moment}"))
         killed(partial(decide, folder, action, refs, **more), moment)
         check_texts(folder, before)
-        with suppress(NotFoundError, UsageError):  # it was done
+        with suppress(NotFoundError, UsageError):  # it was completed
             decide(folder, action, refs, **more)
         for _ in range(2):
             undo(folder)
@@ -96,7 +96,7 @@ def test_a_killed_decision_is_undone_as_far_as_it_came(tmp_path: Path, action: s
 
 
 @pytest.mark.parametrize("action", ["merge", "delete"])
-def test_a_killed_decision_is_undone_or_finished(tmp_path: Path, action: str) -> None:
+def test_undo_or_repeat_completes_a_killed_decision(tmp_path: Path, action: str) -> None:
     before, done = prepared(tmp_path / "before"), tmp_path / "done"
     shutil.copytree(tmp_path / "before", done)
     left = set()
@@ -112,7 +112,7 @@ def test_a_killed_decision_is_undone_or_finished(tmp_path: Path, action: str) ->
             left.add(state)
             check_index(folder)
             decide(folder, action)
-            with suppress(NotFoundError):  # it was done
+            with suppress(NotFoundError):  # it was completed
                 decide(other, action)
             for again in (folder, other):
                 assert said(again / "vault") == said(done / "vault")
@@ -123,7 +123,7 @@ def test_a_killed_decision_is_undone_or_finished(tmp_path: Path, action: str) ->
 
 
 @pytest.mark.parametrize("action", ["merge", "delete"])
-def test_a_killed_undo_is_finished_by_the_next(tmp_path: Path, action: str) -> None:
+def test_undo_completes_a_killed_undo(tmp_path: Path, action: str) -> None:
     before, done = prepared(tmp_path / "done"), tmp_path / "done"
     decide(done, action)
     undone = Path(shutil.copytree(done, tmp_path / "undone"))

@@ -19,7 +19,7 @@ def file_of(fields: dict[str, Any], body: str) -> str:
     return new_document({**changes_of(fields), "id": UID, "created": CREATED, "updated": CREATED}, body)
 
 
-def test_a_new_file_has_its_keys_in_order_and_none_that_was_not_given() -> None:
+def test_new_file_has_its_given_keys_in_order() -> None:
     fields = {
         "type": "decision", "title": "Use WAL: always", "digest": "", "tags": ("sqlite", "ops/storage"),
         "expires": "2027-02-01",
@@ -42,11 +42,11 @@ def test_a_new_file_has_its_keys_in_order_and_none_that_was_not_given() -> None:
     )
 
 
-def test_the_body_is_what_follows_the_frontmatter() -> None:
+def test_body_of_returns_the_text_after_the_frontmatter() -> None:
     assert [(text, body_of(text)) for text, body in EXAMPLES["bodies"] if body_of(text) != body] == []
 
 
-def test_a_title_is_found_in_the_body() -> None:
+def test_title_of_finds_a_title_in_the_body() -> None:
     assert [(body, title_of(body)) for body, title in EXAMPLES["titles"] if title_of(body) != title] == []
     assert title_of("word " * 30) == "word " * 15 + "word…"
     assert title_of("長" * 200) == "長" * 79 + "…"
@@ -136,7 +136,7 @@ def test_with_section_keeps_a_last_line_without_end_and_empties_a_section() -> N
         ("# Monday", "no heading '# Monday'", "## Monday"),
     ],
 )
-def test_a_heading_that_is_not_there_once_is_an_error(heading: str, message: str, hint: str) -> None:
+def test_with_section_refuses_a_missing_or_repeated_heading(heading: str, message: str, hint: str) -> None:
     with pytest.raises(UsageError, match=message) as raised:
         with_section(NOTE, heading, "new", append=False)
     assert hint in raised.value.hint

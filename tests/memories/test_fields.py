@@ -23,17 +23,17 @@ def read(**given: Any) -> dict[str, Any]:
         ([2024], ("2024",)),
     ],
 )
-def test_tags_have_one_spelling(given: Any, tags: tuple[str, ...]) -> None:
+def test_fields_normalize_tags(given: Any, tags: tuple[str, ...]) -> None:
     assert read(tags=given)["tags"] == tags
 
 
-def test_facts_hold_commas_and_stand_on_lines() -> None:
+def test_fields_split_facts_at_lines_not_at_commas() -> None:
     facts = ("WAL, not rollback", "readers never block")
     assert read(facts="- WAL, not rollback\r\n\n* readers  never block\n")["facts"] == facts
     assert read(facts=list(facts))["facts"] == facts
 
 
-def test_dates_may_be_words() -> None:
+def test_fields_accept_dates_in_words() -> None:
     assert read(expires="in 3 months", valid_until=date(2027, 1, 2)) == {
         "expires": "2027-02-21",
         "valid_until": "2027-01-02",
@@ -54,7 +54,7 @@ def test_dates_may_be_words() -> None:
         ({"facts": [["a"]]}, "facts must be text", ""),
     ],
 )
-def test_bad_input_says_what_to_give(given: dict[str, Any], message: str, hint: str) -> None:
+def test_fields_name_bad_input_with_a_hint(given: dict[str, Any], message: str, hint: str) -> None:
     with pytest.raises(UsageError, match=message) as raised:
         read(**given)
     assert hint in raised.value.hint

@@ -48,7 +48,7 @@ def names(vault: Path) -> list[str]:
         ("日本/cafe\u0301", "80-memory/日本/café.md"),
     ],
 )
-def test_a_name_is_a_file_in_the_memory_folder(vault: Path, given: str, path: str) -> None:
+def test_resolve_maps_a_name_to_a_file_in_the_memory_folder(vault: Path, given: str, path: str) -> None:
     assert MemoryFiles(vault, "80-memory").resolve(given) == path
     assert MemoryFiles(vault, "./80-memory/").resolve(given) == path
 
@@ -72,14 +72,14 @@ REFUSED = [
 ]
 
 
-def test_resolve_refuses_what_can_be_no_memory(files: MemoryFiles, vault: Path) -> None:
+def test_resolve_refuses_names_outside_of_memories(files: MemoryFiles, vault: Path) -> None:
     for given, reason in REFUSED:
         with pytest.raises(UsageError, match=reason):
             files.resolve(given)
     assert names(vault) == []
 
 
-def test_links_do_not_lead_out(files: MemoryFiles, vault: Path, tmp_path: Path) -> None:
+def test_resolve_refuses_links_that_lead_out(files: MemoryFiles, vault: Path, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     (vault / "notes").mkdir()
     (vault / "notes" / "mine.md").write_text("mine")
@@ -96,7 +96,7 @@ def test_links_do_not_lead_out(files: MemoryFiles, vault: Path, tmp_path: Path) 
     assert files.resolve("within/x") == "80-memory/within/x.md"
 
 
-def test_a_memory_folder_that_is_a_link_out_of_the_vault_is_refused(tmp_path: Path) -> None:
+def test_resolve_refuses_a_memory_folder_that_links_out_of_the_vault(tmp_path: Path) -> None:
     (tmp_path / "vault").mkdir()
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "vault" / "80-memory").symlink_to(tmp_path / "elsewhere")
@@ -104,7 +104,7 @@ def test_a_memory_folder_that_is_a_link_out_of_the_vault_is_refused(tmp_path: Pa
         MemoryFiles(tmp_path / "vault", "80-memory").resolve("x")
 
 
-def test_folders_and_pipes_are_refused(files: MemoryFiles, vault: Path) -> None:
+def test_resolve_refuses_folders_and_pipes(files: MemoryFiles, vault: Path) -> None:
     (vault / "80-memory" / "folder.md").mkdir()
     os.mkfifo(vault / "80-memory" / "pipe.md")
     (vault / "80-memory" / "file").write_text("x")
@@ -115,7 +115,7 @@ def test_folders_and_pipes_are_refused(files: MemoryFiles, vault: Path) -> None:
         files.create("80-memory/file/x.md", "text")
 
 
-def test_other_notes_are_not_touched(files: MemoryFiles, vault: Path) -> None:
+def test_memory_files_refuse_notes_outside_the_memory_folder(files: MemoryFiles, vault: Path) -> None:
     (vault / "mine.md").write_text("mine")
     seen = files.read(_created(files, "text"))
     acts: tuple[Callable[[], object], ...] = (
@@ -144,12 +144,12 @@ def test_other_notes_are_not_touched(files: MemoryFiles, vault: Path) -> None:
         ("🎉 !!", ""),
     ],
 )
-def test_a_slug_is_the_words_of_a_title(title: str, expected: str) -> None:
+def test_slug_is_the_words_of_a_title(title: str, expected: str) -> None:
     assert slug(title) == expected
-    assert len(slug("\U00020000" * 60).encode()) <= 200  # it fits into the name of a file
+    assert len(slug("\U00020000" * 60).encode()) <= 200  # it fits a file name
 
 
-def test_a_taken_name_gets_a_number(files: MemoryFiles, vault: Path) -> None:
+def test_free_path_numbers_a_taken_name(files: MemoryFiles, vault: Path) -> None:
     day = "2026-11-21"
     for expected in ("use-wal.md", "use-wal-2.md", "use-wal-3.md"):
         path = files.free_path("decision", day, "Use WAL")
@@ -168,7 +168,7 @@ def _created(files: MemoryFiles, text: str) -> str:
     return NOTE
 
 
-def test_a_file_is_written_as_given(files: MemoryFiles, vault: Path) -> None:
+def test_create_writes_the_text_as_given(files: MemoryFiles, vault: Path) -> None:
     path = "80-memory/new/folder/a.md"
     files.create(path, "\ufeffone\r\ntwo\rthree \u2028\n")
     assert (vault / path).read_bytes() == "\ufeffone\r\ntwo\rthree \u2028\n".encode()
@@ -180,7 +180,7 @@ def test_a_file_is_written_as_given(files: MemoryFiles, vault: Path) -> None:
     ("folder", "umask", "file"),
     [(0o700, 0o022, 0o600), (0o750, 0o022, 0o640), (0o755, 0o022, 0o644), (0o755, 0o027, 0o640), (0o777, 0o077, 0o600)],
 )
-def test_a_memory_is_not_more_readable_than_its_vault(
+def test_create_makes_a_memory_no_more_readable_than_its_vault(
     vault: Path, files: MemoryFiles, folder: int, umask: int, file: int
 ) -> None:
     vault.chmod(folder)
@@ -193,7 +193,7 @@ def test_a_memory_is_not_more_readable_than_its_vault(
     assert stat.S_IMODE((vault / NOTE).stat().st_mode) == file
 
 
-def test_a_readable_memory_of_a_private_vault_is_private_once_it_is_written(vault: Path, files: MemoryFiles) -> None:
+def test_replace_makes_a_memory_of_a_private_vault_private(vault: Path, files: MemoryFiles) -> None:
     files.create(NOTE, "one")
     (vault / NOTE).chmod(0o644)
     vault.chmod(0o700)
@@ -201,7 +201,7 @@ def test_a_readable_memory_of_a_private_vault_is_private_once_it_is_written(vaul
     assert stat.S_IMODE((vault / NOTE).stat().st_mode) == 0o600
 
 
-def test_a_file_that_is_there_is_not_overwritten(files: MemoryFiles, vault: Path) -> None:
+def test_create_does_not_overwrite_a_file(files: MemoryFiles, vault: Path) -> None:
     _created(files, "first")
     with pytest.raises(FileExistsError):
         files.create(NOTE, "second")
@@ -209,7 +209,7 @@ def test_a_file_that_is_there_is_not_overwritten(files: MemoryFiles, vault: Path
     assert names(vault) == [NOTE]
 
 
-def test_where_there_are_no_hard_links_nothing_is_overwritten_either(
+def test_create_overwrites_nothing_without_hard_links(
     files: MemoryFiles, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_links(*_: Any, **__: Any) -> None:
@@ -232,7 +232,7 @@ def test_where_there_are_no_hard_links_nothing_is_overwritten_either(
     assert names(vault) == [f".trash/{NOTE}"]
 
 
-def test_replacing_keeps_permissions_and_leaves_no_other_file(files: MemoryFiles, vault: Path) -> None:
+def test_replace_keeps_permissions_and_leaves_no_other_file(files: MemoryFiles, vault: Path) -> None:
     seen = files.read(_created(files, "old"))
     (vault / NOTE).chmod(0o600)
     files.replace(NOTE, "new\r\n", files.read(NOTE))
@@ -260,7 +260,7 @@ def test_replace_keeps_a_changed_file_and_saves_the_new_text_as_a_copy(files: Me
     assert [ref.path for ref in source.scan().refs] == [NOTE]  # not a second memory with the same id
 
 
-def test_two_conflicts_at_once_are_both_kept(files: MemoryFiles, vault: Path) -> None:
+def test_replace_keeps_both_texts_of_two_conflicts(files: MemoryFiles, vault: Path) -> None:
     long = f"80-memory/{'日' * 80}.md"
     files.create(long, "old")
     seen = files.read(long)
@@ -271,7 +271,7 @@ def test_two_conflicts_at_once_are_both_kept(files: MemoryFiles, vault: Path) ->
     assert sorted((vault / name).read_text() for name in names(vault)) == ["one", "theirs", "two"]
 
 
-def test_a_file_that_is_gone_is_a_conflict_too(files: MemoryFiles, vault: Path) -> None:
+def test_replace_reports_a_deleted_file_as_a_conflict(files: MemoryFiles, vault: Path) -> None:
     seen = files.read(_created(files, "old"))
     (vault / NOTE).unlink()
     with pytest.raises(ConflictError):
@@ -281,13 +281,13 @@ def test_a_file_that_is_gone_is_a_conflict_too(files: MemoryFiles, vault: Path) 
 
 
 @pytest.mark.parametrize("data", [b"caf\xe9", "text".encode("utf-16"), b"\xef\xbb\xbfcaf\xe9"])
-def test_other_encodings_are_refused(files: MemoryFiles, vault: Path, data: bytes) -> None:
+def test_read_refuses_other_encodings(files: MemoryFiles, vault: Path, data: bytes) -> None:
     (vault / NOTE).write_bytes(data)
     with pytest.raises(UsageError, match="not written in UTF-8"):
         files.read(NOTE)
 
 
-def test_a_removed_file_is_not_found(files: MemoryFiles) -> None:
+def test_memory_files_report_a_removed_file_as_not_found(files: MemoryFiles) -> None:
     for act in (files.read, files.trash, files.remove):
         with pytest.raises(NotFoundError):
             act(NOTE)
@@ -299,7 +299,7 @@ def test_a_removed_file_is_not_found(files: MemoryFiles) -> None:
 @pytest.mark.parametrize(
     ("number", "hint"), [(errno.ENOSPC, "free some space"), (errno.EROFS, "read-only"), (errno.EACCES, "permissions")]
 )
-def test_a_disk_that_takes_nothing_leaves_the_old_file_and_no_half_one(
+def test_memory_files_keep_the_old_file_on_a_full_or_read_only_disk(
     files: MemoryFiles, vault: Path, monkeypatch: pytest.MonkeyPatch, number: int, hint: str
 ) -> None:
     seen = files.read(_created(files, "old"))
@@ -324,7 +324,7 @@ def test_a_disk_that_takes_nothing_leaves_the_old_file_and_no_half_one(
 # --- deleting --------------------------------------------------------------------------------------------------
 
 
-def test_the_trash_keeps_the_folder_and_overwrites_nothing(files: MemoryFiles, vault: Path) -> None:
+def test_trash_keeps_the_folder_and_overwrites_nothing(files: MemoryFiles, vault: Path) -> None:
     for text, target in (("one", "a.md"), ("two", "a 2.md"), ("three", "a 3.md")):
         assert files.trash(_created(files, text)) == f".trash/80-memory/note/{target}"
         assert (vault / ".trash/80-memory/note" / target).read_text() == text
@@ -332,7 +332,7 @@ def test_the_trash_keeps_the_folder_and_overwrites_nothing(files: MemoryFiles, v
 
 
 @pytest.mark.parametrize("taken", [".trash", ".trash/80-memory/note"])
-def test_a_trash_that_is_a_file_takes_nothing(files: MemoryFiles, vault: Path, taken: str) -> None:
+def test_trash_refuses_to_replace_a_file_by_its_folder(files: MemoryFiles, vault: Path, taken: str) -> None:
     (vault / taken).parent.mkdir(parents=True, exist_ok=True)
     (vault / taken).write_text("mine")
     with pytest.raises(UsageError, match="is no folder") as raised:
@@ -341,7 +341,7 @@ def test_a_trash_that_is_a_file_takes_nothing(files: MemoryFiles, vault: Path, t
     assert (vault / NOTE).read_text() == "text"
 
 
-def test_a_trash_that_leads_out_of_the_vault_is_not_used(files: MemoryFiles, vault: Path, tmp_path: Path) -> None:
+def test_trash_refuses_a_link_out_of_the_vault(files: MemoryFiles, vault: Path, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     (vault / ".trash").symlink_to(tmp_path / "outside")
     with pytest.raises(UsageError, match="leads out"):
@@ -365,7 +365,7 @@ def _append_marks(vault: Path, name: str, times: int, ready: Any, results: Any) 
             results.put((f"{name}{number}", True))
 
 
-def test_two_processes_that_write_at_once_lose_no_text(files: MemoryFiles, vault: Path) -> None:
+def test_replace_loses_no_text_of_two_processes(files: MemoryFiles, vault: Path) -> None:
     _created(files, "start\n")
     context = multiprocessing.get_context("spawn")
     ready, results = context.Barrier(2), context.Queue()
@@ -381,7 +381,7 @@ def test_two_processes_that_write_at_once_lose_no_text(files: MemoryFiles, vault
     assert sorted(kept) == sorted(mark for mark, won in outcomes.items() if not won)
 
 
-def test_a_move_that_is_killed_leaves_the_file_in_one_place(files: MemoryFiles, vault: Path) -> None:
+def test_move_leaves_the_file_in_one_place_when_killed(files: MemoryFiles, vault: Path) -> None:
     files.create(NOTE, "Text.\n")
     target = "80-memory/other/b.md"
 
@@ -396,7 +396,7 @@ def test_a_move_that_is_killed_leaves_the_file_in_one_place(files: MemoryFiles, 
             files.move(left, NOTE)
 
 
-def test_a_killed_write_leaves_a_whole_file_and_no_lock(files: MemoryFiles, vault: Path) -> None:
+def test_replace_leaves_a_whole_file_and_no_lock_when_killed(files: MemoryFiles, vault: Path) -> None:
     _created(files, "old")
     source = VaultSource(SourceConfig(name="vault", path=vault))
     other = "80-memory/note/b.md"

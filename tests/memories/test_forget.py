@@ -1,4 +1,4 @@
-"""`forget`: after it no file of ours says anything of the sessions."""
+"""`forget`: afterwards no file of ours contains text of the sessions."""
 
 from contextlib import closing
 from dataclasses import replace
@@ -18,11 +18,11 @@ from vault_index.store.state import State
 
 __all__ = ["home", "talks"]  # fixtures
 DEEP = "quarkspiel"
-"""A word that is said in one session alone."""
+"""A word of a single session."""
 
 
 def files_with(home: Home, *needles: str) -> set[str]:
-    """The files of ours that hold any of these, as they are or in lower case."""
+    """Files of ours with any of these words, as written or in lower case."""
     forms = {form.encode() for needle in needles for form in (needle, needle.lower())}
     return {
         file.name
@@ -50,7 +50,7 @@ def test_forget_removes_a_session_from_every_file_for_good(home: Home, talks: Pa
         assert (told.outcome, found(index, DEEP, "heron")) == ("forgotten", [0, 1])
         assert files_with(home, DEEP, "Noon it is", "/home/user/lab") == set()
         assert vectors_in(home) < vectors
-        write(talks, "0199-quark", f"More of the {DEEP}.")  # its client goes on with it
+        write(talks, "0199-quark", f"More of the {DEEP}.")  # its client continues it
         index.sync()
         assert found(index, DEEP) == [0]
         (codex,) = [one for one in index.status().sources if one.name == "codex"]
@@ -111,10 +111,10 @@ def test_forget_chooses_sessions_by_reference_and_filters(home: Home, talks: Pat
         index.forget(project="lab")
         write(talks, "0199-new", "A new one in the lab.", cwd="/home/user/lab")
         index.sync()
-        assert chosen(project="lab") == {"0199-new"}  # what is to come is read
+        assert chosen(project="lab") == {"0199-new"}  # later sessions are read
 
 
-def test_forget_takes_the_sessions_of_subagents_along(home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forget_includes_the_sessions_of_subagents(home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = Fake.head
     monkeypatch.setattr(
         Fake, "head", lambda *args: (one := plain(*args)) and replace(one, parent=HERON if one.id == EGRET else "")

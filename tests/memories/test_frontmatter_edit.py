@@ -1,4 +1,4 @@
-"""Frontmatter is changed key by key, and nothing else in the file moves."""
+"""Frontmatter edits change one key and keep the rest of the file."""
 
 from itertools import product
 from typing import Any
@@ -62,14 +62,14 @@ Body: text
         ({"bead_id": "bd-1"}, "created: 2026-01-01\n", "created: 2026-01-01\nbead_id: bd-1\n"),
     ],
 )
-def test_only_the_named_key_changes(changes: dict[str, Any], old: str, new: str) -> None:
+def test_with_changes_edits_only_the_named_key(changes: dict[str, Any], old: str, new: str) -> None:
     assert old in HEAD
     for mark, newline in product(("", "\ufeff"), ("\n", "\r\n", "\r")):
         text = mark + HEAD.replace("\n", newline)
         assert with_changes(text, changes) == mark + HEAD.replace(old, new, 1).replace("\n", newline)
 
 
-def test_equal_values_change_nothing() -> None:
+def test_with_changes_ignores_equal_values() -> None:
     same = {"title": "Use WAL", "tags": ("sqlite", "ops"), "created": "2026-01-01", "unknown": None}
     assert with_changes(HEAD, same) == HEAD
 
@@ -101,7 +101,7 @@ def test_equal_values_change_nothing() -> None:
         ("{title: a,}\n", {"tags": ["x"]}, "{title: a, tags: [x],}\n"),
     ],
 )
-def test_odd_frontmatter_is_changed_in_place(inside: str, changes: dict[str, Any], changed: str) -> None:
+def test_with_changes_edits_unusual_frontmatter_in_place(inside: str, changes: dict[str, Any], changed: str) -> None:
     assert with_changes(f"---\n{inside}---\nbody", changes) == f"---\n{changed}---\nbody"
 
 
@@ -117,7 +117,7 @@ def test_odd_frontmatter_is_changed_in_place(inside: str, changes: dict[str, Any
         ("--- \na: 1\n---", "--- \nid: x\na: 1\n---"),
     ],
 )
-def test_a_file_without_frontmatter_gets_one(text: str, changed: str) -> None:
+def test_with_changes_adds_frontmatter_to_a_file_without_one(text: str, changed: str) -> None:
     assert with_changes(text, {"id": "x"}) == changed
     assert with_changes(text, {"unknown": None}) == text
 
@@ -125,12 +125,12 @@ def test_a_file_without_frontmatter_gets_one(text: str, changed: str) -> None:
 @pytest.mark.parametrize(
     ("inside", "line"), [("a: 1\nb: @x", 3), ("date: {{date}}", 2), ("a: &x [1]\nb: *x", 3), ("a:\n- b\n- @c", 4)]
 )
-def test_broken_frontmatter_is_left_alone_and_the_line_named(inside: str, line: int) -> None:
+def test_with_changes_refuses_broken_frontmatter_and_names_the_line(inside: str, line: int) -> None:
     with pytest.raises(UsageError, match=rf"^line {line}: .*; nothing was written"):
         with_changes(f"---\n{inside}\n---\nbody", {"title": "x"})
 
 
-def test_a_key_is_found_in_any_case() -> None:
+def test_with_changes_finds_a_key_in_any_case() -> None:
     assert with_changes("---\nTags: [a]\n---\n", {"tags": ["b"]}) == "---\nTags: [b]\n---\n"
 
 
@@ -173,7 +173,7 @@ def _readable(text: str) -> bool:
 
 
 @given(_entries(), _BETWEEN, _KEYS, _VALUE, _BETWEEN, _LINE_ENDS, _NEW)
-def test_changing_a_key_keeps_every_byte_around_it(
+def test_with_changes_keeps_every_byte_around_a_changed_key(
     above: str, between: str, key: str, old: str, below: str, newline: str, new: Any
 ) -> None:
     head, value, rest = f"---\n{above}{between}", f"{key}: {old}", f"{below}x1: y\n{_REST}"
@@ -184,7 +184,7 @@ def test_changing_a_key_keeps_every_byte_around_it(
     assert changed.startswith(f"{head}{key}:")
     assert changed.endswith(rest)
     assert values(changed) == {**values(text), key: new}
-    if "|+" not in above:  # which would take the blank lines below the key for its own
+    if "|+" not in above:  # it would include the blank lines below the key
         without = with_changes(text, {key: None})
         assert without.startswith(head)
         assert without.endswith(rest)
@@ -192,7 +192,7 @@ def test_changing_a_key_keeps_every_byte_around_it(
 
 
 @given(_entries(), _BETWEEN, _KEYS, _LINE_ENDS, _NEW)
-def test_a_new_key_is_a_new_line_and_nothing_else(head: str, last: str, key: str, newline: str, new: Any) -> None:
+def test_with_changes_adds_a_new_key_as_one_line(head: str, last: str, key: str, newline: str, new: Any) -> None:
     text = f"---\n{head}{last}{_REST}".replace("\n", newline)
     assume(_readable(text))
     changed = with_changes(text, {key: new})

@@ -1,4 +1,4 @@
-"""`history`, `diff` and `revert`: every version that was indexed comes back byte for byte."""
+"""`history`, `diff` and `revert`: every indexed version is restored byte for byte."""
 
 import os
 from contextlib import closing
@@ -20,7 +20,7 @@ COOT = "80-memory/coot.md"
 
 
 def put(index: VaultIndex, *texts: bytes | str, path: str = COOT) -> None:
-    """Write a file by hand, and have each text indexed."""
+    """Write a file by hand, and index each text."""
     for text in texts:
         file = next(iter(index._runtime.vaults.values())).config.path / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ def test_revert_restores_a_file_that_was_emptied(index: VaultIndex, vault: Path)
     assert (vault / COOT).read_bytes() == b""
 
 
-def test_an_update_keeps_the_text_of_before_the_first_version(index: VaultIndex, vault: Path) -> None:
+def test_update_keeps_the_text_before_the_first_version(index: VaultIndex, vault: Path) -> None:
     put(index, HEAD + "First.\n")
     with closing(State(index.home.state_db)) as state, state.transaction() as database:
         database.execute("DELETE FROM version")
@@ -112,7 +112,7 @@ def test_an_update_keeps_the_text_of_before_the_first_version(index: VaultIndex,
     assert (vault / COOT).read_bytes() == (HEAD + "First.\n").encode()
 
 
-def test_commands_keep_bytes_that_were_never_indexed(index: VaultIndex, vault: Path) -> None:
+def test_history_keeps_bytes_that_a_command_found_unindexed(index: VaultIndex, vault: Path) -> None:
     put(index, HEAD + "First.\n")
     (vault / COOT).write_text(HEAD + "Saved a moment ago.\n", "utf-8")
     index.update(UID, content="And more.", append=True)
@@ -128,7 +128,7 @@ def test_commands_keep_bytes_that_were_never_indexed(index: VaultIndex, vault: P
     assert (vault / COOT).read_text("utf-8") == HEAD + "Saved a moment ago.\n"
 
 
-def test_a_moved_file_keeps_its_history(index: VaultIndex, vault: Path) -> None:
+def test_history_follows_a_moved_file(index: VaultIndex, vault: Path) -> None:
     put(index, HEAD + "First.\n")
     (vault / "80-memory" / "pond").mkdir()
     (vault / COOT).rename(vault / "80-memory/pond/coot.md")
@@ -148,7 +148,7 @@ def test_a_moved_file_keeps_its_history(index: VaultIndex, vault: Path) -> None:
     ]
 
 
-def test_a_memory_without_an_id_keeps_its_history(index: VaultIndex, vault: Path) -> None:
+def test_history_follows_a_memory_without_an_id(index: VaultIndex, vault: Path) -> None:
     put(index, "First.\n", "Second.\n")
     (vault / COOT).rename(vault / "80-memory/moor.md")
     index.sync()
@@ -161,14 +161,14 @@ def test_a_memory_without_an_id_keeps_its_history(index: VaultIndex, vault: Path
     assert [one[1] for one in told(index)] == ["revert", "edited", "edited", "moved", "edited", "added"]
 
 
-def test_a_changed_id_begins_another_history(index: VaultIndex) -> None:
+def test_history_starts_again_for_a_changed_id(index: VaultIndex) -> None:
     other = UID.replace("2", "3")
     put(index, HEAD + "First.\n", HEAD.replace(UID, other) + "Second.\n")
     assert [one[:2] for one in told(index)] == [(1, "added")]
     assert [one[:2] for one in told(index, other)] == [(1, "added")]
 
 
-def test_two_files_with_one_id_have_a_history_each(index: VaultIndex) -> None:
+def test_history_is_separate_for_two_files_with_one_id(index: VaultIndex) -> None:
     put(index, HEAD + "First.\n")
     copy = "80-memory/copy.md"
     put(index, HEAD + "First.\n", HEAD + "Of the copy.\n", path=copy)
@@ -207,7 +207,7 @@ def test_history_keeps_the_last_fifty_versions(index: VaultIndex) -> None:
         index.revert(UID, to=3)
 
 
-def test_an_unchanged_file_is_no_new_version(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
+def test_history_has_no_new_version_of_an_unchanged_file(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
     put(index, HEAD + "First.\n", HEAD + "First.\n")
     os.utime(vault / COOT)
     index.sync()
@@ -221,10 +221,10 @@ def test_an_unchanged_file_is_no_new_version(index: VaultIndex, vault: Path, tmp
 
 
 class _Killed(BaseException):
-    """Nothing catches it."""
+    """Not caught by any handler."""
 
 
-def test_a_killed_sync_leaves_no_memory_without_a_version(
+def test_sync_killed_leaves_no_memory_without_a_version(
     index: VaultIndex, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(vault, {f"80-memory/{number}.md": f"Memory {number}.\n" for number in range(9)})
@@ -244,7 +244,7 @@ def test_a_killed_sync_leaves_no_memory_without_a_version(
     assert {index.history(str(number)).total for number in range(9)} == {1}
 
 
-def test_a_permanent_delete_removes_every_version(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
+def test_delete_permanent_removes_every_version(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
     secret = b"zyxwvutolk"
     put(index, "Another memory, which stays.\n", path="80-memory/other.md")
     texts = [f"{HEAD}The zyxwvutolk {'dives ' * number} {number}.\n".encode() for number in range(9)]
@@ -253,7 +253,7 @@ def test_a_permanent_delete_removes_every_version(index: VaultIndex, vault: Path
     index.delete(UID)
     assert "home/state.db-wal" in traces_of(secret, texts, tmp_path)
     index.delete(UID, permanent=True)
-    (vault / ".trash" / COOT).unlink()  # named by the answer, and left to the user
+    (vault / ".trash" / COOT).unlink()  # the answer names it, and the user decides
     assert traces_of(secret, texts, tmp_path) == []
     with pytest.raises(NotFoundError):
         index.history(UID)
@@ -261,7 +261,7 @@ def test_a_permanent_delete_removes_every_version(index: VaultIndex, vault: Path
     assert (vault / "80-memory/other.md").read_text("utf-8") == "Another memory, which stays.\n"
 
 
-def test_sync_search_and_writes_work_with_a_damaged_state(index: VaultIndex, vault: Path) -> None:
+def test_state_damage_does_not_stop_sync_search_and_writes(index: VaultIndex, vault: Path) -> None:
     put(index, HEAD + "First.\n")
     for file in index.home.data_dir.glob("state.db*"):
         file.unlink()
@@ -277,7 +277,7 @@ def test_sync_search_and_writes_work_with_a_damaged_state(index: VaultIndex, vau
     assert not (vault / COOT).exists()
 
 
-def test_versions_and_undo_survive_a_repair_of_the_state(index: VaultIndex, tmp_path: Path) -> None:
+def test_state_repair_keeps_versions_and_undo(index: VaultIndex, tmp_path: Path) -> None:
     put(index, HEAD + "First.\n", HEAD + "Second.\n")
     index.update(UID, content="Third.")
     index.close()
@@ -290,8 +290,8 @@ def test_versions_and_undo_survive_a_repair_of_the_state(index: VaultIndex, tmp_
         assert told(again)[0][:2] == (4, "undo")
 
 
-def test_commits_of_a_folder_around_the_vault_are_versions(tmp_path: Path) -> None:
-    """tests/memories/test_history_attacks.py has the vault itself in a repository."""
+def test_history_includes_commits_of_a_repository_around_the_vault(tmp_path: Path) -> None:
+    """For a vault that is a repository, see tests/memories/test_history_attacks.py."""
     repository, vault = Repository(tmp_path), tmp_path / "vault"
     old = HEAD + "First, before there was an index.\n"
     repository.commit("one\x01two", {"vault/80-memory/öld.md": old})
@@ -302,7 +302,7 @@ def test_commits_of_a_folder_around_the_vault_are_versions(tmp_path: Path) -> No
     with opened(tmp_path) as index:
         index.sync()
         found = [one for one in index.history(UID).results if one.commit]
-        # The subject of the first commit looks like a second commit, so that one is left out.
+        # The subject of the first commit imitates a second one, so this commit is skipped.
         assert [(one.commit, one.by) for one in found] == [(one, "Ann") for one in (last, third, second)]
         assert index.diff(UID, before=third, after=last[:7]).text.splitlines()[-3:] == ["-Third.", "+Fourth.", " "]
         index.revert(UID, to=third[:8])

@@ -1,4 +1,4 @@
-"""Histories under attack: kills, deletes for good, and repositories that would run programs or cannot be read."""
+"""Histories under attack: kills, permanent deletes, and repositories that are broken or would run programs."""
 
 import random
 import shutil
@@ -19,7 +19,7 @@ from vault_index.errors import NotFoundError
 ID = "11111111-1111-4111-8111-111111111111"
 PATH = "80-memory/note/heron.md"
 KILLS = 6
-"""Number of tried moments for each command."""
+"""Number of kill moments tried for each command."""
 
 
 def memory(body: str) -> bytes:
@@ -35,7 +35,7 @@ def save(vault: Path, data: bytes) -> None:
 
 
 def check_versions(ask: Ask, vault: Path, texts: list[bytes]) -> None:
-    """The first versions are these, and each comes back."""
+    """Check the first versions, and that each can be restored."""
     for number, text in enumerate(texts, 1):
         ask("revert", ref=ID, to=str(number))
         assert (vault / PATH).read_bytes() == text
@@ -61,7 +61,7 @@ KILLED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("method", KILLED)
-def test_a_kill_leaves_every_version_and_a_whole_file(tmp_path: Path, method: str) -> None:
+def test_history_keeps_every_version_and_a_whole_file_after_a_kill(tmp_path: Path, method: str) -> None:
     before = tmp_path / "before"
     new_home(before)
     texts = [memory("One."), memory("Two.")]
@@ -84,7 +84,7 @@ def test_a_kill_leaves_every_version_and_a_whole_file(tmp_path: Path, method: st
 
 
 def check_after_a_kill(folder: Path, texts: list[bytes]) -> None:
-    """No file is half written, every version is there, and undo leads back to the first state."""
+    """Check that no file is half written, that every version exists, and that undo restores the first state."""
     ask, vault = here(folder), folder / "vault"
     files = {path: data for path, data in all_files(vault) if not is_draft(path)}
     assert all(data.startswith(b"---\n") and data.endswith(b".\n") for data in files.values())
@@ -101,13 +101,13 @@ def check_after_a_kill(folder: Path, texts: list[bytes]) -> None:
     assert rows(folder / "home/index.db") == fresh_rows(folder)
 
 
-# --- deleted for good ----------------------------------------------------------------------------------------------
+# --- permanent deletes ---------------------------------------------------------------------------------------------
 
 SECRET = "the quokka of Rottnest wears a cerulean scarf"
 
 
 @pytest.mark.parametrize(("daemon", "words"), [(False, 12_000), (True, 3)], ids=["alone", "with a daemon"])
-def test_a_permanent_delete_leaves_no_trace(world: World, tmp_path: Path, daemon: bool, words: int) -> None:
+def test_delete_permanent_leaves_no_trace(world: World, tmp_path: Path, daemon: bool, words: int) -> None:
     if daemon:
         world.daemon()
     ask, vault = world.ask if daemon else here(tmp_path), world.vault
@@ -141,7 +141,7 @@ def test_a_permanent_delete_leaves_no_trace(world: World, tmp_path: Path, daemon
     assert traces_of(SECRET.encode(), texts, tmp_path) == []
 
 
-# --- a vault in a repository ---------------------------------------------------------------------------------------
+# --- a vault that is a repository ----------------------------------------------------------------------------------
 
 COMMITTED = [memory("In the first commit."), memory("In the second, with CR.").replace(b"\n", b"\r\n")]
 
@@ -162,7 +162,7 @@ def copied(template: Repository, folder: Path) -> Path:
 
 
 def arm(vault: Path, canary: Path) -> Path:
-    """Make the repository name a program, which writes to the canary, wherever git takes one."""
+    """Set every program that git would run for the repository to one that writes to the canary."""
     program = canary.with_name("program")
     program.write_text(f'#!/bin/sh\necho "$0 $@" >> "{canary}"\ncat\n', "utf-8")
     program.chmod(0o755)

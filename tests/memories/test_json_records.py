@@ -1,4 +1,4 @@
-"""A memory as a JSON record comes back byte for byte, whatever its file looks like."""
+"""A memory as a JSON record is restored byte for byte, whatever its file contains."""
 
 import json
 
@@ -25,11 +25,11 @@ WAL lets readers run while the daemon writes.
 
 
 def back(text: str, path: str = "note/a.md") -> str:
-    """The file again, after a way through JSON."""
+    """The file after a round trip through JSON."""
     return file_of(from_record(json.loads(json.dumps(to_record(path, text))), "record 1"))
 
 
-def test_a_record_has_every_key_in_order_and_the_text() -> None:
+def test_to_record_has_every_key_in_order_and_the_text() -> None:
     record = to_record("decision/use-wal.md", PLAIN)
     assert list(record) == [
         "path", "id", "type", "title", "tags", "created", "expires", "facts", "reviewed", "weight", "content"
@@ -58,21 +58,21 @@ def test_a_record_has_every_key_in_order_and_the_text() -> None:
         "---\nnot: closed\n",
     ],
 )  # fmt: skip
-def test_any_file_comes_back_byte_for_byte(text: str) -> None:
+def test_from_record_restores_any_file_byte_for_byte(text: str) -> None:
     assert back(text) == text
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=60), st.text(st.characters(codec="utf-8"), max_size=60))
-def test_whatever_stands_in_the_head_and_the_body_comes_back(head: str, body: str) -> None:
+def test_from_record_restores_any_head_and_body(head: str, body: str) -> None:
     text = f"---\n{head}\n---\n{body}"
     assert back(text) == text
 
 
-def test_bytes_that_are_no_utf8_survive() -> None:
+def test_from_record_restores_bytes_that_are_not_utf8() -> None:
     text = b"caf\xe9 from long ago\n".decode("utf-8", "surrogateescape")
     assert back(text).encode("utf-8", "surrogateescape") == b"caf\xe9 from long ago\n"
 
 
-def test_a_content_that_is_no_text_is_refused() -> None:
+def test_from_record_refuses_content_that_is_not_text() -> None:
     with pytest.raises(UsageError, match="no text"):
         from_record({"path": "note/a.md", "content": ["a"]}, "record 1")

@@ -26,11 +26,11 @@ def test_markers_are_read_in_every_form() -> None:
     assert [form for form in EXAMPLES["forms"] if texts(f"Some work.\n\n{form}{port}") != [port]] == []
 
 
-def test_texts_without_a_marker_hold_no_memory() -> None:
+def test_markers_are_not_found_in_other_texts() -> None:
     assert [output for output in EXAMPLES["marks_nothing"] if texts(output)] == []
 
 
-def test_several_in_one_text_each_up_to_a_blank_line_or_the_next() -> None:
+def test_markers_in_one_text_end_at_a_blank_line_or_the_next() -> None:
     output = (
         "I fixed the build.\n\n*Remember*: the build needs\nlibpq-dev\nand make.\n\nThen I looked further.\n"
         "*Remember*: ports are in `ports.toml`\n*Remember:* not 80\n# Next\n\nDone. *Remember*: one *Remember*: two\n"
@@ -45,23 +45,23 @@ def test_several_in_one_text_each_up_to_a_blank_line_or_the_next() -> None:
     ]
 
 
-def test_a_memory_ends_with_its_block_and_needs_no_colon_where_a_sentence_begins() -> None:
+def test_markers_end_with_their_block_and_may_omit_the_colon() -> None:
     assert [(output, texts(output)) for output, found in EXAMPLES["blocks"] if texts(output) != found] == []
 
 
-def test_tags_are_told_by_whole_words() -> None:
+def test_markers_take_tags_from_whole_words() -> None:
     told = {text: one(f"*Remember*: {text}").tags for text, _ in EXAMPLES["tags"]}
     wrong = [text for text, tags in EXAMPLES["tags"] if bool(tags) != bool(told[text]) or not {*tags} <= {*told[text]}]
     assert [(text, told[text]) for text in wrong] == []
 
 
-def test_tag_words_of_the_settings_add_override_and_switch_off() -> None:
+def test_markers_obey_tag_words_of_the_settings() -> None:
     words = tag_words(["Billing: invoice, Stripe  API", "docker: moby", "security:", "project:shop: basket"])
     text = "*Remember*: the Stripe API and docker; moby is a security matter"
     assert captures(text, now=NOW, tag_words=words)[0].tags == ("billing", "docker")
 
 
-def test_expiry_is_taken_from_words_that_say_it() -> None:
+def test_markers_take_an_expiry_from_words() -> None:
     found = {text: one(f"*Remember*: {text}").expires for text in [*EXAMPLES["expiry"], *EXAMPLES["lasting"]]}
     assert found == EXAMPLES["expiry"] | dict.fromkeys(EXAMPLES["lasting"])
 
@@ -73,17 +73,17 @@ def test_expiry_is_taken_from_words_that_say_it() -> None:
         ("a\r\n\r\n*Remember*: one\r\ntwo\r\n\r\nb", "one\ntwo"),
     ],
 )
-def test_lines_are_counted_across_code_and_windows_line_ends(output: str, text: str) -> None:
+def test_markers_count_lines_across_code_and_windows_line_ends(output: str, text: str) -> None:
     assert captures(output, now=NOW, tag_words=NO_TAGS) == (Captured(text, 3),)
 
 
-def test_a_label_says_the_type() -> None:
+def test_markers_take_the_type_from_a_label() -> None:
     assert one("*Remember*: **Decision**: use WAL") == Captured("use WAL", 1, type="decision")
     assert one("*Remember* - warning - never use NFS").type == "warning"
     assert one("*Remember*: decisions: three").type is None
 
 
-def test_a_short_first_sentence_is_the_title_of_what_follows() -> None:
+def test_markers_take_the_title_from_a_short_first_sentence() -> None:
     titled = one("*Remember*: Deploys run on Mondays.\nThe token is in the vault, valid until Q1 2027.")
     text = "The token is in the vault, valid until Q1 2027."
     assert titled == Captured(text, 1, "Deploys run on Mondays", None, ("deployment",), "2027-03-31")
@@ -92,7 +92,7 @@ def test_a_short_first_sentence_is_the_title_of_what_follows() -> None:
 
 
 @given(st.text(alphabet="*_Rremember:>-` \n\r\t~#a1.", max_size=200))
-def test_any_text_is_read_and_every_line_is_in_it(output: str) -> None:
+def test_markers_accept_any_text_and_keep_its_lines(output: str) -> None:
     for captured in captures(output, now=NOW, tag_words=NO_TAGS):
         assert 1 <= captured.line <= len(output.splitlines())
         assert captured.text.strip() == captured.text != ""

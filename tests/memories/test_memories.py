@@ -1,4 +1,4 @@
-"""Memories through the Python interface: what is stored, what is the same, what is refused, what is found then."""
+"""Memories through the Python interface: storage, duplicates, refusals, and search."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -27,7 +27,7 @@ def found(index: VaultIndex, query: str) -> list[str]:
     return [hit.path for hit in index.search(query, mode="text").results]
 
 
-def test_a_memory_by_name(index: VaultIndex, vault: Path) -> None:
+def test_add_with_a_path_stores_a_memory_by_name(index: VaultIndex, vault: Path) -> None:
     stored = index.add("All is well.", path="handoffs/2026-01-01")
     assert stored.path == "80-memory/handoffs/2026-01-01.md"
     assert "All is well." in index.get("handoffs/2026-01-01").results[0].content
@@ -37,7 +37,7 @@ def test_a_memory_by_name(index: VaultIndex, vault: Path) -> None:
         index.add("Something else.", path="handoffs/2026-01-01")
 
 
-def test_the_same_memory_is_stored_once(index: VaultIndex, vault: Path) -> None:
+def test_add_stores_the_same_memory_once(index: VaultIndex, vault: Path) -> None:
     first = index.add("Herons nest\nin the reeds.", tags=["birds"])
     again = index.add("Herons  nest in the reeds.\n", tags=["birds", "lake"], expires="2031-01-01")
     assert (again.id, again.path, again.created, again.duplicate_of) == (first.id, first.path, False, first.id)
@@ -50,10 +50,10 @@ def test_the_same_memory_is_stored_once(index: VaultIndex, vault: Path) -> None:
     assert (vault / first.path).read_bytes() == before
 
 
-def test_a_memory_that_is_over_or_deleted_absorbs_nothing(index: VaultIndex, vault: Path) -> None:
+def test_add_ignores_expired_and_deleted_duplicates(index: VaultIndex, vault: Path) -> None:
     for over in ("expires: 2020-01-01", f"superseded_by: {ID}", "archived: 2020-01-01"):
         first = index.add("Herons nest in the reeds.")
-        # The file says so, before the index knows.
+        # The file is changed before the index knows.
         file = vault / first.path
         file.write_text(file.read_text("utf-8").replace("type: note", f"type: note\n{over}"), "utf-8")
         again = index.add("Herons nest in the reeds.")
@@ -62,14 +62,14 @@ def test_a_memory_that_is_over_or_deleted_absorbs_nothing(index: VaultIndex, vau
     assert index.add("Herons nest in the reeds.").created
 
 
-def test_add_knows_a_twin_that_is_not_indexed_yet(index: VaultIndex, vault: Path) -> None:
+def test_add_finds_a_duplicate_that_is_not_indexed_yet(index: VaultIndex, vault: Path) -> None:
     write(vault, {"80-memory/mine.md": OLD})
     stored = index.add("The heron nests in the reeds.", title="Old")
     assert stored.duplicate_of == ID
     assert files(vault) == ["80-memory/mine.md"]
 
 
-def test_an_unknown_superseded_memory_stops_the_whole_add(index: VaultIndex, vault: Path) -> None:
+def test_add_with_an_unknown_superseded_memory_writes_nothing(index: VaultIndex, vault: Path) -> None:
     write(vault, {"80-memory/old.md": OLD, "note.md": "A note."})
     index.sync()
     for reference, error in (("9999", NotFoundError), ("note.md", UsageError)):
@@ -79,7 +79,7 @@ def test_an_unknown_superseded_memory_stops_the_whole_add(index: VaultIndex, vau
     assert (vault / "80-memory/old.md").read_text("utf-8") == OLD
 
 
-def test_the_same_add_completes_a_half_done_supersession(index: VaultIndex, vault: Path) -> None:
+def test_add_repeated_completes_a_half_done_supersession(index: VaultIndex, vault: Path) -> None:
     write(vault, {"80-memory/old.md": OLD})
     new = index.add("The heron nests in trees now.", supersedes="1111")
     assert head(vault / new.path)["supersedes"] == [ID]
@@ -103,7 +103,7 @@ def test_update_changes_only_the_named_fields(index: VaultIndex, vault: Path, no
     assert found(index, "moved") == ["80-memory/mine.md"]
 
 
-def test_an_empty_value_takes_a_field_away(index: VaultIndex, vault: Path) -> None:
+def test_update_removes_a_field_with_an_empty_value(index: VaultIndex, vault: Path) -> None:
     stored = index.add("Herons.", project="pond", tags="a")
     index.update(stored.id, project="", tags="")
     assert not {"project", "tags"} & head(vault / stored.path).keys()
@@ -114,7 +114,7 @@ def keys_of(connections: Connections, path: str) -> set[bytes]:
     return embed_keys(connections.reader, document.id)
 
 
-def test_prune_takes_only_expired_memories(index: VaultIndex, vault: Path, now: datetime) -> None:
+def test_prune_deletes_only_expired_memories(index: VaultIndex, vault: Path, now: datetime) -> None:
     yesterday, today = now.date() - timedelta(days=1), now.date()
     text = "---\nexpires: {}\n---\nSomething {}.\n"
     write(vault, {f"80-memory/{day}.md": text.format(day, day) for day in ("2020-05-01", yesterday, today)})
@@ -122,14 +122,14 @@ def test_prune_takes_only_expired_memories(index: VaultIndex, vault: Path, now: 
     assert [gone.path for gone in index.prune(before="2020-05-01").results] == []
     assert [gone.path for gone in index.prune(before="2020-05-02", dry_run=True).results] == ["80-memory/2020-05-01.md"]
     assert len(files(vault)) == 3
-    # Put off since it was indexed: the file decides.
+    # Postponed after indexing: the file decides.
     write(vault, {"80-memory/2020-05-01.md": text.format("2040-01-01", "put off")})
     (outcome,) = index.prune().results
     assert (outcome.path, outcome.outcome) == (f"80-memory/{yesterday}.md", "trashed")
     assert files(vault) == ["80-memory/2020-05-01.md", f"80-memory/{today}.md"]
 
 
-def test_prune_before_a_day_takes_older_memories(index: VaultIndex, vault: Path) -> None:
+def test_prune_before_a_day_deletes_older_memories(index: VaultIndex, vault: Path) -> None:
     text = "---\ncreated: {}\n{}---\nOf {}.\n"
     write(vault, {
         "80-memory/old.md": text.format("2020-05-01", "", "old"),
@@ -149,7 +149,7 @@ def test_prune_before_a_day_takes_older_memories(index: VaultIndex, vault: Path)
     assert len(index.prune(before="2 weeks ago").results) == 2
 
 
-def test_a_memory_expires_at_its_hour(index: VaultIndex, vault: Path, now: datetime) -> None:
+def test_search_hides_a_memory_from_its_hour_of_expiry(index: VaultIndex, vault: Path, now: datetime) -> None:
     stored = index.add("The freeze holds until the evening.", expires="in 2 hours")
     expires = datetime.fromisoformat(str(head(vault / stored.path)["expires"]))
     assert expires == now.astimezone().replace(microsecond=0) + timedelta(hours=2)
@@ -163,7 +163,7 @@ def test_a_memory_expires_at_its_hour(index: VaultIndex, vault: Path, now: datet
     assert len(index.list(state="expired").results) == 1
 
 
-def test_capture_stores_the_others_beside_a_refused_memory(index: VaultIndex) -> None:
+def test_capture_stores_other_memories_despite_a_refused_one(index: VaultIndex) -> None:
     answer = index.capture(f"*Remember*: the key is {KEY}\n\n*Remember*: The heron is shy.\n")
     assert [outcome.outcome for outcome in answer.results] == ["created"]
     (failed,) = answer.failed
@@ -186,7 +186,7 @@ def test_add_refuses_bad_input_and_writes_nothing(index: VaultIndex, vault: Path
     assert files(vault) == []
 
 
-def test_a_bad_update_writes_nothing(index: VaultIndex, vault: Path) -> None:
+def test_update_refuses_bad_input_and_writes_nothing(index: VaultIndex, vault: Path) -> None:
     stored = index.add("Herons.")
     before = (vault / stored.path).read_bytes()
     for options in (
@@ -199,7 +199,7 @@ def test_a_bad_update_writes_nothing(index: VaultIndex, vault: Path) -> None:
     assert (vault / stored.path).read_bytes() == before
 
 
-def test_two_files_with_one_id_are_named(index: VaultIndex, vault: Path) -> None:
+def test_update_and_doctor_name_two_files_with_one_id(index: VaultIndex, vault: Path) -> None:
     write(vault, {"80-memory/old.md": OLD, "80-memory/copy of old.md": OLD.replace("reeds", "trees")})
     index.sync()
     with pytest.raises(UsageError) as raised:
@@ -209,10 +209,10 @@ def test_two_files_with_one_id_are_named(index: VaultIndex, vault: Path) -> None
     (problem,) = index.doctor().problems
     assert problem.code == "shared_id"
     assert "80-memory/copy of old.md, 80-memory/old.md" in problem.message
-    index.update("old", project="pond")  # by its path it is clear
+    index.update("old", project="pond")  # the path is unambiguous
 
 
-def test_the_setting_or_option_chooses_the_vault(tmp_path: Path) -> None:
+def test_memory_vault_setting_or_option_chooses_the_vault(tmp_path: Path) -> None:
     from vault_index.config.edit import add_source, set_value
 
     with opened(tmp_path) as index:
@@ -226,12 +226,12 @@ def test_the_setting_or_option_chooses_the_vault(tmp_path: Path) -> None:
         assert (tmp_path / "work" / index.add("Swans.").path).is_file()
 
 
-def test_a_vault_that_is_not_mounted_is_not_written(index: VaultIndex, vault: Path) -> None:
+def test_add_refuses_a_vault_that_is_not_mounted(index: VaultIndex, vault: Path) -> None:
     index.add("Herons.")
     vault.rename(vault.with_name("elsewhere"))
     with pytest.raises(NotFoundError):
         index.add("Storks.")
-    vault.mkdir()  # what is left of a disk that was unmounted
+    vault.mkdir()  # the mount point of an unmounted disk
     with pytest.raises(NotFoundError, match="nothing is written"):
         index.add("Storks.")
     assert list(vault.iterdir()) == []
