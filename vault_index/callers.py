@@ -14,8 +14,6 @@ class Scope(NamedTuple):
     folders: tuple[str, ...] = ()
     """Paths inside the source, with `/`, such as `work/acme`."""
     projects: tuple[str, ...] = ()
-    isolated: bool = False
-    """Whether the scope has its own index, so that scores do not depend on other documents."""
 
     @property
     def whole(self) -> bool:
@@ -64,13 +62,13 @@ def caller_from_json(data: Mapping[str, Any]) -> Caller:
     """
     try:
         name, writes, scope, owner = (data[key] for key in Caller._fields)
-        *parts, isolated = (scope[key] for key in Scope._fields)
+        parts = [scope[key] for key in Scope._fields]
     except (KeyError, TypeError) as error:
         raise ValueError("not a caller") from error
-    fits = isinstance(name, str) and all(isinstance(one, bool) for one in (writes, owner, isolated))
+    fits = isinstance(name, str) and isinstance(writes, bool) and isinstance(owner, bool)
     if not fits or not all(
         isinstance(one, list | tuple) and all(isinstance(x, str) for x in one) for one in parts
     ):
         raise ValueError("not a caller")
     sources, folders, projects = map(tuple, parts)
-    return Caller(name, writes, Scope(sources, folders, projects, isolated), owner)
+    return Caller(name, writes, Scope(sources, folders, projects), owner)

@@ -9,20 +9,17 @@ import pytest
 
 from tests.waiting import PATIENCE, until
 from tests.world import World, opened_world
-from vault_index.access import Tokens
 from vault_index.callers import Caller, Scope, caller_to_json
 from vault_index.daemon.client import Client
 from vault_index.errors import BusyError, UsageError
 
 BELOW = Caller("friend", scope=Scope(folders=("work",)))
-ISOLATED = Caller("apart", scope=Scope(folders=("apart",), isolated=True))
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A world with a daemon and a token for an isolated scope; each test writes its own files."""
+    """A world with a daemon; each test writes its own files."""
     with opened_world(tmp_path_factory.mktemp("changes")) as world:
-        Tokens(world.home.tokens_file).add(ISOLATED, created=1.0)
         world.write("work/seen.md", "the seal")
         world.daemon()
         yield world
@@ -85,14 +82,6 @@ def test_changes_reports_only_files_of_the_scope(running: World) -> None:
     (running.vault / "work/seen.md").rename(running.vault / "seen.md")
     waiting.join(PATIENCE)
     assert found == [[("removed", "work/seen.md")]]
-
-
-def test_changes_reports_an_isolated_scope_from_its_own_index(running: World) -> None:
-    until(lambda: running.ask("status")["daemon"]["isolated"][0]["waiting"] == 0)
-    serial = changes(running, ISOLATED)["serial"]
-    running.write("elsewhere.md", "the elk")
-    running.write("apart/more.md", "the moth")
-    assert after(running, ISOLATED, serial)[1] == [("added", "apart/more.md")]
 
 
 def test_changes_resets_a_reader_with_an_unknown_serial(running: World) -> None:

@@ -1,38 +1,18 @@
 """Leaks that random scenes do not reach: the commits of a repository."""
 
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-
-import pytest
 
 from tests.api.vaults import indexed, write
 from vault_index import VaultIndex
 from vault_index.api import to_json
 from vault_index.callers import Scope
-from vault_index.daemon.isolated import PartRuntime
 
 ID = "5f0c0000-0000-4000-8000-000000000001"
 INSIDE = Scope(folders=("80-memory/pub",))
 
 
-@contextmanager
-def seen_by(index: VaultIndex, scope: Scope) -> Iterator[VaultIndex]:
-    if not scope.isolated:
-        yield VaultIndex(index._runtime.within(scope))
-        return
-    part = PartRuntime(index._runtime, scope)
-    part.prepare()
-    try:
-        VaultIndex(part).sync()
-        yield VaultIndex(part.within(scope))
-    finally:
-        part.close()
-
-
-@pytest.mark.parametrize("isolated", [False, True])
-def test_history_tells_nothing_of_commits_outside_the_scope(tmp_path: Path, isolated: bool) -> None:
+def test_history_tells_nothing_of_commits_outside_the_scope(tmp_path: Path) -> None:
     vault, body = tmp_path / "vault", "".join(f"Line {n} of the ferry.\n" for n in range(30))
 
     def commit(subject: str) -> None:
@@ -45,7 +25,8 @@ def test_history_tells_nothing_of_commits_outside_the_scope(tmp_path: Path, isol
     (vault / "diary/secret.md").unlink()
     write(vault, {"80-memory/pub/m.md": f"---\nid: {ID}\n---\n{body}"})
     commit("Out of the diary")
-    with indexed(tmp_path, {}) as index, seen_by(index, INSIDE._replace(isolated=isolated)) as seen:
+    with indexed(tmp_path, {}) as index:
+        seen = VaultIndex(index._runtime.within(INSIDE))
         assert len(index.history("80-memory/pub/m.md").results) == 3
         assert [one.path for one in seen.list().results] == ["80-memory/pub/m.md"]
         told = str(to_json(seen.history("80-memory/pub/m.md")))

@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,8 +15,8 @@ from vault_index.page.tokens import list_tokens
 ME = Caller("page-1", writes=True, owner=True)
 
 
-def answer(world: World, params: dict[str, Any], reload: Callable[[], object] = lambda: None) -> dict[str, Any]:
-    return list_tokens(world.home, ME, params, reload=reload)
+def answer(world: World, params: dict[str, Any]) -> dict[str, Any]:
+    return list_tokens(world.home, ME, params)
 
 
 def asked(**more: Any) -> dict[str, Any]:
@@ -34,7 +33,6 @@ def test_token_is_made_as_asked_for(new_world: World) -> None:
         ({"sources": None, "folders": None, "expires": None}, Scope()),
         ({"sources": ["vault", "vault"]}, Scope(("vault",))),
         ({"folders": [f"{new_world.vault}/notes"]}, Scope(("vault",), ("notes",))),
-        ({"sources": ["vault"], "isolated": True}, Scope(("vault",), isolated=True)),
     ]
     (new_world.vault / "notes").mkdir()
     for params, scope in given:
@@ -98,11 +96,3 @@ def test_doubtful_token_is_made_with_a_warning(new_world: World) -> None:
     made = answer(new_world, {"add": {"name": "ci", "writes": True, "folders": ["work", "werk"]}})
     said = [re.split("[;:]", one)[0] for one in made["doubts"]]
     assert said == ["The folder werk does not exist yet", "It cannot store memories"]
-
-
-def test_daemon_reloads_for_isolated_tokens_alone(new_world: World) -> None:
-    asked_for: list[bool] = []
-    for isolated in (True, False):
-        for params in (asked(sources=["vault"], isolated=isolated), {"revoke": "ci"}):
-            answer(new_world, params, lambda isolated=isolated: asked_for.append(isolated))  # type: ignore[misc]
-    assert asked_for == [True, True]

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.api.vaults import indexed
-from tests.serve.test_leaks_by_hand import seen_by
 from vault_index import VaultIndex
 from vault_index.api.json_api import dispatch
 from vault_index.api.served import served_params
@@ -87,12 +86,6 @@ def test_part_answers_as_an_index_of_it_alone(index: VaultIndex, alone: VaultInd
             assert found == answer(alone, method, params), (scope, method, params)
             told = str(found).lower()
             assert [word for word in HIDDEN if word in told and word not in str(params).lower()] == []
-
-
-def test_isolated_scope_answers_as_an_index_of_it_alone(index: VaultIndex, alone: VaultIndex) -> None:
-    with seen_by(index, FOLDER._replace(isolated=True)) as part:
-        for method, params in CALLS:
-            assert answer(part, method, params) == answer(alone, method, params), (method, params)
 
 
 def test_scope_matches_whole_names_only(index: VaultIndex) -> None:

@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from tests.cli.fake_daemon import fake_daemon
 from vault_index.access import Token, Tokens
 from vault_index.callers import Caller, Scope
 from vault_index.cli import main
-from vault_index.errors import NotFoundError, UsageError, VaultIndexError
+from vault_index.errors import ForbiddenError, NotFoundError, UsageError, VaultIndexError
 
 NOW = 1_800_000_000.0
 ANN = Caller("ann", writes=True, scope=Scope(("notes",), ("work/acme",), ("acme",)))
@@ -233,8 +232,6 @@ SCOPES: list[tuple[tuple[str, ...], Scope]] = [
     (("--folder", "work", "--folder", "{shared}/x/../plans/"), Scope(("shared",), ("work", "plans"))),
     (("--folder", "{link}/plans"), Scope(("notes",), ("plans",))),
     (("--project", "acme", "--project", " a, b "), Scope(projects=("acme", "a, b"))),
-    (("--source", "notes", "--isolated"), Scope(("notes",), isolated=True)),
-    (("--folder", "{notes}/work", "--isolated"), Scope(("notes",), ("work",), isolated=True)),
 ]
 
 
@@ -260,8 +257,6 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("--read", "--folder", "{notes}-2/x"), "is not in a vault"),
     (("--read", "--folder", "{notes}/work", "--folder", "{shared}/plans"), "create two tokens"),
     (("--read", "--folder", "{notes}/work", "--source", "shared"), "create two tokens"),
-    (("--read", "--isolated"), "--isolated requires"),
-    (("--read", "--isolated", "--source", "notes", "--project", "acme"), "cannot have a project"),
     (("--read", "--expires", "2020-01-01"), "in the past"),
     (("--read", "--expires", "someday"), "not a date"),
 ]
@@ -319,12 +314,20 @@ def test_revoke_ends_a_token(home: Path, capsys: Out) -> None:
     assert "token list" in capsys.readouterr().err
 
 
-def test_daemon_is_told_of_isolated_tokens(home: Path) -> None:
-    with fake_daemon(home, lambda request: [{"result": {"ok": True}}]) as daemon:
-        assert main(["token", "add", "one", "--read"]) == 0
-        assert main(["token", "revoke", "one"]) == 0
-        assert daemon.requests == []
-        assert main(["token", "add", "two", "--read", "--source", "notes", "--isolated"]) == 0
-        assert [request["method"] for request in daemon.requests] == ["reload"]
-        assert main(["token", "revoke", "two"]) == 0
-        assert [request["method"] for request in daemon.requests] == ["reload", "reload"]
+def test_isolated_token_of_an_earlier_version_is_refused_until_revoked(home: Path, capsys: Out) -> None:
+    file = home / "tokens.json"
+    secret, other = (Tokens(file).add(Caller(name), created=NOW) for name in ("old", "new"))
+    data = json.loads(file.read_text("utf-8"))
+    for one in data["tokens"]:
+        one["caller"]["scope"]["isolated"] = one["caller"]["name"] == "old"
+    file.write_text(json.dumps(data), "utf-8")
+    assert main(["token", "add", "more", "--read"]) == 0  # writes the file again
+    with pytest.raises(ForbiddenError, match="old was made with --isolated") as refused:
+        Tokens(file).find(secret, NOW)
+    assert "token revoke old" in refused.value.hint
+    assert Tokens(file).find(other, NOW) == Caller("new")
+    capsys.readouterr()
+    assert main(["token", "list"]) == 0
+    assert "old is refused (--isolated)" in capsys.readouterr().err
+    assert main(["token", "revoke", "old"]) == 0
+    assert Tokens(file).find(secret, NOW) is None

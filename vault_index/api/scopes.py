@@ -19,11 +19,7 @@ if TYPE_CHECKING:  # spares the import of the configuration
 
 
 def read_scope(
-    config: "Config",
-    options: Mapping[str, Sequence[str]],
-    *,
-    isolated: bool = False,
-    dashes: str = "",
+    config: "Config", options: Mapping[str, Sequence[str]], *, dashes: str = ""
 ) -> tuple[Scope, tuple[str, ...]]:
     """Return the scope for `sources`, `folders` and `projects`, and its missing folders.
 
@@ -53,13 +49,9 @@ def read_scope(
         sources = [vault] if vault else sources
         folders.append(path)
     projects = tuple(dict.fromkeys(name.strip() for name in options.get("projects", ())))
-    if isolated and (projects or not (sources or folders)):
-        problem = "cannot have a project" if projects else "requires a source or a folder"
-        hint = f"give {dashes}source or {dashes}folder"
-        raise UsageError(f"{dashes}isolated {problem}", hint)
     roots = [vault.path for vault in config.sources if not sources or vault.name in sources]
     spelled, absent = _resolve_spelling(folders, roots)
-    return Scope(tuple(sources), spelled, projects, isolated), absent
+    return Scope(tuple(sources), spelled, projects), absent
 
 
 def end_of(day: str, now: datetime, *, option: str) -> float:

@@ -12,7 +12,6 @@ from vault_index.callers import Caller
 from vault_index.cli.agents import home_options
 from vault_index.cli.arguments import SEVERAL, Group, Options, argument, flag, takes
 from vault_index.cli.client import home_of
-from vault_index.cli.daemon import reload_daemon
 from vault_index.cli.present import answer_format, remark, show, show_value
 from vault_index.errors import UsageError
 from vault_index.times import iso_time, local_day
@@ -67,9 +66,6 @@ def run_serve(options: Options, args: dict[str, Any]) -> int:
         action="append",
         help="only what is of this project",
     ),
-    flag(
-        "--isolated", "give it an index of its own, so that not even scores tell of anything else"
-    ),
     argument(
         "--expires",
         metavar="DATE",
@@ -85,13 +81,11 @@ def run_token_add(options: Options, args: dict[str, Any]) -> None:
         raise UsageError("may it write?", "say --read or --write")
     home, now = home_of(options), datetime.now().astimezone()
     config = load_config(home)
-    scope, absent = read_scope(config, args, isolated="isolated" in args, dashes="--")
+    scope, absent = read_scope(config, args, dashes="--")
     expires = end_of(args["expires"], now, option="--expires") if "expires" in args else None
     caller = Caller(args["name"], "write" in args, scope)
     token = Token(caller, now.timestamp(), expires)
     secret = Tokens(home.tokens_file).add(caller, created=token.created, expires=expires)
-    if scope.isolated:
-        reload_daemon(options)
     show_value(options, "token_add", {"token": secret, **token_row(token, token.created)}, secret)
     words = _in_words(token, token.created)
     remark(options, f"{caller.name} {words}. The token is shown this once: only its hash is kept.")
@@ -102,6 +96,10 @@ def run_token_add(options: Options, args: dict[str, Any]) -> None:
 @takes()
 def run_token_list(options: Options, args: dict[str, Any]) -> None:
     now, tokens = time.time(), Tokens(home_of(options).tokens_file).all()
+    for token in tokens:
+        if token.isolated:
+            name = token.caller.name
+            remark(options, f"{name} is refused (--isolated): vault-index token revoke {name}")
     if answer_format(options, "token_list") == "human":
         wide = max((len(token.caller.name) for token in tokens), default=0)
         lines = [f"{token.caller.name:<{wide}}  {_in_words(token, now)}" for token in tokens]
@@ -113,9 +111,7 @@ def run_token_list(options: Options, args: dict[str, Any]) -> None:
 
 @takes(argument("name", metavar="NAME", help="the name of the token"))
 def run_token_revoke(options: Options, args: dict[str, Any]) -> None:
-    revoked = Tokens(home_of(options).tokens_file).revoke(args["name"])
-    if revoked.caller.scope.isolated:
-        reload_daemon(options)
+    Tokens(home_of(options).tokens_file).revoke(args["name"])
     answer = {"name": args["name"], "revoked": True}
     show_value(
         options, "token_revoke", answer, f"revoked {args['name']}: it is refused from now on"
@@ -132,7 +128,6 @@ def _in_words(token: Token, now: float) -> str:
         ", ".join(scope.sources) or ("" if scope.folders or scope.projects else "everything"),
         f"below {' or '.join(scope.folders)}" if scope.folders else "",
         f"of the project {' or '.join(scope.projects)}" if scope.projects else "",
-        "isolated" if scope.isolated else "",
     )
     expired = "EXPIRED: " if token.expired(now) else ""
     until = f", until {iso_time(token.expires)}" if token.expires is not None else ""

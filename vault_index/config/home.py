@@ -49,28 +49,9 @@ class Home(NamedTuple):
         return self.data_dir / "state.db"
 
     @property
-    def ledger_db(self) -> Path:
-        """The database for privacy and spending: the state.
-
-        For an isolated index, that of the main index.
-        """
-        return self.state_db
-
-    @property
     def tokens_file(self) -> Path:
         """The hashed tokens of `serve`."""
         return self.data_dir / "tokens.json"
-
-    @property
-    def isolated_dir(self) -> Path:
-        """The folder with one folder per isolated index."""
-        return self.data_dir / "isolated"
-
-    def drop_isolated(self) -> None:
-        """Delete all isolated indexes, because a document was purged. The daemon rebuilds them."""
-        import shutil
-
-        shutil.rmtree(self.isolated_dir, ignore_errors=True)
 
     @property
     def write_lock(self) -> Path:

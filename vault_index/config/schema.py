@@ -64,8 +64,6 @@ class SourceConfig:
     follow_outside_links: bool = setting(
         False, "Whether to follow symbolic links that lead out of the folder."
     )
-    below: tuple[str, ...] = ()
-    """Not a setting: restricts the source to these folders, each ending in `/`; empty for all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 import logging
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -41,10 +40,6 @@ class Stepper:
 
     open: Callable[[], EmbedIndex]
     apart: bool = False
-    turn: AbstractContextManager[object] = field(default_factory=nullcontext)
-    """A lock that several indexes share for single steps, so that the same text is not embedded
-    twice.
-    """
     _index: EmbedIndex | None = field(default=None, init=False)
 
     def step(self, renew: bool) -> EmbedReport:
@@ -55,8 +50,7 @@ class Stepper:
         try:
             if self._index is None:
                 self._index = self.open()
-            with self.turn:
-                return self._index.embed_step(renew)
+            return self._index.embed_step(renew)
         except VaultIndexError as error:
             problem = Problem(error.code, error.message, error.hint)
         except Exception as error:  # noqa: BLE001 - one step must not end the daemon

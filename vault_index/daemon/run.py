@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_index import memories
@@ -46,7 +46,6 @@ from vault_index.version import __version__
 
 if TYPE_CHECKING:
     from vault_index.daemon.changes import Feeds
-    from vault_index.daemon.isolated import Part, Parts
     from vault_index.output import Format
 
 log = logging.getLogger(__name__)
@@ -77,6 +76,8 @@ def run(
     private_folder(home.data_dir)
     private_folder(home.runtime_dir)
     lock = DaemonLock(home.daemon_lock)
+    # Former indexes of `--isolated` tokens. Nothing else would purge these copies of notes.
+    shutil.rmtree(home.data_dir / "isolated", ignore_errors=True)
     try:
         with logging_to(home.daemon_log, log_level, log_format), EventQueue() as inbox:
             try:
@@ -112,8 +113,6 @@ class Daemon:
         self._renew_at = 0.0
         self._interval = min(_TEND_SECONDS, watchdog_interval() or _TEND_SECONDS)
         self._since = iso_time(time.time())
-        self._turn = threading.Lock()
-        self._parts: Parts | None = None
         self._opening = threading.Lock()
         self._feeds: Feeds | None = None
         self._writer = Writer(
@@ -127,7 +126,6 @@ class Daemon:
         self._server.start()
         self._watcher.start()
         self._writer.start()
-        self._follow_tokens()
         log_event(
             log, logging.INFO, "ready", pid=os.getpid(), socket=self._runtime.home.socket_path
         )
@@ -152,8 +150,6 @@ class Daemon:
             else:
                 self._watcher.tend()
                 self._release()
-                if self._parts is not None:
-                    self._parts.follow()
                 if self._feeds is not None:
                     self._feeds.tend()
             if not (self._writer.is_alive() and self._server.is_alive()):
@@ -170,8 +166,6 @@ class Daemon:
     def _release(self) -> None:
         idle = self._runtime.config.embedding.idle_minutes * 60
         if idle and self._runtime.release(idle):
-            if self._parts is not None:
-                self._parts.release()
             trim_memory()
             log_event(log, logging.INFO, "model released", idle_minutes=idle / 60)
 
@@ -203,19 +197,10 @@ class Daemon:
         """Run a method in the writer's thread."""
         if method == "reload":
             return self._reload()
-        if method == "served":
-            answer = call(
-                self._index_for(params["caller"]),
-                params["method"],
-                params["params"],
-                progress,
-                cancel,
-            )
-        else:
-            answer = call(self._index, method, params, progress, cancel)
-        if self._parts is not None and not self._runtime.home.isolated_dir.exists():
-            self._parts.follow()
-        return answer
+        if method != "served":
+            return call(self._index, method, params, progress, cancel)
+        seen = self._index_for(params["caller"])
+        return call(seen, params["method"], params["params"], progress, cancel)
 
     def _index_for(self, caller: Caller) -> VaultIndex:
         """Return the index as this caller sees it."""
@@ -242,51 +227,28 @@ class Daemon:
         self._watcher = self._new_watcher()
         self._watcher.start()
         self._writer.call(lambda: self._writer.configure(self._settings()))
-        self._follow_tokens(renew=True)
         log_event(log, logging.INFO, "reloaded", sources=len(self._runtime.sources))
 
-    def _follow_tokens(self, *, renew: bool = False) -> None:
-        """Create the isolated indexes of the tokens, and remove those without a token."""
-        home = self._runtime.home
-        with self._opening:
-            if self._parts is None and (home.tokens_file.exists() or home.isolated_dir.exists()):
-                # Imported here because most daemons have no isolated tokens.
-                from vault_index.daemon.isolated import Parts
-
-                self._parts = Parts(self._runtime, self._settings_of)
-        if self._parts is not None:
-            self._parts.follow(renew=renew)
-
     def _settings(self) -> Settings:
-        memory = self._runtime.config.memory
+        runtime = self._runtime
+        memory, watch = runtime.config.memory, runtime.config.watch
         keep_house = self._keep_house if memory.auto_prune or memory.archive_after else None
-        return replace(
-            self._settings_of(self._runtime, lambda: Runtime.open(self._runtime.home)),
-            reconciled=keep_house,
-        )
-
-    def _settings_of(self, runtime: Runtime, again: Callable[[], Runtime]) -> Settings:
-        watch, provider = runtime.config.watch, runtime.config.embedding.provider
         # A server may be slow and must not delay saved files, so use another thread and index.
-        apart = provider not in ("local", "none")
-        stepper = (
-            Stepper(again, apart=True, turn=self._turn)
-            if apart
-            else Stepper(lambda: runtime, turn=self._turn)
-        )
-
-        def shrink() -> None:
-            runtime.shrink()
-            trim_memory()
-
+        if runtime.config.embedding.provider in ("local", "none"):
+            stepper = Stepper(lambda: runtime)
+        else:
+            stepper = Stepper(lambda: Runtime.open(runtime.home), apart=True)
         return Settings(
-            Debounce(watch.quiet, watch.longest), stepper, watch.reconcile * 60, rested=shrink
+            Debounce(watch.quiet, watch.longest),
+            stepper,
+            watch.reconcile * 60,
+            reconciled=keep_house,
+            rested=self._shrink,
         )
 
-    def _mark(self, path: str, *, folder: bool = False, gone: bool = False) -> None:
-        self._writer.mark(path, folder=folder, gone=gone)
-        if self._parts is not None:
-            self._parts.mark(path, folder=folder, gone=gone)
+    def _shrink(self) -> None:
+        self._runtime.shrink()
+        trim_memory()
 
     def _keep_house(self) -> None:
         """Archive and prune memories, in the writer's thread."""
@@ -301,13 +263,11 @@ class Daemon:
                 )
 
     def _new_watcher(self) -> Watcher:
-        return Watcher(self._runtime.sources, self._mark, self._runtime.config.watch.backend)
+        watch = self._runtime.config.watch
+        return Watcher(self._runtime.sources, self._writer.mark, watch.backend)
 
     def _stop(self, code: int) -> None:
-        until = time.monotonic() + _WRITER_SECONDS
         finished = self._writer.stop(_WRITER_SECONDS)
-        if self._parts is not None:
-            finished &= self._parts.stop(max(until - time.monotonic(), 0.0))
         if self._feeds is not None:
             self._feeds.stop()
         self._server.stop(0.2)
@@ -370,10 +330,7 @@ class Daemon:
             if method == "page/about":  # the page was opened, so a query will follow
                 with suppress(VaultIndexError), self._runtime.pool.lend() as connections:
                     self._runtime.embedders.prepare(serving_space(connections.reader), "")
-            reload = partial(self._answer, Request("reload", {}, None), progress)
-            return answer_page(
-                self._runtime.home, caller, method.removeprefix("page/"), params, reload
-            )
+            return answer_page(self._runtime.home, caller, method.removeprefix("page/"), params)
         params = served_params(caller, method, params)
         try:
             answer = self._answer_caller(caller, method, params, progress)
@@ -391,9 +348,7 @@ class Daemon:
     def _answer_caller(
         self, caller: Caller, method: str, params: dict[str, Any], progress: Progress
     ) -> dict[str, Any]:
-        if caller.scope.isolated:
-            answer = to_json(self._part_of(caller).answer(caller.name, method, params, progress))
-        elif method in WRITING:
+        if method in WRITING:
             job = {"caller": caller, "method": method, "params": params}
             answer = to_json(self._writer.submit("served", job).follow(progress))
         elif method in ("status", "doctor"):  # unrestricted callers also see the daemon's status
@@ -415,7 +370,7 @@ class Daemon:
             )
 
         def runtime() -> Runtime:
-            return self._part_of(caller).runtime if scope.isolated else self._runtime.within(scope)
+            return self._runtime.within(scope)
 
         def work() -> dict[str, Any]:
             state = self._writer.state()
@@ -424,16 +379,6 @@ class Daemon:
         return feeds.ask(
             scope, runtime, known["since"], known["wait"], work if scope.whole else None
         )
-
-    def _part_of(self, caller: Caller) -> Part:
-        if self._parts is None:
-            self._follow_tokens()
-        if self._parts is None:
-            raise UsageError(
-                "there is no token with this isolated scope",
-                "create one: vault-index token add NAME --isolated",
-            )
-        return self._parts.of(caller.scope)
 
     def _answer(self, request: Request, progress: Progress) -> Any:
         if request.method == "ping":
@@ -444,8 +389,7 @@ class Daemon:
         # `status --privacy` does not depend on the daemon.
         if request.method == "status" and bind("status", request.params)[0] == "status":
             state = self._writer.state()
-            isolated = tuple(part.status() for part in self._parts or ())
-            daemon = DaemonStatus(True, os.getpid(), self._since, state.work, isolated)
+            daemon = DaemonStatus(True, os.getpid(), self._since, state.work)
             watch = replace(state.watch, backend=self._watcher.backend)
             return self._with_own_problems(index_status(self._runtime, daemon, watch))
         answer = call(self._index, request.method, request.params)

@@ -84,7 +84,7 @@ class WriteSide:
         self._write_lock = WriteLock(home.write_lock)
         self._writer: IndexWriter | None = None
         self._cache: Cache | None = None
-        self._state = State(home.state_db, home.ledger_db)
+        self._state = State(home.state_db)
         self._cursors: dict[int, int] = {}
         self._folders = FolderTimes()
 
@@ -245,7 +245,6 @@ class WriteSide:
         self._open_cache().drop_embeddings(keys - embed_keys(self._open_writer()))
         self._open_writer().purge()
         self.versions.purge()
-        self._home.drop_isolated()
 
     def forget(self, take_out: Callable[[IndexWriter], set[bytes]], paths: set[str]) -> None:
         """Delete documents with `take_out`, which returns their cache keys, and purge all files.

@@ -3,7 +3,7 @@
 import base64
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from functools import cache
 from typing import Any
@@ -18,13 +18,11 @@ from vault_index.store.state import State
 from vault_index.version import __version__
 
 
-def answer(
-    home: Home, caller: Caller, name: str, params: Mapping[str, Any], reload: Callable[[], object]
-) -> dict[str, Any]:
+def answer(home: Home, caller: Caller, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer to one request.
 
     Raises ForbiddenError unless the caller is the owner (except for `sign_in`), and NotFoundError
-    for an unknown name. `reload` makes the daemon read its settings again.
+    for an unknown name.
     """
     if name == "sign_in":
         return tokens.sign_in(home, params)
@@ -39,7 +37,7 @@ def answer(
             )
             return {"kind": image.kind, "data": base64.b64encode(image.data).decode("ascii")}
         case "tokens":
-            return tokens.list_tokens(home, caller, params, reload=reload)
+            return tokens.list_tokens(home, caller, params)
         case "memories":
             return read_memories(load_config(home), params)
         case "disk":
@@ -90,9 +88,7 @@ def _sent(home: Home) -> dict[str, Any]:
 def _part(folder: str, name: str) -> str:
     """Return the purpose of a file in the data folder."""
     if folder != ".":
-        return {"sessions": "kept sessions", "isolated": "isolated indexes"}.get(
-            folder.split(os.sep)[0], "other"
-        )
+        return "kept sessions" if folder.split(os.sep)[0] == "sessions" else "other"
     if ".log" in name:
         return "logs"
     return next(

@@ -1,7 +1,7 @@
 """Create, list and revoke tokens of `serve`, and exchange sign-in codes, for the page."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -30,21 +30,18 @@ def sign_in(home: Home, params: Mapping[str, Any]) -> dict[str, Any]:
     return {"token": made[0], "name": made[1], "expires": iso_time(expires)} if made else {}
 
 
-def list_tokens(
-    home: Home, caller: Caller, params: Mapping[str, Any], *, reload: Callable[[], object]
-) -> dict[str, Any]:
+def list_tokens(home: Home, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tokens, after adding (`add`) or revoking (`revoke`) one, and the possible sources.
 
     The answer to `add` also has the secret as `token`, which is never shown again, and `doubts`:
-    warnings as sentences. `reload` makes the daemon create or remove isolated indexes.
+    warnings as sentences.
     """
     tokens, made = Tokens(home.tokens_file), dict[str, Any]()
     match dict(params):
         case {"add": dict(asked)} if len(params) == 1:
-            made = _add(home, tokens, asked, reload)
+            made = _add(home, tokens, asked)
         case {"revoke": str(name)} if len(params) == 1:
-            if tokens.revoke(name).caller.scope.isolated:
-                reload()
+            tokens.revoke(name)
         case given if given:
             raise UsageError("the request must be add, revoke or empty", "send one of these")
     now = time.time()
@@ -53,18 +50,12 @@ def list_tokens(
     return {**made, "results": rows, "total": len(rows), "name": caller.name, "sources": sources}
 
 
-def _add(
-    home: Home, tokens: Tokens, asked: Mapping[str, Any], reload: Callable[[], object]
-) -> dict[str, Any]:
+def _add(home: Home, tokens: Tokens, asked: Mapping[str, Any]) -> dict[str, Any]:
     config, now = load_config(home), datetime.now().astimezone()
     given = {key: value for key, value in asked.items() if value is not None}
-    name, writes, isolated = (
-        given.pop("name", ""),
-        given.pop("writes", None),
-        given.pop("isolated", False),
-    )
+    name, writes = given.pop("name", ""), given.pop("writes", None)
     expires = given.pop("expires", "")
-    if not isinstance(name, str) or not isinstance(writes, bool) or not isinstance(isolated, bool):
+    if not isinstance(name, str) or not isinstance(writes, bool):
         raise UsageError("a token needs name and writes", "send name, and writes as true or false")
     if unknown := next((key for key in given if key not in ("sources", "folders", "projects")), ""):
         raise UsageError(f"unknown token field {unknown!r:.40}", "see docs/serve.md")
@@ -73,12 +64,10 @@ def _add(
             "sources, folders and projects must be lists of texts",
             "omit those that restrict nothing",
         )
-    scope, absent = read_scope(config, given, isolated=isolated)
+    scope, absent = read_scope(config, given)
     ends = end_of(expires, now, option="expires") if expires else None
     caller = Caller(name, writes, scope)
     secret = tokens.add(caller, created=now.timestamp(), expires=ends)
-    if scope.isolated:
-        reload()
     made = token_row(Token(caller, now.timestamp(), ends), now.timestamp())
     return {"token": secret, "made": made, "doubts": doubts(config, caller, absent)}
 

@@ -72,19 +72,6 @@ class WorkStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class IsolatedStatus:
-    """State of a separate index that belongs to isolated tokens."""
-
-    tokens: tuple[str, ...]
-    """Names of the tokens."""
-    waiting: int
-    """Number of paths and requests in the queue."""
-    pending: int
-    """Chunks without a vector."""
-    problems: tuple[Problem, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class DaemonStatus:
     """State of the daemon."""
 
@@ -92,8 +79,6 @@ class DaemonStatus:
     pid: int | None = None
     since: str | None = None
     work: WorkStatus | None = None
-    isolated: tuple[IsolatedStatus, ...] = field(default=(), metadata={WHEN_ASKED: True})
-    """The separate indexes of isolated tokens."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,13 +46,12 @@ class RuleBook:
     """Judges one path at a time, while the caller descends from the root and skips ignored paths.
 
     As in git, the last matching line of the innermost file decides, and nothing in an ignored
-    folder can be re-included. The order of precedence is: the source's `below` folders, its
-    `exclude` and `include`, `.vaultignore`, Obsidian's settings.
+    folder can be re-included. The order of precedence is: the source's `exclude` and
+    `include`, `.vaultignore`, Obsidian's settings.
     """
 
     def __init__(self, source: SourceConfig, root: str) -> None:
         self._root = root
-        self._below = source.below
         self._exclude = configured_rules(source.exclude, f"sources.{source.name}.exclude")
         self._include = configured_rules(source.include, f"sources.{source.name}.include")
         self._obsidian = ObsidianFilters()
@@ -71,7 +70,7 @@ class RuleBook:
     @property
     def silent(self) -> bool:
         """Whether only `.vaultignore` files have rules."""
-        return not (self._below or self._exclude or self._include or self._obsidian)
+        return not (self._exclude or self._include or self._obsidian)
 
     def enter(self, chain: Chain, prefix: str) -> tuple[Chain, tuple[Fault, ...]]:
         """Return the rules inside a folder, given those around it, and their faults.
@@ -94,10 +93,6 @@ class RuleBook:
 
     def ignores(self, chain: Chain, path: str) -> bool:
         """Return whether a path is ignored; folders end with `/`."""
-        if self._below and not path.startswith(self._below):
-            way = path.endswith("/") and any(folder.startswith(path) for folder in self._below)
-            if not way:
-                return True
         excluded = self._exclude is not None and self._exclude.verdict(path)
         if excluded or (
             self._include is not None and not path.endswith("/") and not self._include.covers(path)

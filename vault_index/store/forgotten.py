@@ -9,7 +9,7 @@ from vault_index.store.state import State
 def forgotten(state: State, sessions: Iterable[str]) -> set[str]:
     """Return the forgotten ones among these sessions. Raises StateDamagedError."""
     state.check()
-    known = {hash_ for (hash_,) in state.ledger.database().execute("SELECT hash FROM forgotten")}
+    known = {hash_ for (hash_,) in state.database().execute("SELECT hash FROM forgotten")}
     if not known:
         return set()
     salt, _ = state.deleted()

@@ -100,9 +100,7 @@ class ReadPool:
         try:
             if self.sources is not None:
                 reader.leave_out_all_but(self.sources)
-            return Connections(
-                reader, State(self._home.state_db, self._home.ledger_db), self._file()
-            )
+            return Connections(reader, State(self._home.state_db), self._file())
         except BaseException:
             reader.close()
             raise

@@ -85,13 +85,8 @@ class State:
     counts are read as far as possible.
     """
 
-    def __init__(self, path: Path, ledger: Path | None = None) -> None:
-        """Use the file at `path`, and the tables for privacy and spending of `ledger`, if given.
-
-        `ledger` is the state of the main index.
-        """
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._ledger = State(ledger) if ledger and ledger != path else None
         self._database: Database | None = None
         self._file: tuple[int, ...] = ()
         self._sound: tuple[int, ...] = ()
@@ -101,13 +96,6 @@ class State:
         database, self._database = self._database, None
         if database is not None:
             database.close()
-        if self._ledger is not None:
-            self._ledger.close()
-
-    @property
-    def ledger(self) -> State:
-        """The state with the tables for privacy and spending."""
-        return self._ledger or self
 
     def shrink(self) -> None:
         """Shrink the WAL and free the page cache, if connected."""
@@ -223,16 +211,12 @@ class State:
 
     def put_deleted(self, hashes: Mapping[int, str]) -> None:
         """Store hashes of the contents of deleted memories, each with the uid of one memory."""
-        if self._ledger is not None:  # a document missing in a part may still be in the whole index
-            return
         database = self._opened(sound=True)
         with database.transaction():
             database.execute_many(_MERGE["deleted"], hashes.items())
 
     def restore_deleted(self, uid: str, hashes: Iterable[int]) -> list[int]:
         """Delete the stored hashes of a restored memory, by uid or content; return them."""
-        if self._ledger is not None:
-            return []
         sql = f"DELETE FROM deleted WHERE uid = ? OR hash {ANY_OF} RETURNING hash"
         return [hash_ for (hash_,) in self._opened(sound=True).execute(sql, (uid, any_of(hashes)))]
 
@@ -307,8 +291,6 @@ class State:
 
         With `sound`, checked after each change.
         """
-        if sound and self._ledger is not None:
-            return self._ledger._opened(sound=True)
         now = _stamp(self.path)
         database = self._database
         # Closing and reopening waits for the disk four times.

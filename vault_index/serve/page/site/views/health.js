@@ -192,9 +192,6 @@ function Watch({ status: { daemon, watch } }) {
       <div><dt>Compared everything</dt><dd>${timeOr(watch.last_reconcile, "not yet")}</dd></div>
       <div><dt>Changes it missed</dt><dd>${number(watch.missed)}</dd></div>
     </dl>
-    ${daemon.isolated?.length > 0 && html`<p class="small dim">
-      ${count(daemon.isolated.length, "index of its own", "indexes of their own")}
-      ${` for ${daemon.isolated.flatMap((one) => one.tokens).join(", ")}.`}</p>`}
   </section>`;
 }
 

@@ -15,7 +15,7 @@ const ENDS = [
 ];
 /** Which field a refusal is about, by its words. */
 const ABOUT = [
-  ["expires", /^expires/], ["folders", /folder/], ["projects", /^project/], ["isolated", /^isolated/],
+  ["expires", /^expires/], ["folders", /folder/], ["projects", /^project/],
   ["sources", /source/], ["name", /name of a token|token \S+ already|has a name/],
 ];
 
@@ -87,9 +87,7 @@ function Caller({ one, end }) {
   return html`<li class=${one.expired ? "expired" : ""} data-item><div class="who">
       <p><b>${one.name}</b>
         <span class=${`chip ${one.writes && !one.expired ? "on" : ""}`}>
-          ${one.writes ? "reads and writes" : "reads"}</span>
-        ${one.isolated && html` <span class="chip">index of its own</span>`}${one.expired && html` <span
-          class="chip">expired</span>`}</p>
+          ${one.writes ? "reads and writes" : "reads"}</span>${one.expired && html` <span class="chip">expired</span>`}</p>
       <p>Sees ${seen(one)}.</p>
       <p class="small dim">Made <${When} time=${one.created} /> · ${until(one)}</p></div>
     <button class="danger small" onClick=${() => end(one)} aria-label=${`Revoke ${one.name}`}>Revoke</button></li>`;
@@ -109,7 +107,7 @@ const SignedIn = ({ one, mine, end }) => html`<li class=${one.expired ? "expired
     aria-label=${mine ? "Sign out this page" : `Sign out ${one.name}`}>Sign out</button></li>`;
 
 const EMPTY = {
-  name: "", writes: false, sources: [], folders: "", projects: "", isolated: false, ends: "in 3 months", day: "",
+  name: "", writes: false, sources: [], folders: "", projects: "", ends: "in 3 months", day: "",
 };
 
 function Make({ sources, close }) {
@@ -121,11 +119,10 @@ function Make({ sources, close }) {
     setError(null);
   };
   const part = said.sources.length > 0 || said.folders.trim();
-  const mayBeApart = part && !said.projects.trim();
   const submit = async (event) => {
     event.preventDefault();
     try {
-      setMade(await ask("tokens", { add: asked({ ...said, isolated: Boolean(said.isolated && mayBeApart) }) }));
+      setMade(await ask("tokens", { add: asked(said) }));
     } catch (refused) {
       setError(refused);
       const field = aboutWhat(refused);
@@ -162,12 +159,6 @@ function Make({ sources, close }) {
         </label>${fault("folders")}
       <label>Projects, with commas<input ...${field("projects")} placeholder="acme, website" />
         </label>${fault("projects")}
-      <label class="choice"><input type="checkbox" name="isolated" checked=${said.isolated && mayBeApart}
-        disabled=${!mayBeApart}
-        onChange=${(event) => say({ isolated: event.target.checked })} />
-          <span>An index of its own, so that not even scores tell of anything else
-        <small class="dim">${mayBeApart ? " It takes more disk and memory."
-          : " For sources or folders, without projects."}</small></span></label>${fault("isolated")}
     </fieldset>
     <fieldset><legend>It is good for</legend>
       <div class="row" role="group" aria-label="It is good for">${ENDS.map(([ends, label]) => html`<button type="button"
@@ -184,10 +175,10 @@ function Make({ sources, close }) {
 const aboutWhat = ({ message }) => ABOUT.find(([, words]) => words.test(message))?.[0];
 
 /** As the server wants it: what restricts nothing is left out. */
-function asked({ name, writes, sources, folders, projects, isolated, ends, day: last }) {
+function asked({ name, writes, sources, folders, projects, ends, day: last }) {
   const listed = { sources, folders: lines(folders, "\n"), projects: lines(projects, ",") };
   const given = Object.fromEntries(Object.entries(listed).filter(([, values]) => values.length));
-  return { name: name.trim(), writes, ...given, isolated, expires: ends === "day" ? last : ends };
+  return { name: name.trim(), writes, ...given, expires: ends === "day" ? last : ends };
 }
 
 const lines = (text, mark) => text.split(mark).map((one) => one.trim()).filter(Boolean);
