@@ -1,4 +1,4 @@
-"""Requests damaged in every way, the same at every run, for each way in: the daemon's socket, MCP and HTTP."""
+"""Requests damaged in many ways, the same at every run, for each interface: the daemon's socket, MCP and HTTP."""
 
 import json
 import random
@@ -9,24 +9,24 @@ from typing import Any
 from tests.seeds import TIMES
 
 REQUESTS = 300 * TIMES
-"""How many requests each way in gets."""
+"""Number of requests for each interface."""
 DEFECT = re.compile(
     r"Traceback|\b(?!JSONRPC)[A-Z]\w*(?:Error|Exception)\b|defect|Internal Server Error|the daemon's log"
 )
-"""What only a failure inside the program says."""
+"""Words that only a failure inside the program produces."""
 HOSTILE: Sequence[Any] = (
     None, True, 0, -1, 5, 1.5, 10**30, 1e308, float("nan"), float("inf"), "", "x", "\0", "\ud83d", "a\udcffb", "\u202e",
     "x" * 5000, "[[x#y]]", "../../etc/passwd", "/dev/zero", "x:1-0", "#1", "2026-99-99", "tag:", '"', "OR", "(",
     [], [5], [None], ["\ud83d"], [[]], ["x", "y"], {}, {"a": 1}, [{}] * 3,
 )  # fmt: skip
-"""Values that stand where others were meant."""
+"""Wrong values in the place of valid ones."""
 
 
 _FILTERS = {"tags": ["a"], "kind": "note", "path": "a*", "after": "2026-01-01", "property": "key:value"}
 
 
 def calls(note: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return good requests of the API: methods with parameters. `note` is the path of a note about the aardvark."""
+    """Return valid calls of the API: methods with parameters. `note` is the path of a note about the aardvark."""
     query = 'path:a "the aardvark" -zebra OR tag:x'
     return [
         ("search", {"query": "aardvark", "limit": 3, "mode": "text", "threshold": 0.7, "fuzzy": True, **_FILTERS}),
@@ -52,7 +52,7 @@ def calls(note: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def messages(note: str) -> list[dict[str, Any]]:
-    """Return good messages of MCP, without an envelope and with equal ids."""
+    """Return valid MCP messages, without an envelope and with equal ids."""
     arguments: list[tuple[str, dict[str, Any]]] = [
         ("memory_search", {"query": "aardvark", "limit": 3, "tags": ["a"], "as_of": "2026-01-01", "fuzzy": True}),
         ("memory_search", {"query": "path:h x", "threshold": 0.7, "mode": "text", "max_tokens": 500, "cursor": "1"}),
@@ -78,7 +78,7 @@ def messages(note: str) -> list[dict[str, Any]]:
 
 
 def mutated(good: Sequence[Mapping[str, Any]], count: int = REQUESTS, *, seed: int = 15) -> Iterator[bytes]:
-    """Yield lines made of good requests, with other values, keys or bytes."""
+    """Yield lines made from valid requests, with other values, keys or bytes."""
     chance = random.Random(seed)
     for _ in range(count):
         frame = json.loads(json.dumps(chance.choice(good)))

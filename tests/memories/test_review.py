@@ -1,4 +1,4 @@
-"""What comes up for review, and what each decision does to files, index and later lists."""
+"""Items for review, and the effect of each decision on files, index and later lists."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def vault(tmp_path: Path) -> Path:
 
 
 def memory(number: int, text: str, **keys: Any) -> str:
-    """A memory that was changed today, as far as the clock of the tests goes, unless `keys` say otherwise."""
+    """A memory changed today (by the tests' clock), unless `keys` say otherwise."""
     known = {"id": uid(number), "type": "note", "created": NEW, "updated": "2999-01-01", **keys}
     return "".join(["---\n", *(f"{key}: {json.dumps(value)}\n" for key, value in known.items()), "---\n", text, "\n"])
 
@@ -71,7 +71,7 @@ EACH = [
 ]
 
 
-def test_each_reason_has_its_memories(index: VaultIndex, vault: Path) -> None:
+def test_review_lists_memories_by_reason(index: VaultIndex, vault: Path) -> None:
     put_one_of_each(index, vault)
     found = index.review()
     assert listed(found) == EACH
@@ -91,7 +91,7 @@ def test_each_reason_has_its_memories(index: VaultIndex, vault: Path) -> None:
     assert len({item.id for item in found.results}) == 6
 
 
-def test_pages_and_reasons(index: VaultIndex, vault: Path) -> None:
+def test_review_pages_and_filters_by_reason(index: VaultIndex, vault: Path) -> None:
     put_one_of_each(index, vault)
     pages = [listed(index.review(limit=4, offset=offset)) for offset in (0, 4, 8)]
     assert pages == [EACH[:4], EACH[4:], []]
@@ -101,14 +101,14 @@ def test_pages_and_reasons(index: VaultIndex, vault: Path) -> None:
         index.review(reason="dull")
 
 
-def test_memories_that_are_over_are_no_duplicates(index: VaultIndex, vault: Path) -> None:
+def test_review_finds_no_duplicates_of_expired_or_archived_memories(index: VaultIndex, vault: Path) -> None:
     for over, value in (("expires", "2020-01-01"), ("archived", "2020-01-01"), ("superseded_by", uid(9))):
         gone = memory(3, PORT, **{over: value})
         put(index, vault, note__c=gone, note__d=memory(4, "Port 3000: the dev server listens there now"))
         assert index.review(reason="duplicate").total == 0, over
 
 
-def test_a_reviewed_memory_stays_before_one_in_the_inbox(index: VaultIndex, vault: Path) -> None:
+def test_review_lists_a_reviewed_memory_before_one_in_the_inbox(index: VaultIndex, vault: Path) -> None:
     put(
         index,
         vault,
@@ -118,7 +118,7 @@ def test_a_reviewed_memory_stays_before_one_in_the_inbox(index: VaultIndex, vaul
     assert listed(index.review(reason="duplicate")) == [("duplicate", ("note/d.md", "inbox/c.md"))]
 
 
-def test_near_duplicates_by_their_vectors(tmp_path: Path) -> None:
+def test_review_finds_near_duplicates_by_vectors(tmp_path: Path) -> None:
     with opened(tmp_path, provider="local") as index:
         put(
             index,
@@ -132,7 +132,7 @@ def test_near_duplicates_by_their_vectors(tmp_path: Path) -> None:
         assert listed(index.review()) == [("duplicate", ("a.md", "b.md")), ("duplicate", ("d.md", "e.md"))]
 
 
-def test_another_value_of_one_subject_is_a_contradiction(index: VaultIndex, vault: Path) -> None:
+def test_review_reports_another_value_of_a_subject_as_contradiction(index: VaultIndex, vault: Path) -> None:
     put(
         index,
         vault,
@@ -146,7 +146,7 @@ def test_another_value_of_one_subject_is_a_contradiction(index: VaultIndex, vaul
     assert index.review().total == 0
 
 
-def test_the_screen_of_an_item_keeps_its_keys_below_long_texts(index: VaultIndex, vault: Path) -> None:
+def test_review_screen_keeps_its_keys_below_long_texts(index: VaultIndex, vault: Path) -> None:
     put_one_of_each(index, vault)
     [item] = dispatch(index, "review", {"reason": ["duplicate"]})["results"]
     for line in ("words of a long memory ", "漢字仮名交じり文", "🦩 e\u0301 ", "unbroken" * 40):
@@ -157,7 +157,7 @@ def test_the_screen_of_an_item_keeps_its_keys_below_long_texts(index: VaultIndex
         assert screen[-1].endswith("q quit")
 
 
-def test_review_shows_each_of_many_duplicates_once(index: VaultIndex, vault: Path) -> None:
+def test_review_lists_each_of_many_duplicates_once(index: VaultIndex, vault: Path) -> None:
     put(index, vault, **{f"m{number:02}": memory(number, PORT) for number in range(20)})
     named = [path for _, paths in listed(index.review(reason="duplicate")) for path in paths]
     assert len(named) == len(set(named)) == 20
@@ -170,7 +170,7 @@ def agree(tmp_path: Path) -> None:
     assert rows(tmp_path / "home" / "index.db") == fresh_rows(tmp_path)
 
 
-def test_accepting_moves_a_memory_out_of_the_inbox(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
+def test_decide_accept_moves_a_memory_out_of_the_inbox(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
     put_one_of_each(index, vault)
     (vault / "note" / "a.md").write_text("Another a.\n", "utf-8")
     before = (vault / "inbox" / "a.md").read_bytes()
@@ -185,7 +185,7 @@ def test_accepting_moves_a_memory_out_of_the_inbox(index: VaultIndex, vault: Pat
     agree(tmp_path)
 
 
-def test_what_an_agent_stores_can_wait_for_review(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
+def test_add_by_an_agent_waits_for_review_if_configured(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
     index.close()
     set_value(find_home(tmp_path / "home"), "memory.review", "agents")
     with VaultIndex.open(tmp_path / "home") as again:
@@ -194,7 +194,7 @@ def test_what_an_agent_stores_can_wait_for_review(index: VaultIndex, vault: Path
         assert again.review().counts["unreviewed"] == 1
 
 
-def test_merging_keeps_what_each_said(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
+def test_decide_merge_keeps_all_texts(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
     first = memory(1, "The pier is oak.\n\n## Care\n\nOil it in May.", tags=["pier"], created="2026-03-02", facts=["a"])
     other = memory(
         2, "The pier is oak.\n\n## Care\n\nOil it in May.\n\nSand it first.\n\n## Cost\n\n```\none\n\ntwo\n```",
@@ -222,7 +222,7 @@ def test_merging_keeps_what_each_said(index: VaultIndex, vault: Path, tmp_path: 
     agree(tmp_path)
 
 
-def test_a_merge_that_ends_half_way_loses_nothing(
+def test_decide_merge_that_fails_half_way_loses_nothing(
     index: VaultIndex, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(index, vault, inbox__a=memory(1, "One."), b=memory(2, "Two."), c=memory(3, "Three."))
@@ -245,7 +245,7 @@ def test_a_merge_that_ends_half_way_loses_nothing(
     assert {head(vault / f"{name}.md")["superseded_by"] for name in "bc"} == {uid(1)}
 
 
-def test_a_merged_memory_ends_with_the_last(index: VaultIndex, vault: Path) -> None:
+def test_decide_merge_keeps_the_latest_expiry(index: VaultIndex, vault: Path) -> None:
     early, late = ({"valid_until": day, "expires": day} for day in ("2027-01-01", "2028-01-01"))
     put(index, vault, a=memory(1, "One.", **early), b=memory(2, "Two.", **late))
     put(index, vault, c=memory(3, "Three.", **early), d=memory(4, "Four."))
@@ -255,7 +255,7 @@ def test_a_merged_memory_ends_with_the_last(index: VaultIndex, vault: Path) -> N
     assert [(front.get("expires"), front.get("valid_until")) for front in fronts] == [("2028-01-01",) * 2, (None, None)]
 
 
-def test_merging_keeps_the_scope_of_both_projects(index: VaultIndex, vault: Path) -> None:
+def test_decide_merge_keeps_the_scope_of_both_projects(index: VaultIndex, vault: Path) -> None:
     put(index, vault, a=memory(1, "One.", project="x"), b=memory(2, "Two.", project="y"), c=memory(3, "Three."))
     index.decide("merge", [uid(1), uid(2)])
     assert (head(vault / "a.md")["project"], head(vault / "a.md")["tags"]) == ("x", ["project/y"])
@@ -263,7 +263,7 @@ def test_merging_keeps_the_scope_of_both_projects(index: VaultIndex, vault: Path
     assert "project" not in head(vault / "a.md")
 
 
-def test_editing_gives_the_whole_file(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
+def test_decide_edit_replaces_the_whole_file(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
     put_one_of_each(index, vault)
     file = vault / "note" / "e.md"
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
@@ -279,7 +279,7 @@ def test_editing_gives_the_whole_file(index: VaultIndex, vault: Path, tmp_path: 
     agree(tmp_path)
 
 
-def test_an_edit_that_would_lose_something_is_refused(index: VaultIndex, vault: Path) -> None:
+def test_decide_edit_refuses_a_loss(index: VaultIndex, vault: Path) -> None:
     put_one_of_each(index, vault)
     before = (vault / "note" / "e.md").read_bytes()
     for text, message in [
@@ -294,7 +294,7 @@ def test_an_edit_that_would_lose_something_is_refused(index: VaultIndex, vault: 
     assert (vault / "note" / "e.md").read_bytes() == before
 
 
-def test_a_kept_item_comes_up_again_when_it_changes(index: VaultIndex, vault: Path) -> None:
+def test_decide_keep_hides_an_item_until_it_changes(index: VaultIndex, vault: Path) -> None:
     put_one_of_each(index, vault)
     for item in EACH[2:]:
         [shown] = index.review(reason=item[0]).results
@@ -322,7 +322,7 @@ REFUSED: list[tuple[str, list[int], dict[str, Any], str]] = [
 ]
 
 
-def test_decide_refuses_what_makes_no_sense(index: VaultIndex, vault: Path) -> None:
+def test_decide_refuses_invalid_actions(index: VaultIndex, vault: Path) -> None:
     put_one_of_each(index, vault)
     for action, refs, more, message in REFUSED:
         with pytest.raises(UsageError, match=message):
@@ -330,7 +330,7 @@ def test_decide_refuses_what_makes_no_sense(index: VaultIndex, vault: Path) -> N
     assert listed(index.review()) == EACH
 
 
-def test_a_superseded_memory_supersedes_nothing(index: VaultIndex, vault: Path) -> None:
+def test_decide_merge_refuses_a_superseded_memory(index: VaultIndex, vault: Path) -> None:
     put(index, vault, a=memory(1, "One.", superseded_by=uid(9)), b=memory(2, "Two."))
     with pytest.raises(UsageError, match="is superseded by"):
         index.decide("merge", [uid(1), uid(2)])
@@ -342,7 +342,7 @@ DECISIONS = [
 ]  # fmt: skip
 
 
-def test_each_decision_is_one_change_to_undo(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
+def test_decide_makes_one_change_to_undo(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
     put_one_of_each(index, vault)
     before = {file: file.read_bytes() for file in vault.rglob("*.md")}
     for action, numbers in DECISIONS:
@@ -350,7 +350,7 @@ def test_each_decision_is_one_change_to_undo(index: VaultIndex, vault: Path, tmp
         done = index.decide(action, [uid(number) for number in numbers], text=text)
         assert done.change
         assert listed(index.review()) != EACH, action
-        index.add("The ferry runs daily.", path="note/z")  # by somebody else, in the meantime
+        index.add("The ferry runs daily.", path="note/z")  # by another client, in the meantime
         assert {one.id for one in index.undo(change=done.change).results} == {uid(number) for number in numbers}
         (vault / "note" / "z.md").unlink()
         index.sync()
@@ -361,7 +361,7 @@ def test_each_decision_is_one_change_to_undo(index: VaultIndex, vault: Path, tmp
     agree(tmp_path)
 
 
-def test_a_decision_on_another_vault_is_not_taken_back(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
+def test_undo_ignores_a_decision_on_another_vault(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     add_source(index.home, "work", str(tmp_path / "work"), {})
     index._runtime.reload()

@@ -1,4 +1,4 @@
-"""Editors that fail in a review on a terminal: nothing changes."""
+"""A review on a terminal changes nothing when the editor fails."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ EDITORS = {
     'rm "$1"; rm "$0"': "cannot be read",
     "is not there": "cannot be started",
 }
-"""What an editor does to the file `$1`, and what the review says of it."""
+"""The effect of an editor on the file `$1`, and the message of the review."""
 
 
 def test_review_changes_nothing_after_a_failed_edit(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which memories an addition or a change names as being of its subject, with the real model and without one."""
+"""Related memories that an addition or a change names, with the real model and without one."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ TEXTS = {
     "local": [
         (STAGING, None, None), ("You need the VPN to get to the staging server", STAGING, "duplicate"),
         (BACKUP, None, None), (AT_TWO, BACKUP, "duplicate"),
-        (BACKUP.replace("2", "4"), AT_TWO, "contradiction"),  # of two that are near, the newer one probably holds
+        (BACKUP.replace("2", "4"), AT_TWO, "contradiction"),  # of two related ones, the newer probably holds
         ("The user prefers tabs over spaces in Go code", None, None),
         (TOMATOES, None, None), ("成都的火锅很辣，记得点酸梅汤", None, None),
     ],
@@ -27,7 +27,7 @@ TEXTS = {
         (TOMATOES, None, None), ("阳台的番茄需要每天浇水", TOMATOES, "duplicate"),
     ],
 }  # fmt: skip
-"""Texts that are added one after another, by provider, the earlier text that each is nearest to, and its relation."""
+"""Texts that are added in turn, by provider; for each, the nearest earlier text and its relation."""
 
 
 @pytest.mark.parametrize("provider", TEXTS)
@@ -41,7 +41,7 @@ def test_add_names_the_nearest_memory_of_the_same_subject(tmp_path: Path, provid
             ids[text] = stored.id
 
 
-def test_update_refuses_what_another_memory_says(tmp_path: Path) -> None:
+def test_update_refuses_the_text_of_another_memory(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         one, other = index.add("Boxes are counted."), index.add("Crates are weighed.")
         with pytest.raises(ConflictError, match=re.escape(f"{one.path} says the same already")) as caught:
@@ -52,7 +52,7 @@ def test_update_refuses_what_another_memory_says(tmp_path: Path) -> None:
         index.update(other.id, content="Boxes are counted.", supersedes=one.id)
 
 
-def test_add_and_update_ask_about_the_nearest_memory_that_counts(tmp_path: Path) -> None:
+def test_add_and_update_skip_inactive_memories_as_nearest(tmp_path: Path) -> None:
     old, new = "Builds run on Jenkins, in the server room.", "Builds run on Earthly, in the server room."
     with opened(tmp_path) as index:
         write(tmp_path / "vault", {"80-memory/expired.md": f"---\nexpires: 2020-01-01\n---\n{old}\n"})

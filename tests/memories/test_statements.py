@@ -10,18 +10,18 @@ from vault_index.memories.capture.statements import PASTED, statements
 EXAMPLES = tomllib.loads((Path(__file__).parent / "statements.toml").read_text("utf-8"))
 
 
-def test_statements_are_told_from_what_only_sounds_like_one() -> None:
+def test_statements_differ_from_texts_that_sound_alike() -> None:
     assert [message for message in EXAMPLES["kept"] if len(statements(message)) != 1] == []
     assert [message for message in EXAMPLES["passed_over"] if statements(message)] == []
 
 
-def test_statements_are_found_in_messages_that_nothing_was_tuned_on() -> None:
+def test_statements_of_held_out_messages_are_found() -> None:
     """Precision is at least 0.90 and recall 0.65."""
     assert sum(bool(statements(message)) for message in EXAMPLES["held_out_kept"]) >= 26
     assert sum(bool(statements(message)) for message in EXAMPLES["held_out_passed_over"]) <= 3
 
 
-def test_the_sentence_is_kept_as_it_was_written_with_its_line_and_type() -> None:
+def test_statements_keep_sentence_line_and_type() -> None:
     message = (
         "The build is broken. Ok, we decided to use **WAL mode** in `store.py`. Can you fix it?\r\n"
         "\r\n"
@@ -37,7 +37,7 @@ def test_the_sentence_is_kept_as_it_was_written_with_its_line_and_type() -> None
     )
 
 
-def test_a_sentence_may_be_wrapped_and_short_lines_stand_alone() -> None:
+def test_statements_may_be_wrapped_and_short_lines_stand_alone() -> None:
     message = (
         "After a long meeting about how to store our embeddings, we all\n"
         "agreed to keep them in a file\n"
@@ -49,17 +49,17 @@ def test_a_sentence_may_be_wrapped_and_short_lines_stand_alone() -> None:
     ]
 
 
-def test_the_same_statement_twice_is_one() -> None:
+def test_statements_are_unique() -> None:
     assert len(statements("Never force push.\n\nnever force push.")) == 1
 
 
-def test_a_pasted_document_is_not_what_the_user_says() -> None:
+def test_statements_ignore_a_pasted_document() -> None:
     rule = "Always run the tests.\n\n"
     assert statements(rule)
     assert statements(rule + "x" * PASTED) == ()
 
 
-def test_tags_and_expiry_are_inferred_as_of_marked_ones() -> None:
+def test_statements_get_tags_and_expiry_like_marked_text() -> None:
     (stated,) = statements("We decided to pin docker until March 2027.")
     described = inferred(stated, now=datetime(2026, 11, 21).astimezone(), tag_words=tag_words())
     assert described.tags == ("docker",)
@@ -72,7 +72,7 @@ WORDS = st.sampled_from(
 
 
 @given(st.text(max_size=80) | st.lists(WORDS, max_size=20).map("".join))
-def test_any_message_is_read_and_what_is_kept_stands_in_it(message: str) -> None:
+def test_statements_of_any_message_stand_in_it(message: str) -> None:
     for stated in statements(message):
         assert 1 <= stated.line <= message.count("\n") + message.count("\r") + 1
         assert stated.text == stated.text.strip() != ""

@@ -1,4 +1,4 @@
-"""What a memory is called: by the title that it was given, else by its text, made anew whenever that is read."""
+"""The title of a memory: the given one, else derived from its text on every read."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ updated: 2026-11-21T10:00:00+00:00
 Deploys run on Tuesday mornings.
 """
 PLACE = "80-memory/note/2026-11-21-deploys-run-on-tuesday-mornings.md"
-"""A memory as earlier versions wrote it, and where."""
+"""A memory written by an earlier version, and its path."""
 
 
 def titles(index: VaultIndex) -> list[str]:
@@ -26,13 +26,13 @@ def titles(index: VaultIndex) -> list[str]:
 
 
 def name_part(index: VaultIndex, query: str, path: str) -> float:
-    """What being called so adds to the score of a document."""
+    """The part of a document's score that comes from its name."""
     hit = next(hit for hit in index.search(query, mode="text", explain=True).results if hit.path == path)
     assert hit.explain is not None
     return hit.explain.parts["path"]
 
 
-def test_a_derived_title_follows_the_text(index: VaultIndex, vault: Path) -> None:
+def test_title_derived_follows_the_text(index: VaultIndex, vault: Path) -> None:
     stored = index.add("Deploys run on Tuesday mornings")
     assert "title" not in head(vault / stored.path)
     index.update(stored.id, content="Builds use bazel seven")
@@ -43,7 +43,7 @@ def test_a_derived_title_follows_the_text(index: VaultIndex, vault: Path) -> Non
     assert index.add("Deploys run on Tuesday mornings").created
 
 
-def test_a_given_title_stays_until_it_is_removed(index: VaultIndex, vault: Path) -> None:
+def test_title_given_stays_until_it_is_removed(index: VaultIndex, vault: Path) -> None:
     stored = index.add("Deploys run on Tuesday mornings", title="Release calendar")
     index.update(stored.id, content="Builds use bazel seven")
     assert titles(index) == ["Release calendar"]
@@ -54,7 +54,7 @@ def test_a_given_title_stays_until_it_is_removed(index: VaultIndex, vault: Path)
     assert head(vault / stored.path)["title"] == "Build tools"
 
 
-def test_a_title_equal_to_the_first_sentence_is_not_stored(index: VaultIndex, vault: Path) -> None:
+def test_title_equal_to_the_first_sentence_is_not_stored(index: VaultIndex, vault: Path) -> None:
     stored = index.add("Deploys run on Tuesday mornings.", title="Deploys run on Tuesday mornings")
     assert "title" not in head(vault / stored.path)
     assert index.add("Deploys run on Tuesday mornings.").duplicate_of == stored.id
@@ -65,7 +65,7 @@ def test_a_title_equal_to_the_first_sentence_is_not_stored(index: VaultIndex, va
     assert "title" not in head(vault / with_head.path)
 
 
-def test_a_derived_title_of_an_earlier_version_counts_as_derived(index: VaultIndex, vault: Path) -> None:
+def test_title_derived_by_an_earlier_version_counts_as_derived(index: VaultIndex, vault: Path) -> None:
     write(
         vault, {PLACE: BEFORE, "80-memory/note/other.md": BEFORE.replace(ID, OTHER).replace("title: D", "title: Our d")}
     )
@@ -80,7 +80,7 @@ def test_a_derived_title_of_an_earlier_version_counts_as_derived(index: VaultInd
     assert sorted(titles(index)) == ["Builds use bazel seven", "Our deploys run on Tuesday mornings"]
 
 
-def test_derived_titles_and_names_add_no_score(tmp_path: Path) -> None:
+def test_title_and_name_that_are_derived_add_no_score(tmp_path: Path) -> None:
     given = BEFORE.replace("title: D", "title: Our d").replace(ID, OTHER).replace("mornings.", "mornings, at nine.")
     notes = {PLACE: BEFORE, "80-memory/note/by-hand.md": given, "Deploys on Tuesday.md": "They run in the mornings.\n"}
     with indexed(tmp_path, notes) as index:
@@ -95,7 +95,7 @@ def test_derived_titles_and_names_add_no_score(tmp_path: Path) -> None:
         assert name_part(index, "deploys tuesday", "Deploys on Tuesday.md") > 0
 
 
-def test_a_file_keeps_its_name_and_is_found_by_it(index: VaultIndex, vault: Path) -> None:
+def test_file_keeps_its_name_and_is_found_by_it(index: VaultIndex, vault: Path) -> None:
     stored = index.add("Deploys run on Tuesday mornings")
     stem = stored.path.rpartition("/")[2].removesuffix(".md")
     assert stem.endswith("-deploys-run-on-tuesday-mornings")

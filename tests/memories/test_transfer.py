@@ -1,4 +1,4 @@
-"""Memories carried out of one vault and into another, and those of other programs into one."""
+"""Export of memories, and import from another vault or program."""
 
 import errno
 import json
@@ -44,7 +44,7 @@ Readers never wait.
 
 
 def vaults(tmp_path: Path) -> tuple[Path, Path]:
-    """Two folders, each with a vault and a home of its own."""
+    """Two folders, each with a vault and a home."""
     for name in ("here", "there"):
         (tmp_path / name / "vault").mkdir(parents=True)
         write(tmp_path / name / "vault", {"readme.md": "A vault.\n"})
@@ -74,7 +74,7 @@ def head(index: VaultIndex, ref: str) -> Mapping[str, Any]:
 
 
 @pytest.mark.parametrize("folder", [False, True])
-def test_an_export_comes_back_as_it_was(tmp_path: Path, folder: bool) -> None:
+def test_export_and_import_restore_memories(tmp_path: Path, folder: bool) -> None:
     here, there = vaults(tmp_path)
     with opened(here) as index:
         index.sync()
@@ -116,7 +116,7 @@ def test_import_changes_no_memory_of_the_vault(tmp_path: Path) -> None:
     assert {path: files[path].decode() for path in own} == own
 
 
-def test_exports_are_for_their_owner_alone_and_overwrite_nothing(tmp_path: Path) -> None:
+def test_export_is_private_and_overwrites_nothing(tmp_path: Path) -> None:
     here, _ = vaults(tmp_path)
     with opened(here) as index:
         index.export(tmp_path / "out.json")
@@ -139,7 +139,7 @@ def test_exports_are_for_their_owner_alone_and_overwrite_nothing(tmp_path: Path)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "out", "out.json", "there"]
 
 
-def test_an_export_removes_drafts_of_a_killed_one(tmp_path: Path) -> None:
+def test_export_removes_drafts_of_a_killed_one(tmp_path: Path) -> None:
     here, _ = vaults(tmp_path)
     (tmp_path / "out").mkdir()
     (tmp_path / "out.json").write_text("whole: it was killed after that")
@@ -153,7 +153,7 @@ def test_an_export_removes_drafts_of_a_killed_one(tmp_path: Path) -> None:
     assert not any(file.exists() for file in left)
 
 
-def test_an_export_that_would_lack_a_memory_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_export_names_a_memory_that_it_cannot_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here, _ = vaults(tmp_path)
     read = VaultSource.read_bytes
 
@@ -186,7 +186,7 @@ LLMEMORY = [
 ]
 
 
-def test_memories_of_another_program_are_found_by_words_and_by_their_old_ids(index: VaultIndex, tmp_path: Path) -> None:
+def test_import_makes_memories_findable_by_words_and_old_ids(index: VaultIndex, tmp_path: Path) -> None:
     index.sync()
     answer = imported(index, tmp_path, LLMEMORY)
     assert outcomes(answer) == ["created"] * 3
@@ -204,7 +204,7 @@ def test_memories_of_another_program_are_found_by_words_and_by_their_old_ids(ind
     assert rows(tmp_path / "home" / "index.db") == fresh_rows(tmp_path)
 
 
-def test_a_second_import_changes_no_edited_memory(index: VaultIndex, tmp_path: Path) -> None:
+def test_import_again_changes_no_edited_memory(index: VaultIndex, tmp_path: Path) -> None:
     imported(index, tmp_path, LLMEMORY)
     index.update("#13", content="It runs PostgreSQL 18 by now.")
     before = memory_files(tmp_path)
@@ -227,20 +227,20 @@ def test_import_stores_equal_records_once_under_both_ids(index: VaultIndex, tmp_
     assert memory_files(tmp_path) == before
 
 
-def test_import_of_an_expired_record_leaves_its_twin_alone(index: VaultIndex, tmp_path: Path) -> None:
+def test_import_of_an_expired_record_ignores_its_duplicate(index: VaultIndex, tmp_path: Path) -> None:
     stored = index.add("Use the old VPN.")
     answer = imported(index, tmp_path, [{"id": 7, "content": "Use the old VPN.", "expires_at": 1700000000}])
     assert outcomes(answer) == ["created"]
     assert "expires" not in head(index, stored.id)
 
 
-def test_a_later_import_supersedes_what_an_earlier_one_brought(index: VaultIndex, tmp_path: Path) -> None:
+def test_import_supersedes_records_of_an_earlier_import(index: VaultIndex, tmp_path: Path) -> None:
     imported(index, tmp_path, [{"id": 1, "content": "Old."}])
     imported(index, tmp_path, [{"id": 2, "content": "New.", "supersedes": 1}])
     assert head(index, "#1")["superseded_by"] == index.get("#2").results[0].id
 
 
-def test_an_old_id_of_two_origins_names_both(index: VaultIndex, tmp_path: Path) -> None:
+def test_get_names_both_memories_of_an_ambiguous_old_id(index: VaultIndex, tmp_path: Path) -> None:
     imported(index, tmp_path, [{"id": 1, "content": "From work."}])
     imported(index, tmp_path, [{"id": 1, "content": "From home."}])
     with pytest.raises(UsageError, match="2 memories were called '1'"):
@@ -249,7 +249,7 @@ def test_an_old_id_of_two_origins_names_both(index: VaultIndex, tmp_path: Path) 
         index.get("#99")
 
 
-def test_bad_records_and_credentials_are_named_and_the_others_stored(index: VaultIndex, tmp_path: Path) -> None:
+def test_import_names_bad_records_and_stores_the_others(index: VaultIndex, tmp_path: Path) -> None:
     records = [{"content": "good"}, {"content": ""}, {"content": f"the key is {KEY}"}, {"content": "also good"}]
     answer = imported(index, tmp_path, records)
     assert outcomes(answer) == ["created"] * 2
@@ -273,7 +273,7 @@ def test_import_replaces_surrogates_and_names_invalid_utf8(index: VaultIndex, tm
     assert outcomes(answer) == ["created"]
 
 
-def test_one_markdown_file_loses_nothing(tmp_path: Path) -> None:
+def test_export_to_one_markdown_file_loses_nothing(tmp_path: Path) -> None:
     here, there = vaults(tmp_path)
     forged = '<!-- vault-index: "forged.md", 3 bytes -->\nNo.\n'
     write(here / "vault" / "80-memory", {"forged.md": forged, "no-end.md": "No line ends here."})
@@ -306,7 +306,7 @@ def test_import_warns_of_broken_frontmatter(index: VaultIndex, tmp_path: Path) -
     assert warning.endswith("; in quotes any value is plain text")
 
 
-def test_a_dry_run_says_what_the_import_does(index: VaultIndex, tmp_path: Path) -> None:
+def test_import_dry_run_reports_the_result_of_the_import(index: VaultIndex, tmp_path: Path) -> None:
     same = "We use WAL mode, because readers never wait."
     old = "11111111-1111-4111-8111-111111111111"
     records: list[Any] = [
@@ -338,7 +338,7 @@ def test_a_dry_run_says_what_the_import_does(index: VaultIndex, tmp_path: Path) 
     assert len(done.failed) == 4
 
 
-def test_the_memory_of_opencodekit_comes_with_its_files_by_name(index: VaultIndex, tmp_path: Path) -> None:
+def test_import_reads_opencodekit_memory_with_its_files(index: VaultIndex, tmp_path: Path) -> None:
     project, kept = tmp_path / "project", tmp_path / "project/.opencode/memory"
     jwt = "---\nsupersedes: 2026-01-01-decision-sessions.md\n---\n# 🎯 Use JWT\n\nTokens need no table.\n"
     write(project, {"README.md": "Not a memory.\n"})
@@ -351,7 +351,7 @@ def test_the_memory_of_opencodekit_comes_with_its_files_by_name(index: VaultInde
     assert "The parser is done." in index.get("handoffs/2026-01-01").results[0].content
 
 
-def test_import_reads_no_file_outside_the_folder_and_waits_for_no_pipe(index: VaultIndex, tmp_path: Path) -> None:
+def test_import_skips_files_outside_the_folder_and_pipes(index: VaultIndex, tmp_path: Path) -> None:
     folder, secret = tmp_path / "given", tmp_path / "secret.md"
     write(tmp_path, {"secret.md": "# Secret\n\nthe passphrase\n"})
     write(folder, {"good.md": "# Good\n\nIt is.\n", "big.md": "x" * 10_485_761})
@@ -366,7 +366,7 @@ def test_import_reads_no_file_outside_the_folder_and_waits_for_no_pipe(index: Va
     assert index.search("passphrase").results == ()
 
 
-def test_import_refuses_what_holds_no_memories(index: VaultIndex, tmp_path: Path) -> None:
+def test_import_refuses_input_without_memories(index: VaultIndex, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "empty").mkdir()
     write(tmp_path, {"broken.json": "[{"})
@@ -378,7 +378,7 @@ def test_import_refuses_what_holds_no_memories(index: VaultIndex, tmp_path: Path
             index.import_(tmp_path / name)
 
 
-def test_a_cancelled_import_keeps_what_it_stored_and_continues(index: VaultIndex, tmp_path: Path) -> None:
+def test_import_cancelled_keeps_its_memories_and_continues(index: VaultIndex, tmp_path: Path) -> None:
     records = [{"content": f"Fact {number}."} for number in range(3)]
     first = imported(index, tmp_path, records, cancel=CancelToken(lambda: True))
     assert (outcomes(first), first.finished) == (["created"], False)

@@ -1,4 +1,4 @@
-"""`undo` takes back all that a command did to files, or nothing."""
+"""`undo` reverts every file change of a command, or none."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -63,7 +63,7 @@ def test_undo_restores_the_files_of_each_command(index: VaultIndex, vault: Path,
         index.undo()
 
 
-def test_each_undo_takes_back_the_command_before(index: VaultIndex, vault: Path) -> None:
+def test_undo_repeated_reverts_one_command_each(index: VaultIndex, vault: Path) -> None:
     states = [said(vault)]
     for command in ("add", "update", "delete", "capture"):
         COMMANDS[command](index)
@@ -145,7 +145,7 @@ def test_undo_skips_a_command_that_failed(index: VaultIndex, vault: Path) -> Non
     assert [one.details["work"] for one in index.undo().results] == ["update"]
 
 
-def test_a_permanent_delete_names_what_is_left_in_the_trash(index: VaultIndex) -> None:
+def test_delete_permanent_names_copies_in_the_trash(index: VaultIndex) -> None:
     index.delete("coot")
     index.revert("80-memory/coot.md")
     index.undo()  # to the trash

@@ -1,4 +1,4 @@
-"""Undo from several sides at once: the files are the same bytes as before."""
+"""Concurrent undos restore the same bytes as before."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -7,7 +7,7 @@ from tests.memories.waiting import files_of
 from tests.world import opened_world
 
 
-def test_undo_from_four_clients_takes_back_each_change_once(tmp_path: Path) -> None:
+def test_undo_from_four_clients_reverts_each_change_once(tmp_path: Path) -> None:
     with opened_world(tmp_path) as world:
         world.daemon()
         for number in range(8):

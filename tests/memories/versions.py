@@ -1,4 +1,4 @@
-"""Versions of memories, read from `state.db` without the program that wrote it, and commits."""
+"""Versions of memories, read from `state.db` without our code, and commits."""
 
 import os
 import re
@@ -13,11 +13,11 @@ import apsw
 from tests.api.vaults import write
 
 _APART = 1500
-"""Bytes between the runs that are looked for, so that a page of a database holds two of them."""
+"""Distance in bytes between the searched runs, so that a database page holds two of them."""
 
 
 def blobs_in(state_db: Path) -> Iterator[bytes]:
-    """Yield every value of every row, also unpacked."""
+    """Yield every value of every row, raw and unpacked."""
     if not state_db.exists():
         return
     with closing(apsw.Connection(str(state_db))) as connection:
@@ -37,7 +37,7 @@ def said_in(state_db: Path) -> Iterator[str]:
 
 
 def traces_of(secret: bytes, texts: Iterable[bytes], folder: Path) -> list[str]:
-    """Return the files that hold a secret, or a run of bytes of a packed text that holds it, even in a free page."""
+    """Return the files that hold a secret, or bytes of a packed text with it, even in a free page."""
     packed = {zlib.compress(text, level) for text in texts for level in range(1, 10)}
     runs = {one[at : at + 24] for one in packed for at in range(16, len(one) - 32, _APART)}
     found = set()
@@ -50,7 +50,7 @@ def traces_of(secret: bytes, texts: Iterable[bytes], folder: Path) -> list[str]:
 
 
 def _unpacked(data: bytes) -> Iterator[bytes]:
-    """Yield what each place of a file unpacks to, up to the first damage."""
+    """Yield the unpacked data of each place of a file, up to the first damage."""
     for header in re.finditer(rb"\x78[\x01\x5e\x9c\xda]", data):
         unpacking, text = zlib.decompressobj(), b""
         with suppress(zlib.error):
@@ -60,7 +60,7 @@ def _unpacked(data: bytes) -> Iterator[bytes]:
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git as Ann, without the settings of this machine; return what it prints."""
+    """Run git as Ann, without the settings of this machine; return its output."""
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     identity = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "core.fsmonitor=false")
     command = ["git", "-C", str(folder), *identity, *arguments]

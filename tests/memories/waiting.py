@@ -1,4 +1,4 @@
-"""Homes that can be copied, texts in which half a text is noticed, and the files of a vault."""
+"""Homes that can be copied, texts that reveal a partial write, and the files of a vault."""
 
 import random
 import re
@@ -11,7 +11,7 @@ from vault_index.api import dispatch
 from vault_index.errors import ConflictError, NotFoundError
 
 Ask = Callable[..., dict[str, Any]]
-"""Calls a method with its parameters: of an index, or of a daemon."""
+"""Calls a method with its parameters, of an index or of a daemon."""
 
 _SYLLABLES = (
     "ba be bi bo da de do fa fe ga go ka ke ko la le lo ma me mo na ne no pa po ra re ro sa se so ta te to va vo"
@@ -30,7 +30,7 @@ def here(folder: Path) -> Ask:
 
 
 def new_home(folder: Path) -> Path:
-    """Make an empty vault and a home that can be copied elsewhere together; return the vault."""
+    """Make an empty vault and a home that can be copied together; return the vault."""
     (folder / "vault").mkdir(parents=True)
     (folder / "home").mkdir(mode=0o700)
     (folder / "home/config.toml").write_text('[sources.vault]\npath = "../vault"\n[embedding]\nprovider = "none"\n')
@@ -38,7 +38,7 @@ def new_home(folder: Path) -> Path:
 
 
 class Author:
-    """Writes sentences that have little in common, the same each time."""
+    """Writes sentences with little in common, the same each time."""
 
     def __init__(self) -> None:
         self.random = random.Random(1)
@@ -49,18 +49,18 @@ class Author:
         return " ".join("".join(self.random.choices(syllables, k=3)) for _ in range(9))
 
     def marked(self, text: str) -> str:
-        """Return the text between two words of its own, so that half a text is noticed."""
+        """Return the text between two unique words, which reveal a partial write."""
         self.number += 1
         return f"x{self.number:04} {text} end{self.number:04}."
 
 
 def marks(text: str) -> set[str]:
-    """Return the first words of the memories that a text holds."""
+    """Return the first words of the memories in a text."""
     return set(_MARK.findall(text))
 
 
 def is_whole(data: bytes) -> bool:
-    """Whether it has a frontmatter, and the last word of each text that begins in it."""
+    """Return whether it has a frontmatter, and the last word of each text that begins in it."""
     text = data.decode()
     return text.startswith("---\n") and "\n---\n" in text and all(f"end{one}." in text for one in marks(text))
 
@@ -77,12 +77,12 @@ def all_files(vault: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def is_draft(path: str) -> bool:
-    """Whether it is a temporary file of a write."""
+    """Return whether it is the temporary file of a write."""
     return Path(path).name.startswith(".vault-index-")
 
 
 def undo_what_can_be(ask: Ask) -> int:
-    """Undo changes up to one whose files were changed since; return how many."""
+    """Undo changes up to one whose files changed later; return how many."""
     for number in range(400):
         try:
             ask("undo")

@@ -1,4 +1,4 @@
-"""Sessions as files in a vault: readable there, indexed once, and their reader's as much as ours."""
+"""Sessions as files in a vault: readable, indexed once, and editable by their reader."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ A = "sessions/2026-11-18 A session.md"
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Files are named by the day in the local time zone."""
+    """File names use the day in the local time zone."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield
@@ -53,7 +53,7 @@ def sessions(index: VaultIndex) -> list[str]:
     return sorted(found.path for found in index.list(kind="session").results)
 
 
-def test_real_sessions_are_notes_by_day_and_title(tmp_path: Path) -> None:
+def test_mirror_writes_sessions_as_notes_by_day_and_title(tmp_path: Path) -> None:
     (tmp_path / "opencode").mkdir()
     shutil.copy(FIXTURES / "opencode.db", tmp_path / "opencode")
     with opened(tmp_path) as index:
@@ -81,7 +81,7 @@ def test_real_sessions_are_notes_by_day_and_title(tmp_path: Path) -> None:
         assert (index.sync().changed, files(tmp_path)) == (0, found)
 
 
-def test_switching_over_keeps_ids_and_vectors(client: Client, tmp_path: Path) -> None:
+def test_mirror_switched_on_keeps_ids_and_vectors(client: Client, tmp_path: Path) -> None:
     client.begin("A heron at the lake")
     with open_index(tmp_path, provider="local") as index:
         index.sync()
@@ -92,7 +92,7 @@ def test_switching_over_keeps_ids_and_vectors(client: Client, tmp_path: Path) ->
     assert (after.id, after.path, report.embedded) == (before.id, A, 0)
 
 
-def test_a_new_turn_is_added_and_what_opencode_deletes_stays(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
+def test_mirror_adds_a_new_turn_and_keeps_a_deleted_session(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
     client.assistant("It is an egret")
     report = heron.sync([client.path])
     assert (report.changed, report.added) == (1, 0)
@@ -103,7 +103,7 @@ def test_a_new_turn_is_added_and_what_opencode_deletes_stays(heron: VaultIndex, 
     assert sessions(heron) == list(files(tmp_path)) == [A]
 
 
-def test_a_deleted_file_stays_deleted_until_it_is_put_back(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
+def test_mirror_keeps_a_deleted_file_deleted_until_restored(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
     client.session("ses_b", "Another")
     client.user("Hello", session="ses_b")
     heron.sync()
@@ -116,12 +116,12 @@ def test_a_deleted_file_stays_deleted_until_it_is_put_back(heron: VaultIndex, cl
     heron.sync()
     assert sessions(heron) == [A, "sessions/2026-11-18 Another.md"]
     assert "It is an egret" in files(tmp_path)[A]
-    shutil.rmtree(tmp_path / "vault/sessions")  # a folder that is gone as a whole is written anew
+    shutil.rmtree(tmp_path / "vault/sessions")  # a folder deleted as a whole is written again
     heron.sync()
     assert sessions(heron) == list(files(tmp_path)) == [A, "sessions/2026-11-18 Another.md"]
 
 
-def test_an_unmounted_vault_forgets_nothing(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
+def test_mirror_forgets_nothing_of_an_unmounted_vault(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
     (tmp_path / "vault").rename(tmp_path / "unmounted")
     assert [problem.code for problem in heron.sync().problems] == ["source_vanished"]
     assert sessions(heron) == [A]
@@ -131,7 +131,7 @@ def test_an_unmounted_vault_forgets_nothing(heron: VaultIndex, client: Client, t
     assert "It is an egret" in files(tmp_path)[A]
 
 
-def test_a_moved_file_goes_on_under_its_name(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
+def test_mirror_continues_a_moved_file(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
     (tmp_path / "vault/sessions/birds").mkdir()
     (tmp_path / "vault" / A).rename(tmp_path / "vault/sessions/birds/Herons.md")
     client.assistant("It is an egret")
@@ -140,7 +140,7 @@ def test_a_moved_file_goes_on_under_its_name(heron: VaultIndex, client: Client, 
     assert "egret" in files(tmp_path)["sessions/birds/Herons.md"]
 
 
-def test_only_a_first_title_names_a_file(client: Client, tmp_path: Path) -> None:
+def test_mirror_names_a_file_by_its_first_title(client: Client, tmp_path: Path) -> None:
     client.session(title="New session - 2026-11-18T11:06:41.000Z")
     client.user("A heron at the lake")
     client.session("ses_c", "Look it up (@general subagent)", parent_id="ses_a")
@@ -160,7 +160,7 @@ def test_only_a_first_title_names_a_file(client: Client, tmp_path: Path) -> None
         assert [found.title for found in index.list(path=named[0]).results] == ["Egrets"]
 
 
-def test_sessions_of_one_title_have_files_of_their_own(client: Client, tmp_path: Path) -> None:
+def test_mirror_numbers_files_of_equal_titles(client: Client, tmp_path: Path) -> None:
     write(tmp_path / "vault", {A: "A note of mine.\n"})
     for name in ("ses_a", "ses_b"):
         client.session(name)
@@ -172,7 +172,7 @@ def test_sessions_of_one_title_have_files_of_their_own(client: Client, tmp_path:
         assert [found.kind for found in index.list(path=A).results] == ["note"]
 
 
-def test_what_was_written_into_a_file_is_kept(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
+def test_mirror_keeps_the_edits_of_a_file(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
     file = tmp_path / "vault" / A
     mine = file.read_text("utf-8").replace("\nturns: 1\n", "\nturns: 1\ntags: [birds]\n") + "\nI saw it, too.\n"
     file.write_text(mine, "utf-8")
@@ -184,14 +184,14 @@ def test_what_was_written_into_a_file_is_kept(heron: VaultIndex, client: Client,
     assert text.count("It is an egret") == text.count("Are you sure?") == 1
     assert heron.status().problems == ()
     assert [hit.path for hit in heron.search("sure kind:session tag:birds").results] == [A]
-    file.write_text(text.partition("\n## User · ")[0], "utf-8")  # what was taken out of it does not come back
+    file.write_text(text.partition("\n## User · ")[0], "utf-8")  # removed text does not return
     client.user("It flew away")
     heron.sync()
     text = file.read_text("utf-8")
     assert [said in text for said in ("It is an egret", "Are you sure?", "It flew away")] == [False, False, True]
 
 
-def test_a_changed_file_whose_session_was_taken_back_is_left_alone_and_named(client: Client, tmp_path: Path) -> None:
+def test_mirror_names_an_edited_file_of_a_rewound_session(client: Client, tmp_path: Path) -> None:
     client.begin("A heron at the lake")
     last = client.user("Or an egret")
     with opened(tmp_path) as index:
@@ -207,7 +207,7 @@ def test_a_changed_file_whose_session_was_taken_back_is_left_alone_and_named(cli
             (problem,) = index.status().problems
             assert problem.message.startswith(f"{A}: both file and session changed")
             assert "`session:`" in problem.hint
-        file.write_text(mine.replace('session: "ses_a"\n', ""), "utf-8")  # it is a note of its own from now on
+        file.write_text(mine.replace('session: "ses_a"\n', ""), "utf-8")  # from now on it is an independent note
         client.user("Or a crane")
         index.sync()
         assert file.read_text("utf-8") == mine.replace('session: "ses_a"\n', "")
@@ -216,7 +216,7 @@ def test_a_changed_file_whose_session_was_taken_back_is_left_alone_and_named(cli
         assert index.status().problems == ()
 
 
-def test_a_lost_state_makes_no_copies(client: Client, tmp_path: Path) -> None:
+def test_mirror_makes_no_copies_after_a_lost_state(client: Client, tmp_path: Path) -> None:
     client.begin("A heron at the lake")
     with opened(tmp_path) as index:
         index.sync()
@@ -233,9 +233,7 @@ def test_a_lost_state_makes_no_copies(client: Client, tmp_path: Path) -> None:
         assert index.status().problems == ()
 
 
-def test_a_file_that_was_written_before_a_kill_gets_no_turn_twice(
-    heron: VaultIndex, client: Client, tmp_path: Path
-) -> None:
+def test_mirror_adds_no_turn_twice_after_a_kill(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
     state = State(heron.home.state_db)
     before = state.mirrored()["ses_a"]
     client.assistant("It is an egret")
@@ -255,7 +253,7 @@ def test_settings_refuse_folders_that_cannot_hold_sessions(client: Client, tmp_p
                 set_value(find_home(tmp_path / "home"), "sessions.mirror", folder)
 
 
-def test_a_folder_that_leads_out_of_the_vault_is_named_and_the_notes_are_found(client: Client, tmp_path: Path) -> None:
+def test_mirror_names_a_folder_that_leads_out_of_the_vault(client: Client, tmp_path: Path) -> None:
     client.begin("A heron at the lake")
     (tmp_path / "outside").mkdir()
     (tmp_path / "vault").mkdir()
@@ -268,7 +266,7 @@ def test_a_folder_that_leads_out_of_the_vault_is_named_and_the_notes_are_found(c
     assert list((tmp_path / "outside").iterdir()) == []
 
 
-def test_sessions_that_a_cancelled_sync_left_are_written_by_the_next(tmp_path: Path) -> None:
+def test_mirror_writes_sessions_left_by_a_cancelled_sync(tmp_path: Path) -> None:
     (tmp_path / "opencode").mkdir()
     shutil.copy(FIXTURES / "opencode.db", tmp_path / "opencode")
     with opened(tmp_path) as index:
@@ -281,7 +279,7 @@ def test_sessions_that_a_cancelled_sync_left_are_written_by_the_next(tmp_path: P
         assert sessions(index) == list(files(tmp_path))
 
 
-def test_links_and_pipes_in_the_folder_are_passed_over(client: Client, tmp_path: Path) -> None:
+def test_mirror_ignores_links_and_pipes_in_its_folder(client: Client, tmp_path: Path) -> None:
     outside = tmp_path / "outside.md"
     outside.write_text("---\nsession: ses_a\n---\n", "utf-8")
     client.begin("A heron at the lake")

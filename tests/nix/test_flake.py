@@ -1,4 +1,4 @@
-"""The flake and its home-manager module, evaluated by Nix against small stand-ins for nixpkgs and home-manager."""
+"""The flake and its home-manager module, evaluated by Nix against stubs of nixpkgs and home-manager."""
 
 import json
 import re
@@ -29,7 +29,7 @@ evaluate = cast(Callable[[str], Any], TOOL["evaluate"])
 
 
 def home(given: str, system: str = "x86_64-linux", what: str = "config") -> Any:
-    """What home-manager would make of `services.vault-index = given`."""
+    """The result of home-manager for `services.vault-index = given`."""
     return evaluate(f'(home {{ system = "{system}"; given = {given}; }}).{what}')
 
 
@@ -57,11 +57,11 @@ def directives(text: str) -> set[str]:
 
 
 def named(requirements: list[str]) -> set[str]:
-    """As nixpkgs calls them."""
+    """Names as in nixpkgs."""
     return {re.split(r"[^A-Za-z0-9._-]", requirement)[0].lower() for requirement in requirements}
 
 
-def test_each_system_has_the_program_with_all_it_needs() -> None:
+def test_flake_packages_the_program_with_its_dependencies_per_system() -> None:
     packages = evaluate("builtins.mapAttrs (system: all: all.default.told) outputs.packages")
     wanted = named(PROJECT["dependencies"])
     version = runpy.run_path(str(ROOT / "vault_index" / "version.py"))["__version__"]
@@ -72,7 +72,7 @@ def test_each_system_has_the_program_with_all_it_needs() -> None:
         assert {re.sub(r".*/0-", "", one) for one in told["dependencies"]} == wanted
 
 
-def test_apps_shells_and_checks_are_there() -> None:
+def test_flake_has_apps_shells_and_checks() -> None:
     names = "builtins.mapAttrs (system: all: builtins.attrNames all)"
     assert evaluate("outputs.apps.x86_64-linux.default.program") == PROGRAM
     assert evaluate("outputs.checks.x86_64-linux.tests.told.doCheck") is True
@@ -84,7 +84,7 @@ def test_apps_shells_and_checks_are_there() -> None:
     }
 
 
-def test_the_shell_has_what_work_on_the_program_needs() -> None:
+def test_flake_shell_has_the_development_dependencies() -> None:
     ruff, python = (
         evaluate(f"(builtins.elemAt outputs.devShells.x86_64-linux.default.told.packages {place}).told")
         for place in (0, 1)
@@ -104,10 +104,10 @@ CHANGES = {
     "settings": "settings.search.limit = 3;",
     "vaults": 'vaults.work = "/home/anna/Work";',
 }
-"""Each option with another value than the one it has by itself."""
+"""Each option with a value other than its default."""
 
 
-def test_every_option_does_something() -> None:
+def test_flake_every_option_has_an_effect() -> None:
     assert {name.removeprefix("services.vault-index.") for name in evaluate(TOOL["NAMES"])} == CHANGES.keys()
     given = {"enable": "enable = true;", "vaults": 'vaults.notes = "/home/anna/Notes";'}
     without = outcome(*given.values())
@@ -117,22 +117,22 @@ def test_every_option_does_something() -> None:
 
 
 def outcome(*given: str) -> Any:
-    """All that home-manager would make of it, with what is in the configuration file."""
+    """The whole result of home-manager, with the content of the configuration file."""
     file = 'all.xdg.configFile."vault-index/config.toml".source.value or null'
     return evaluate(f"let all = (home {{ given = {{ {' '.join(given)} }}; }}).config; in [ all ({file}) ]")
 
 
-def test_without_enable_nothing_happens() -> None:
+def test_flake_does_nothing_without_enable() -> None:
     assert home('{ vaults.notes = "/home/anna/Notes"; }') == {}
 
 
-def test_the_unit_says_what_service_install_says() -> None:
+def test_flake_unit_equals_that_of_service_install() -> None:
     found = unit('{ enable = true; vaults.notes = "/home/anna/Notes"; }')
     assert found["Unit"].pop("X-Restart-Triggers") == ["/nix/store/0-vault-index.toml"]
     assert directives(render(found)) == directives(user_unit(Definition((PROGRAM, "watch"), {})))
 
 
-def test_so_does_the_sandbox() -> None:
+def test_flake_sandbox_equals_that_of_service_install() -> None:
     vaults = '{ notes = "/home/anna/My Vault"; }'
     found = unit(f"{{ enable = true; sandbox = true; opencode.enable = true; vaults = {vaults}; }}")["Service"]
     paths = [Path("/home/anna", name) for name in (".local/share/vault-index", "My Vault", ".local/share/opencode")]
@@ -150,7 +150,7 @@ SERVED = """{
 }"""
 
 
-def test_serve_is_a_unit_that_sees_no_vault() -> None:
+def test_flake_serve_unit_hides_the_vaults() -> None:
     found = home(SERVED, what="config.systemd.user.services.vault-index-serve")
     assert found["Unit"].pop("X-Restart-Triggers") == ["/nix/store/0-vault-index.toml"]
     # A vault that holds the index cannot be hidden: the tokens are there.
@@ -164,14 +164,14 @@ def test_serve_is_a_unit_that_sees_no_vault() -> None:
     assert agents.keys() == {"vault-index", "vault-index-serve"}
 
 
-def test_serve_is_configured(tmp_path: Path) -> None:
+def test_flake_serve_is_configured(tmp_path: Path) -> None:
     places = Home(tmp_path / "config.toml", tmp_path, tmp_path)
     config = parse_config(as_toml(settings(SERVED) | {"sources": {}}), places, {})
     assert (config.serve.listen, config.serve.hosts) == ("127.0.0.1:9000", ("notes.example.org",))
     assert "serve" not in settings('{ enable = true; vaults.n = "/n"; }')
 
 
-def test_the_settings_are_a_configuration(tmp_path: Path) -> None:
+def test_flake_settings_are_a_valid_configuration(tmp_path: Path) -> None:
     told = settings("""{
       enable = true;
       vaults = { notes = "/home/anna/Notes"; work = "/home/anna/Work"; };
@@ -196,12 +196,12 @@ def as_toml(tables: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def test_opencode_has_its_plugin_kept_in_place() -> None:
+def test_flake_keeps_the_opencode_plugin_installed() -> None:
     activation = home("{ enable = true; opencode.enable = true; }", what="config.home.activation")
     assert [step["data"] for step in activation.values()] == [f"run {PROGRAM} agent install opencode"]
 
 
-def test_secrets_are_a_file() -> None:
+def test_flake_reads_secrets_from_a_file() -> None:
     given = '{ enable = true; vaults.n = "/n"; environmentFile = "/run/secrets/it"; }'
     files = unit(given)["Service"]["EnvironmentFile"]
     assert files == ["-%E/vault-index/environment", "/run/secrets/it"]
@@ -209,7 +209,7 @@ def test_secrets_are_a_file() -> None:
     assert agent["ProgramArguments"] == ["/bin/sh", "-c", f"set -a; . '/run/secrets/it'; exec {PROGRAM} watch"]
 
 
-def test_macos_has_an_agent_and_no_unit() -> None:
+def test_flake_makes_a_launch_agent_and_no_unit_on_macos() -> None:
     found = home('{ enable = true; vaults.notes = "/Users/anna/Notes"; }', "aarch64-darwin")
     assert "systemd" not in found
     assert found["launchd"]["agents"]["vault-index"]["config"]["ProgramArguments"] == [PROGRAM, "watch"]
@@ -226,10 +226,10 @@ def test_macos_has_an_agent_and_no_unit() -> None:
         ('{ enable = true; vault = "/n"; }', "no option services.vault-index.vault"),
     ],
 )
-def test_what_is_wrong_is_named(given: str, message: str) -> None:
+def test_flake_names_invalid_options(given: str, message: str) -> None:
     assert message in refusal(given)
 
 
-def test_the_options_in_the_documents_are_up_to_date() -> None:
+def test_flake_options_in_the_documents_are_up_to_date() -> None:
     made = TOOL["page"]()
     assert (ROOT / "docs" / "nix.md").read_text("utf-8") == made, "run: python tools/build_nix_options.py"

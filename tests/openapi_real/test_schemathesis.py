@@ -1,4 +1,4 @@
-"""Schemathesis tries the OpenAPI document of `serve`: no request is a fault of the server, and the document describes
+"""Schemathesis tests the OpenAPI document of `serve`: no request causes a server error, and the document describes
 every answer. `make test-openapi` installs it and sets SCHEMATHESIS to its command."""
 
 import os

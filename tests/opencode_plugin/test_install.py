@@ -1,4 +1,4 @@
-"""The plugin is put in place, renewed and taken away, and nobody else's file with it."""
+"""Installing, updating and removing the plugin leaves other files alone."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def target(folder: Path) -> Target:
-    """Seen anew, as by another run of the command."""
+    """The target, read again as by another run of the command."""
     return Target("global", folder)
 
 
@@ -42,7 +42,7 @@ def contents(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def test_everything_that_is_shipped_is_installed_and_knows_the_command(folder: Path, link: Link) -> None:
+def test_plugin_install_copies_every_file_and_the_command(folder: Path, link: Link) -> None:
     install(target(folder), link)
     assert set(contents(folder)) == set(FILES) == {str(path.relative_to(SHIPPED)) for path in SHIPPED.rglob("*.ts")}
     line = contents(folder)["vault-index/place.ts"].splitlines()[-1]
@@ -51,8 +51,8 @@ def test_everything_that_is_shipped_is_installed_and_knows_the_command(folder: P
     assert place["socket"] == str(link.home.socket_path)
 
 
-def test_opencode_gets_one_export_and_modules_it_brings_along() -> None:
-    """OpenCode calls everything that the first file exports."""
+def test_plugin_has_one_export_and_imports_only_own_modules() -> None:
+    """OpenCode calls every export of the first file."""
     texts = [path.read_text() for path in SHIPPED.rglob("*.ts")]
     imported = {name for text in texts for name in re.findall(r'^import .* from "(.+)"$', text, re.M)}
     assert imported
@@ -61,14 +61,14 @@ def test_opencode_gets_one_export_and_modules_it_brings_along() -> None:
     assert [line.split()[2] for line in exported] == ["VaultIndexPlugin"]
 
 
-def test_a_second_install_writes_nothing(folder: Path, link: Link) -> None:
+def test_plugin_second_install_writes_nothing(folder: Path, link: Link) -> None:
     assert len(install(target(folder), link)) == len(FILES)
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.ts")}
     assert install(target(folder), link) == []
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.ts")} == before
 
 
-def test_an_older_or_incomplete_plugin_is_renewed(folder: Path, link: Link) -> None:
+def test_plugin_install_updates_an_older_or_incomplete_plugin(folder: Path, link: Link) -> None:
     install(target(folder), Link(("/old/vault-index",), link.home))
     assert state_of(target(folder), link)["state"] == "outdated"
     assert [path.name for path in install(target(folder), link)] == ["place.ts"]
@@ -79,7 +79,7 @@ def test_an_older_or_incomplete_plugin_is_renewed(folder: Path, link: Link) -> N
 
 
 @pytest.mark.parametrize("act", ["install", "uninstall"])
-def test_a_changed_file_is_named_and_left_alone_unless_forced(folder: Path, link: Link, act: str) -> None:
+def test_plugin_keeps_a_changed_file_and_names_it_unless_forced(folder: Path, link: Link, act: str) -> None:
     install(target(folder), link)
     changed = folder / "vault-index" / "tools.ts"
     changed.write_text(changed.read_text() + "// mine\n")
@@ -99,7 +99,7 @@ def test_a_changed_file_is_named_and_left_alone_unless_forced(folder: Path, link
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "folder"])
-def test_what_was_never_ours_stays_even_when_forced(folder: Path, link: Link, tmp_path: Path, kind: str) -> None:
+def test_plugin_keeps_foreign_files_even_when_forced(folder: Path, link: Link, tmp_path: Path, kind: str) -> None:
     folder.mkdir()
     theirs = folder / "vault-index.ts"
     if kind == "file":
@@ -118,7 +118,7 @@ def test_what_was_never_ours_stays_even_when_forced(folder: Path, link: Link, tm
     assert state_of(target(folder), link)["state"] == "foreign"
 
 
-def test_uninstall_leaves_what_others_put_beside_it(folder: Path, link: Link) -> None:
+def test_plugin_uninstall_keeps_files_of_others(folder: Path, link: Link) -> None:
     folder.mkdir()
     (folder / "other.ts").write_text("export const Other = async () => ({})\n")
     install(target(folder), link)
@@ -128,7 +128,7 @@ def test_uninstall_leaves_what_others_put_beside_it(folder: Path, link: Link) ->
     assert uninstall(target(folder)) == []
 
 
-def test_uninstall_takes_its_folder_and_what_a_killed_install_left(folder: Path, link: Link) -> None:
+def test_plugin_uninstall_removes_its_folder_and_leftover_drafts(folder: Path, link: Link) -> None:
     install(target(folder), link)
     for place in (folder, folder / "vault-index"):
         (place / ".vault-index-0123456789abcdef.tmp").write_text("half")
@@ -137,7 +137,7 @@ def test_uninstall_takes_its_folder_and_what_a_killed_install_left(folder: Path,
     assert state_of(target(folder), link)["state"] == "absent"
 
 
-def test_the_plugin_lies_where_opencode_looks(tmp_path: Path) -> None:
+def test_plugin_target_is_the_folder_that_opencode_reads(tmp_path: Path) -> None:
     usual = user_target({"HOME": str(tmp_path)})
     assert usual.folder == tmp_path / ".config/opencode/plugin"
     moved = user_target({"HOME": str(tmp_path), "XDG_CONFIG_HOME": "/etc/me"})
@@ -148,7 +148,7 @@ def test_the_plugin_lies_where_opencode_looks(tmp_path: Path) -> None:
         project_target(tmp_path / "none")
 
 
-def test_what_cannot_all_be_written_leaves_nothing_that_opencode_would_load(folder: Path, link: Link) -> None:
+def test_plugin_failed_install_leaves_nothing_that_opencode_loads(folder: Path, link: Link) -> None:
     folder.mkdir()
     (folder / "vault-index").write_text("a file where the modules would be")
     with pytest.raises(VaultIndexError, match="Not a directory"):
@@ -157,13 +157,13 @@ def test_what_cannot_all_be_written_leaves_nothing_that_opencode_would_load(fold
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written_is_named(folder: Path, link: Link) -> None:
+def test_plugin_install_names_a_read_only_folder(folder: Path, link: Link) -> None:
     folder.mkdir(mode=0o500)
     with pytest.raises(VaultIndexError, match="plugin"):
         install(target(folder), link)
 
 
-def test_what_is_installed_is_written_by_its_owner_alone_whatever_the_umask(folder: Path, link: Link) -> None:
+def test_plugin_files_are_writable_by_their_owner_only(folder: Path, link: Link) -> None:
     before = os.umask(0)
     try:
         install(target(folder / "new"), link)

@@ -1,4 +1,4 @@
-"""The real OpenCode in a home of its own, with a vault, its index, and the plugin as `install` puts it in place."""
+"""The real OpenCode in a home of its own, with a vault, its index, and the installed plugin."""
 
 import json
 import os
@@ -19,12 +19,12 @@ from vault_index.config import find_home
 from vault_index.daemon.client import ping
 
 _GRACE = 20
-"""Seconds that OpenCode gets to end by itself. No test depends on it."""
+"""Seconds that OpenCode gets to exit. No test depends on it."""
 
 
 @dataclass
 class Place:
-    """Everything lies in one folder; nothing of the user's is read."""
+    """Everything lies in one folder; the user's own files are not read."""
 
     folder: Path
     model: Model
@@ -47,18 +47,18 @@ class Place:
         return sorted((self.vault / "80-memory").rglob("*.md"))
 
     def command(self, *words: str) -> str:
-        """Runs vault-index."""
+        """Run vault-index."""
         return _run([sys.executable, "-m", "vault_index", *words], self.env, self.project)
 
     def run(self, prompt: str, *words: str) -> str:
-        """One turn of `opencode run`, a process of its own; the id of its session."""
+        """Run one turn with `opencode run`, a process of its own; return the id of its session."""
         out = _run([os.environ["OPENCODE_BIN"], "run", "--format", "json", *words], self.env, self.project, prompt)
         events = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
         return next(str(event["sessionID"]) for event in events if "sessionID" in event)
 
     @contextmanager
     def daemon(self) -> Iterator[int]:
-        """A daemon of the index, listening; its pid."""
+        """Start a daemon of the index and yield its pid once it listens."""
         process = subprocess.Popen(
             [sys.executable, "-m", "vault_index", "watch", "--quiet"], env=self.env, stderr=subprocess.DEVNULL
         )
@@ -86,7 +86,7 @@ class Place:
 
 
 class Server:
-    """OpenCode's HTTP interface, as its own clients use it."""
+    """OpenCode's HTTP interface, as its clients use it."""
 
     def __init__(self, place: Place, process: "subprocess.Popen[str]") -> None:
         self._place = place
@@ -101,14 +101,14 @@ class Server:
 
     @property
     def log_lines(self) -> list[str]:
-        """What the plugin said."""
+        """The log lines of the plugin."""
         return [line for line in list(self._lines) if "vault-index: " in line]
 
     def session(self) -> str:
         return str(self._call("/session", {})["id"])
 
     def turn(self, session: str, prompt: str) -> str:
-        """What is answered."""
+        """Return the answer of the model."""
         answer = self._call(f"/session/{session}/message", {"parts": [{"type": "text", "text": prompt}]})
         return "\n".join(part.get("text", "") for part in answer["parts"] if part["type"] == "text")
 
@@ -116,7 +116,7 @@ class Server:
         self._call(f"/session/{session}/summarize", {"providerID": "fake", "modelID": "fake-1"})
 
     def stop(self) -> None:
-        """Ends it as Ctrl+C does."""
+        """Stop it as Ctrl+C does."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
             try:
@@ -144,7 +144,7 @@ class Server:
 
 @contextmanager
 def placed(folder: Path, scenes: Mapping[str, Sequence[Step]], notes: Mapping[str, str]) -> Iterator[Place]:
-    """A project, a vault with these notes and its index, and OpenCode with the plugin installed for every project."""
+    """Make a project, a vault with these notes and its index, and OpenCode with the plugin for every project."""
     model = Model(scenes)
     place = Place(folder, model)
     user = folder / "user"
@@ -154,13 +154,13 @@ def placed(folder: Path, scenes: Mapping[str, Sequence[Step]], notes: Mapping[st
     kept = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR", "OPENCODE_BIN") if key in os.environ}
     place.env = kept | {
         "HOME": str(user),
-        "PWD": str(place.project),  # OpenCode asks it before the real working folder
+        "PWD": str(place.project),  # OpenCode prefers it to the real working folder
         "PYTHONPATH": str(Path(__file__).parent.parent.parent),
         "VAULT_INDEX_HOME": str(place.home),
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
     }
-    # Where there is a plugin, OpenCode has npm install one of its packages at every start; here it fails at once.
+    # With a plugin, OpenCode has npm install one of its packages at every start; here that fails at once.
     (user / ".npmrc").write_text("offline=true\nfetch-retries=0\n", encoding="utf-8")
     (config / "opencode.json").write_text(json.dumps(_settings(model.url)), encoding="utf-8")
     for path, text in notes.items():
@@ -188,7 +188,7 @@ def _run(words: Sequence[str], env: Mapping[str, str], folder: Path, stdin: str 
 
 
 def _settings(url: str) -> dict[str, Any]:
-    """OpenCode with nothing but the scripted model."""
+    """Settings of OpenCode with the scripted model only."""
     model = {"name": "Fake 1", "tool_call": True, "limit": {"context": 200000, "output": 4096}}
     provider = {
         "npm": "@ai-sdk/openai-compatible", "name": "Fake", "options": {"baseURL": url, "apiKey": "none"},

@@ -1,4 +1,4 @@
-"""One place for the tests that leave nothing behind which another would mind."""
+"""One place for tests that leave nothing behind that affects another test."""
 
 import os
 import tempfile

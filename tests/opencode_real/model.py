@@ -1,7 +1,7 @@
-"""A scripted model: a chat server as OpenAI's, that says what the marker in the newest message names.
+"""A scripted chat server like OpenAI's that plays the scene named in the newest message.
 
-`[[scene:NAME]]` picks a scene; how many assistant messages follow it picks the step. Titles and summaries carry no
-marker and are known by their system prompt.
+A marker `[[scene:NAME]]` picks a scene; the number of assistant messages after it picks the step. Titles and summaries
+carry no marker and are recognized by their prompt.
 """
 
 import json
@@ -14,12 +14,12 @@ from typing import Any
 
 _MARKER = re.compile(r"\[\[scene:([\w.-]+)\]\]")
 Step = Mapping[str, Any]
-"""What is said: `text`, or `tools`, a list of `{"name", "args"}`."""
+"""One step: `text`, or `tools`, a list of `{"name", "args"}`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What OpenCode sent."""
+    """A request of OpenCode."""
 
     scene: str
     messages: Sequence[Mapping[str, Any]]

@@ -1,4 +1,4 @@
-"""What the scripted model says."""
+"""The answers of the scripted model."""
 
 import sys
 from collections.abc import Mapping, Sequence

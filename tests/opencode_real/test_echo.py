@@ -1,4 +1,4 @@
-"""Sessions are indexed while one asks: neither it nor those that only asked the same are quoted to it."""
+"""Sessions are indexed while they run: they are not quoted to themselves, nor are sessions with the same question."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ from tests.waiting import until
 
 @pytest.fixture(scope="module")
 def sessions(shared_place: Place, server: Server) -> Server:
-    """The daemon has the sessions in its index."""
+    """The daemon has indexed the sessions."""
     shared_place.command("config", "set", "sessions.opencode.enabled", "true")
     server.turn(server.session(), f"{QUESTION}\n\n[[scene:port]]")
     server.turn(server.session(), f"{QUESTION}\n\n[[scene:plain]]")
@@ -26,7 +26,7 @@ def found(place: Place) -> list[dict[str, Any]]:
     return [one for one in answer["results"] if (one["turns"] or 0) > 1]
 
 
-def test_a_session_is_told_what_was_answered_and_nothing_of_itself(shared_place: Place, sessions: Server) -> None:
+def test_opencode_session_receives_answers_and_nothing_of_itself(shared_place: Place, sessions: Server) -> None:
     session = sessions.session()
     sessions.turn(session, f"{QUESTION}\n\n[[scene:plain]]")
     until(lambda: session in [one["path"][-33:-3] for one in found(shared_place)])
@@ -39,7 +39,7 @@ def test_a_session_is_told_what_was_answered_and_nothing_of_itself(shared_place:
         assert QUESTION not in answer
 
 
-def test_neither_recall_nor_a_summary_quotes_the_question(shared_place: Place, sessions: Server) -> None:
+def test_opencode_recall_and_summary_do_not_quote_the_question(shared_place: Place, sessions: Server) -> None:
     session = sessions.session()
     sessions.turn(session, f"{QUESTION}\n\n[[scene:plain]]")
     sessions.compact(session)
@@ -51,7 +51,7 @@ def test_neither_recall_nor_a_summary_quotes_the_question(shared_place: Place, s
         assert session not in blocks[0]
 
 
-def test_what_our_tools_answered_is_not_indexed(shared_place: Place, sessions: Server) -> None:
+def test_opencode_answers_of_our_tools_are_not_indexed(shared_place: Place, sessions: Server) -> None:
     shared_place.command("config", "set", "sessions.opencode.include", '["output", "reasoning"]')
     session = sessions.session()
     sessions.turn(session, "Look. [[scene:again]]")
@@ -67,7 +67,7 @@ def test_what_our_tools_answered_is_not_indexed(shared_place: Place, sessions: S
     assert "5433" not in text()
 
 
-def test_what_was_deleted_is_never_told_again(shared_place: Place, sessions: Server) -> None:
+def test_opencode_never_receives_a_deleted_memory_again(shared_place: Place, sessions: Server) -> None:
     shared_place.command("add", "The turnstile is oiled with whale fat.", "--path", "oil", "--project", "shop")
     session = sessions.session()
     question = "What is the turnstile oiled with? [[scene:plain]]"

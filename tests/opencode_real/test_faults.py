@@ -1,4 +1,4 @@
-"""With the plugin and something broken: OpenCode goes on as it would without us, and says so once."""
+"""With the plugin and a fault: OpenCode continues as without the plugin, which logs the fault once."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from tests.waiting import until
 from vault_index.config import find_home
 
 
-def test_a_daemon_that_is_killed_in_a_session_leaves_a_line_in_the_log(place: Place) -> None:
+def test_opencode_logs_one_line_when_the_daemon_is_killed(place: Place) -> None:
     with place.served() as server:
         with place.daemon() as pid:
             session = server.session()
@@ -33,7 +33,7 @@ def test_a_daemon_that_is_killed_in_a_session_leaves_a_line_in_the_log(place: Pl
         assert "no daemon answers" in line
 
 
-def test_without_a_daemon_the_command_is_asked(place: Place) -> None:
+def test_opencode_plugin_runs_the_command_without_a_daemon(place: Place) -> None:
     with place.served() as server:
         session = server.session()
         server.turn(session, "Note how invoices are numbered. [[scene:store]]")
@@ -45,11 +45,11 @@ def test_without_a_daemon_the_command_is_asked(place: Place) -> None:
     assert [path.name for path in place.memories if "invoices" in path.name] != []
 
 
-def test_without_a_command_nothing_changes(place: Place) -> None:
+def test_opencode_is_unchanged_without_the_command(place: Place) -> None:
     file = place.folder / "user/.config/opencode/plugin/vault-index/place.ts"
     text = file.read_text(encoding="utf-8")
     file.write_text(re.sub(r'"command": \[.*?\]', '"command": ["/nonexistent/vault-index"]', text), encoding="utf-8")
-    folders = place.env["PATH"].split(os.pathsep)  # whoever runs the tests may use another one
+    folders = place.env["PATH"].split(os.pathsep)  # the machine may have another one
     place.env["PATH"] = os.pathsep.join(one for one in folders if not Path(one, "vault-index").exists())
     with place.served() as server:
         session = server.session()
@@ -62,18 +62,18 @@ def test_without_a_command_nothing_changes(place: Place) -> None:
 
 
 @pytest.mark.parametrize("kind", ["silence", "garbage", "wrong"])
-def test_a_daemon_that_answers_nonsense_changes_nothing(place: Place, kind: str) -> None:
+def test_opencode_is_unchanged_when_the_daemon_sends_garbage(place: Place, kind: str) -> None:
     said = {"silence": None, "garbage": b"\x00\xff not json\n", "wrong": b'{"id": 1, "result": [1]}\n'}
     with nonsense(find_home(place.home).socket_path, said[kind]), place.served() as server:
         session = server.session()
         assert server.turn(session, "How do we store prices? [[scene:plain]]") == "All is well."
         server.compact(session)
         until(lambda: server.log_lines)
-    if kind != "silence":  # then the command may have been in time
+    if kind != "silence":  # the command may have answered in time
         assert not any(BLOCK.search(request.whole) for request in place.model.of("plain"))
 
 
-def test_two_copies_of_the_plugin_do_each_thing_once(place: Place) -> None:
+def test_opencode_two_copies_of_the_plugin_act_once(place: Place) -> None:
     place.command("agent", "install", "opencode", "--project", "--quiet")
     with place.daemon(), place.served() as server:
         session = server.session()
@@ -88,7 +88,7 @@ def test_two_copies_of_the_plugin_do_each_thing_once(place: Place) -> None:
 
 @contextmanager
 def nonsense(path: Path, answer: bytes | None) -> Iterator[None]:
-    """Something listens where the daemon would: it says the same to everybody, or nothing at all."""
+    """Listen in place of the daemon: send everyone the same, or nothing."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(path))
         listener.listen(16)

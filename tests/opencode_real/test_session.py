@@ -19,11 +19,11 @@ def blocks(request: Request) -> list[str]:
 
 
 def answers(requests: Sequence[Request]) -> list[str]:
-    """What the tools gave, in order."""
+    """The results of the tools, in order."""
     return [text_of(message) for message in requests[-1].messages if message["role"] == "tool"]
 
 
-def test_the_block_is_the_same_once_in_each_request_of_a_session(shared_place: Place, server: Server) -> None:
+def test_opencode_recall_block_is_the_same_in_each_request(shared_place: Place, server: Server) -> None:
     session = server.session()
     before = len(shared_place.model.of("plain"))
     for _ in range(3):
@@ -31,7 +31,7 @@ def test_the_block_is_the_same_once_in_each_request_of_a_session(shared_place: P
     requests = shared_place.model.of("plain")[before:]
     (block,) = blocks(requests[0])
     assert PRICES in block
-    # The token in its marks is random: the same text was computed once.
+    # The token in its marks is random: an equal block was computed once.
     assert [blocks(request) for request in requests] == [[block]] * 3
     (instruction,) = INSTRUCTION.findall(requests[0].system)
     assert [INSTRUCTION.findall(request.whole) for request in requests] == [[instruction]] * 3
@@ -39,7 +39,7 @@ def test_the_block_is_the_same_once_in_each_request_of_a_session(shared_place: P
     assert "memory_search" in instruction
 
 
-def test_a_resumed_session_is_told_the_same(shared_place: Place, server: Server) -> None:
+def test_opencode_resumed_session_gets_the_same_recall_block(shared_place: Place, server: Server) -> None:
     session = server.session()
     server.turn(session, "Whole cents or floats for prices? [[scene:plain]]")
     first = blocks(shared_place.model.of("plain")[-1])
@@ -48,14 +48,14 @@ def test_a_resumed_session_is_told_the_same(shared_place: Place, server: Server)
     assert blocks(shared_place.model.of("plain")[-1]) == first
 
 
-def test_titles_are_asked_for_without_memories(shared_place: Place, server: Server) -> None:
+def test_opencode_title_requests_contain_no_memories(shared_place: Place, server: Server) -> None:
     server.turn(server.session(), "How do we store prices? [[scene:plain]]")
     until(lambda: bool(shared_place.model.of("title")))
     for request in shared_place.model.of("title"):
         assert "vault-index" not in request.whole
 
 
-def test_nothing_is_recalled_for_a_child_session_nor_captured_of_it(shared_place: Place, server: Server) -> None:
+def test_opencode_child_session_gets_no_recall_and_no_capture(shared_place: Place, server: Server) -> None:
     server.turn(server.session(), "How do we store prices? [[scene:delegate]]")
     (child,) = shared_place.model.of("child")
     assert blocks(child) == []
@@ -64,7 +64,7 @@ def test_nothing_is_recalled_for_a_child_session_nor_captured_of_it(shared_place
     assert not [path for path in shared_place.memories if "backwards" in path.name]
 
 
-def test_what_a_tool_stored_is_recalled_in_the_next_session(shared_place: Place, server: Server) -> None:
+def test_opencode_recalls_a_stored_memory_in_the_next_session(shared_place: Place, server: Server) -> None:
     server.turn(server.session(), "Note how invoices are numbered. [[scene:store]]")
     assert "created: true" in answers(shared_place.model.of("store"))[0]
     server.turn(server.session(), "How are invoices numbered? [[scene:plain]]")
@@ -72,7 +72,7 @@ def test_what_a_tool_stored_is_recalled_in_the_next_session(shared_place: Place,
     assert "Invoices are numbered per year" in block
 
 
-def test_every_tool_works(shared_place: Place, server: Server) -> None:
+def test_opencode_every_tool_works(shared_place: Place, server: Server) -> None:
     server.turn(server.session(), "Use them. [[scene:tools]]")
     found, text, around, recalled, listed, stored, updated, deleted = answers(shared_place.model.of("tools"))
     assert "wal.md,1-3" in found
@@ -85,7 +85,7 @@ def test_every_tool_works(shared_place: Place, server: Server) -> None:
     assert "trashed" in deleted
 
 
-def test_malformed_arguments_are_refused_with_a_reason(shared_place: Place, server: Server) -> None:
+def test_opencode_tools_refuse_malformed_arguments_with_a_reason(shared_place: Place, server: Server) -> None:
     before = shared_place.memories
     server.turn(server.session(), "Misuse them. [[scene:malformed]]")
     missing, number, unknown, misspelled = answers(shared_place.model.of("malformed"))
@@ -96,7 +96,7 @@ def test_malformed_arguments_are_refused_with_a_reason(shared_place: Place, serv
     assert shared_place.memories == before
 
 
-def test_a_model_is_offered_what_mcp_clients_are(shared_place: Place, server: Server) -> None:
+def test_opencode_tools_equal_those_of_mcp(shared_place: Place, server: Server) -> None:
     server.turn(server.session(), "Hello. [[scene:plain]]")
     tools = shared_place.model.of("plain")[-1].tools
     for tool in TOOLS:
@@ -108,7 +108,7 @@ def test_a_model_is_offered_what_mcp_clients_are(shared_place: Place, server: Se
     }  # fmt: skip
 
 
-def test_a_summary_is_written_with_the_memories(shared_place: Place, server: Server) -> None:
+def test_opencode_summary_is_written_with_the_memories(shared_place: Place, server: Server) -> None:
     session = server.session()
     server.turn(session, "How do we store prices? [[scene:plain]]")
     server.turn(session, "Go on. [[scene:plain]]")
@@ -121,7 +121,7 @@ def test_a_summary_is_written_with_the_memories(shared_place: Place, server: Ser
     assert len(blocks(shared_place.model.of("plain")[-1])) == 1
 
 
-def test_what_is_marked_leaves_one_memory(shared_place: Place, server: Server) -> None:
+def test_opencode_captures_one_memory_of_a_marked_text(shared_place: Place, server: Server) -> None:
     session = shared_place.run("Count the stock. [[scene:remember]]")
     inbox = [path for path in shared_place.memories if path.parent.name == "inbox" and "warehouse" in path.name]
     (memory,) = inbox
@@ -135,7 +135,7 @@ def test_what_is_marked_leaves_one_memory(shared_place: Place, server: Server) -
     assert [path for path in shared_place.memories if "warehouse" in path.name] == inbox
 
 
-def test_decisions_of_the_user_are_captured(shared_place: Place, server: Server) -> None:
+def test_opencode_captures_decisions_of_the_user(shared_place: Place, server: Server) -> None:
     server.turn(server.session(), "We decided to sell maps, too. Is that in the menu? [[scene:plain]]")
     until(lambda: any("sell-maps" in path.name for path in shared_place.memories))
     (memory,) = [path for path in shared_place.memories if "sell-maps" in path.name]

@@ -1,4 +1,4 @@
-"""The TypeScript by itself: plugin.test.ts, run by the Bun that OpenCode consists of, and the API for other plugins."""
+"""The TypeScript alone: plugin.test.ts, run by OpenCode's own Bun, and the API for other plugins."""
 
 import json
 import os
@@ -23,12 +23,12 @@ def bun(*words: str, env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_the_plugin_by_itself() -> None:
+def test_plugin_typescript_tests_pass() -> None:
     done = bun("test", "./plugin.test.ts", env=dict(os.environ))
     assert done.returncode == 0, done.stderr
 
 
-def test_other_plugins_can_store_search_and_extract(place: Place) -> None:
+def test_plugin_api_stores_searches_and_extracts_for_other_plugins(place: Place) -> None:
     file = place.folder / "user/.config/opencode/plugin/other.ts"
     file.write_text(
         """

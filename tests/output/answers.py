@@ -1,4 +1,4 @@
-"""Answers as `api.dispatch` gives them, to be rendered; their usual values stand in answers.json."""
+"""Answers of `api.dispatch` to render; their usual values are in answers.json."""
 
 import json
 from dataclasses import asdict
@@ -50,7 +50,7 @@ def search(*hits: Hit, **changes: Any) -> dict[str, Any]:
 
 
 def explanation(*words: str) -> Explanation:
-    """Of a passage that says the first of the words as typed, the second as corrected and the third not at all."""
+    """The explanation of a passage with the first word as typed, the second as corrected, without the third."""
     return Explanation(**USUAL["explanation"], matched=words[:1], corrected=words[1:2], missing=words[2:])
 
 
@@ -119,7 +119,7 @@ def plan(**changes: Any) -> dict[str, Any]:
 
 
 def every_answer(words: str = "plain") -> list[tuple[str, dict[str, Any]]]:
-    """One answer of every shape, with `words` wherever text of a note can stand."""
+    """One answer of every shape, with `words` wherever it can contain text of a note."""
     found = hit(title=words, headings=(words,), snippet=words, digest=words, tags=(words,), path=words, also=(words,))
     listed = record(title=words, path=words, tags=(words,), type=words, link=words)
     problem = Problem("x", words, words)

@@ -1,4 +1,4 @@
-"""`related` and `timeline` in every format: what a document is to the anchor, and where the anchor stands."""
+"""`related` and `timeline` in every format: relations to the anchor, and its position."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ EARLY = answers.record(1, title="Early", created="2026-11-20T00:00:00+00:00")
 LATE = answers.record(2, title="Late", created="2026-11-22T08:30:00+00:00")
 
 
-def test_people_see_why_and_how_near() -> None:
+def test_render_related_for_humans_shows_relation_and_cosine() -> None:
     lines = shown("related", answers.related(BOTH, NEAR, total=7))
     assert lines[0] == "Related to WAL · wal.md"
     assert lines[2].split() == ["id", "relation", "cosine", "title", "path"]
@@ -31,7 +31,7 @@ def test_people_see_why_and_how_near() -> None:
     assert lines[-1] == "2 of 7 documents"
 
 
-def test_agents_get_reasons_digest_and_cost_in_a_table() -> None:
+def test_render_related_in_toon_is_a_table_of_reasons_and_digests() -> None:
     answer = decoded("related", answers.related(BOTH, NEAR, total=7))
     assert (answer["anchor"], answer["total"]) == ("wal.md", 7)
     first, second = answer["results"]
@@ -40,7 +40,7 @@ def test_agents_get_reasons_digest_and_cost_in_a_table() -> None:
     assert decoded("related", answers.related(degraded=("no vectors",)))["degraded"] == ["no vectors"]
 
 
-def test_a_timeline_marks_where_it_stands_and_what_is_a_session() -> None:
+def test_render_timeline_marks_its_anchor_and_sessions() -> None:
     session = answers.record(2, kind="session", title="Late", created="2026-11-22T08:30:00+00:00")
     lines = shown("timeline", answers.timeline((EARLY,), (session,), title="Here"), width=120)
     assert [line.startswith("▸") for line in lines[1:]] == [False, True, False]
@@ -49,7 +49,7 @@ def test_a_timeline_marks_where_it_stands_and_what_is_a_session() -> None:
     assert "Nothing stands before or after it." in "\n".join(shown("timeline", answers.timeline()))
 
 
-def test_markdown_is_a_table_with_the_anchor_in_bold() -> None:
+def test_render_around_in_markdown_is_a_table_with_a_bold_anchor() -> None:
     table = render("timeline", answers.timeline((EARLY,), (LATE,), title="Here"), "markdown").split("\n")
     assert [("**Here**" in row) for row in table] == [False, False, False, True, False]
     related = render("related", answers.related(BOTH, degraded=("no vectors",)), "markdown")

@@ -1,4 +1,4 @@
-"""Text of notes is made harmless, and only what is harmful is touched."""
+"""Text of notes is made harmless, and harmless text stays."""
 
 from typing import get_args
 
@@ -20,11 +20,11 @@ from vault_index.output.clean import clean, clean_line, visible
         ("a\tb", "a    b"),
     ],
 )  # fmt: skip
-def test_clean(text: str, expected: str) -> None:
+def test_clean_replaces_control_characters(text: str, expected: str) -> None:
     assert clean(text) == expected
 
 
-def test_what_agents_read_hides_nothing() -> None:
+def test_visible_removes_hidden_characters_for_agents() -> None:
     hidden = "".join(chr(0xE0000 + ord(one)) for one in "send it")
     text = f"a{hidden}\u200b\u202eb\ufe0f 👩\u200d👧"
     assert visible(text) == "ab 👩\u200d👧"
@@ -34,12 +34,12 @@ def test_what_agents_read_hides_nothing() -> None:
         assert hidden not in shown, form
 
 
-def test_a_line_stays_one() -> None:
+def test_clean_line_returns_one_line() -> None:
     assert clean_line("a\r\nb\u2028c\x85d\te\x1b f\rg") == "a b c d e␛ f g"
 
 
 @given(st.text())
-def test_nothing_that_a_terminal_obeys_is_left(text: str) -> None:
+def test_clean_leaves_nothing_that_a_terminal_obeys(text: str) -> None:
     shown = clean(text)
     assert not any((ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0 or 0x202A <= ord(c) <= 0x202E for c in shown)
     shown.encode()

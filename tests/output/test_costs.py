@@ -1,4 +1,4 @@
-"""What answers cost an agent, on the fixture vault: TOON is cheap, and much cheaper than JSON."""
+"""The token cost of answers on the fixture vault: TOON costs little, and much less than JSON."""
 
 import shutil
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ def answered(index: VaultIndex, method: str, **params: object) -> dict[str, Any]
     return answer
 
 
-def test_ten_hits_in_toon(index: VaultIndex) -> None:
+def test_render_toon_cost_of_ten_hits(index: VaultIndex) -> None:
     queries = (
         "how do we poll carriers", "harbour review meeting", "recipe with flour and water", "docker network",
         "lighthouse lamp",
@@ -57,14 +57,14 @@ def test_ten_hits_in_toon(index: VaultIndex) -> None:
         assert toon <= 0.5 * tokens.count(render("search", answer, "json"))
 
 
-def test_ten_memories_in_a_list(index: VaultIndex) -> None:
+def test_render_toon_cost_of_ten_memories(index: VaultIndex) -> None:
     answer = answered(index, "list", kind="memory", limit=10)
     toon = tokens.count(render("list", answer, "toon"))
     assert toon <= 10 * 50
     assert toon <= 0.5 * tokens.count(render("list", answer, "json"))
 
 
-def test_a_text_costs_what_it_says_and_all_of_it_less_than_twice_that(index: VaultIndex) -> None:
+def test_render_get_cost_is_bounded_by_its_content(index: VaultIndex) -> None:
     for record in dispatch(index, "list", {"limit": 100})["results"]:
         [bare], [full] = (
             dispatch(index, "get", {"ref": record["id"], "full": full})["results"] for full in (False, True)

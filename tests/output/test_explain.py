@@ -14,7 +14,7 @@ def shown(method: str, answer: dict[str, object], form: Format) -> str:
     return render(method, answer, form, width=100)
 
 
-def test_search_explains_the_reading_and_each_hit() -> None:
+def test_render_search_explains_the_query_and_each_hit() -> None:
     text = shown("search", EXPLAINED, "human")
     assert text.startswith("words: wal (3.2, in 12), dokcer (6.5, in 7, perhaps docker or wal)\nmust hold: ")
     assert "must not hold: wal\nfilters: kind:memory, tag:wal\n" in text
@@ -23,7 +23,7 @@ def test_search_explains_the_reading_and_each_hit() -> None:
 
 
 @pytest.mark.parametrize("form", ["toon", "markdown"])
-def test_agents_are_told_the_same(form: Format) -> None:
+def test_render_search_explains_the_same_to_agents(form: Format) -> None:
     text = shown("search", EXPLAINED, form).replace("\\", "")
     for told in (
         "says: wal · as corrected: dokcer · not: journal", "score 0.72 = (text 0.25",
@@ -35,14 +35,14 @@ def test_agents_are_told_the_same(form: Format) -> None:
         assert told in text
 
 
-def test_without_explanation_nothing_is_explained() -> None:
+def test_render_search_has_no_explanation_by_default() -> None:
     plain = answers.search(answers.hit())
     assert "score" not in shown("search", plain, "human")
     assert "why" not in shown("search", plain, "toon")
     assert "- " not in shown("search", plain, "markdown")
 
 
-def test_why_begins_with_the_verdict_and_says_what_helps() -> None:
+def test_render_why_begins_with_the_verdict_and_gives_a_remedy() -> None:
     lines = shown("why", answers.why(), "human").split("\n")
     assert [lines[0], lines[2]] == ["Not found: WAL · 30-code/wal.md:27", "  raise --limit to 12"]
     assert shown("why", answers.why(found=True), "human").startswith("Found: WAL")

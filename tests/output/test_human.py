@@ -1,4 +1,4 @@
-"""What people see: aligned, within the width, harmless."""
+"""Output for humans: aligned, within the width, harmless."""
 
 import re
 from typing import Any
@@ -16,8 +16,8 @@ def shown(method: str, answer: dict[str, Any], width: int = 80, **options: bool)
     return render(method, answer, "human", width=width, **options)
 
 
-def test_control_characters_of_notes_never_reach_a_terminal() -> None:
-    # What rich writes itself: colours, and hyperlinks ended by ESC \.
+def test_render_human_escapes_control_characters_of_notes() -> None:
+    # Sequences of rich itself: colours, and hyperlinks ended by ESC \.
     own = re.compile(r"\x1b(?:\[[0-9;]*m|\]8;[^;\x1b]*;[^\x1b]*\x1b\\)")
     harmful = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
     leaks = [
@@ -29,19 +29,19 @@ def test_control_characters_of_notes_never_reach_a_terminal() -> None:
     assert leaks == []
 
 
-def test_lines_fit_the_width() -> None:
+def test_render_human_lines_fit_the_width() -> None:
     wrong = [
         (method, width, line)
         for method, answer in answers.every_answer("Quite a long title with 数据库 in it")
         for width in (40, 80, 140)
-        if method != "get"  # the content is printed as it is
+        if method != "get"  # the content is printed unchanged
         for line in shown(method, answer, width).split("\n")
         if cell_len(line) > width or line != line.rstrip()
     ]
     assert wrong == []
 
 
-def test_a_hit_says_where_it_is_and_what_it_says() -> None:
+def test_render_human_hit_shows_place_and_text() -> None:
     lines = shown("search", answers.search(answers.hit())).split("\n")
     assert lines[0] == "0.93  Use WAL mode for the index › Consequences"
     assert lines[1].startswith("      30-code/databases/sqlite-wal-0.md:27 · 5f0c3f0e · #sqlite")
@@ -49,19 +49,19 @@ def test_a_hit_says_where_it_is_and_what_it_says() -> None:
     assert lines[-1] == "1 hit · hybrid · 8 ms"
 
 
-def test_matched_words_are_marked_where_there_is_color() -> None:
+def test_render_human_highlights_matched_words_with_color() -> None:
     colored = shown("search", answers.search(answers.hit()), color=True, terminal=True)
     assert re.search(r"\x1b\[1;33mreaders\x1b\[0m", colored)
     assert "\x1b" not in shown("search", answers.search(answers.hit()), color=False)
     assert "\x1b[1;33m" not in shown("search", answers.search(answers.hit(spans={})), color=True)
 
 
-def test_marks_stay_in_their_place_where_white_space_is_made_one_space() -> None:
+def test_render_human_highlights_stay_in_place_in_collapsed_space() -> None:
     hit = answers.hit(snippet=" a\tcell,\x07\t\t the  boiler\n on", spans={"snippet": ((17, 23),), "digest": ()})
     assert " a cell,␇ the \x1b[1;33mboiler\x1b[0m on" in shown("search", answers.search(hit), color=True)
 
 
-def test_links_are_for_terminals_and_for_known_schemes() -> None:
+def test_render_human_links_only_on_terminals_and_known_schemes() -> None:
     answer = answers.search(answers.hit())
     assert "\x1b]8;" in shown("search", answer, color=True, terminal=True)
     assert "\x1b]8;" in shown("search", answer, color=False, terminal=True)  # NO_COLOR is about colours
@@ -70,7 +70,7 @@ def test_links_are_for_terminals_and_for_known_schemes() -> None:
     assert "javascript" not in shown("search", other, color=True, terminal=True)
 
 
-def test_an_empty_answer_says_what_to_do_next() -> None:
+def test_render_human_empty_answer_names_the_next_step() -> None:
     for method, answer, next_step in (
         ("search", answers.search(), "vault-index tags"),
         ("list", answers.documents(), "vault-index sync"),
@@ -81,14 +81,14 @@ def test_an_empty_answer_says_what_to_do_next() -> None:
     assert shown("status", {"results": [], "total": 0}) == "Nothing has left this machine."
 
 
-def test_unsure_degraded_and_corrected_answers_say_so() -> None:
+def test_render_human_shows_low_confidence_and_corrections() -> None:
     changes = {"degraded": ("no vectors",), "corrections": {"dokcer": "docker"}, "confidence": "low"}
     text = shown("search", answers.search(answers.hit(), **changes))
     assert text.startswith("Read “dokcer” as “docker”.\nDegraded: no vectors\n\n0.93")
     assert text.endswith("not certain")
 
 
-def test_get_prints_the_content_as_it_is() -> None:
+def test_render_human_get_prints_the_content_unchanged() -> None:
     content = "---\ntags: [a]\n---\n\n    indented\n\n" + "long " * 60 + "end"
     second = answers.text(title="Two", content=content, next="5f0c3f0e:43-90")
     text = shown("get", answers.texts(answers.text(title="One"), second))
@@ -97,26 +97,26 @@ def test_get_prints_the_content_as_it_is() -> None:
     assert text.endswith("vault-index get 5f0c3f0e:43-90")
 
 
-def test_wide_lists_show_tags() -> None:
+def test_render_human_wide_lists_show_tags() -> None:
     answer = answers.documents(answers.record(type="decision"), total=173)
     assert "#sqlite" not in shown("list", answer, 80)
     assert "#sqlite" in shown("list", answer, 140)
     assert shown("list", answer).endswith("1 of 173 documents")
 
 
-def test_status_says_how_far_long_work_is() -> None:
+def test_render_human_status_shows_progress_of_long_work() -> None:
     daemon = DaemonStatus(True, 4711, None, WorkStatus("text", 1200, 4000, 55.2, 51))
     assert "doing     indexing 1,200 of 4,000 · 55/s · 51 s left" in shown("status", answers.status(daemon=daemon))
 
 
-def test_status_names_problems_with_what_mends_them() -> None:
+def test_render_human_status_names_problems_with_hints() -> None:
     text = shown("status", answers.status())
     assert "running since 2026-11-21 10:00 (pid 4711)" in text
     assert "1,190 vectors, 14 pending" in text
     assert "! a.md:3: broken frontmatter\n  mend the YAML" in text
 
 
-def test_doctor_says_how_well_notes_are_found_and_which_are_not() -> None:
+def test_render_human_doctor_shows_recall_and_hard_notes() -> None:
     hard = [HardToFind(f"Sync {n}", "link", f"sync/{n}.md", 7 if n else None) for n in range(25)]
     text = shown("doctor", answers.doctor(*hard))
     assert text.startswith("No problems found.\n\n")
@@ -127,7 +127,7 @@ def test_doctor_says_how_well_notes_are_found_and_which_are_not() -> None:
     assert "vault-index doctor --recall" in shown("doctor", answers.jsonable(DoctorReport(True, ())))
 
 
-def test_the_plan_says_what_it_costs() -> None:
+def test_render_human_plan_shows_its_cost() -> None:
     text = shown("embed", answers.plan())
     assert "1,184 chunks, 340,112 tokens" in text
     assert "less than $0.01" in text

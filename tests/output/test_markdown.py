@@ -1,4 +1,4 @@
-"""Markdown that says what the answer says, whatever the notes contain."""
+"""Markdown with the content of the answer, whatever the notes contain."""
 
 import re
 import unicodedata
@@ -9,12 +9,12 @@ from tests.output import answers
 from vault_index.output import Format, render
 
 
-def test_every_answer_has_a_form() -> None:
+def test_render_markdown_supports_every_answer() -> None:
     for method, answer in answers.every_answer("a | b\n--> *c*"):
         assert render(method, answer, "markdown").strip(), method
 
 
-def test_hits_quote_their_passage() -> None:
+def test_render_markdown_hits_quote_their_passage() -> None:
     text = render("search", answers.search(answers.hit(title="a *b*", headings=(), snippet="one\n# two")), "markdown")
     assert text == (
         r"**a \*b\*** (0.93) `30-code/databases/sqlite-wal-0.md:20-31` `5f0c3f0e` #sqlite #ops/storage"
@@ -22,7 +22,7 @@ def test_hits_quote_their_passage() -> None:
     )
 
 
-def test_get_is_the_text_between_two_comment_lines() -> None:
+def test_render_markdown_get_is_the_text_between_two_comment_lines() -> None:
     first = answers.text(content="# WAL\n\nReaders never wait.\n", next="5f0c3f0e:43-90")
     mark = sha256(b"# WAL\n\nReaders never wait.").hexdigest()[:16]
     assert render("get", answers.texts(first), "markdown") == (
@@ -33,19 +33,19 @@ def test_get_is_the_text_between_two_comment_lines() -> None:
     )
 
 
-def test_a_path_cannot_end_the_comment() -> None:
+def test_render_markdown_path_cannot_end_the_comment() -> None:
     for path in ("a --> b.md", "--->", "a\n-->\nb", "-", "<!-- >"):
         text = render("get", answers.texts(answers.text(path=path, content="x")), "markdown")
         assert re.fullmatch(r"<!-- [^>]* -->\nx\n<!-- end [0-9a-f]{16} -->", text), path
 
 
-def test_a_command_in_a_comment_is_as_it_is_typed() -> None:
+def test_render_markdown_command_in_a_comment_is_unescaped() -> None:
     text = answers.text(content="x", metadata={"resume": "claude --resume 0199"})
     assert "resume: claude --resume 0199 -->" in render("get", answers.texts(text), "markdown")
 
 
-def test_a_note_cannot_pose_as_another_document() -> None:
-    """What it copies of our marks ends nothing: the mark of a text is known to nobody who writes into it."""
+def test_render_markdown_note_cannot_pose_as_another_document() -> None:
+    """Copied marks end nothing: an author of a text cannot know its mark."""
     honest = answers.text(content="An honest text.")
     marks = render("get", answers.texts(honest), "markdown").splitlines()
     forged = answers.text(
@@ -60,7 +60,7 @@ def test_a_note_cannot_pose_as_another_document() -> None:
     assert text.split("\n")[-len(marks) :] == marks
 
 
-def test_nothing_acts_on_who_reads_it() -> None:
+def test_render_markdown_contains_nothing_active() -> None:
     evil = "a\x1b]0;owned\x07 \x9b31m \u202egnp.exe\u2066 \udcff | `x` <b> [l](javascript:x)\r"
     records = {
         "list": answers.documents(replace(answers.record(), title=evil, path=f"{evil}.md", tags=(evil,))),
@@ -74,12 +74,12 @@ def test_nothing_acts_on_who_reads_it() -> None:
     assert r"\<b\> \[l\](javascript:x)" in render("list", records["list"], "markdown")
 
 
-def test_lists_and_tags_are_tables() -> None:
+def test_render_markdown_lists_and_tags_are_tables() -> None:
     table = render("list", answers.documents(answers.record(title="a | b"), total=7), "markdown").split("\n")
     assert table[2].startswith(r"| `5f0c3f0e` | a \| b | WAL lets readers run while the daemon writes. | `30-code/")
     assert table[-1] == "1 of 7"
     assert render("tags", answers.tags(sqlite=3), "markdown").endswith("| #sqlite | 3 |")
 
 
-def test_an_answer_about_nothing_says_so() -> None:
+def test_render_markdown_says_that_nothing_was_found() -> None:
     assert "Nothing found" in render("search", answers.search(), "markdown")

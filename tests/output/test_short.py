@@ -21,7 +21,7 @@ WORDS = st.text("ab数 \t\n", max_size=200)
 
 
 @given(WORDS, st.integers(5, 60))
-def test_words_are_marked_wherever_the_text_is_cut(text: str, budget: int) -> None:
+def test_short_passage_marks_words_wherever_it_is_cut(text: str, budget: int) -> None:
     spans = [found.span() for found in re.finditer(r"\S*a\S*", text)]
     piece, marks = short.passage(text, spans, budget)
     assert {piece[start:end] for start, end in marks} <= {text[start:end] for start, end in spans}
@@ -31,7 +31,7 @@ def test_words_are_marked_wherever_the_text_is_cut(text: str, budget: int) -> No
         assert len(marks) == len(spans)
 
 
-def test_figures_are_short() -> None:
+def test_short_figures_have_few_digits() -> None:
     sizes = {0: "0 B", 999: "999 B", 1500: "1.5 kB", 34_567_890: "34.6 MB", 2_500_000_000_000: "2500 GB"}
     assert {count: short.size(count) for count in sizes} == sizes
     durations = {0.0081: "8 ms", 1.44: "1.4 s", 185.0: "3 min 5 s"}
@@ -40,7 +40,7 @@ def test_figures_are_short() -> None:
     assert places == ["a.md:10-42", "a.md:7", "a.md"]
 
 
-def test_metadata_is_flat_and_without_what_is_empty() -> None:
+def test_short_metadata_is_flat_without_empty_values() -> None:
     link = {"target": "Note", "heading": "Part", "text": "", "line": 3, "embed": False}
     plain = {"target": "Note", "heading": "", "text": "x", "line": 4, "embed": False}
     values = {"links": [link, plain, plain], "frontmatter": {"a": [1, 2], "b": True}, "expires": None, "tags": []}

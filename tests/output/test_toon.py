@@ -1,4 +1,4 @@
-"""TOON is read back as it was meant, and is cheap."""
+"""TOON is decoded to the same values, and costs little."""
 
 import re
 from typing import Any
@@ -19,11 +19,11 @@ def decoded(method: str, answer: dict[str, Any]) -> Any:
 
 
 def shown(words: str) -> str:
-    """The words without what acts: what stands before the space is escaped, and comes back."""
+    """The words without active characters: text before the space is escaped and decoded."""
     return "".join(one if one < " " else visible(one) for one in words)
 
 
-def test_nasty_strings_come_back() -> None:
+def test_render_toon_restores_strings_with_special_characters() -> None:
     for words in answers.NASTY:
         answer = answers.search(answers.hit(0, title=words, path=f"{words}.md"), answers.hit(1, also=(words,)))
         first, second = decoded("search", answer)["results"]
@@ -35,7 +35,7 @@ def test_nasty_strings_come_back() -> None:
 
 
 @given(LINE, LINE, LINE)
-def test_any_string_comes_back(title: str, path: str, digest: str) -> None:
+def test_render_toon_restores_any_string(title: str, path: str, digest: str) -> None:
     answer = answers.search(
         answers.hit(0, title=f"WAL {title}", path=path, digest=f"x {digest}", kind="memory", spans={})
     )
@@ -44,12 +44,12 @@ def test_any_string_comes_back(title: str, path: str, digest: str) -> None:
     assert first["text"].startswith("x")
 
 
-def test_every_answer_can_be_read_back() -> None:
+def test_render_toon_of_every_answer_can_be_decoded() -> None:
     for method, answer in answers.every_answer('a, "b": [c]\n- d'):
         assert isinstance(decoded(method, answer), dict), method
 
 
-def test_what_is_as_usual_is_not_said() -> None:
+def test_render_toon_omits_usual_values() -> None:
     assert set(decoded("search", answers.search(answers.hit()))) == {"results"}
     unusual = answers.search(confidence="none", degraded=("no vectors",), corrections={"dokcer": "docker"})
     assert decoded("search", unusual) == {
@@ -60,7 +60,7 @@ def test_what_is_as_usual_is_not_said() -> None:
     }
 
 
-def test_a_line_that_answers_is_shown_whole() -> None:
+def test_render_toon_shows_a_matching_line_whole() -> None:
     before, after = "It was long so. " * 3, "So far. " * 4
     line = "Readers wait for nobody, since the log holds what is new. " * 5
     at, end = len(before), len(before + line)
@@ -70,14 +70,14 @@ def test_a_line_that_answers_is_shown_whole() -> None:
     )
     for snippet, spans, text in (
         (f"{before}{line}{after}", {"snippet": ((at, at + 7),), "digest": (), "focus": ((at, end - 1),)}, line.strip()),
-        (short, {"snippet": (), "digest": (), "focus": ((14, 18),)}, short),  # with what stands beside it
+        (short, {"snippet": (), "digest": (), "focus": ((14, 18),)}, short),  # with its neighbours
         (item, {}, item.removeprefix("- ")),
     ):
         [row] = decoded("search", answers.search(answers.hit(snippet=snippet, spans=spans)))["results"]
         assert row["text"] == text
 
 
-def test_a_memory_shows_its_digest_unless_the_passage_says_what_was_asked() -> None:
+def test_render_toon_shows_a_digest_unless_the_passage_matches_better() -> None:
     spans: tuple[tuple[tuple[Any, ...], tuple[Any, ...], bool], ...]
     spans = (((), (), True), (((9, 16),), (), False), (((9, 16),), ((0, 3), (9, 16)), True))
     for in_snippet, in_digest, digest in spans:
@@ -87,7 +87,7 @@ def test_a_memory_shows_its_digest_unless_the_passage_says_what_was_asked() -> N
         assert note["text"].startswith("WAL lets readers run while the daemon writes, so")
 
 
-def test_a_long_passage_is_cut_around_the_word_that_was_asked_for() -> None:
+def test_render_toon_cuts_a_long_passage_around_the_searched_word() -> None:
     snippet = f"{'before ' * 100}readers wait {'after ' * 100}"
     spans = {"snippet": ((700, 707), (708, 712)), "digest": ()}
     row = decoded("search", answers.search(answers.hit(snippet=snippet, spans=spans)))["results"][0]
@@ -96,7 +96,7 @@ def test_a_long_passage_is_cut_around_the_word_that_was_asked_for() -> None:
     assert row["text"].endswith("…")
 
 
-def test_what_all_rows_say_stands_above_them() -> None:
+def test_render_toon_puts_values_common_to_all_rows_above_them() -> None:
     same = {"kind": "memory", "type": "decision", "project": "api", "tags": ("sqlite",)}
     for method, answer in (
         ("search", answers.search(answers.hit(0, **same), answers.hit(1, **same))),
@@ -110,7 +110,7 @@ def test_what_all_rows_say_stands_above_them() -> None:
     assert [row["type"] for row in other["results"]] == ["decision", "warning"]
 
 
-def test_path_title_and_text_do_not_say_the_same() -> None:
+def test_render_toon_does_not_repeat_path_title_and_text() -> None:
     folder = "80-memory/decision/2026-11-21"
     for kind, path, title, text, told in (
         ("note", "code/Use WAL.md", "Use WAL", "x", ("code/Use WAL.md", None)),
@@ -126,7 +126,7 @@ def test_path_title_and_text_do_not_say_the_same() -> None:
         assert (row.get("path"), row.get("title")) == told
 
 
-def test_hits_name_document_source_and_turn_where_they_differ() -> None:
+def test_render_toon_hits_name_document_source_and_turn_if_they_differ() -> None:
     turn = answers.hit(1, source="work", kind="session", headings=("User · 2026-11-21 07:32", "Goal"))
     first, second, third = decoded("search", answers.search(answers.hit(0), answers.hit(0, lines=(40, 40)), turn))[
         "results"
@@ -136,7 +136,7 @@ def test_hits_name_document_source_and_turn_where_they_differ() -> None:
     assert (first["source"], third["source"], third["turn"]) == ("vault", "work", "User · 2026-11-21 07:32")
 
 
-def test_lists_keep_only_columns_that_say_something() -> None:
+def test_render_toon_lists_keep_only_informative_columns() -> None:
     answer = answers.documents(answers.record(0), answers.record(1, type="decision", tags=()), total=9)
     told = decoded("list", answer)
     assert (told["total"], told["created"]) == (9, "2026-11-21")
@@ -147,7 +147,7 @@ def test_lists_keep_only_columns_that_say_something() -> None:
 
 
 @pytest.mark.parametrize("form", ["human", "toon", "markdown"])
-def test_weak_hits_after_the_best_three_are_counted_and_shown_where_all_are_asked_for(form: Format) -> None:
+def test_render_search_counts_weak_hits_after_three_or_shows_all(form: Format) -> None:
     hits = [answers.hit(number, weak=True, title=f"Hit {number}") for number in range(5)]
     text = render("search", answers.search(*hits, confidence="none"), form)
     assert re.findall(r"Hit \d", text) == ["Hit 0", "Hit 1", "Hit 2"]

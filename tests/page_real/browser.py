@@ -1,4 +1,4 @@
-"""Chromium at the page of a home: signing in, opening views, and what axe says about them."""
+"""Chromium at the page of a home: sign-in, views, and checks with axe."""
 
 import json
 import os
@@ -56,13 +56,13 @@ KEEP = """async (hex) => {
   });
   localStorage.setItem("vault-index.signed-in", "1");
 }"""
-"""Signs a context in with the key of a page, as api.js keeps it."""
+"""Sign a context in with the key of a page, as api.js stores it."""
 
 
 class Reader:
-    """Opens pages that are signed in at one home. `faults` collects what no page may ever do.
+    """Opens pages that are signed in at one home.
 
-    `now` fixes the clock of the pages.
+    `faults` collects forbidden actions of pages. `now` fixes their clock.
     """
 
     def __init__(self, browser: Browser, world: World, served: Served, now: datetime | None = None) -> None:
@@ -73,13 +73,13 @@ class Reader:
         self._key = ""
 
     def code(self) -> str:
-        """Return the address that `vault-index open` prints: it signs in once."""
+        """Return the address that `vault-index open` prints; it signs in once."""
         with redirect_stdout(StringIO()) as printed:
             assert main(["--home", str(self.world.home.data_dir), "open", "--print"]) == 0
         return printed.getvalue().strip()
 
     def open(self, place: str = "#/", **options: Any) -> Page:
-        """Return a page in a context of its own. All pages but those of `sign_in` share one token."""
+        """Return a page in a new context. All pages except those of `sign_in` share one token."""
         if not self._key:
             code = json.dumps({"code": self.code().partition("#token=")[2]}).encode()
             self._key = self.served.ask("POST", "/signin", code, {"Content-Type": "application/json"}).json["key"]
@@ -93,7 +93,7 @@ class Reader:
         return page
 
     def sign_in(self, place: str = "#/") -> Page:
-        """Return a page with a token of its own."""
+        """Return a page with its own token."""
         page = self.new_page(self.new_context())
         page.goto(self.code())
         page.wait_for_selector(".side nav")
@@ -101,7 +101,7 @@ class Reader:
         return page
 
     def begun(self, context: BrowserContext, place: str) -> Page:
-        """Return a new page of a context, whose first address is the place."""
+        """Return a new page of a context that starts at the place."""
         page = self.new_page(context)
         page.goto(f"{self.origin}/{place}")
         return page
@@ -123,7 +123,7 @@ class Reader:
                 self.faults.append(f"request to another server: {request.url}")
 
         def check_message(message: Any) -> None:
-            # The browser itself logs every response that is an error.
+            # The browser itself logs every error response.
             if message.type == "error" and not message.text.startswith("Failed to load resource"):
                 self.faults.append(f"console: {message.text}")
 
@@ -141,7 +141,7 @@ class Reader:
 
 
 def visit(page: Page, place: str) -> None:
-    """Draw a place anew, even the one that is shown; modules and styles stay loaded."""
+    """Draw a place again, even the current one; modules and styles stay loaded."""
     page.evaluate("location.replace('#/nowhere')")
     page.locator("main").get_by_text("There is no such page").wait_for()
     for close in page.get_by_role("button", name="Close the message").all():
@@ -150,12 +150,12 @@ def visit(page: Page, place: str) -> None:
 
 
 def shown(page: Page, query: str) -> None:
-    """Wait for the first hits of a query, which are found by its words."""
+    """Wait for the first hits of a query, which match its words."""
     page.wait_for_selector(f"html[data-shown='{query}']", state="attached")
 
 
 def refined(page: Page, query: str) -> None:
-    """Wait for the last hits of a query, which are found by its meaning too."""
+    """Wait for the final hits of a query, which include matches by meaning."""
     page.wait_for_selector(f"html[data-refined='{query}']", state="attached")
 
 
@@ -184,7 +184,7 @@ def axe(page: Page) -> list[str]:
 
 
 def looks(page: Page) -> list[str]:
-    """Return what axe finds on a dark phone and a light desktop, and whether the page is wider than the screen."""
+    """Return the violations on a dark phone and a light desktop, and whether the page is wider than the screen."""
     found: list[str] = []
     shown: tuple[tuple[str, Any, Any], ...] = (("phone", PHONE, "dark"), ("desktop", DESKTOP, "light"))
     for name, size, scheme in shown:

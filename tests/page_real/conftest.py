@@ -12,7 +12,7 @@ from tests.world import World, opened_world
 try:
     from tests.page_real.browser import DESKTOP, Reader, chromium, started, visit
     from tests.page_real.desk import Desk
-except ImportError:  # test_browser.py says so
+except ImportError:  # test_browser.py reports it
     collect_ignore_glob = ["test_[!b]*.py"]
 
 
@@ -36,7 +36,7 @@ def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="module")
 def module_reader(request: pytest.FixtureRequest, browser: Any, world: World) -> Iterator[Reader]:
-    """The server of a module and who reads there, at the time `NOW` of the module if it has one."""
+    """The server of a module and its `Reader`, at the time `NOW` of the module if it has one."""
     reader = Reader(browser, world, world.serve(), getattr(request.module, "NOW", None))
     yield reader
     reader.close()
@@ -44,7 +44,7 @@ def module_reader(request: pytest.FixtureRequest, browser: Any, world: World) ->
 
 @pytest.fixture
 def reader(module_reader: Reader) -> Iterator[Reader]:
-    """Opens pages for one test; none of them may do what no page may do."""
+    """Opens pages for one test and fails it on a forbidden action of a page."""
     module_reader.faults.clear()
     yield module_reader
     module_reader.close()
@@ -65,7 +65,7 @@ def shared(browser: Any, world: World, module_reader: Reader) -> Iterator[tuple[
 
 @pytest.fixture
 def page(shared: tuple[Reader, Any]) -> Iterator[Any]:
-    """The page that tests of a module share, at the search: for tests that need no page of their own."""
+    """The search page that tests of a module share, for tests that need no page of their own."""
     reader, page = shared
     reader.faults.clear()
     page.set_viewport_size(DESKTOP)

@@ -1,4 +1,4 @@
-"""Memories of a home: written, reviewed on the page, and read again from their files."""
+"""Memories of a home: written, reviewed on the page, and read back from their files."""
 
 import shutil
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from tests.world import Served, World
 FOLDER = "80-memory"
 KEYS = {"accept": "a", "edit": "e", "merge": "m", "supersede": "s", "archive": "r", "delete": "d", "keep": "k"}
 READY = 'article[aria-busy="false"]'
-"""A review item that can be decided."""
+"""A review item that is ready for a decision."""
 
 
 def memory(number: int, text: str, **keys: str) -> str:
@@ -29,7 +29,7 @@ def memory(number: int, text: str, **keys: str) -> str:
 
 
 class Desk:
-    """The memories of a home, laid out anew for each test under names that no test had before."""
+    """The memories of a home, written for each test under unused names."""
 
     def __init__(self, world: World, served: Served) -> None:
         self.world, self.served = world, served
@@ -37,7 +37,7 @@ class Desk:
         self._laid = 0
 
     def put(self, total: int, files: Mapping[str, str]) -> dict[str, bytes]:
-        """Make these the only memories, wait until `total` items are to be reviewed, and return the files."""
+        """Make these the only memories, wait until `total` items await review, and return the files."""
         self._laid += 1
         shutil.rmtree(self.world.vault / FOLDER, ignore_errors=True)
         for path, text in files.items():
@@ -67,23 +67,23 @@ def ready(page: Page) -> None:
 
 
 def text_is_drawn(page: Page) -> None:
-    """Wait for the text of the memory: an editor that opens before it comes is not focused."""
+    """Wait for the text of the memory: an editor that opens before it is not focused."""
     expect(page.locator(".review-memory .prose").first).to_be_visible()
 
 
 def item(page: Page) -> str:
-    """Return the id of the item that is shown."""
+    """Return the id of the current item."""
     ready(page)
     return page.locator("article").get_attribute("data-id") or ""
 
 
 def wait_for_next(page: Page, before: str) -> None:
-    """Wait until the item `before` is shown no more."""
+    """Wait until the item `before` is gone."""
     expect(page.locator(f'article[data-id="{before}"]')).to_have_count(0)
 
 
 def decide(page: Page, action: str) -> None:
-    """Choose an action by its key and confirm what it asks."""
+    """Choose an action by its key and confirm it."""
     ready(page)
     if action == "edit":
         text_is_drawn(page)

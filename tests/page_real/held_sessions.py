@@ -59,7 +59,7 @@ def write_sessions(writer: Writer) -> None:
 
 @contextmanager
 def sessions_place(folder: Path) -> Iterator[World]:
-    """A home with these sessions, and a daemon that has indexed them."""
+    """A home with these sessions and a daemon that has indexed them."""
     more = f'[sessions.opencode]\nenabled = true\ndata = "{folder / "opencode"}"\ninclude = ["output", "diffs"]\n'
     (folder / "opencode").mkdir()
     writer = Writer(folder / "opencode/opencode.db")

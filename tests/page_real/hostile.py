@@ -1,7 +1,7 @@
-"""Files whose authors want a page that shows them to run something, ask somebody, or show less than it should.
+"""Files that try to make the page run code, contact a server, or hide text.
 
-What an attack would do is to set `__hit`, to open a dialog, or to ask `EVIL`. Around each attack stand two words that
-no other note has: where the note is found by the first and shows the second, nothing swallowed its text.
+A successful attack sets `__hit`, opens a dialog, or contacts `EVIL`. Each attack stands between two unique words: if
+the note is found by the first and shows the second, no text was lost.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tests.sources.sessions.claude import Writer
 
 EVIL = "evil.example"
-"""In all texts; what tests put in its place listens."""
+"""In all texts; tests replace it by an address that listens."""
 _RUN = "window.__hit=1"
 
 
@@ -21,9 +21,9 @@ class Hostile(NamedTuple):
     data: bytes
     begins: str = ""
     ends: str = ""
-    """The words before and behind the attack; none where the whole file is one."""
+    """The words before and after the attack; none if the whole file is one."""
     shows: str = ""
-    """What else is to be read in it: what is no markdown is shown as it is."""
+    """Other text that must be readable: what is not markdown is shown unchanged."""
 
 
 def _words(number: int) -> tuple[str, str]:
@@ -197,7 +197,7 @@ _MEMORY = (
 
 
 def notes() -> list[Hostile]:
-    """Those of the vault, memories beside."""
+    """Notes of the vault, without memories."""
     found: list[Hostile] = []
 
     def add(attack: str | bytes, *, front: str = "", path: str = "", shows: str = "", kind: str = "") -> None:
@@ -209,7 +209,7 @@ def notes() -> list[Hostile]:
         found.append(Hostile(name, whole, begins, ends, shows))
 
     for attack in _HTML:
-        # What is an entity, a comment of Obsidian or escaped is read as what it means.
+        # An entity, a comment of Obsidian or an escape is read by its meaning.
         add(attack, kind="html", shows="" if attack[0] in "&＜" else attack.split()[0])
     for target in _TARGETS:
         add(f"[a link]({target}) and more", kind="links", shows="a link")
@@ -233,7 +233,7 @@ def notes() -> list[Hostile]:
 
 
 def memories() -> list[Hostile]:
-    """Those that wait in review, and their folder."""
+    """Memories in review, and their folder."""
     found = []
     for number, (front, text) in enumerate(_MEMORY):
         begins, ends = _words(300 + number)
@@ -263,12 +263,12 @@ def png() -> bytes:
 
 
 def files() -> dict[str, bytes]:
-    """What lies beside the notes, by path; `evil.svg` and `good.png` may be shown as images."""
+    """Files next to the notes, by path; `evil.svg` and `good.png` may be shown as images."""
     return {"good.png": png(), "evil.svg": SVG.encode(), "html.png": HTML.encode(), "evil.html": HTML.encode()}
 
 
 def session() -> Writer:
-    """What an agent was told and did, each text of it an attack. It is Claude Code's; write it to its home."""
+    """A Claude Code session in which each text is an attack; write it to the client's home."""
     writer = Writer(Path())
     run, evil = f"<img src=x onerror={_RUN}>", f"![x](https://{EVIL}/session.png) [x](javascript:{_RUN})"
     begins, ends = _words(340)
@@ -289,7 +289,7 @@ SESSION_WORDS = _words(340)
 
 
 def write_all(vault: Path, evil: str) -> None:
-    """Write all of them, and what is beside and outside the vault; `evil` takes the place of who must not be asked."""
+    """Write all of them, with files in and outside the vault; `evil` replaces the address to avoid."""
     for one in (*notes(), *memories()):
         file = vault / one.path
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
-"""Whether the page can be tried here: the other modules need Playwright, and are passed over without it."""
+"""Reports whether the page can be tested here: the other modules need Playwright, and are skipped without it."""
 
 import pytest
 
 
-def test_there_is_a_browser_to_try_the_page_in() -> None:
+def test_browser_is_available_for_the_page_tests() -> None:
     pytest.importorskip("playwright.sync_api", reason="the page is not tried: make test-page installs Playwright")
     from tests.page_real.browser import chromium
 
