@@ -1,1 +1,4 @@
-"""Connects agents: what their own configuration files need, and what their hooks call. It knows nothing of an index."""
+"""Connect agents: their configuration files, and the hooks that they call.
+
+This package does not use the index.
+"""

@@ -1,4 +1,4 @@
-"""The clients that agents work in: what starts our server in each, where that goes, and which hooks it has."""
+"""Describe the clients that can use the server: how each is configured, and its hooks."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 SERVER = "vault-index"
 PLACES = {
     "claude-code": "run it in a shell; --scope project writes .mcp.json of the project instead",
-    "claude-desktop": "Settings > Developer > Edit Config: claude_desktop_config.json in ~/Library/Application "
-    "Support/Claude (macOS) or ~/.config/Claude (Linux); then start Claude anew",
+    "claude-desktop": "Settings > Developer > Edit Config: claude_desktop_config.json in ~/Library/"
+    "Application Support/Claude (macOS) or ~/.config/Claude (Linux); then restart Claude",
     "codex": "run it in a shell",
     "cursor": "~/.cursor/mcp.json, or .cursor/mcp.json of a project",
     "gemini": "~/.gemini/settings.json, or .gemini/settings.json of a project",
@@ -17,26 +17,27 @@ PLACES = {
     "vscode": ".vscode/mcp.json of a project, or the command MCP: Open User Configuration",
     "generic": "where your client keeps its MCP servers; the transport is stdio",
 }
-"""Where the text of `setup` goes, of every client that is known."""
+"""Instructions for the text of `setup`, by client."""
 
 
 class Wiring(NamedTuple):
-    """How a client with hooks is connected: its files, and what it calls the moments that matter."""
+    """The configuration of a client with hooks: its files, and its names for events."""
 
     server: tuple[str, str]
-    """The file with the MCP servers, of a user (in the client's folder) and of a project."""
+    """The files with the MCP servers of a user (in the client's folder) and of a project."""
     hooks: tuple[str, str]
+    """The files with the hooks of a user and of a project."""
     events: Mapping[str, str]
-    """What happens (`start` of a session, `prompt` of the user, `stop` of the answer) by the client's name for it."""
+    """Our event by the client's event: session `start`, user `prompt`, or `stop` of the answer."""
     hook: Mapping[str, Any]
-    """What a hook has beside its command; the client waits for it no longer than `timeout`."""
+    """The keys of a hook besides its command; the client waits at most `timeout`."""
     todo: str
-    """What is left for the person to do."""
+    """Steps that the user must do."""
 
 
 _EVENTS = {"SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop"}
 _SECONDS = 10
-"""How long a client waits for a hook that hangs; ours gives up before."""
+"""How long a client waits for a hook that hangs; our hooks time out earlier."""
 WIRED = {
     "claude-code": Wiring(
         (".claude.json", ".mcp.json"),
@@ -50,25 +51,28 @@ WIRED = {
         ("hooks.json", ".codex/hooks.json"),
         _EVENTS,
         {"timeout": _SECONDS},
-        "Start codex once and choose to trust the hooks: until then it leaves them out, and says nothing",
+        "Start codex once and choose to trust the hooks: until then it ignores them silently",
     ),
     "gemini": Wiring(
         ("settings.json", ".gemini/settings.json"),
         ("settings.json", ".gemini/settings.json"),
         {"SessionStart": "start", "BeforeAgent": "prompt", "AfterAgent": "stop"},
         {"name": SERVER, "timeout": 1000 * _SECONDS},
-        "Start Gemini CLI anew; in a folder that it does not trust it starts no servers",
+        "Restart Gemini CLI; it starts no servers in folders that it does not trust",
     ),
 }
 CONNECTED = (*WIRED, "opencode")
-"""What `agent install` can do; OpenCode has a plugin."""
+"""The clients that `agent install` supports; OpenCode has a plugin."""
 
 
 def setup(client: str, command: Sequence[str]) -> tuple[str, str]:
-    """The text to paste or run to set up a client, and where; `command` starts the server."""
+    """Return the text that sets up a client, and where to paste or run it.
+
+    `command` is the command line that starts the server.
+    """
     place = PLACES[client]
     if client in CONNECTED:
-        place += f"; `vault-index agent install {client}` does it, and more"
+        place += f"; or use `vault-index agent install {client}`, which also connects sessions"
     if client == "claude-code":
         text = join(["claude", "mcp", "add", "--scope", "user", SERVER, "--", *command])
     elif client == "codex":
@@ -79,7 +83,7 @@ def setup(client: str, command: Sequence[str]) -> tuple[str, str]:
 
 
 def entry(client: str, command: Sequence[str]) -> dict[str, Any]:
-    """What a client keeps of a server."""
+    """Return the configuration of our server in the form of a client."""
     program = {"command": command[0], "args": list(command[1:])}
     if client == "opencode":
         return {"type": "local", "command": list(command), "enabled": True}

@@ -1,11 +1,13 @@
-"""Change one value in a JSON or TOML file that people edit by hand, and nothing beside it.
+"""Change one value in a JSON or TOML file that people edit by hand, and nothing else.
 
-A change is returned only if the new text, when read again, holds the old data with that one value changed, and if it
-has every comment of the old text. JSON may have comments and trailing commas, as the clients allow.
+A change is returned only if the new text parses to the old data with this one value changed, and
+keeps every comment of the old text. JSON may have comments and trailing commas, as the clients
+allow.
 
-The clients' own commands (`claude mcp add` …) are not used: they take 0.3 to 11 seconds, cannot show a change before
-they make it, know no hooks, and reformat what they touch; `codex mcp add` deletes comments of other servers. tomlkit
-changes our own table only: when it adds or removes one, it can lose comments that follow, or mix line ends.
+The commands of the clients (`claude mcp add` …) are not used: they take 0.3 to 11 seconds, cannot
+show a change before they make it, do not support hooks, and reformat the file; `codex mcp add`
+deletes comments of other servers. tomlkit changes only our own table: when it adds or removes one,
+it can lose comments that follow, or mix line endings.
 """
 
 import json
@@ -19,7 +21,7 @@ from typing import Any, NamedTuple
 from vault_index.errors import ConfigError
 
 Key = str | int
-"""The name of a member of an object, or the index of one of an array (the length of the array to append)."""
+"""The name of a member of an object, or the index in an array (its length to append)."""
 
 _JSON_COMMENT = re.compile(
     r'"(?:[^"\\]|\\.)*"?|(\A\ufeff|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?)', re.DOTALL
@@ -30,31 +32,37 @@ _TRAILING_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"?|(,)(?=\s*[]}])', re.DOTALL)
 _JSON_MEMBER = re.compile(
     r'\s*(?P<comma>,?)\s*(?P<begin>)(?:(?P<name>"(?:[^"\\]|\\.)*")\s*:\s*)?', re.DOTALL
 )
-"""What stands between two values."""
+"""The text between two values."""
 _TOML_COMMENT = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*(?:""")?|"(?:[^"\\\n]|\\.)*"?'
     r"|'''(?:[^']|'(?!''))*(?:''')?|'[^'\n]*'?|(#[^\n]*)",
     re.DOTALL,
 )
 _TOML_SERVER = re.compile(
-    r"""(?:^[ \t]*\r?\n)?^[ \t]*\[[ \t]*["']?mcp_servers["']?[ \t]*\.[ \t]*["']?vault-index["']?[ \t]*[].].*(?:\n|\Z)"""
+    r"""(?:^[ \t]*\r?\n)?^[ \t]*\[[ \t]*["']?mcp_servers["']?[ \t]*\.[ \t]*"""
+    r"""["']?vault-index["']?[ \t]*[].].*(?:\n|\Z)"""
     r"""(?:(?:[ \t]*(?:#[^\r\n]*)?\r?\n)*[ \t]*[^\s#[].*(?:\n|\Z))*""",
     re.MULTILINE,
 )
-"""Our table or one inside it, with a blank line before it. Comments behind its last key belong to what follows."""
+"""Our table or one inside it, with a blank line before it.
+
+Comments after its last key belong to the next table.
+"""
 _EMPTY = "\ufeff \t\r\n"
 _CORRECT = "correct the file, then run the same command again"
 
 
 class _Container(NamedTuple):
-    """Where an object or array is in a text."""
+    """The position of an object or array in a text."""
 
     start: int
     close: int
     members: list[tuple[Key, int, int, int]]
-    """Each with its key, where it begins (its name, if it has one), and where its value starts and ends."""
+    """For each member: its key, its start (that of its name, if any), and the start and end of its
+    value.
+    """
     commas: list[int]
-    """Before each member, and behind the last one; -1 without one."""
+    """The position of the comma before each member, and after the last one; -1 if there is none."""
 
 
 def read_json(text: str) -> dict[str, Any]:
@@ -69,8 +77,11 @@ def read_json(text: str) -> dict[str, Any]:
 
 
 def with_json(text: str, path: Sequence[Key], value: Any) -> str:
-    """Return the text with a value at a path: in place of the one that is there, else as the last member of its object
-    or array. What is missing on the way is created."""
+    """Return the text with a value at a path.
+
+    It replaces the existing value, or becomes the last member of its object or array. Missing
+    parents are created.
+    """
     hint = f"set {_name(path)} by hand to {json.dumps(value, ensure_ascii=False)}"
     wanted, text = read_json(text), text if text.strip(_EMPTY) else "{}\n"
     found = _containers(text, path, hint)
@@ -92,7 +103,7 @@ def with_json(text: str, path: Sequence[Key], value: Any) -> str:
 
 
 def without_json(text: str, path: Sequence[Key]) -> str:
-    """Return the text without the value at a path, nor the objects and arrays that would be empty then."""
+    """Return the text without the value at a path, and without parents that would be empty."""
     hint, wanted = f"delete {_name(path)} by hand", read_json(text)
     found = _containers(text, path, hint) if wanted else []
     if len(found) < len(path) or found[-1][1] < 0:
@@ -103,22 +114,21 @@ def without_json(text: str, path: Sequence[Key]) -> str:
     depth = len(found) - 1
     del reduce(_item, path[:depth], wanted)[path[depth]]  # type: ignore[arg-type]
     _, begin, _, end = parent.members[index]
-    comma = max(parent.commas[index : index + 2])  # the one behind it, or else the one before
+    comma = max(parent.commas[index : index + 2])  # the one after it, or else the one before
     commas = [(comma, comma + 1, "")] if comma >= 0 else []
     blank, kept = len(text[:begin].rstrip()), _comments_in(_JSON_COMMENT, text[begin:end])
     candidates = (
         _spliced(text, (blank, end, ""), *commas)
         if len(parent.members) > 1
         else _spliced(text, (blank, parent.close, "")),
-        _spliced(
-            text, (begin, end, kept), *commas
-        ),  # where the first one loses a comment, or makes one longer
+        # If the first one loses or extends a comment:
+        _spliced(text, (begin, end, kept), *commas),
     )
     return _checked(text, candidates, wanted, read_json, _JSON_COMMENT, hint)
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """Return the tables of a text, and always the one of the servers. Raises ConfigError."""
+    """Return the tables in a text, with at least an empty `mcp_servers`. Raises ConfigError."""
     try:
         data = tomllib.loads(text.replace("\r\n", "\n").removeprefix("\ufeff"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -129,7 +139,7 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def with_server(text: str, value: dict[str, Any]) -> str:
-    """Return TOML with `[mcp_servers.vault-index]`: changed in its place, else added at the end."""
+    """Return TOML with `[mcp_servers.vault-index]`, changed in place or added at the end."""
     wanted = read_toml(text)
     servers = wanted["mcp_servers"]
     if "vault-index" in servers:
@@ -145,7 +155,7 @@ def with_server(text: str, value: dict[str, Any]) -> str:
 
 
 def without_server(text: str) -> str:
-    """Return TOML without `[mcp_servers.vault-index]` and the tables in it."""
+    """Return TOML without `[mcp_servers.vault-index]` and its subtables."""
     wanted = read_toml(text)
     if wanted["mcp_servers"].pop("vault-index", None) is None:
         return text
@@ -156,7 +166,7 @@ def without_server(text: str) -> str:
     )
 
 
-# --- inside --------------------------------------------------------------------------------------------------------
+# --- helpers --------------------------------------------------------------------------------------
 
 
 def _checked(
@@ -167,7 +177,10 @@ def _checked(
     pattern: re.Pattern[str],
     hint: str,
 ) -> str:
-    """Return the first candidate that holds the wanted data and all comments of the text. ConfigError without one."""
+    """Return the first candidate with the wanted data and all comments of the text.
+
+    Raises ConfigError if there is none.
+    """
     comments = _comments(pattern, text)
     for candidate in candidates:
         with suppress(ConfigError):
@@ -181,7 +194,7 @@ def _comments(pattern: re.Pattern[str], text: str) -> list[str]:
 
 
 def _comments_in(pattern: re.Pattern[str], text: str) -> str:
-    """The comments of a text that goes, so that they can stay."""
+    """Return the comments of a removed text, so that they can be kept."""
     return "".join(
         each if each.startswith("/*") else f"{each}\n" for each in _comments(pattern, text)
     )
@@ -196,7 +209,7 @@ def _name(path: Sequence[Key]) -> str:
 
 
 def _without_comments(text: str) -> tuple[str, str]:
-    """JSON of the same length with blanks for its comments, and without its trailing commas, too."""
+    """Return JSON of equal length without comments, and the same also without trailing commas."""
     spaced = _JSON_COMMENT.sub(_blank, text)
     return spaced, _TRAILING_COMMA.sub(_blank, spaced)
 
@@ -206,8 +219,10 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _containers(text: str, path: Sequence[Key], hint: str) -> list[tuple[_Container, int]]:
-    """The objects and arrays that the keys of a path are in, as far as they are there, and which member each key is: of
-    several with one name the last, which is the one that counts; -1 for one that is missing."""
+    """Return the existing objects and arrays on a path, and the index of the member for each key.
+
+    Of several members with one name, the last one counts. The index is -1 for a missing member.
+    """
     spaced, plain = _without_comments(text)
     start, found = len(plain) - len(plain.lstrip()), []
     for depth, key in enumerate(path):
@@ -240,14 +255,14 @@ def _container(spaced: str, plain: str, start: int) -> _Container:
 
 
 def _spliced(text: str, *edits: tuple[int, int, str]) -> str:
-    """The text with other text from a start to an end."""
+    """Replace parts of a text, given as start, end and new text."""
     for start, end, new in sorted(edits, reverse=True):
         text = text[:start] + new + text[end:]
     return text
 
 
 def _added(text: str, parent: _Container, more: dict[str, Any] | list[Any]) -> str:
-    """The text with the one member of `more` as the last of an object or array."""
+    """Add the one member of `more` at the end of an object or array."""
     _, begin, _, end = parent.members[-1] if parent.members else ("", 0, 0, 0)
     if parent.members and "\n" not in text[parent.start : begin]:  # all on one line
         return _spliced(text, (end, end, f", {json.dumps(more, ensure_ascii=False)[1:-1]}"))
@@ -261,7 +276,7 @@ def _added(text: str, parent: _Container, more: dict[str, Any] | list[Any]) -> s
 
 
 def _written(text: str, value: Any, indent: str) -> str:
-    """JSON on several lines, indented as the first member of the text that has a line of its own."""
+    """Return JSON on several lines, indented like the first member that has its own line."""
     step = re.search(r'\n([ \t]+)"', text)
     new = json.dumps(value, indent=step[1] if step else "  ", ensure_ascii=False)
     return new.replace("\n", _line_of(text) + indent)
@@ -279,9 +294,7 @@ def _line_of(text: str) -> str:
 def _updated(block: str, value: dict[str, Any]) -> str:
     import tomlkit
 
-    with suppress(
-        tomlkit.exceptions.TOMLKitError
-    ):  # the block is part of something else, and stays
+    with suppress(tomlkit.exceptions.TOMLKitError):  # not a table of its own: leave it unchanged
         document: Any = tomlkit.parse(block)
         document["mcp_servers"]["vault-index"].update(value)
         block = tomlkit.dumps(document)

@@ -1,7 +1,6 @@
-"""What the hooks of a client do: memory is told to a session once, at its first prompt, and what the user and the agent
-want kept is handed to `capture`, each text once.
+"""Handle the hooks of a client: recall at the first prompt, and capture of prompts and answers.
 
-A client waits for its hooks, so that nothing is waited for here but the recall.
+The client waits for its hooks, so only the recall runs in the foreground.
 """
 
 import fcntl
@@ -20,30 +19,33 @@ from vault_index.config.home import private_folder
 from vault_index.disk import open_own
 
 Ask = Callable[[str, dict[str, Any]], Mapping[str, Any]]
-"""Asks a method, of the daemon where there is one."""
+"""Calls a method, in the daemon if it runs."""
 Start = Callable[[Sequence[str], str, str], None]
-"""Starts a command of ours with the text on its stdin, in a folder, and does not wait."""
+"""Starts one of our commands with a text on stdin, in a folder, without waiting for it."""
 
 _KEPT_SECONDS = 30 * 86_400.0
 _LONGEST_QUERY = 2000
 _LONGEST_TEXT = 1_000_000
 _TOPIC_MESSAGES = 6
 _TAIL = 4 << 20
-"""Bytes at the end of a transcript that are searched for the last messages of the user."""
+"""Bytes at the end of a transcript in which the last messages of the user are searched."""
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,128}")
-_NOT_SAID = re.compile(
+_NOT_TYPED = re.compile(
     r"\s*(?:<(?:task-notification|system-reminder|(?:command|local-command|bash)-)|[/!?]\S*\s*$|\Z)"
 )
-"""What clients hand on as a prompt though nobody typed it (a task is done), and their commands."""
+"""Prompts that the user did not type, such as a finished task, and commands of the client."""
 
 
 def answer(
-    client: str, told: Mapping[str, Any], folder: Path, ask: Ask, start: Start
+    client: str, event_data: Mapping[str, Any], folder: Path, ask: Ask, start: Start
 ) -> dict[str, Any] | None:
-    """What the client is told in return, if anything; `told` is what it says of the event. In `folder` it is kept what
-    a session has had."""
+    """Return the hook output for the client, or None.
+
+    `event_data` is the input of the hook. `folder` has a file for each session, which records what
+    was recalled and captured, so that each text is captured once.
+    """
     name, session, place = (
-        str(told.get(key) or "") for key in ("hook_event_name", "session_id", "cwd")
+        str(event_data.get(key) or "") for key in ("hook_event_name", "session_id", "cwd")
     )
     if not _SESSION.fullmatch(session):
         return None
@@ -51,27 +53,28 @@ def answer(
     if event == "start":
         _forget_old(folder)
         start(["opencode", "wake"], "", place)
-        if told.get("source") == "compact":  # what it was told is gone
-            topic = _last_messages(client, str(told.get("transcript_path") or ""))
+        if event_data.get("source") == "compact":  # compaction removed the recalled text
+            topic = _last_messages(client, str(event_data.get("transcript_path") or ""))
             text = _recall(ask, "\n\n".join(topic), session, place)
-    elif event == "prompt" and not _NOT_SAID.match(prompt := str(told.get("prompt") or "")):
+    elif event == "prompt" and not _NOT_TYPED.match(prompt := str(event_data.get("prompt") or "")):
         _capture(start, folder, "user", prompt, session, place)
         if _is_first(folder, session, "told"):
             text = _recall(ask, prompt, session, place)
     elif event == "stop":
-        said = str(told.get("last_assistant_message") or told.get("prompt_response") or "")
-        if "remember" in said.lower():
-            _capture(start, folder, client, said, session, place)
+        message = str(
+            event_data.get("last_assistant_message") or event_data.get("prompt_response") or ""
+        )
+        if "remember" in message.lower():
+            _capture(start, folder, client, message, session, place)
     return (
         {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}} if text else None
     )
 
 
 def _last_messages(client: str, transcript: str) -> list[str]:
-    """Return the last messages of the user, the newest first; none if the transcript cannot be read."""
-    from vault_index.sources.sessions.values import (
-        read_object,
-    )  # late: only a compaction needs a transcript
+    """Return the last messages of the user, the newest first; empty if the file is unreadable."""
+    # Imported late, because only a compaction needs a transcript.
+    from vault_index.sources.sessions.values import read_object
 
     try:
         with open(transcript, "rb") as file:
@@ -80,11 +83,11 @@ def _last_messages(client: str, transcript: str) -> list[str]:
     except (OSError, ValueError):
         return []
     texts = (_typed(client, read_object(line, "", []) or {}) for line in reversed(lines))
-    return list(islice((text for text in texts if not _NOT_SAID.match(text)), _TOPIC_MESSAGES))
+    return list(islice((text for text in texts if not _NOT_TYPED.match(text)), _TOPIC_MESSAGES))
 
 
 def _typed(client: str, line: dict[str, Any]) -> str:
-    """Return what the user typed in one line of a transcript."""
+    """Return the text that the user typed in one line of a transcript."""
     from vault_index.sources.sessions.claude_blocks import said_in
     from vault_index.sources.sessions.claude_lines import is_chained
     from vault_index.sources.sessions.context import said_in_prompt
@@ -122,7 +125,10 @@ def _capture(start: Start, folder: Path, by: str, text: str, session: str, place
 
 
 def _is_first(folder: Path, session: str, what: str) -> bool:
-    """Whether a session had this never before; it has it now. The hooks of a user and of a project may both ask."""
+    """Record that a session has `what`; return whether that is new.
+
+    The hooks of a user and of a project may run at the same time.
+    """
     private_folder(folder)
     with open(open_own(folder / _digest(session), os.O_RDWR), "r+", encoding="ascii") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -137,7 +143,7 @@ def _digest(text: str) -> str:
 
 
 def _forget_old(folder: Path) -> None:
-    """Of sessions that nobody went on with for long."""
+    """Delete the files of sessions that were not used for 30 days."""
     with suppress(OSError):
         for entry in os.scandir(folder):
             if time.time() - entry.stat().st_mtime > _KEPT_SECONDS:

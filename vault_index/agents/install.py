@@ -1,5 +1,7 @@
-"""Put our server and our hooks into the configuration of a client, and take them out again; nothing else in these
-files changes."""
+"""Add our server and hooks to the configuration of a client, and remove them again.
+
+Nothing else in these files changes.
+"""
 
 import os
 import re
@@ -32,7 +34,7 @@ _LONGEST_NAME = 60
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A client, for all projects of a user or for one."""
+    """The configuration of a client for one user or one project."""
 
     client: str
     scope: str
@@ -41,43 +43,50 @@ class Target:
 
     @property
     def wiring(self) -> Wiring:
+        """The description of the client."""
         return WIRED[self.client]
 
     @property
     def paths(self) -> list[Path]:
+        """The files of the server and the hooks, which may be one."""
         return list(dict.fromkeys((self.server, self.hooks)))
 
 
 @dataclass(slots=True)
 class Plan:
-    """The new texts of files, None for one to delete. Nothing is written before `carry_out`."""
+    """The new texts of files; None deletes a file. `carry_out` writes them."""
 
     before: dict[Path, str | None] = field(default_factory=dict)
     after: dict[Path, str | None] = field(default_factory=dict)
 
     def text(self, path: Path) -> str:
+        """Return the planned text of a file; empty if it does not exist."""
         if path not in self.before:
             self.before[path] = self.after[path] = _read(path)
         return self.after[path] or ""
 
     def data(self, path: Path) -> dict[str, Any]:
-        """What a file holds by now. ConfigError where that cannot be read."""
+        """Return the planned data of a file. Raises ConfigError if it cannot be parsed."""
         text = self.text(path)
         with _naming(path):
             return read_toml(text) if path.suffix == ".toml" else read_json(text)
 
     def change(self, path: Path, edit: Callable[..., str], *args: Any) -> None:
+        """Apply an edit to the planned text of a file."""
         text = self.text(path)
         with _naming(path):
             self.after[path] = edit(text, *args)
 
     @property
     def changed(self) -> list[Path]:
+        """The files whose text changes."""
         return [path for path, text in self.after.items() if text != self.before[path]]
 
     def carry_out(self, data_dir: Path) -> list[Path]:
-        """Write the files, and return the copies of those that were there, in `data_dir`. A link is followed.
-        ConflictError where a file changed since it was read."""
+        """Write the files; return the backups, in `data_dir`, of those that existed.
+
+        Symbolic links are followed. Raises ConflictError if a file changed since it was read.
+        """
         copies = []
         for path in self.changed:
             before, after, real = (
@@ -95,33 +104,38 @@ class Plan:
                 with disk.draft(folder, (after or "").encode(), like, mode=0o600) as draft:
                     if _read(path) != before:
                         raise ConflictError(
-                            f"{path} was changed meanwhile", "run the same command again"
+                            f"{path} changed in the meantime", "run the same command again"
                         )
                     real.unlink() if after is None else os.replace(draft, real)
         return copies
 
 
 def target_of(client: str, project: Path | None = None) -> Target:
+    """Return the configuration of a client, for the user or for a project folder."""
     wiring = WIRED[client]
     if project is None:
         folder = folder_of(client)
-        # Claude Code keeps this file beside its folder, unless it was told of another folder.
-        beside = client == "claude-code" and not os.path.isabs(
+        # Claude Code keeps this file next to its default folder, but inside a custom folder.
+        outside = client == "claude-code" and not os.path.isabs(
             os.environ.get("CLAUDE_CONFIG_DIR", "")
         )
         return Target(
             client,
             "global",
-            (folder.parent if beside else folder) / wiring.server[0],
+            (folder.parent if outside else folder) / wiring.server[0],
             folder / wiring.hooks[0],
         )
     if not project.is_dir():
-        raise UsageError(f"{project} is no folder", "name the folder of the project")
+        raise UsageError(f"{project} is not a folder", "give the folder of the project")
     return Target(client, "project", project / wiring.server[1], project / wiring.hooks[1])
 
 
 def installing(target: Target, program: Sequence[str]) -> Plan:
-    """ConfigError for a file that cannot be changed safely, ConflictError for a server of our name that is not ours."""
+    """Plan the installation or update of the server and the hooks.
+
+    Raises ConfigError if a file cannot be changed safely, and ConflictError if another server has
+    our name.
+    """
     plan = Plan()
     _put_server(plan, target, program)
     _put_hooks(plan, target, program)
@@ -129,6 +143,7 @@ def installing(target: Target, program: Sequence[str]) -> Plan:
 
 
 def uninstalling(target: Target) -> Plan:
+    """Plan the removal of the server and the hooks."""
     plan = Plan()
     if _is_ours(_server(plan, target)):
         toml = target.server.suffix == ".toml"
@@ -137,15 +152,19 @@ def uninstalling(target: Target) -> Plan:
         )
     for path, _ in reversed(_our_hooks(plan, target)):
         plan.change(target.hooks, _without_hook, path)
-    for path in plan.changed:  # what is left of a file that we began
+    for path in plan.changed:  # delete files that are empty now
         if plan.text(path).strip() in ("", "{}") and not path.is_symlink():
             plan.after[path] = None
     return plan
 
 
 def state_of(target: Target, program: Sequence[str]) -> dict[str, object]:
-    """`installed`, `outdated` (another command), `incomplete`, `absent`, or `unreadable` with the reason."""
-    told: dict[str, object] = {
+    """Return the state of the installation, with its details.
+
+    It is `installed`, `outdated` (another command), `incomplete`, `absent`, or `unreadable` with a
+    reason.
+    """
+    status: dict[str, object] = {
         "client": target.client,
         "scope": target.scope,
         "paths": [str(path) for path in target.paths],
@@ -154,21 +173,21 @@ def state_of(target: Target, program: Sequence[str]) -> dict[str, object]:
         programs = _programs(target)
         wanted = installing(target, program)
     except VaultIndexError as error:
-        return {**told, "state": "unreadable", "problem": error.message, "hint": error.hint}
-    gone = {program for program in programs if not shutil.which(program)}
+        return {**status, "state": "unreadable", "problem": error.message, "hint": error.hint}
+    missing = {program for program in programs if not shutil.which(program)}
     if not programs:
         state = "absent"
     elif not wanted.changed:
         state = "installed"
     else:
         state = "incomplete" if len(programs) <= len(target.wiring.events) else "outdated"
-    told |= {"state": state, "gone": sorted(gone)}
-    return told | (
+    status |= {"state": state, "gone": sorted(missing)}
+    return status | (
         {"trusted": _is_trusted(target)} if target.client == "codex" and programs else {}
     )
 
 
-# --- inside --------------------------------------------------------------------------------------------------------
+# --- helpers --------------------------------------------------------------------------------------
 
 
 def _put_server(plan: Plan, target: Target, program: Sequence[str]) -> None:
@@ -176,10 +195,10 @@ def _put_server(plan: Plan, target: Target, program: Sequence[str]) -> None:
     if known is not None and not _is_ours(known):
         raise ConflictError(
             f"{target.server}: there is another server {SERVER!r}: nothing was done",
-            "rename it, or take it out",
+            "rename or remove it",
         )
     words = _words(known)
-    flags = words[words.index("mcp") + 1 :] if "mcp" in words else []  # --read-only stays
+    flags = words[words.index("mcp") + 1 :] if "mcp" in words else []  # keep --read-only
     value = {**(known or {}), **entry(target.client, [*program, "mcp", *flags])}
     if value != known:
         toml = target.server.suffix == ".toml"
@@ -189,12 +208,12 @@ def _put_server(plan: Plan, target: Target, program: Sequence[str]) -> None:
 
 
 def _put_hooks(plan: Plan, target: Target, program: Sequence[str]) -> None:
+    # Exit code 2, for wrong options, would make the client reject the user's prompt.
     command = f"{shlex.join([*program, 'agent', 'hook', target.client])} || true"
-    # Whatever goes wrong: 2, the exit code of wrong options, would have the client refuse what the user said.
     hook = {"type": "command", "command": command, **target.wiring.hook}
     missing = list(target.wiring.events)
     for path, known in reversed(_our_hooks(plan, target)):
-        if path[1] not in missing:  # of another version, or twice
+        if path[1] not in missing:  # from another version, or a duplicate
             plan.change(target.hooks, _without_hook, path)
             continue
         missing.remove(str(path[1]))
@@ -206,7 +225,10 @@ def _put_hooks(plan: Plan, target: Target, program: Sequence[str]) -> None:
 
 
 def _without_hook(text: str, path: tuple[str | int, ...]) -> str:
-    """A group without hooks may not be: a client refuses the whole file for its sake."""
+    """Remove a hook, and its group if that would be empty.
+
+    A client rejects a file with an empty group.
+    """
     _, event, group = path[:3]
     alone = len(read_json(text)["hooks"][event][group]["hooks"]) == 1
     return without_json(text, path[:3] if alone else path)
@@ -219,7 +241,7 @@ def _server(plan: Plan, target: Target) -> dict[str, Any] | None:
 
 
 def _words(server: dict[str, Any] | None) -> list[str]:
-    """The command line of a server."""
+    """Return the command line of a server."""
     return [
         str(word)
         for word in ((server or {}).get("command", ""), *_list((server or {}).get("args")))
@@ -240,7 +262,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _our_hooks(plan: Plan, target: Target) -> list[tuple[tuple[str | int, ...], dict[str, Any]]]:
-    """The path and the value of each hook of ours, in the order of the file."""
+    """Return the path and the value of each of our hooks, in the order of the file."""
     found: list[tuple[tuple[str | int, ...], dict[str, Any]]] = []
     for event, groups in _table(plan.data(target.hooks).get("hooks")).items():
         for place, group in enumerate(_list(groups)):
@@ -252,7 +274,7 @@ def _our_hooks(plan: Plan, target: Target) -> list[tuple[tuple[str | int, ...], 
 
 
 def _programs(target: Target) -> list[str]:
-    """The program of each command of ours that a client starts."""
+    """Return the program of each of our commands that a client starts."""
     plan = Plan()
     server = _server(plan, target)
     commands = [str(hook["command"]) for _, hook in _our_hooks(plan, target)]
@@ -266,7 +288,10 @@ def _first_word(command: str) -> str:
 
 
 def _is_trusted(target: Target) -> bool:
-    """Whether Codex was told that it may run our hooks, as far as that can be seen: it also knows what they said."""
+    """Return whether Codex may run our hooks, as far as its settings show.
+
+    Codex also checks a hash of each hook, which is not compared here.
+    """
     plan = Plan()
     known = _table(_table(plan.data(folder_of("codex") / "config.toml").get("hooks")).get("state"))
     asked = [
@@ -277,7 +302,7 @@ def _is_trusted(target: Target) -> bool:
 
 
 def _read(path: Path) -> str | None:
-    """None for a file that is not there."""
+    """Return the text of a file, or None if it does not exist."""
     if not os.path.lexists(path):
         return None
     with _naming(path):
@@ -291,7 +316,7 @@ def _read(path: Path) -> str | None:
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Name the file in an error."""
+    """Add the path of the file to errors."""
     try:
         with disk.os_errors_as(
             f"{path}: nothing was done", "make it readable and writable, or see --print"

@@ -1,4 +1,4 @@
-"""Memories: created, edited, removed, captured from texts, exported and imported, under the write lock of the index."""
+"""Create, change, review, capture, import and export memories."""
 
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from vault_index.memories.transfer.importer import import_memories as import_memories
     from vault_index.memories.undo import undo_change as undo_change
 
-# Each call imports its own module, for a question needs none of them.
+# Modules are imported on first use, because a search needs none of them.
 __getattr__ = lazy_names(
     __name__,
     {

@@ -1,4 +1,4 @@
-"""`add`: what is given for a memory is checked before anything is locked or written, and then stored."""
+"""Validate and store a new memory (`add`)."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -42,6 +42,12 @@ def add_memory(
     sources: Sequence[str],
     typed_in: Sequence[Origin] = (),
 ) -> StoredMemory:
+    """Store a new memory.
+
+    A text with frontmatter is a whole memory file; the fields in `given` override its frontmatter.
+    `path` is a name in the memory folder. Raises UsageError, before anything is written, for
+    invalid fields, a text that is too long, and, unless `force` is set, for credentials.
+    """
     now = datetime.now().astimezone()
     weak = check_given(text, given, runtime.config.memory, force=force)
     text = text.removeprefix(BOM)
@@ -49,7 +55,7 @@ def add_memory(
     if runtime.scope is not None and not (given.get("project") or file.front.get("project")):
         given = {**given, "project": _only_project(runtime.scope.projects)}
     new, supersedes = _from_file(file, given, now) if file.closing else new_memory(text, given, now)
-    if runtime.hides and file.closing:  # whether something has this id is not told
+    if runtime.hides and file.closing:  # a given id could reveal that a memory has it
         new = read_text(with_changes(new.text, {"id": str(uuid.uuid4())}))
     with writing(runtime, "add", sources, now, who=client_of(given), typed_in=typed_in) as memories:
         replaced = replaced_by(memories, supersedes)
@@ -63,25 +69,26 @@ def add_memory(
 
 
 def _only_project(projects: Sequence[str]) -> str | None:
-    """That of a token that is for one alone; None for one that is for every project."""
+    """Return the project of a token that allows one, or None if it allows every project."""
     if len(projects) > 1:
-        raise UsageError("which project is the memory of?", f"give one of {', '.join(projects)}")
+        raise UsageError("the memory needs a project", f"give one of: {', '.join(projects)}")
     return next(iter(projects), None)
 
 
 def client_of(given: Mapping[str, Any]) -> str:
-    """Who says that they write; empty where nobody does."""
+    """Return the author that was given, or an empty string."""
     return str(given.get("entered_by") or given.get("by") or "")
 
 
 def replaced_by(memories: MemoryStore, supersedes: Any) -> list[StoredDocument]:
-    """The memories that a new or changed one was said to replace."""
+    """Return the memories that the references in `supersedes` name."""
     given = [supersedes] if isinstance(supersedes, str) else supersedes or ()
     refs = (ref.strip() for one in given for ref in one.split(","))
     return [memories.find(ref) for ref in refs if ref]
 
 
 def with_warnings(stored: StoredMemory, more: Sequence[str]) -> StoredMemory:
+    """Add warnings to the result."""
     return replace(stored, warnings=(*stored.warnings, *more))
 
 
@@ -93,8 +100,11 @@ def embedded(
     *,
     news: bool,
 ) -> StoredMemory:
-    """With its vectors, where nothing is sent for them, or with what waits for them. Of `news` also with the memories
-    of its subject, apart from those that it was said to replace."""
+    """Embed a stored memory and add details to the result.
+
+    The result says how many passages still wait for their vectors. With `news`, it also lists
+    memories on the same subject, except those in `replaced`.
+    """
     runtime.write.embed_document(source, stored.path)
     with runtime.pool.lend() as connections:
         reader = connections.reader
@@ -111,7 +121,7 @@ def embedded(
 
 
 def _question(new_id: str, near: NearMemory) -> str:
-    """What only a reader can decide: whether the nearest memory still holds."""
+    """Return a question for a reader: does the new memory replace the nearest one?"""
     return (
         f'does it replace "{near.title}"? If so: vault-index update {new_id} --supersedes {near.id}'
     )
@@ -120,8 +130,11 @@ def _question(new_id: str, near: NearMemory) -> str:
 def new_memory(
     text: str, given: Mapping[str, Any], now: datetime
 ) -> tuple[MemoryFile, tuple[str, ...]]:
-    """A memory of this text and these fields, and the references to those it supersedes, whose ids only the index
-    knows. Raises UsageError for fields that cannot be read, and for neither a text nor a title."""
+    """Return a new memory and the references to the memories that it supersedes.
+
+    The references are resolved later, because that needs the index. Raises UsageError for invalid
+    fields, and if there is neither a text nor a title.
+    """
     fields = read_fields(given, now=now)
     created = now.isoformat(timespec="seconds")
     keys = {**_keys(fields, text), "id": str(uuid.uuid4()), "created": created, "updated": created}
@@ -129,7 +142,7 @@ def new_memory(
 
 
 def new_document(keys: Mapping[str, Any], body: str) -> str:
-    """The file of a new memory. Keys without a value are left out; lines end with LF."""
+    """Return the text of a new memory file, with the keys that have a value and LF line endings."""
     head = "".join(entry(key, keys[key], "\n") for key in KEYS if keys.get(key) is not None)
     return f"---\n{head}---\n{ended(without_blank_edges(with_line_ends(body, chr(10))), chr(10))}"
 
@@ -137,20 +150,22 @@ def new_document(keys: Mapping[str, Any], body: str) -> str:
 def _from_file(
     file: MemoryFile, given: Mapping[str, Any], now: datetime
 ) -> tuple[MemoryFile, tuple[str, ...]]:
-    """As `new_memory`, of a text with frontmatter: that counts as if it were given, unless `given` says otherwise, and
-    the keys it has beside those of a memory stay as they are."""
+    """Return a new memory for a text with frontmatter, like `new_memory`.
+
+    Fields in `given` override the frontmatter. Unknown keys of the frontmatter are kept.
+    """
     if file.faults:
         raise UsageError(
             f"line {file.faults[0].line}: {file.faults[0].message}: nothing was stored",
-            "mend that line; a text that begins with a rule and has no frontmatter needs a blank line before it",
+            "correct that line; if `---` is not frontmatter, put a blank line before it",
         )
     named = {name: value for name, value in given.items() if value is not None}
-    read_fields(named, now=now)  # any other error is one of the frontmatter
+    read_fields(named, now=now)  # errors after this line are in the frontmatter
     try:
         fields = read_fields({**said_in(file.front), **named}, now=now)
         times = _times(file.front, now)
     except UsageError as error:
-        hint = f"{error.hint}; mend it there, or give the option, which counts instead"
+        hint = f"{error.hint}; correct it there, or override it with the option"
         raise UsageError(f"in the frontmatter: {error.message}", hint) from error
     keys = {**_keys(fields, file.body), **times}
     own = file.front.get("id")
@@ -162,18 +177,15 @@ def _from_file(
 
 
 def _keys(fields: Mapping[str, Any], body: str) -> dict[str, Any]:
-    """The frontmatter of a new memory, without what it supersedes, which is known only once they are found, and
-    without a title that the text yields."""
+    """Return the frontmatter of a new memory, without `supersedes` and without a derived title."""
     if not body.strip() and not fields.get("title"):
-        raise UsageError(
-            "there is nothing to remember: the text is empty", "give a text, or at least a title"
-        )
+        raise UsageError("the text is empty", "give a text, or at least a title")
     keys = {**changes_of(fields), "type": fields.get("type") or "note", "supersedes": None}
     return keys if fields.get("title") != title_of(body) else {**keys, "title": None}
 
 
 def _times(front: Mapping[str, Any], now: datetime) -> dict[str, str]:
-    """When a frontmatter says the memory was created and updated; both are now where it does not."""
+    """Return the creation and update times in a frontmatter; the default is now."""
     said = {}
     for name, other in (("created", "date"), ("updated", "modified")):
         if front.get(name):
@@ -188,8 +200,11 @@ def _times(front: Mapping[str, Any], now: datetime) -> dict[str, str]:
 def check_given(
     text: str, given: Mapping[str, Any], settings: MemoryConfig, *, force: bool
 ) -> list[str]:
-    """Raise UsageError for what is too long, not UTF-8 or, unless `force`, looks like a credential; warn of what may be
-    a weak one."""
+    """Validate the text and the fields of a memory; return warnings about possible credentials.
+
+    Raises UsageError for values that are too long or not UTF-8, and, unless `force` is set, for
+    likely credentials.
+    """
     warnings: list[str] = []
     for name, value in {"the text": text, **given}.items():
         part = (
@@ -204,11 +219,11 @@ def check_given(
         except UnicodeEncodeError as error:
             raise UsageError(f"{name} is not valid UTF-8", "give it in UTF-8") from error
         if "\0" in part:
-            raise UsageError(f"{name} holds a NUL byte", "memories are text: give the text alone")
+            raise UsageError(f"{name} has a NUL byte", "memories are text: remove the byte")
         if size > settings.max_bytes:
             raise UsageError(
-                f"{name} has {size:,} bytes, more than the {settings.max_bytes:,} of memory.max_bytes",
-                "store the gist of it, or several memories; or raise memory.max_bytes",
+                f"{name} has {size:,} bytes, more than memory.max_bytes ({settings.max_bytes:,})",
+                "store a summary, or several memories; or raise memory.max_bytes",
             )
         if not force:
             warnings += refuse_secrets(name, part)
@@ -216,17 +231,18 @@ def check_given(
 
 
 def refuse_secrets(name: str, text: str) -> list[str]:
-    """Raise UsageError for what looks like a credential; a weak one is stored, with a warning."""
+    """Raise UsageError if a text has a likely credential; return warnings for weak matches."""
     found = find_secrets(text)
     strong = [secret for secret in found if not secret.weak]
     if strong:
         more = f", and {len(strong) - 1} more" if len(strong) > 1 else ""
         raise UsageError(
-            f"line {strong[0].line} of {name} holds what looks like {strong[0].kind}{more}: nothing was stored",
-            "take it out, or use --force if it is none",
+            f"line {strong[0].line} of {name} contains what looks like {strong[0].kind}{more}:"
+            " nothing was stored",
+            "remove it, or use --force if it is not a credential",
         )
     return (
-        [f"line {found[0].line} of {name} holds what looks like {found[0].kind}: take it out"]
+        [f"line {found[0].line} of {name} contains what looks like {found[0].kind}: remove it"]
         if found
         else []
     )

@@ -1,4 +1,4 @@
-"""`decide`: what a person says in review is done to the files of memories; each decision is one change to undo."""
+"""Carry out review decisions on memory files; each decision is one change to undo."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
@@ -36,7 +36,12 @@ def decide_memories(
     sources: Sequence[str],
     client: str = "",
 ) -> MemoryOutcomes:
-    """Carry out one decision. `seen` begins the SHA-256 of what was looked at, for each of `refs`."""
+    """Carry out one decision on one or more memories.
+
+    `action` is one of `ACTIONS`; `text` is for `edit` only. `seen` holds, for each of `refs`, the
+    first characters of the file's SHA-256 when it was shown. Raises ConflictError if a file changed
+    since.
+    """
     _check(action, refs, text, seen)
     if text is not None:
         check_given(text, {}, runtime.config.memory, force=force)
@@ -45,13 +50,13 @@ def decide_memories(
     with writing(runtime, f"review {action}", sources, who=client) as memories:
 
         def act(ref: str) -> MemoryOutcome:
-            [(document, _)] = _found(memories, [ref], [shown.get(ref, "")], sources)
+            [(document, _)] = _find(memories, [ref], [shown.get(ref, "")], sources)
             return _OF_EACH[action](memories, document)
 
         if action in _OF_EACH:
             done, failed = each_of(refs, act)
         else:
-            found = _found(memories, refs, seen, sources)
+            found = _find(memories, refs, seen, sources)
             done = (
                 _OF_ALL[action](memories, found) if text is None else _edit(memories, found, text)
             )
@@ -66,51 +71,49 @@ Found = tuple[StoredDocument, MemoryFile]
 
 
 def _check(action: str, refs: Sequence[str], text: str | None, seen: Sequence[str]) -> None:
-    """Raise UsageError for what cannot be decided, whatever the memories say."""
+    """Raise UsageError for arguments that are wrong for every memory."""
     if action not in ACTIONS:
-        raise UsageError(
-            f"nothing can be decided by {action!r}", f"it is one of {', '.join(ACTIONS)}"
-        )
+        raise UsageError(f"unknown action {action!r}", f"choose one of: {', '.join(ACTIONS)}")
     least, most = _NUMBERS.get(action, (1, len(refs)))
     if not refs:
-        raise UsageError("which memory?", "name it by its id or its path")
+        raise UsageError("no memory was given", "give its id or path")
     if not least <= len(refs) <= most:
-        number = "one memory" if most == 1 else "two memories or more"
+        number = "exactly one memory" if most == 1 else "two or more memories"
         raise UsageError(
-            f"{action} is about {number}",
-            "name it alone" if most == 1 else "name the one that stays first",
+            f"{action} needs {number}",
+            "give one memory" if most == 1 else "give the one that stays first",
         )
     if (text is not None) != (action == "edit"):
         wants = "needs the whole text of the file" if action == "edit" else "takes no text"
-        raise UsageError(f"{action} {wants}", "give text with edit, and with nothing else")
+        raise UsageError(f"{action} {wants}", "give text only with edit")
     if seen and len(seen) != len(refs):
         raise UsageError(
-            "what was seen is not given for each memory", "give seen for each of them, or none"
+            "seen must have one value for each memory", "give a value for each, or omit seen"
         )
 
 
 _NUMBERS = {"edit": (1, 1), "merge": (2, 1 << 30), "supersede": (2, 1 << 30)}
-"""How many memories an action is about, at least and at most; the others about any number."""
+"""The minimum and maximum number of memories for an action; other actions take any number."""
 
 
-def _found(
+def _find(
     memories: MemoryStore, refs: Sequence[str], seen: Sequence[str], sources: Sequence[str]
 ) -> list[Found]:
-    """The memories, each with its file. Raises ConflictError for one that says something else than what was seen."""
+    """Return the memories and their files. Raises ConflictError if one changed since `seen`."""
     documents = [memories.find(memories.runtime.inside(ref), sources) for ref in refs]
     if len({document.id for document in documents}) < len(documents):
-        raise UsageError("a memory is named twice", "name each of them once")
+        raise UsageError("a memory was given twice", "give each memory once")
     found = [(document, memories.read(document)) for document in documents]
     for (document, file), digest in zip(found, seen, strict=False):
         if not file.digest.hex().startswith(digest.lower()):
             raise ConflictError(
-                f"{document.path} changed since it was looked at; nothing was done",
-                "look again: vault-index review",
+                f"{document.path} changed since it was shown; nothing was done",
+                "show it again: vault-index review",
             )
     return found
 
 
-# --- the actions ---------------------------------------------------------------------------------------------------
+# --- actions --------------------------------------------------------------------------------------
 
 
 def _outcome(
@@ -121,14 +124,14 @@ def _outcome(
 
 def _accept(memories: MemoryStore, document: StoredDocument) -> MemoryOutcome:
     if not document.unreviewed:
-        raise UsageError(f"{document.path} is not in the inbox", "it needs no accepting")
+        raise UsageError(f"{document.path} is not in the inbox", "only the inbox needs accept")
     return _outcome(
         document, "accepted", _out_of_inbox(memories, document, memories.read(document))
     )
 
 
 def _out_of_inbox(memories: MemoryStore, document: StoredDocument, file: MemoryFile) -> str:
-    """Move what was decided on to where memories of its type lie; its path from then on."""
+    """Move a decided memory from the inbox to the folder of its type; return its path."""
     return (
         memories.move(document, _accepted(document, file)) if document.unreviewed else document.path
     )
@@ -139,23 +142,23 @@ def _accepted(document: StoredDocument, file: MemoryFile) -> str:
 
 
 def _edit(memories: MemoryStore, found: Sequence[Found], text: str) -> list[MemoryOutcome]:
-    """Put the whole text of a file in the place of the one it has, its line ends and its id staying as they are."""
+    """Replace the whole text of a file; its line endings and its id stay."""
     [(document, file)] = found
     new = read_text(text.removeprefix(BOM))
     if new.faults:
         raise UsageError(
             f"line {new.faults[0].line}: {new.faults[0].message}; nothing was written",
-            "mend that line",
+            "correct that line",
         )
     if file.closing and not new.closing:
         raise UsageError(
-            "the text has no frontmatter, and an edit gives the whole file; nothing was written",
-            f"leave the frontmatter at its top; for the text below it alone: vault-index update {document.uid}",
+            "the text has no frontmatter, but edit replaces the whole file; nothing was written",
+            f"keep the frontmatter; to change only the body: vault-index update {document.uid}",
         )
     if new.front.get("id") != file.front.get("id"):
         raise UsageError(
             f"the id of {document.path} would change; nothing was written",
-            "leave the line of the id alone",
+            "keep the line with the id",
         )
     if not new.body.strip() and not new.front.get("title"):
         raise UsageError(f"{file.path} would have neither text nor title", "delete it instead")
@@ -167,17 +170,21 @@ def _edit(memories: MemoryStore, found: Sequence[Found], text: str) -> list[Memo
 
 
 def _merge(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]:
-    """The first file is written before the others are marked, so that a kill loses nothing."""
+    """Merge the other memories into the first.
+
+    The first file is written before the others are marked, so a killed process loses nothing.
+    """
     (_, file), *others = found
     text = merged([one for _, one in found])
     most = memories.runtime.config.memory.max_bytes
     size = len(text.encode())
     if size > most:
         raise UsageError(
-            f"together they have {size:,} bytes, more than the {most:,} of memory.max_bytes; nothing was done",
+            f"the merged text has {size:,} bytes, more than memory.max_bytes ({most:,});"
+            " nothing was done",
             "edit one of them, or let one supersede the other",
         )
-    _keep_home(memories, file, [other for _, other in others])
+    _inherit_origins(memories, file, [other for _, other in others])
     return _replace(memories, found, text, "merged")
 
 
@@ -192,13 +199,12 @@ def _supersede(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutc
 def _replace(
     memories: MemoryStore, found: Sequence[Found], text: str, outcome: Outcome
 ) -> list[MemoryOutcome]:
-    """Give the first memory that text, mark the others as superseded by it, and take it out of the inbox: it was looked
-    at."""
+    """Write the first memory, mark the others as superseded by it, and move it out of the inbox."""
     (document, file), *others = found
     old = [other for _, other in others]
     if by := file.front.get("superseded_by"):
         raise UsageError(
-            f"{document.path} is superseded by {by} itself", "name the one that holds first"
+            f"{document.path} is itself superseded by {by}", "give the current memory first"
         )
     if document.unreviewed:
         files = memories.files(document.source)
@@ -214,8 +220,8 @@ def _replace(
     ]
 
 
-def _keep_home(memories: MemoryStore, file: MemoryFile, others: Sequence[MemoryFile]) -> None:
-    """What comes from another memory leaves the machine as little as that one may."""
+def _inherit_origins(memories: MemoryStore, file: MemoryFile, others: Sequence[MemoryFile]) -> None:
+    """Record the origins of merged memories, so that their privacy rules apply to the result."""
     known = memories.connections.state.origins()
     origins = [
         (file.path, file.uid, origin)
@@ -231,24 +237,27 @@ def _keep_home(memories: MemoryStore, file: MemoryFile, others: Sequence[MemoryF
 
 
 def _keep(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]:
-    """Remember that these may stay as they are: for what is said of one of them now, or of each pair of several."""
-    now, said = (
+    """Record that memories stay as they are.
+
+    For one memory, this dismisses the reasons for its review; for several, it dismisses each pair.
+    """
+    now, digests = (
         memories.now.timestamp(),
         [(document.uid, file.digest.hex()) for document, file in found],
     )
     pairs = [
         (reason, pair)
-        for pair in combinations(said, 2)
+        for pair in combinations(digests, 2)
         for reason in ("contradiction", "duplicate")
     ]
     alone = (
         []
         if pairs
-        else [(reason, said) for reason in reasons_of(memories.connections, found[0][0], now)]
+        else [(reason, digests) for reason in reasons_of(memories.connections, found[0][0], now)]
     )
     if not pairs and not alone:
-        hint = "keep is for what review shows; accept what is in the inbox"
-        raise UsageError(f"nothing is said against {found[0][0].path}", hint)
+        hint = "keep is for memories that review shows; for the inbox, use accept"
+        raise UsageError(f"there is no reason to review {found[0][0].path}", hint)
     change = memories.journal.change()
     for reason, what in (*pairs, *alone):
         memories.connections.state.put_decision(reason, what, now, change)

@@ -1,5 +1,4 @@
-"""`update` changes what is named of one memory; `delete` and `prune` take memories out of a vault, `archive` out of
-what is found."""
+"""Update, archive, delete and prune memories."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -46,7 +45,7 @@ from vault_index.store.records import StoredDocument
 from vault_index.times import local_day
 
 _AT_ONCE = 200
-"""So many memories are archived by themselves in one go."""
+"""The most memories that are archived automatically in one run."""
 
 
 def update_memory(
@@ -65,12 +64,17 @@ def update_memory(
     client: str = "",
     typed_in: Sequence[Origin] = (),
 ) -> StoredMemory:
+    """Change the text, fields or tags of one memory; what is not given stays.
+
+    Raises UsageError if there is nothing to change or the arguments contradict each other, and
+    ConflictError if another memory has the same text.
+    """
     now = datetime.now().astimezone()
     if content is None and (append or section is not None):
         raise UsageError("there is no text to write", "give it as content, or on stdin")
     if content is not None and not (content.strip() or append or allow_empty):
         raise UsageError(
-            "the text is empty: nothing was changed", "if that is meant: --allow-empty"
+            "the text is empty: nothing was changed", "use --allow-empty to delete the text"
         )
     if (
         content is None
@@ -79,18 +83,18 @@ def update_memory(
         and not remove_tags
     ):
         raise UsageError(
-            "nothing to change was named", "give a text, or a field, as --add-tags or --expires"
+            "there is nothing to change", "give a text, or a field such as --add-tags or --expires"
         )
     if content is not None and not append and section is None and read_text(content).closing:
         raise UsageError(
-            "the text begins with frontmatter, and an update gives the text below it: nothing was changed",
-            "leave the frontmatter out, and name what changes of it as options",
+            "the text begins with frontmatter, but update takes only a body: nothing was changed",
+            "leave the frontmatter out, and change its fields with options",
         )
     weak = check_given(
         content or "", {**given, "add_tags": add_tags}, runtime.config.memory, force=force
     )
     keys = changes_of(read_fields(given, now=now))
-    keys.pop("supersedes", None)  # only the index knows whose ids those are
+    keys.pop("supersedes", None)  # resolved below, which needs the index
     more, fewer = (
         read_fields({"tags": tags or None}, now=now).get("tags", ())
         for tags in (add_tags, remove_tags)
@@ -120,11 +124,11 @@ def _apply(
     fewer: Sequence[str],
     replaced: Sequence[StoredDocument],
 ) -> StoredMemory:
-    """Write `text` into the file of a memory, with these keys of the frontmatter, more tags and fewer."""
+    """Write a memory's text, frontmatter keys, and added and removed tags."""
     old = [memories.read(other) for other in replaced]
     if any((other.source, other.path) == (file.source, file.path) for other in old):
         raise UsageError(
-            f"{document.path} cannot supersede itself", "name the memory that it replaces"
+            f"{document.path} cannot supersede itself", "give the memory that it replaces"
         )
     written = string_list(file.front.get("tags", file.front.get("tag")), split_spaces=True)
     kept = [
@@ -137,13 +141,12 @@ def _apply(
     if old:
         keys["supersedes"] = superseding(file, old)
     body = body_of(text)
-    if (
-        text != file.text or "title" in keys
-    ):  # what nobody gave goes with the text that it was made of
+    if text != file.text or "title" in keys:
+        # Remove a title that was derived from the old or the new text.
         derived = (title_of(body), "" if "title" in keys else title_of(file.body))
         keys |= {"title": None} if keys.get("title", file.front.get("title")) in derived else {}
     if text != file.text and not file.front.get("id"):
-        keys["id"] = document.uid  # where it is from is remembered by its id, also when it is moved
+        keys["id"] = document.uid  # origins are recorded by id, and stay valid after a move
     text = with_changes(text, keys)
     if not body.strip() and not read_text(text).front.get("title"):
         raise UsageError(
@@ -151,13 +154,11 @@ def _apply(
             "delete it instead: vault-index delete, or give it a title",
         )
     in_body = parse(body, "").tags if fewer else ()
-    warnings = [
-        f"the tag {tag} stands in the text: take it out there" for tag in fewer if tag in in_body
-    ]
+    warnings = [f"the tag {tag} is in the text: remove it there" for tag in fewer if tag in in_body]
     _refuse_duplicate(memories, file, text, [other.path for other in old])
     marked = marked_superseded(old, document.uid)
     if text == file.text and not marked:
-        warnings.append("nothing was changed by this")
+        warnings.append("nothing was changed")
     else:
         memories.rewrite(file, text)
         memories.replace_all(marked, f"{document.path} is changed")
@@ -168,14 +169,17 @@ def _apply(
 def _refuse_duplicate(
     memories: MemoryStore, file: MemoryFile, text: str, replaced: Sequence[str]
 ) -> None:
-    """Raise ConflictError if the new text says what another memory says; `replaced` are paths of superseded ones."""
+    """Raise ConflictError if another memory has the new text.
+
+    `replaced` are the paths of superseded memories, which do not count.
+    """
     new = replace(read_text(text), path=file.path)
     if identity_of(new) == identity_of(file):
         return
     other = memories.duplicate(new, [file.path, *replaced])
     if other is not None:
         raise ConflictError(
-            f"{other.path} says the same already: nothing was changed",
+            f"{other.path} already has this text: nothing was changed",
             f"delete one of them: vault-index delete {file.uid}; or give --supersedes {other.uid}",
         )
 
@@ -196,9 +200,10 @@ def delete_memories(
     sources: Sequence[str],
     client: str = "",
 ) -> MemoryOutcomes:
+    """Move memories to the trash, or delete them and their versions with `permanent`."""
     if permanent and runtime.hides:
         raise ForbiddenError(
-            "this token may not delete for good", "leave out permanent: they go to the trash"
+            "this token may not delete permanently", "omit `permanent` to use the trash"
         )
     keys: set[bytes] = set()
     with writing(runtime, "delete", sources, who=client) as memories:
@@ -221,10 +226,13 @@ def delete_memories(
 def each_of(
     refs: Sequence[str], act: Callable[[str], MemoryOutcome]
 ) -> tuple[list[MemoryOutcome], list[FailedItem]]:
-    """What becomes of each of several memories, and those it failed for; of a single one the error is raised."""
+    """Apply an action to each reference; return the outcomes and the failures.
+
+    With a single reference, the error is raised.
+    """
     done, failed = [], []
     if not refs:
-        raise UsageError("which memory?", "name it by its id or its path")
+        raise UsageError("no memory was given", "give its id or path")
     for ref in refs:
         try:
             done.append(act(ref))
@@ -238,6 +246,7 @@ def each_of(
 def archive_memories(
     runtime: Runtime, refs: Sequence[str], *, restore: bool, sources: Sequence[str]
 ) -> MemoryOutcomes:
+    """Hide memories from search, or show them again with `restore`."""
     with writing(runtime, "archive", sources) as memories:
 
         def archive(ref: str) -> MemoryOutcome:
@@ -252,14 +261,17 @@ def archive_memories(
 def archived(
     memories: MemoryStore, document: StoredDocument, *, restore: bool = False
 ) -> MemoryOutcome:
-    """Archive one memory, or with `restore` take that back. What is so already is told, and its file not touched."""
+    """Archive one memory, or undo that with `restore`.
+
+    If that is already done, the outcome says so, and the file does not change.
+    """
     file = memories.read(document)
-    said = file.front.get("archived")
-    since = first_time(said)
-    there = since is not None and since <= memories.now.timestamp()
+    value = file.front.get("archived")
+    since = first_time(value)
+    is_archived = since is not None and since <= memories.now.timestamp()
     details: dict[str, Any] = {}
-    if said is None if restore else there:
-        details["already"] = "not archived" if restore else f"archived on {said}"
+    if value is None if restore else is_archived:
+        details["already"] = "not archived" if restore else f"archived on {value}"
     else:
         memories.replace(
             file,
@@ -271,7 +283,7 @@ def archived(
 
 
 def keep_house(runtime: Runtime) -> dict[str, MemoryOutcomes]:
-    """Do what is to be done with memories now and then, by the settings; what became of them, by what was done."""
+    """Prune and archive memories as the settings say; return the outcomes by action."""
     settings, done = runtime.config.memory, {}
     if settings.auto_prune:
         done["pruned"] = prune_memories(runtime, before=None, dry_run=False, sources=())
@@ -281,11 +293,13 @@ def keep_house(runtime: Runtime) -> dict[str, MemoryOutcomes]:
 
 
 def _archive_unused(runtime: Runtime) -> MemoryOutcomes:
-    """Archive what nobody created, changed or opened for `memory.archive_after`; nothing that is in the inbox, is over,
-    or has a day of its own to be archived on."""
+    """Archive memories not created, changed or opened for `memory.archive_after`.
+
+    Memories in the inbox, expired or superseded memories, and those with a date in `archived` stay.
+    """
     now = datetime.now().astimezone()
     begins = read_start(f"{runtime.config.memory.archive_after} ago", now)
-    if begins is None:  # the setting was looked at when it was read
+    if begins is None:  # never: the setting was validated when it was loaded
         return MemoryOutcomes(())
     before, over = (
         begins.timestamp(),
@@ -298,7 +312,7 @@ def _archive_unused(runtime: Runtime) -> MemoryOutcomes:
         for document in memories.listed(Filters(before=before, without=(over,)), "created"):
             opened = usage.get(document.uid, (0, 0.0))[1]
             if len(done) >= _AT_ONCE:
-                break  # somebody may wait to store a memory; the rest follows
+                break  # other writers wait for the lock; the next run continues
             if (
                 document.archived is None
                 and max(document.updated, document.mtime_ns / 1e9, opened) < before
@@ -313,8 +327,11 @@ def _archive_unused(runtime: Runtime) -> MemoryOutcomes:
 def prune_memories(
     runtime: Runtime, *, before: str | None, dry_run: bool, sources: Sequence[str]
 ) -> MemoryOutcomes:
-    """Move what has expired to the trash; with `before` what is older than that, expired or not. The file decides, not
-    the index."""
+    """Move expired memories to the trash.
+
+    With `before`, move all memories created earlier instead. The dates in the files decide, not
+    those in the index.
+    """
     now = datetime.now().astimezone()
     until, day = now.timestamp(), None if before is None else parse_time(before, now=now)
     over = Filters(states=("expired",), now=until) if day is None else Filters(before=day)
@@ -328,12 +345,12 @@ def prune_memories(
                 created = first_time(front.get("created"), front.get("date")) or document.created
                 if expired if day is None else created < day:
                     outcome = removed(memories, document, dry_run=dry_run)
-                    said = (
+                    dates = (
                         {"expires": str(front["expires"])}
                         if expired
                         else {"created": local_day(created)}
                     )
-                    done.append(replace(outcome, details={**outcome.details, **said}))
+                    done.append(replace(outcome, details={**outcome.details, **dates}))
             except VaultIndexError as error:
                 failed.append(FailedItem(document.path, error.message, error.hint))
     return MemoryOutcomes(tuple(done), tuple(failed))
@@ -342,7 +359,10 @@ def prune_memories(
 def _deleted(
     memories: MemoryStore, ref: str, sources: Sequence[str], keys: set[bytes]
 ) -> MemoryOutcome:
-    """Delete a memory for good, or the versions of one that was deleted before; `keys` get those of its passages."""
+    """Delete a memory permanently, or the versions of one that was already deleted.
+
+    Adds the vector keys of its passages to `keys`.
+    """
     runtime, reader = memories.runtime, memories.connections.reader
     try:
         document = memories.find(runtime.inside(ref), sources)
@@ -351,7 +371,7 @@ def _deleted(
         title = past.title
         runtime.write.versions.forget(past.uid)
         return MemoryOutcome(
-            past.uid, past.path, title, "deleted", _left(memories, past.source, past.uid)
+            past.uid, past.path, title, "deleted", _copies_in_trash(memories, past.source, past.uid)
         )
     several = len(documents_by_id(reader, document.uid)) > 1
     runtime.write.versions.forget(
@@ -359,11 +379,11 @@ def _deleted(
     )
     keys |= embed_keys(reader, document.id)
     outcome = removed(memories, document, permanent=True)
-    return replace(outcome, details=_left(memories, document.source, document.uid))
+    return replace(outcome, details=_copies_in_trash(memories, document.source, document.uid))
 
 
-def _left(memories: MemoryStore, source: str, uid: str) -> dict[str, Any]:
-    """What is left of a memory that was deleted for good: copies in the trash are the user's."""
+def _copies_in_trash(memories: MemoryStore, source: str, uid: str) -> dict[str, Any]:
+    """Return the copies in the trash, which a permanent deletion does not touch."""
     copies = memories.files(source).copies_in_trash(uid)
     return {"left_in_trash": copies} if copies else {}
 
@@ -375,6 +395,7 @@ def removed(
     permanent: bool = False,
     dry_run: bool = False,
 ) -> MemoryOutcome:
+    """Move one memory to the trash, or delete it with `permanent`."""
     trashed = "" if dry_run else memories.remove(document, permanent=permanent)
     return MemoryOutcome(
         document.uid,

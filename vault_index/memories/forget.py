@@ -1,4 +1,4 @@
-"""`forget`: sessions leave the index, the vectors, what was kept of them and the vault, for good."""
+"""Delete sessions permanently from the index, the archive and the vault (`forget`)."""
 
 import os
 import re
@@ -22,9 +22,11 @@ _ID = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class _Session(NamedTuple):
+    """A session that can be forgotten."""
+
     id: str
     uid: str
-    """Of its document; empty where it is in no index."""
+    """The id of its document; empty if it is not indexed."""
     source: str
     path: str
     title: str
@@ -43,13 +45,14 @@ def forget_sessions(
     before: str = "",
     dry_run: bool,
 ) -> MemoryOutcomes:
-    """Those that are named, or all that every filter lets through; with the subagents of each."""
+    """Forget the given sessions, or those that match every filter, and their subagents' sessions.
+
+    A `dry_run` only lists them. Raises UsageError unless either references or filters are given.
+    """
     if bool(refs) == bool(project or client or before):
         raise UsageError(
-            "which sessions?"
-            if not refs
-            else "sessions are named, or chosen by filters, but not both",
-            "name them, or give --project, --client or --before",
+            "no session was given" if not refs else "sessions and filters were both given",
+            "give either sessions, or --project, --client or --before",
         )
     until = parse_time(before) if before else float("inf")
     with runtime.write.held("forget"):
@@ -76,7 +79,7 @@ def forget_sessions(
 
 
 def _sessions(runtime: Runtime, connections: Connections) -> Iterator[_Session]:
-    """Those that were kept, and those of the index, which say more."""
+    """Yield the archived sessions, then the indexed ones, which have more details."""
     for name in runtime.config.clients:
         kept = SessionSource(runtime.config, name).kept
         with suppress(OSError):
@@ -100,8 +103,8 @@ def _sessions(runtime: Runtime, connections: Connections) -> Iterator[_Session]:
                 front.get("client") or ("opencode" if "opencode" in front else document.source)
             )
             yield _Session(
-                id_, document.uid, document.source, document.path, document.title, client, project, parent,
-                document.updated,
+                id_, document.uid, document.source, document.path, document.title, client,
+                project, parent, document.updated,
             )  # fmt: skip
 
 
@@ -112,14 +115,18 @@ def _named(runtime: Runtime, connections: Connections, ref: str, known: dict[str
     id_ = str(document.frontmatter.get("session") or "") if document.kind == "session" else ""
     if not id_:
         raise UsageError(
-            f"{document.path} is no session but a {document.kind}",
-            "delete a memory; notes are yours",
+            f"{document.path} is a {document.kind}, not a session",
+            "use delete for a memory; notes are never deleted",
         )
     return id_
 
 
 def _forget(runtime: Runtime, sessions: Sequence[_Session]) -> None:
-    """First they are remembered as forgotten: whatever comes between, the next sync does not read them."""
+    """Delete sessions everywhere.
+
+    They are recorded as forgotten first: if the process is killed, the next sync does not read
+    them.
+    """
     ids = {one.id for one in sessions}
     with runtime.pool.lend() as connections:
         put_forgotten(connections.state, ids)
@@ -145,7 +152,7 @@ def _forget(runtime: Runtime, sessions: Sequence[_Session]) -> None:
         keys = {key for row in rows for key in embed_keys(writer, row)}
         for row in rows:
             writer.remove_document(row)
-        runtime.write.refresh({})  # names and words follow
+        runtime.write.refresh({})  # update names and vocabulary
         return keys
 
     with runtime.pool.lend() as connections:
@@ -153,6 +160,6 @@ def _forget(runtime: Runtime, sessions: Sequence[_Session]) -> None:
     for each in runtime.sources:
         if isinstance(each, SessionSource) and not each.missing():
             each.client.forget(ids)
-        else:  # what is remembered of files that are gone
+        else:  # the record of files that no longer exist
             (runtime.home.sessions_dir / each.config.name / ".heads.json").unlink(missing_ok=True)
     runtime.write.forget(out_of_index, {path for _, path in places})

@@ -1,4 +1,4 @@
-"""`history`, `diff` and `revert`: the versions of a memory that were seen, and the commits that changed its file."""
+"""Show, compare and restore the versions of a memory and the commits of its file."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,12 +23,12 @@ from vault_index.times import iso_time
 
 _ID = re.compile(r"[0-9a-f][0-9a-f-]{3,35}")
 _LINES = 20_000
-"""More of them take too long to be compared."""
+"""The most lines of two versions that are compared; more would take too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A memory, also one that was deleted, and its versions and commits, each the newest first."""
+    """A memory, which may be deleted, with its versions and commits, the newest first."""
 
     uid: str
     source: str
@@ -38,19 +38,23 @@ class Past:
     rows: Sequence[Row]
     commits: Sequence[Commit]
     root: str
-    """Of its vault; empty where that is not there any more."""
+    """The folder of its vault; empty if the vault no longer exists."""
     numbers: Mapping[int, int]
-    """Those that versions are kept under, by the numbers they are shown with; empty where these are the same."""
+    """The stored numbers of versions by the numbers that are shown; empty if they are the same."""
 
     @property
     def title(self) -> str:
+        """The title of the memory or, if it was deleted, of its last version."""
         last = next((row.number for row in self.rows if row.digest), None)
         return (
             self.document.title if self.document else _title(self.data(last) or b"") if last else ""
         )
 
     def find(self, named: int | str) -> int | str:
-        """The number of a version, or the hash of a commit that begins so. Raises NotFoundError."""
+        """Return the number of a version, or the full hash of a commit.
+
+        Raises NotFoundError if none or several commits match.
+        """
         name = str(named).strip().lower().removeprefix("v")
         if any(str(row.number) == name for row in self.rows):
             return int(name)
@@ -60,19 +64,19 @@ class Past:
         if len(found) != 1:
             raise NotFoundError(
                 f"{self.path} has no version {named!r}",
-                f"look which it has: vault-index history {quote(self.path)}",
+                f"list its versions: vault-index history {quote(self.path)}",
             )
         return found[0]
 
     def older(self, than: int | str) -> int | str | None:
-        """The version before one, or the commit before one."""
+        """Return the version before a version, or the commit before a commit."""
         numbers: list[int | str] = [row.number for row in self.rows]
         hashes: list[int | str] = [commit.hash for commit in self.commits]
         names = numbers if than in numbers else hashes
         return next(iter(names[names.index(than) + 1 :]), None)
 
     def data(self, name: int | str | None) -> bytes | None:
-        """The bytes of a version; None where there was no file."""
+        """Return the bytes of a version or commit; None if it deleted the file."""
         if isinstance(name, str):
             commit = next(one for one in self.commits if one.hash == name)
             return blob(self.root, commit)
@@ -82,6 +86,7 @@ class Past:
 def memory_history(
     runtime: Runtime, ref: str, *, limit: int, offset: int, sources: Sequence[str]
 ) -> History:
+    """Return a page of the versions and commits of a memory, the newest first."""
     with runtime.pool.lend() as connections:
         past = past_of(runtime, connections, ref, sources)
         found = [
@@ -94,7 +99,7 @@ def memory_history(
             for row in past.rows
         ]
         for commit in past.commits:
-            told = Version(
+            version = Version(
                 None,
                 iso_time(commit.time),
                 commit.author,
@@ -103,7 +108,7 @@ def memory_history(
                 None,
                 commit.hash,
             )
-            found.append((commit.time, told))
+            found.append((commit.time, version))
         found.sort(key=lambda one: one[0], reverse=True)
         forgotten = (
             0
@@ -122,10 +127,14 @@ def memory_diff(
     after: int | str | None,
     sources: Sequence[str],
 ) -> Diff:
+    """Compare two versions of a memory as a unified diff.
+
+    The default for `after` is the newest version, for `before` the one before `after`.
+    """
     with runtime.pool.lend() as connections:
         past = past_of(runtime, connections, ref, sources)
         if after is None and not past.rows:
-            raise NotFoundError(f"no version of {past.path} was seen", "run: vault-index sync")
+            raise NotFoundError(f"{past.path} has no recorded versions", "run: vault-index sync")
         new = past.rows[0].number if after is None else past.find(after)
         old = past.older(new) if before is None else past.find(before)
         one, other = (
@@ -133,8 +142,8 @@ def memory_diff(
         )
     if len(one) + len(other) > _LINES:
         raise UsageError(
-            "they are too long to be compared",
-            "put one back with vault-index revert, and undo that",
+            "the versions are too long to compare",
+            "restore one with vault-index revert, then undo it",
         )
     diff = unified_diff(
         one, other, f"{past.path} ({old or 'nothing'})", f"{past.path} ({new})", lineterm=""
@@ -145,35 +154,43 @@ def memory_diff(
 def revert_memory(
     runtime: Runtime, ref: str, *, to: int | str | None, sources: Sequence[str]
 ) -> StoredMemory:
+    """Restore a memory to a version, even after it was deleted.
+
+    The default is the last version with another text than the file.
+    """
     with writing(runtime, "revert", sources) as memories:
         past = past_of(runtime, memories.connections, ref, sources)
         memories.must_be_there(past.source)
         now = memories.files(past.source).read(past.path, any_bytes=True) if past.document else None
-        data = past.data(_wanted(past, to, now.digest if now else b""))
+        data = past.data(_version_to_restore(past, to, now.digest if now else b""))
         if data is None:
             raise UsageError(
-                "the file was removed in this version", "name another one, or: vault-index delete"
+                "this version deleted the file", "choose another one, or: vault-index delete"
             )
         stored = _put_back(memories, past, now, data)
     return embedded(runtime, stored, past.source, (), news=False)
 
 
-def _wanted(past: Past, to: int | str | None, now: bytes) -> int | str:
-    """The version that is named, else the last one that said something else than the file."""
+def _version_to_restore(past: Past, to: int | str | None, now: bytes) -> int | str:
+    """Return the version that was given, or else the last one that differs from the file."""
     if to is not None:
         return past.find(to)
     for row in past.rows:
         if row.digest not in (b"", now):
             return row.number
     raise NotFoundError(
-        f"no other version of {past.path} was seen", f"look: vault-index history {quote(past.path)}"
+        f"{past.path} has no other recorded version",
+        f"list its versions: vault-index history {quote(past.path)}",
     )
 
 
 def _put_back(
     memories: MemoryStore, past: Past, now: MemoryFile | None, data: bytes
 ) -> StoredMemory:
-    """The file as it was then, under the name it has now or, where it was deleted, had last, if that is free."""
+    """Write a version to the file.
+
+    A deleted file is created again under its last name, with a number if that is taken.
+    """
     path, files = past.path, memories.files(past.source)
     if now is not None:
         memories.replace(now, data)
@@ -181,13 +198,15 @@ def _put_back(
         path = files.free(files.resolve(path))
         memories.journal.restore(files, path, data, None)
         memories.note(past.source, path)
-    warnings = () if now is None or data != now.data else ("nothing was changed by this",)
+    warnings = () if now is None or data != now.data else ("nothing was changed",)
     return StoredMemory(files.read(path, any_bytes=True).uid, path, now is None, warnings=warnings)
 
 
 def past_of(runtime: Runtime, connections: Connections, ref: str, sources: Sequence[str]) -> Past:
-    """The memory that a reference means, also by the id or path of one that was deleted. Raises NotFoundError, and
-    UsageError for a note, or where it means several."""
+    """Return the memory that a reference names, or the deleted one with this id or path.
+
+    Raises NotFoundError, and UsageError for a note or if several memories match.
+    """
     versions, ref = Versions(connections.state), runtime.inside(ref)
     try:
         document = runtime.resolve(connections, ref, sources).document
@@ -195,8 +214,8 @@ def past_of(runtime: Runtime, connections: Connections, ref: str, sources: Seque
         return _deleted(runtime, versions, ref, sources)
     if document.kind != "memory":
         raise UsageError(
-            f"{document.path} is no memory but a {document.kind}",
-            "versions of memories are kept, and of nothing else",
+            f"{document.path} is a {document.kind}, not a memory",
+            "only memories have versions",
         )
     rows = versions.of(document.uid)
     if len(documents_by_id(connections.reader, document.uid)) > 1:  # several files have this id
@@ -211,7 +230,7 @@ def _deleted(runtime: Runtime, versions: Versions, ref: str, sources: Sequence[s
     found = {}
     for uid in versions.uids(beginning, paths):
         rows = [row for row in versions.of(uid) if not sources or row.source in sources]
-        shown = _shown(runtime, versions, rows)
+        shown = _visible(runtime, versions, rows)
         named = (beginning and uid.startswith(beginning)) or any(
             row.path in paths for _, row in shown
         )
@@ -219,18 +238,20 @@ def _deleted(runtime: Runtime, versions: Versions, ref: str, sources: Sequence[s
             found[uid] = rows
     if not found:
         raise NotFoundError(
-            f"nothing is or was called {ref!r}", f"look for it with `vault-index search {ref!r}`"
+            f"no current or deleted memory is called {ref!r}",
+            f"search for it: vault-index search {ref!r}",
         )
     if len(found) > 1:
         latest = {
-            uid: _shown(runtime, versions, rows)[0][1].path for uid, rows in list(found.items())[:5]
+            uid: _visible(runtime, versions, rows)[0][1].path
+            for uid, rows in list(found.items())[:5]
         }
-        told = ", ".join(f"{uid[:13]} ({path})" for uid, path in latest.items())
+        choices = ", ".join(f"{uid[:13]} ({path})" for uid, path in latest.items())
         raise UsageError(
-            f"{len(found)} memories were called {ref!r}", f"name one by its id: {told}"
+            f"{len(found)} deleted memories match {ref!r}", f"choose one by its id: {choices}"
         )
     ((uid, rows),) = found.items()
-    [(_, last), *_] = _shown(runtime, versions, rows)
+    [(_, last), *_] = _visible(runtime, versions, rows)
     return _past(runtime, versions, uid, last.source, last.path, rows, None)
 
 
@@ -245,17 +266,20 @@ def _past(
 ) -> Past:
     vault = runtime.vaults.get(source)
     root = str(vault.config.path) if vault else ""
-    # What a commit says of itself is about all that it touched.
+    # A commit message may be about files outside the scope of a token.
     commits = commits_of(root, path) if root and runtime.sees_all else ()
-    shown = _shown(runtime, versions, rows)
+    shown = _visible(runtime, versions, rows)
     numbers = {row.number: number for number, row in shown} if len(shown) < len(rows) else {}
     return Past(
         uid, source, path, document, versions, [row for _, row in shown], commits, root, numbers
     )
 
 
-def _shown(runtime: Runtime, versions: Versions, rows: Sequence[Row]) -> list[tuple[int, Row]]:
-    """The versions that who asks may see, as if there had been no others, each with its number."""
+def _visible(runtime: Runtime, versions: Versions, rows: Sequence[Row]) -> list[tuple[int, Row]]:
+    """Return the versions that the caller may see, each with its stored number.
+
+    If some are hidden, the others are numbered from 1, so that no gap reveals them.
+    """
     scope = runtime.scope
     if scope is None or not runtime.hides:
         return [(row.number, row) for row in rows]
@@ -277,7 +301,7 @@ def _shown(runtime: Runtime, versions: Versions, rows: Sequence[Row]) -> list[tu
 
 
 def _of_path(rows: Sequence[Row], source: str, path: str) -> list[Row]:
-    """The versions of one of several files: of its path, and of those it had before."""
+    """Return the versions of one path and its earlier paths, if several files have the same id."""
     found, names = [], {path}
     for row in rows:
         if row.source == source and row.path in names:

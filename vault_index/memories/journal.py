@@ -1,4 +1,4 @@
-"""What a command does to the files of memories, noted before it is done, so that `undo` can take it back."""
+"""Record what a command does to memory files before it does it, so that `undo` can revert it."""
 
 import hashlib
 from collections.abc import Iterator
@@ -13,50 +13,60 @@ from vault_index.store.versions import Seen, Step, Versions, packed
 
 @dataclass(slots=True, kw_only=True)
 class Journal:
-    """The change of one command. It begins with the first file that is touched; while the state is damaged, files are
-    written and nothing is noted."""
+    """The record of the changes of one command.
+
+    It begins with the first file that is changed. While the state database is damaged, files are
+    written, but nothing is recorded.
+    """
 
     versions: Versions | None
-    """None for a dry run: nothing is noted."""
+    """None in a dry run: nothing is recorded."""
     work: str
     who: str = ""
-    """On whose behalf, where that was said."""
+    """The caller, if known."""
     undone: bool = False
-    """Whether `undo` passes over it."""
+    """Whether `undo` skips this change."""
     begun: int = 0
-    """The number of the change; 0 as long as nothing was touched."""
+    """The number of the change; 0 before the first file is changed."""
 
     def change(self) -> int:
-        """The number of the change, which is begun if need be; 0 while the state is damaged."""
+        """Begin the change if needed and return its number; 0 while the state is damaged."""
         with suppress(StateDamagedError):
             if not self.begun and self.versions is not None:
                 self.begun = self.versions.begin(self.work, self.who, undone=self.undone)
         return self.begun
 
     def create(self, files: MemoryFiles, path: str, text: str | bytes) -> None:
+        """Record and create a new file."""
         with self._step(
             files, Step(0, files.source, path, None, _digest(encoded(text)), None, None)
         ):
             files.create(path, text)
 
     def replace(self, files: MemoryFiles, seen: MemoryFile, text: str | bytes) -> None:
-        kept = self._kept(files, seen)
+        """Record and replace the text of a file."""
+        kept = self._record_before(files, seen)
         with self._step(
             files, Step(0, files.source, seen.path, seen.digest, _digest(encoded(text)), None, kept)
         ):
             files.replace(seen.path, text, seen)
 
     def trash(self, files: MemoryFiles, path: str) -> str:
+        """Record the deletion of a file and move it to the trash; return its path there."""
         digest = kept = None
         with suppress(VaultIndexError):  # one that is too large is moved all the same
             file = files.read(path, any_bytes=True)
-            digest, kept = file.digest, self._kept(files, file)
+            digest, kept = file.digest, self._record_before(files, file)
         with self._step(files, Step(0, files.source, path, digest, None, None, kept)) as placed:
             placed.append(trashed := files.trash(path))
         return trashed
 
     def restore(self, files: MemoryFiles, path: str, data: bytes, trashed: str | None) -> None:
-        """Put a file that was removed back: the one in the trash, if that is still the same, else another one."""
+        """Record and restore a removed file.
+
+        The file in the trash is moved back if it still has these bytes; otherwise a new one is
+        written.
+        """
         digest = _digest(data)
         with self._step(files, Step(0, files.source, path, None, digest, None, None)):
             if not (trashed and files.restore(trashed, path, digest)):
@@ -64,12 +74,16 @@ class Journal:
                 files.settle([path])
 
     def move(self, files: MemoryFiles, path: str, target: str) -> None:
+        """Record and rename a file."""
         digest = files.read(path, any_bytes=True).digest
         with self._step(files, Step(0, files.source, path, digest, digest, target, None)):
             files.move(path, target)
 
-    def _kept(self, files: MemoryFiles, file: MemoryFile) -> bytes | None:
-        """What a file says before it is written, packed. It is remembered as a version, if it was never indexed."""
+    def _record_before(self, files: MemoryFiles, file: MemoryFile) -> bytes | None:
+        """Return the packed bytes of a file before it is written.
+
+        They are also recorded as a version, in case the file was never indexed.
+        """
         text, by = packed(file.data), str(file.front.get("entered_by") or "")
         if self.versions is not None:
             self.versions.record(
@@ -79,8 +93,10 @@ class Journal:
 
     @contextmanager
     def _step(self, files: MemoryFiles, step: Step) -> Iterator[list[str]]:
-        """Note a step, and take it back where it failed before it was done. What is appended to the list is where the
-        file went."""
+        """Record a step, and delete the record if the step failed.
+
+        The caller appends the new path of the file to the list.
+        """
         placed: list[str] = []
         noted = 0
         with suppress(StateDamagedError):
@@ -102,7 +118,7 @@ class Journal:
 
 
 def digest_at(files: MemoryFiles, path: str) -> bytes | None:
-    """SHA-256 of what a file says; None where there is none."""
+    """Return the SHA-256 of a file, or None if it does not exist."""
     with suppress(NotFoundError):
         return _digest(files.read_bytes(path))
     return None

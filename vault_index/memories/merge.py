@@ -1,4 +1,4 @@
-"""Several memories as one: the text of the first, with what it lacks of the others. Nothing is said in other words."""
+"""Merge several memories into the text of the first, without rephrasing anything."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,46 +15,49 @@ from vault_index.memories.store import superseding
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 _MORE = {"session": "sessions", "bead_id": "bead", "source": "sources"}
-"""Keys of one value, and those that take the other values."""
+"""Keys with one value, and the keys for the values of the other memories."""
 _LISTS = ("concepts", "files_read", "files_modified")
-"""Keys whose values may be written as one text with commas."""
-_KEPT_APART = frozenset(
+"""Keys with a list that may be written as one text with commas."""
+_SPECIAL_KEYS = frozenset(
     {
-        "id", "imported_id", "type", "title", "digest", "created", "date", "updated", "modified", "entered_by", "tags",
-        "tag", "aliases", "alias", "project", "expires", "valid_until", "supersedes", "superseded_by", "archived",
-        *_MORE.values(),
+        "id", "imported_id", "type", "title", "digest", "created", "date", "updated", "modified",
+        "entered_by", "tags", "tag", "aliases", "alias", "project", "expires", "valid_until",
+        "supersedes", "superseded_by", "archived", *_MORE.values(),
     }
 )  # fmt: skip
-"""What is merged in a way of its own, or what the others keep in their own files."""
+"""Keys with a merge rule of their own, and keys that stay only in the superseded files."""
 
 
 def merged(files: Sequence[MemoryFile]) -> str:
-    """The text of the first with the paragraphs that it lacks, the union of tags and of every list, and the dates that
-    hold for all: created when the first of them was, and ending when the last one does, or never."""
+    """Return the first text with the missing paragraphs, tags and list items of the others.
+
+    `created` is the earliest date. `expires` and `valid_until` are the latest date; if one memory
+    has none, they are removed.
+    """
     first, *others = files
-    said = {normal_text(part) for part in _paragraphs(body_of(first.text))}
-    more = [part for other in others for part in _lacking(other, said)]
+    known = {normal_text(part) for part in _paragraphs(body_of(first.text))}
+    more = [part for other in others for part in _missing_paragraphs(other, known)]
     return with_changes(appended(first.text, "\n\n".join(more)), _changes(first, others))
 
 
-def _lacking(file: MemoryFile, said: set[str]) -> Iterator[str]:
-    """The paragraphs that were not said, each with the heading it stands under; from then on they are said."""
+def _missing_paragraphs(file: MemoryFile, known: set[str]) -> Iterator[str]:
+    """Yield the paragraphs that are not in `known`, each with its heading; adds them to `known`."""
     body = body_of(file.text)
     heading = ""
     for part in _paragraphs(body or str(file.front.get("title") or "")):
-        known = normal_text(part) in said
-        said.add(normal_text(part))
+        is_known = normal_text(part) in known
+        known.add(normal_text(part))
         if _HEADING.match(part) and "\n" not in part:
-            heading = part if known else ""
-        elif not known and heading:
+            heading = part if is_known else ""
+        elif not is_known and heading:
             yield heading
             heading = ""
-        if not known:
+        if not is_known:
             yield part
 
 
 def _paragraphs(body: str) -> list[str]:
-    """What stands between blank lines; a fence is one, whatever is in it."""
+    """Split a body at blank lines; a fenced code block is one paragraph."""
     parts: list[list[str]] = [[]]
     fence = ""
     for line in body.split("\n"):
@@ -71,11 +74,11 @@ def _paragraphs(body: str) -> list[str]:
 
 
 def _changes(first: MemoryFile, others: Sequence[MemoryFile]) -> dict[str, Any]:
-    """The keys of its frontmatter, and the values they have from now on."""
+    """Return the frontmatter keys to change."""
     fronts = [first.front, *(other.front for other in others)]
     changes: dict[str, Any] = {"supersedes": superseding(first, others), **_dates(fronts)}
     for key in dict.fromkeys(
-        key for front in fronts[1:] for key in front if key not in _KEPT_APART
+        key for front in fronts[1:] for key in front if key not in _SPECIAL_KEYS
     ):
         values = [front[key] for front in fronts if front.get(key) not in (None, "", [])]
         if key in _MORE:
@@ -93,7 +96,7 @@ def _changes(first: MemoryFile, others: Sequence[MemoryFile]) -> dict[str, Any]:
         of_others = [
             f"project/{name}" for names in projects[1:] for name in names if name not in projects[0]
         ]
-    else:  # what holds for every project goes on doing so
+    else:  # a memory of all projects still applies to all
         of_others, changes["project"] = [], None
     written = [
         string_list(front.get("tags", front.get("tag")), split_spaces=True) for front in fronts

@@ -1,4 +1,4 @@
-"""What a person should look at: the inbox, near duplicates, contradictions, and what is over or was never opened."""
+"""Find memories that need a decision: inbox, duplicates, contradictions, expired, unused."""
 
 import hashlib
 import time
@@ -26,11 +26,11 @@ from vault_index.times import local_day
 _UNOPENED_DAYS = 365
 _SHOWN_CHARACTERS = 1200
 _OVER: tuple[State, ...] = ("expired", "superseded", "archived")
-"""States in which memories are no longer shown, and so repeat and contradict nothing."""
+"""States in which memories are hidden, so that they do not duplicate or contradict others."""
 
 
 class Found(NamedTuple):
-    """Memories to decide on, and why; the one that would stay first."""
+    """Memories that need a decision, and the reason; the first one would be kept."""
 
     reason: Reason
     about: str
@@ -38,13 +38,14 @@ class Found(NamedTuple):
 
     @property
     def uids(self) -> tuple[str, ...]:
+        """The sorted ids of the memories."""
         return tuple(sorted(document.uid for document in self.documents))
 
 
 def review_memories(
     runtime: Runtime, *, reasons: Sequence[str], filters: Filters, limit: int, offset: int
 ) -> Review:
-    """A page of what is to be decided, by reason, then by what is most urgent of it."""
+    """Return a page of the items to review, sorted by reason, then by urgency."""
     filters = filters._replace(kinds=("memory",), now=filters.now or time.time())
     with runtime.pool.lend() as connections:
         with connections.reader.snapshot():
@@ -70,7 +71,7 @@ def review_memories(
 
 
 def reasons_of(connections: Connections, document: StoredDocument, now: float) -> list[Reason]:
-    """Why this memory alone would be looked at, but for the inbox."""
+    """Return the reasons to review this memory alone, except the inbox."""
     filters = Filters(
         kinds=("memory",), now=now, paths=(document.path,), sources=(document.source,)
     )
@@ -82,17 +83,17 @@ def reasons_of(connections: Connections, document: StoredDocument, now: float) -
     ]
 
 
-# --- what there is, by reason --------------------------------------------------------------------------------------
+# --- items by reason ---------------------------------------------------------------------
 
 
 class _Look:
-    """One look at the memories that the filters let through; a method for each reason."""
+    """One look at the memories that match the filters, with a method for each reason."""
 
     def __init__(self, connections: Connections, filters: Filters) -> None:
         self._reader, self._state, self._filters = connections.reader, connections.state, filters
 
     def found(self, reason: Reason) -> list[Found]:
-        """What is to be decided for this reason, each memory once: in the first that names it."""
+        """Return the items for a reason; a memory is only in the first item that contains it."""
         found: dict[int, Found] = {}
         for one in getattr(self, f"_{reason}")():
             keys = {document.id for document in one.documents}
@@ -101,11 +102,11 @@ class _Look:
         return list(dict.fromkeys(found.values()))
 
     def _unreviewed(self) -> Iterator[Found]:
-        said = ("", "in the inbox since {}", "waits since {}: nothing finds it yet")
+        reasons = ("", "in the inbox since {}", "waiting since {}, hidden from search")
         for document in self._listed("created", "unreviewed"):
             yield Found(
                 "unreviewed",
-                said[document.unreviewed].format(local_day(document.created)),
+                reasons[document.unreviewed].format(local_day(document.created)),
                 (document,),
             )
 
@@ -118,11 +119,14 @@ class _Look:
                 yield Found("contradiction", about, pair.documents)
 
     def _duplicate(self) -> Iterator[Found]:
-        """First what one names as superseded that is not marked so: a decision was cut short."""
-        there = {one.uid: one for one in self._counting}
+        """Begin with memories that another one names as superseded, but that are not marked so.
+
+        A decision that was killed leaves them.
+        """
+        valid = {one.uid: one for one in self._valid}
         named = (
-            (one, there.get(uid.lower(), one))
-            for one in there.values()
+            (one, valid.get(uid.lower(), one))
+            for one in valid.values()
             if '"supersedes"' in one.frontmatter_json
             for uid in string_list(one.frontmatter.get("supersedes"))
         )
@@ -148,29 +152,29 @@ class _Look:
 
     def _unopened(self) -> Iterator[Found]:
         opened: dict[str, float] = {}
-        with suppress(VaultIndexError):  # a state that is damaged knows of no opening
+        with suppress(VaultIndexError):  # a damaged state has no usage counts
             opened = {uid: accessed for uid, (_, accessed) in self._state.usage().items()}
         until = (self._filters.now or 0.0) - _UNOPENED_DAYS * 86_400
         last = (
-            (max(one.created, one.updated, opened.get(one.uid, 0.0)), one) for one in self._counting
+            (max(one.created, one.updated, opened.get(one.uid, 0.0)), one) for one in self._valid
         )
         for moment, document in sorted(
             (one for one in last if one[0] < until), key=lambda one: (one[0], one[1].path)
         ):
-            said = "not opened since" if document.uid in opened else "never opened, last changed"
-            yield Found("unopened", f"{said} {local_day(moment)}", (document,))
+            since = "not opened since" if document.uid in opened else "never opened, last changed"
+            yield Found("unopened", f"{since} {local_day(moment)}", (document,))
 
     @cached_property
-    def _counting(self) -> list[StoredDocument]:
+    def _valid(self) -> list[StoredDocument]:
         return self._listed("path")
 
     @cached_property
     def _pairs(self) -> list[NearPair]:
-        """Pairs of memories that count and say nearly the same, the newer first."""
-        return near_pairs(self._reader, sorted(self._counting, key=age, reverse=True))
+        """The pairs of valid, similar memories, the newer one first."""
+        return near_pairs(self._reader, sorted(self._valid, key=age, reverse=True))
 
     def _listed(self, column: str, state: State | None = None) -> list[StoredDocument]:
-        """The memories that count, or are in this state and in no other that hides them."""
+        """Return the valid memories, or those in this state and no other state that hides them."""
         over = tuple(one for one in _OVER if one != state)
         wanted = self._filters._replace(
             states=(state,) if state else (), without=(Filters(states=over, now=self._filters.now),)
@@ -179,27 +183,29 @@ class _Look:
 
 
 def _undecided(connections: Connections, found: list[Found]) -> list[Found]:
-    """Without what may stay as it is, as somebody decided, as long as it says what it said then."""
+    """Leave out items that were decided to stay, unless a memory changed since."""
     decided: Mapping[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
-    with suppress(VaultIndexError):  # a state that is damaged knows of no decision
+    with suppress(VaultIndexError):  # a damaged state has no decisions
         decided = connections.state.decisions()
     if not decided:
         return found
-    said = content_hashes(
+    hashes = content_hashes(
         connections.reader, {document.id for one in found for document in one.documents}
     )
 
     def digests(one: Found) -> tuple[str, ...]:
         return tuple(
             digest
-            for _, digest in sorted((document.uid, said[document.id]) for document in one.documents)
+            for _, digest in sorted(
+                (document.uid, hashes[document.id]) for document in one.documents
+            )
         )
 
     return [one for one in found if decided.get((one.reason, one.uids)) != digests(one)]
 
 
 def _read(runtime: Runtime, record: DocumentRecord) -> ReviewedMemory:
-    """A memory with what its file says now; nothing where it is gone."""
+    """Return a memory with the current text of its file; no text if the file does not exist."""
     text = seen = ""
     with suppress(VaultIndexError):
         vault = runtime.vaults[record.source].config

@@ -1,6 +1,7 @@
-"""The memories on the subject of a new one, and the pairs of all memories that say nearly the same.
+"""Find memories on the subject of a new one, and pairs of memories with nearly the same text.
 
-By the vectors that are there, and by the words. Pairs are found by products of blocks, so that memory is bounded.
+Memories are compared by their vectors, if they have any, and by their words. Products of vectors
+are computed in blocks, which limits the use of RAM.
 """
 
 from __future__ import annotations
@@ -30,30 +31,33 @@ from vault_index.store.related import Others, among, nearest_documents
 from vault_index.store.spaces import vectors_by_document, vectors_of
 from vault_index.vectors import mean
 
-if TYPE_CHECKING:  # late: numpy takes longer to import than most commands
+if TYPE_CHECKING:  # numpy takes longer to import than most commands
     from numpy import float32
     from numpy.typing import NDArray
 
     Matrix = NDArray[float32]
 
 _RAREST = 8
+"""The number of words, the rarest in a memory, by which candidates are searched."""
 _CANDIDATES = 20
 _SHOWN = 3
-_ROWS = 512  # of one product: 20 MB for 10,000 memories
-_NEAREST = (
-    3  # of each memory: where a hundred say the same, the next come up when these are decided
-)
+_ROWS = 512
+"""Rows of one matrix product: 20 MB for 10,000 memories."""
+_NEAREST = 3
+"""Pairs per memory. Of a hundred equal memories, the next appear once these are decided."""
 _MANY = 64
-_SHARING = 8  # memories with one word that are compared with the next one that has it
+"""Above this number of near vectors, they are not all sorted."""
+_SHARING = 8
+"""Memories with the same word that are compared with the next one that has it."""
 
 
 def similar_memories(
     reader: IndexReader, document: StoredDocument, *, ignoring: Collection[int] = ()
 ) -> tuple[NearMemory, ...]:
-    """Return up to three memories that still count and have the subject of `document`.
+    """Return up to three valid memories on the same subject as `document`.
 
-    Those that are nearly the same come first, the newest of them in front: of a chain of changes, it is the one that
-    still holds. The others follow, the nearest first.
+    Near duplicates come first, the newest of them in front: in a chain of changes, it is the
+    current one. The others follow, the nearest first.
     """
     counting = Filters(kinds=("memory",), without=(Filters(states=("archived",)),))
     others = Others(document.id, counting, time.time())
@@ -63,23 +67,23 @@ def similar_memories(
         cosines = _cosines(reader, new, chunks, others)
         candidates = {
             *list(cosines)[:_CANDIDATES],
-            *among(reader, others, _saying(reader, new.topics)),
+            *among(reader, others, _with_rare_words(reader, new.topics)),
         }
         found = []
         for other in documents_by_key(reader, candidates.difference(ignoring)).values():
             texts = [chunk.text for chunk in chunks_of(reader, other.id, fields=False)]
-            if said := compare(new, whole_memory(reader, other, texts), cosines.get(other.id)):
-                found.append((other, said))
+            if match := compare(new, whole_memory(reader, other, texts), cosines.get(other.id)):
+                found.append((other, match))
     found.sort(key=lambda one: age(one[0]), reverse=True)
     found.sort(key=lambda one: -one[1].likeness if one[1].kind == "subject" else -1.0)
     return tuple(
-        NearMemory(other.uid, other.path, other.title, round(said.likeness, 2), said.kind)
-        for other, said in found[:_SHOWN]
+        NearMemory(other.uid, other.path, other.title, round(match.likeness, 2), match.kind)
+        for other, match in found[:_SHOWN]
     )
 
 
 def whole_memory(reader: IndexReader, document: StoredDocument, texts: Iterable[str]) -> Memory:
-    """A memory of these chunks, with its facts, prepared for `compare`."""
+    """Prepare a memory, from its passages and its facts, for `compare`."""
     facts = document.frontmatter.get("facts")
     facts = map(str, facts) if isinstance(facts, list) else ()
     return as_memory(document, "\n".join((*texts, *facts)), reader.stems)
@@ -88,7 +92,7 @@ def whole_memory(reader: IndexReader, document: StoredDocument, texts: Iterable[
 def _cosines(
     reader: IndexReader, new: Memory, chunks: Sequence[ChunkRecord], others: Others
 ) -> dict[int, float]:
-    """The nearest documents with their cosines; none where cosines tell nothing."""
+    """Return the nearest documents with their cosines; empty if there are no comparable vectors."""
     space = telling_space(reader) if new.sentence else None
     if space is None:
         return {}
@@ -96,8 +100,8 @@ def _cosines(
     return {} if vector is None else nearest_documents(reader, space.id, vector, others)
 
 
-def _saying(reader: IndexReader, words: Collection[str]) -> set[int]:
-    """Documents that hold some of the rarest of the words."""
+def _with_rare_words(reader: IndexReader, words: Collection[str]) -> set[int]:
+    """Return the documents that contain some of the rarest words."""
     counts = reader.vocabulary().frequencies(words)
     rarest = sorted(words, key=lambda word: (counts.get(word, 0), word))[:_RAREST]
     if not rarest:
@@ -110,28 +114,32 @@ def _saying(reader: IndexReader, words: Collection[str]) -> set[int]:
     return set(documents_of(reader, chunks).values())
 
 
-# --- pairs ----------------------------------------------------------------------------------------------------------
+# --- pairs ----------------------------------------------------------------------------------------
 
 
 class NearPair(NamedTuple):
-    """Two memories, in the order in which they were given."""
+    """Two similar memories, in the order in which they were given."""
 
     documents: tuple[StoredDocument, StoredDocument]
     comparison: Comparison
 
 
 def near_pairs(reader: IndexReader, documents: Sequence[StoredDocument]) -> list[NearPair]:
-    """Return the pairs of memories that say nearly the same or contradict each other, those most alike first, else in
-    their order."""
+    """Return the pairs of memories that are nearly the same or contradict each other.
+
+    The most alike pairs come first; equally alike pairs keep their order.
+    """
     by_id = {document.id: document for document in documents}
     texts: dict[int, list[str]] = {key: [] for key in by_id}
     for key, text in texts_of(reader, texts):
         texts[key].append(text)
     memories = {key: whole_memory(reader, document, texts[key]) for key, document in by_id.items()}
     vectors = _means(reader, [key for key, memory in memories.items() if memory.sentence])
-    cosines: dict[tuple[int, int], float | None] = dict(_close(vectors)) if vectors else {}
+    cosines: dict[tuple[int, int], float | None] = (
+        dict(_pairs_by_vectors(vectors)) if vectors else {}
+    )
     topics = {key: memory.topics for key, memory in memories.items()}
-    pairs = cosines | dict.fromkeys(_sharing(topics, topics.keys() - vectors.keys()))
+    pairs = cosines | dict.fromkeys(_pairs_by_words(topics, topics.keys() - vectors.keys()))
     found = []
     for (one, other), cosine in pairs.items():
         comparison = compare(memories[one], memories[other], cosine)
@@ -145,7 +153,7 @@ def near_pairs(reader: IndexReader, documents: Sequence[StoredDocument]) -> list
 
 
 def _means(reader: IndexReader, keys: Collection[int]) -> dict[int, Matrix]:
-    """Unit vectors in the middle of those of each memory; of those that have any."""
+    """Return the mean vector of each memory that has vectors, as a unit vector."""
     space = telling_space(reader)
     if space is None:
         return {}
@@ -161,13 +169,13 @@ def _means(reader: IndexReader, keys: Collection[int]) -> dict[int, Matrix]:
     return means
 
 
-def _sharing(
+def _pairs_by_words(
     topics: Mapping[int, Collection[str]], lacking: Collection[int]
 ) -> Iterator[tuple[int, int]]:
-    """Pairs that may share half of their words, of memories without a vector.
+    """Yield pairs that may share half of their words, if one of the two has no vector.
 
-    Such pairs share one of the rarer half of the words of each: prefix filtering (Chaudhuri, Ganti and Kaushik, A
-    Primitive Operator for Similarity Joins in Data Cleaning, ICDE 2006).
+    Such pairs share one of the rarer half of the words of each: prefix filtering (Chaudhuri, Ganti
+    and Kaushik, A Primitive Operator for Similarity Joins in Data Cleaning, ICDE 2006).
     """
     counts = Counter(word for words in topics.values() for word in words)
     holders: dict[str, list[int]] = defaultdict(list)
@@ -182,22 +190,23 @@ def _sharing(
             holders[word].append(key)
 
 
-def _close(vectors: Mapping[int, Matrix]) -> Iterator[tuple[tuple[int, int], float]]:
-    """Pairs that may be of one subject, with their cosine: each vector with its nearest among those after it."""
+def _pairs_by_vectors(vectors: Mapping[int, Matrix]) -> Iterator[tuple[tuple[int, int], float]]:
+    """Yield pairs that may be on the same subject, with their cosine.
+
+    Each vector is paired with the nearest of the vectors after it.
+    """
     import numpy
 
     keys = [*vectors]
     matrix = numpy.stack([*vectors.values()])
     for start in range(0, len(keys), _ROWS):
-        products = (
-            matrix[start : start + _ROWS] @ matrix[start:].T
-        )  # the rows before have been compared with these
+        # Earlier rows were already compared with these.
+        products = matrix[start : start + _ROWS] @ matrix[start:].T
         for row, cosines in enumerate(products):
             near = numpy.flatnonzero(cosines >= SUBJECT_COSINE)
             near = near[near > row]
-            if (
-                len(near) > _MANY
-            ):  # equal ones in their order, so that they do not all choose the same
+            if len(near) > _MANY:
+                # Equal cosines keep their order, so that memories do not all choose the same ones.
                 rank = near * 1e-9 - cosines[near]
                 near = numpy.sort(near[numpy.argpartition(rank, _NEAREST)[:_NEAREST]])
             for column in near[numpy.argsort(-cosines[near], kind="stable")[:_NEAREST]]:

@@ -1,4 +1,4 @@
-"""Memory files while the write lock is held: compared with what is there, stored, changed and moved to the trash."""
+"""Find, store, change and remove memories while the write lock is held."""
 
 import re
 import time
@@ -26,7 +26,7 @@ from vault_index.store.pool import Connections
 from vault_index.store.records import StoredDocument
 
 _MANY_PATHS = 50
-"""More paths than this are found sooner by looking at the whole memory folder."""
+"""Above this number of paths, scanning the whole memory folder is faster."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -41,12 +41,16 @@ def writing(
     dry_run: bool = False,
     typed_in: Sequence[Origin] = (),
 ) -> Iterator["MemoryStore"]:
-    """The memories under the write lock, with an index that knows their files as they are; it follows at the end.
+    """Hold the write lock and yield the memories, with an index that is up to date.
 
-    New ones go to the one source named, else to the vault of the setting, else to the first. Raises UsageError where
-    that is none, NotFoundError where it is not mounted, BusyError when another process does not release the lock.
-    What is written is one change of the journal, of the command `work`, on behalf of `who` or, where a token was shown,
-    of that. In a `dry_run` everything is done but writing. `typed_in` is recorded of what is stored or changed.
+    The index is updated again at the end. New memories go to the one source given, else to
+    `memory.vault`, else to the first vault. All writes are one change of the journal, with `work`
+    as the command and with the caller: the name of the token, or else `who`. A `dry_run` does
+    everything except writing. `typed_in` is recorded as an origin of each memory that is stored or
+    changed.
+
+    Raises UsageError if there is no such vault, NotFoundError if it is not mounted, and BusyError
+    if another process keeps the lock.
     """
     home = home_of_memories(runtime, sources)
     with ExitStack() as stack:
@@ -81,7 +85,11 @@ def writing(
 
 
 def home_of_memories(runtime: Runtime, sources: Sequence[str]) -> str:
-    """The vault that new memories are written to. Raises where it is not there: a disk that is not mounted."""
+    """Return the name of the vault for new memories.
+
+    Raises UsageError if there is no such vault, and NotFoundError if its folder is missing because
+    a disk is not mounted.
+    """
     home = runtime.config.source(named).name if (named := runtime.config.memory.vault) else ""
     sources = sources or ((home,) if home and (home in runtime.vaults or not runtime.hides) else ())
     if len(sources) > 1:
@@ -93,7 +101,7 @@ def home_of_memories(runtime: Runtime, sources: Sequence[str]) -> str:
     name = sources[0] if sources else next(iter(runtime.vaults))
     if name not in runtime.vaults:
         raise UsageError(
-            f"no memory is written to source {name!r}", f"write to {', '.join(runtime.vaults)}"
+            f"source {name!r} cannot store memories", f"choose one of: {', '.join(runtime.vaults)}"
         )
     vault = runtime.vaults[name]
     if not vault.config.path.is_dir():
@@ -103,57 +111,61 @@ def home_of_memories(runtime: Runtime, sources: Sequence[str]) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class MemoryStore:
-    """The memories of an open home; made by `writing`. The index says where they are, their files what they say.
+    """The memories of an index whose write lock is held; created by `writing`.
 
-    Files are written one by one; the index follows in `flush`, so that an import of thousands costs one sync. Memories
-    stored since the last flush are known to `duplicate` all the same.
+    The index knows where memories are; only their files have the current text. Files are written
+    one by one, and `flush` updates the index, so that an import of thousands costs one sync.
+    `duplicate` also finds memories stored since the last flush.
     """
 
     runtime: Runtime
     connections: Connections
     home: str
-    """The source new memories go to."""
+    """The source for new memories."""
     now: datetime
     journal: Journal
     folders: tuple[str, ...] = ()
-    """Those of the project that new memories are from, where they are known."""
+    """The project folders of new memories, if known."""
     typed_in: Sequence[Origin] = ()
-    """Where what is written was typed, whatever project it is for."""
+    """Where the text was typed; recorded for each memory, in addition to its project."""
     dry_run: bool = False
-    """Whether what is written is only remembered."""
+    """Whether writes are only planned."""
     _files: dict[str, MemoryFiles] = field(default_factory=dict)
     _stored: dict[bytes, str] = field(default_factory=dict)
-    """Paths of memories that were stored and are not indexed yet, by identity."""
+    """Paths of stored memories that are not indexed yet, by identity."""
     _written: dict[str, list[str]] = field(default_factory=dict)
-    """Paths that the index does not know of yet, by source."""
+    """Paths to index in the next flush, by source."""
     _origins: list[tuple[str, str, Origin]] = field(default_factory=list)
-    """Path, id and origin of new memories that are from a project or a session."""
+    """Path, id and origin of new memories that have an origin."""
     _unsynced: list[str] = field(default_factory=list)
-    """New files whose folders were not synced to the disk yet."""
+    """New files whose folders are not synced to disk yet."""
 
     def find(self, ref: str, sources: Sequence[str] = ()) -> StoredDocument:
-        """The memory that a reference means. Raises NotFoundError, and UsageError for a note or a part of a memory."""
+        """Return the memory that a reference names.
+
+        Raises NotFoundError if there is none, and UsageError for a note or a part of a memory.
+        """
         place = self.runtime.resolve(self.connections, ref, sources)
         document = place.document
         if document.kind != "memory":
             raise UsageError(
-                f"{document.path} is no memory but a {document.kind}, and only memories are written",
-                f"memories lie in {self.runtime.config.memory.dir}/; change notes in your editor",
+                f"{document.path} is a {document.kind}; only memories can be changed",
+                f"memories are in {self.runtime.config.memory.dir}/; change notes in your editor",
             )
         if (place.first, place.last) != (1, None):
-            raise UsageError(f"{ref} means a part of {document.path}", "name the memory as a whole")
+            raise UsageError(f"{ref} is a part of {document.path}", "give the whole memory")
         return document
 
     def known(self, uid: str) -> StoredDocument | None:
-        """The memory of an id, as the index has it."""
+        """Return the indexed memory with this id."""
         return next(iter(documents_by_id(self.connections.reader, uid)), None)
 
     def read(self, document: StoredDocument) -> MemoryFile:
-        """The file of a memory. Raises NotFoundError where it is gone."""
+        """Read the file of a memory. Raises NotFoundError if it does not exist."""
         return self.files(document.source).read(document.path)
 
     def at(self, path: str) -> MemoryFile | None:
-        """The memory of that path or name in the vault new ones go to; None where there is none."""
+        """Return the memory with this path or name in the vault for new memories, or None."""
         files = self.files(self.home)
         try:
             return files.read(files.resolve(path))
@@ -161,7 +173,7 @@ class MemoryStore:
             return None
 
     def listed(self, filters: Filters, column: str) -> list[StoredDocument]:
-        """The memories that the index lets through, in the order of a column."""
+        """Return the indexed memories that match the filters, sorted by a column."""
         wanted = filters._replace(kinds=("memory",))
         return documents_page(
             self.connections.reader, wanted, Order(column, descending=False), -1, 0
@@ -170,8 +182,12 @@ class MemoryStore:
     def duplicate(
         self, new: MemoryFile, ignoring: Iterable[str] = (), *, folder: str | None = None
     ) -> MemoryFile | None:
-        """The memory that says the same, and is not over; judged by its file. One in the inbox counts for what would be
-        put there alone: else what somebody stored would wait for review with it."""
+        """Return a memory with the same content that is still valid, or None.
+
+        The file decides, not the index. `ignoring` are paths that do not count. A memory in the
+        inbox counts only if the new one goes to the inbox too: otherwise the new one would wait for
+        review.
+        """
         key, where = identity_of(new), self.runtime.config.memory.dir
         place = self.files(self.home).resolve(new.path) if new.path else f"{where}/{folder}/"
         most = unreviewed_in(place, where)
@@ -183,7 +199,7 @@ class MemoryStore:
             try:
                 file = self.files(self.home).read(path)
             except VaultIndexError:
-                continue  # deleted, or it cannot be read: nothing can be merged into it
+                continue  # deleted or unreadable: it cannot be merged
             counts = path not in ignoring and unreviewed_in(path, where) <= most
             if (
                 counts
@@ -194,6 +210,7 @@ class MemoryStore:
         return None
 
     def files(self, source: str) -> MemoryFiles:
+        """Return the memory files of a source, limited to the scope of the caller."""
         if source not in self._files:
             runtime = self.runtime
             where = runtime.vaults[source].config.path, runtime.config.memory.dir, source
@@ -207,10 +224,10 @@ class MemoryStore:
     def store(
         self, new: MemoryFile, replaced: Sequence[StoredDocument] = (), *, folder: str | None = None
     ) -> StoredMemory:
-        """Store one memory, or merge it into the one that says the same.
+        """Store a memory, or merge it into one with the same content.
 
-        `replaced` are those it supersedes: each of them is marked, in the same step. Raises before anything is written,
-        but where the message says otherwise.
+        The memories in `replaced` are marked as superseded in the same step. If an error is raised,
+        nothing was written, unless its message says otherwise.
         """
         old = [self.read(document) for document in replaced]
         duplicate = self.duplicate(new, [file.path for file in old], folder=folder)
@@ -218,8 +235,8 @@ class MemoryStore:
             return self._merge(duplicate, new, old)
         if known := self.known(new.uid):
             raise UsageError(
-                f"{known.path} has the id {new.uid}, too, and says something else",
-                f"change it: vault-index update {new.uid}; or take the id out of the new one",
+                f"{known.path} has the same id {new.uid}, but another text",
+                f"change it: vault-index update {new.uid}; or remove the id from the new one",
             )
         marked = marked_superseded(old, new.uid)
         text = with_changes(new.text, {"supersedes": superseding(new, old)}) if old else new.text
@@ -229,14 +246,15 @@ class MemoryStore:
         warnings = superseded_before(old, new.uid)
         if not self.dry_run and self.runtime.vaults[self.home].look(path) is None:
             warnings.insert(
-                0, f"{path} is written, but not searched: an ignore rule of the vault covers it"
+                0, f"{path} is written, but not searched: an ignore rule of the vault matches it"
             )
         return StoredMemory(new.uid, path, True, warnings=tuple(warnings))
 
     def put(self, new: MemoryFile, text: str | None = None, *, folder: str | None = None) -> str:
-        """Write a file of its own for a memory, duplicates or not, and return its path.
+        """Write a memory to a new file, even if it is a duplicate; return its path.
 
-        Without a name of its own it is `<folder>/<day>-<title>.md`; the default folder is called as its type.
+        The path is that of `new`, or else `<folder>/<day>-<title>.md`; the default folder is its
+        type.
         """
         self.must_be_there(self.home)
         front = new.front
@@ -250,7 +268,7 @@ class MemoryStore:
             self.journal.create(files, path, new.text if text is None else text)
         except FileExistsError as error:
             raise UsageError(
-                f"{path} is there already, and says something else",
+                f"{path} exists and has another text",
                 f"change it: vault-index update {quote(path)}",
             ) from error
         self._unsynced.append(path)
@@ -259,8 +277,10 @@ class MemoryStore:
         return path
 
     def record(self, path: str, uid: str, front: Mapping[str, Any], text: str) -> None:
-        """Remember where a text of a memory is from: by the project, session and tags of its frontmatter, by what it
-        says itself, and where it was typed. The next flush writes it down."""
+        """Record the origins of a memory's text; the next flush stores them.
+
+        They are the project, session and tags in `front` and in the text, and `typed_in`.
+        """
         named = said_in({key: front.get(key) for key in ("project", "session")})._replace(
             folders=self.folders
         )
@@ -271,12 +291,14 @@ class MemoryStore:
         self._origins += [(path, uid, one) for one in (named, tagged, *self.typed_in) if any(one)]
 
     def must_be_there(self, source: str) -> None:
-        """NotFoundError for a vault that is gone: one that is empty, though the index knows of documents in it, is a
-        disk that is not mounted."""
+        """Raise NotFoundError if a vault is missing.
+
+        A vault that is empty, although documents of it are indexed, is a disk that is not mounted.
+        """
         vault = self.runtime.vaults.get(source)
         if vault is None:
             raise NotFoundError(
-                f"there is no vault {source!r} any more",
+                f"the vault {source!r} no longer exists",
                 "add it again: vault-index source add PATH",
             )
         here = Filters(sources=(source,))
@@ -285,26 +307,29 @@ class MemoryStore:
         )[1]:
             raise NotFoundError(
                 f"source {source!r}: {reason}; nothing is written",
-                "mount it again, or name another with --source",
+                "mount it again, or choose another with --source",
             )
 
     def replace(self, file: MemoryFile, text: str | bytes) -> None:
-        """Write another text into a file. Raises ConflictError when it changed since it was read."""
+        """Replace the text of a file. Raises ConflictError if it changed since it was read."""
         if text not in (file.text, file.data):
             files = self.files(file.source)
             self.journal.replace(files, file, text)
         self.note(file.source, file.path)
 
     def rewrite(self, file: MemoryFile, text: str) -> None:
-        """Write another text into a file, with the time of the change."""
+        """Replace the text of a file and set its time of change."""
         if text == file.text:
             return
-        if read_text(text).front:  # a file that has none is not given one for this alone
+        if read_text(text).front:  # do not add frontmatter only for a time
             text = with_changes(text, {"updated": self.now.isoformat(timespec="seconds")})
         self.replace(file, text)
 
     def replace_all(self, marked: Sequence[tuple[MemoryFile, str]], done: str) -> None:
-        """Write the texts of memories that were replaced; `done` is what an error says was done before."""
+        """Write the texts of superseded memories.
+
+        An error message begins with `done`, the part of the command that is complete.
+        """
         if marked:
             self._sync_folders()
         for number, (file, text) in enumerate(marked):
@@ -314,11 +339,14 @@ class MemoryStore:
                 rest = ", ".join(one.path for one, _ in marked[number:])
                 raise type(error)(
                     f"{done}, but not yet marked as superseded: {rest}: {error.message}",
-                    "run the same command again: it does only what is missing",
+                    "run the same command again to complete it",
                 ) from error
 
     def remove(self, document: StoredDocument, *, permanent: bool = False) -> str:
-        """Move a memory to the `.trash/` of its vault, and return its path there; `permanent` deletes it."""
+        """Move a memory to the `.trash/` of its vault and return its path there.
+
+        With `permanent`, delete it instead and return an empty string.
+        """
         files, trashed = self.files(document.source), ""
         if permanent:
             files.remove(document.path)
@@ -328,8 +356,11 @@ class MemoryStore:
         return trashed
 
     def move(self, document: StoredDocument, path: str) -> str:
-        """Move a memory to another place in the memory folder of its vault, which is returned: that path or, where it
-        is taken, one with a number. Nothing is overwritten; links by its name hold as long as that is the same."""
+        """Move a memory within its memory folder and return its new path.
+
+        If `path` is taken, a number is added to it. Links by name stay valid unless the name
+        changes.
+        """
         files = self.files(document.source)
         target = files.resolve(path)
         if target == document.path:
@@ -339,17 +370,20 @@ class MemoryStore:
             self.journal.move(files, document.path, target)
         except FileExistsError as error:
             raise ConflictError(
-                f"{target} was made in the meantime", "run the same command again"
+                f"{target} was created in the meantime", "run the same command again"
             ) from error
         self.note(document.source, document.path, target)
         return target
 
     def note(self, source: str, *paths: str) -> None:
-        """Have the index look at these files in the next flush."""
+        """Index these files in the next flush."""
         self._written.setdefault(source, []).extend(paths)
 
     def flush(self, progress: Progress = no_progress) -> None:
-        """Have the index follow what was written. An error of it says that the files are written."""
+        """Update the index with the written files.
+
+        If that fails, the message says that the files are written.
+        """
         written, self._written = self._written, {}
         if not written or self.dry_run:
             return
@@ -377,61 +411,64 @@ class MemoryStore:
             self.runtime.write.wrote(root / folder, [root / path for path in paths])
 
     def purge(self, keys: set[bytes]) -> float:
-        """Have the index follow, and leave nothing of what was removed in its files; the seconds that took."""
+        """Update the index and erase removed texts from its files; return the seconds that took."""
         self.flush()
         started = time.monotonic()
         try:
             self.runtime.write.purge(keys)
         except VaultIndexError as error:
             raise type(error)(
-                f"{error.message}; the memories are deleted, but what they said is still in the files of the index",
-                "the next `delete --permanent` takes it out of them, too",
+                f"{error.message}; the memories are deleted, but the index files keep their text",
+                "the next `delete --permanent` erases it",
             ) from error
         return time.monotonic() - started
 
-    # --- inside ------------------------------------------------------------------------------------------------
+    # --- helpers ----------------------------------------------------------------------------------
 
     def _merge(
         self, old: MemoryFile, new: MemoryFile, replaced: Sequence[MemoryFile]
     ) -> StoredMemory:
-        """Give a memory what is new of one that says the same: tags, dates, and those it replaces."""
+        """Merge a memory into one with the same content.
+
+        The old one gets new tags and dates, and supersedes what the new one supersedes.
+        """
         changes: dict[str, Any] = {}
         warnings = []
         written = string_list(old.front.get("tags"), split_spaces=True)
         has = set(normal_tags(written))
         if more := [tag for tag in string_list(new.front.get("tags")) if tag not in has]:
             changes["tags"] = [*written, *more]
-            warnings.append(f"tags added to it: {', '.join(more)}")
+            warnings.append(f"added tags: {', '.join(more)}")
         for key in ("expires", "valid_until"):
             date, before = new.front.get(key), old.front.get(key)
             if date and date != before:
                 changes[key] = date
-                warnings.append(f"{key} is {date} now" + (f", it was {before}" if before else ""))
+                warnings.append(f"{key} is now {date}" + (f" (was {before})" if before else ""))
         if replaced:
             changes["supersedes"] = superseding(old, replaced)
         if new.path and self.files(self.home).resolve(new.path) != old.path:
-            warnings.append(f"nothing was written to {new.path}: {old.path} says the same")
+            warnings.append(f"nothing was written to {new.path}: {old.path} has the same text")
         text, marked = with_changes(old.text, changes), marked_superseded(replaced, old.uid)
         self.record(old.path, old.uid, new.front, new.text)
         self.rewrite(old, text)
-        self.replace_all(marked, f"{old.path} says the same, and stays")
+        self.replace_all(marked, f"{old.path} has the same text and was kept")
         return StoredMemory(
             old.uid, old.path, False, duplicate_of=old.uid, warnings=tuple(warnings)
         )
 
     def _sync_folders(self) -> None:
-        """See that the new files outlive a loss of power, before anything speaks of them."""
+        """Sync the folders of new files, so that reported files survive a power failure."""
         created, self._unsynced = self._unsynced, []
         self.files(self.home).settle(created)
 
 
 def planned(outcome: MemoryOutcome) -> MemoryOutcome:
-    """An outcome of a dry run, as it is told."""
+    """Return an outcome of a dry run as it is shown."""
     return replace(outcome, outcome="would be created") if outcome.outcome == "created" else outcome
 
 
 def marked_superseded(replaced: Sequence[MemoryFile], uid: str) -> list[tuple[MemoryFile, str]]:
-    """The texts of memories that `uid` replaces; without those that say so already."""
+    """Return the memories that `uid` supersedes with their new texts, unless already marked."""
     return [
         (file, with_changes(file.text, {"superseded_by": uid}))
         for file in replaced
@@ -440,7 +477,7 @@ def marked_superseded(replaced: Sequence[MemoryFile], uid: str) -> list[tuple[Me
 
 
 def superseding(file: MemoryFile, replaced: Sequence[MemoryFile]) -> list[str]:
-    """The ids a memory supersedes, with those of `replaced`."""
+    """Return the ids that a memory supersedes, including those of `replaced`."""
     return list(
         dict.fromkeys(
             (*string_list(file.front.get("supersedes")), *(other.uid for other in replaced))
@@ -449,7 +486,7 @@ def superseding(file: MemoryFile, replaced: Sequence[MemoryFile]) -> list[str]:
 
 
 def superseded_before(replaced: Sequence[MemoryFile], uid: str) -> list[str]:
-    """A warning for each of `replaced` that another memory replaced earlier."""
+    """Return a warning for each of `replaced` that another memory superseded before."""
     others = ((file, file.front.get("superseded_by")) for file in replaced)
     return [
         f"{file.path} was superseded by {other} before"
@@ -459,7 +496,7 @@ def superseded_before(replaced: Sequence[MemoryFile], uid: str) -> list[str]:
 
 
 def identity_of(file: MemoryFile) -> bytes:
-    """The hash of what a memory says, by which the index knows duplicates."""
+    """Return the hash of a memory's content, by which duplicates are found."""
     parsed = parse(file.text, "", memory=True)
     return memory_identity(
         file.text.removeprefix(BOM), file.front, parsed.title if parsed.title_given else ""

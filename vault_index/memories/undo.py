@@ -1,4 +1,4 @@
-"""`undo`: the files that the last writing command touched are put back as they were."""
+"""Revert the file changes of the last writing command (`undo`)."""
 
 from collections.abc import Sequence
 from shlex import quote
@@ -16,6 +16,10 @@ from vault_index.times import iso_time
 def undo_change(
     runtime: Runtime, *, only: int | None = None, sources: Sequence[str]
 ) -> MemoryOutcomes:
+    """Revert the last change, or only the change with the number `only`.
+
+    Raises NotFoundError if there is nothing to undo, and ConflictError if a file changed since.
+    """
     with writing(runtime, "undo", sources) as memories:
         versions = runtime.write.versions
         change = versions.last_change(sources, only)
@@ -23,7 +27,7 @@ def undo_change(
             raise NotFoundError(
                 "there is nothing to undo", "older versions of a memory: vault-index history REF"
             )
-        steps = _carried_out(memories, change, versions.steps(change.id)[::-1])
+        steps = _steps_to_undo(memories, change, versions.steps(change.id)[::-1])
         outcomes = [_undone(memories, change, step) for step in steps]
         details = {"work": change.work, "at": iso_time(change.at)}
         for uid in versions.decided(change.id):
@@ -37,20 +41,22 @@ def undo_change(
     return MemoryOutcomes(tuple(outcomes) or (nothing,))  # a change that touched no file
 
 
-def _carried_out(memories: MemoryStore, change: Change, steps: Sequence[Step]) -> list[Step]:
-    """Those of the steps that are to be undone: without those that were never done, or are undone already, where one
-    of us was killed. Raises ConflictError for a file that is not as the change left it, before any is touched."""
-    said: dict[tuple[str, str], bytes | None] = {}
+def _steps_to_undo(memories: MemoryStore, change: Change, steps: Sequence[Step]) -> list[Step]:
+    """Return the steps to undo.
+
+    Steps that were never done, or are undone already, are left out: a process may have been killed.
+    Raises ConflictError, before any file is changed, if a file is not as the change left it.
+    """
+    digests: dict[tuple[str, str], bytes | None] = {}
 
     def at(source: str, path: str) -> bytes | None:
-        if (source, path) not in said:
+        if (source, path) not in digests:
             memories.must_be_there(source)
-            said[source, path] = digest_at(memories.files(source), path)
-        return said[source, path]
+            digests[source, path] = digest_at(memories.files(source), path)
+        return digests[source, path]
 
-    said_before = [
-        (step.source, step.path, step.before) for step in steps
-    ]  # an undo may have come to an earlier one
+    # An undo that was killed may have restored an earlier state.
+    earlier = [(step.source, step.path, step.before) for step in steps]
     found = []
     for number, step in enumerate(steps):
         source, path = step.source, step.path
@@ -59,23 +65,24 @@ def _carried_out(memories: MemoryStore, change: Change, steps: Sequence[Step]) -
         there = at(source, moved_to) if moved_to else here
         if there == step.after and (moved_to is None or here is None):
             found.append(step)
-            said[source, path] = step.before
+            digests[source, path] = step.before
             if moved_to:
-                said[source, moved_to] = None
-        elif (source, path, here) not in said_before[number:] or (
-            step.before is None and _elsewhere(memories, step)
+                digests[source, moved_to] = None
+        elif (source, path, here) not in earlier[number:] or (
+            step.before is None and _was_moved(memories, step)
         ):
             place = moved_to or path
             name = quote(place)
             raise ConflictError(
-                f"{place} changed since `{change.work}`, and nothing was undone",
-                f"what it said: vault-index history {name}; to have one version back: vault-index revert {name}",
+                f"{place} changed since `{change.work}`; nothing was undone",
+                f"list its versions: vault-index history {name};"
+                f" restore one: vault-index revert {name}",
             )
     return found
 
 
-def _elsewhere(memories: MemoryStore, step: Step) -> bool:
-    """Whether a file that was created has another name by now."""
+def _was_moved(memories: MemoryStore, step: Step) -> bool:
+    """Return whether a created file has been moved."""
     return step.after is not None and has_content(
         memories.connections.reader, step.source, step.after
     )
@@ -95,14 +102,12 @@ def _undone(memories: MemoryStore, change: Change, step: Step) -> MemoryOutcome:
         elif step.before is None:
             details["trash"] = journal.trash(files, path)
         elif file.digest != step.after:
-            raise ConflictError(
-                f"{path} changed just now, and is left so", "run the same command again"
-            )
+            raise ConflictError(f"{path} changed during the undo", "run the same command again")
         else:
             journal.replace(files, file, unpacked(step.text or b""))
     except FileExistsError as error:
         raise ConflictError(
-            f"{path} was made in the meantime", "run the same command again"
+            f"{path} was created in the meantime", "run the same command again"
         ) from error
     memories.note(step.source, path)
     file = file if file and step.before is None else files.read(path, any_bytes=True)

@@ -1,1 +1,1 @@
-"""The plugin for OpenCode (TypeScript, in `plugin/`), and what puts it where OpenCode finds it."""
+"""Install the plugin for OpenCode, which is TypeScript in `plugin/`."""

@@ -1,7 +1,7 @@
-"""Installs, checks and removes the OpenCode plugin; changes no file that it did not write.
+"""Install, check and remove the OpenCode plugin, without touching other files.
 
-Every installed file begins with a line that has the version and a hash of the rest: it tells our files from others,
-and those that somebody changed.
+Each installed file begins with a line that has the version and a hash of the rest. It identifies
+our files and shows whether they were edited.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from vault_index.version import __version__
 
 _MODULES = ("api", "capture", "fields", "guard", "link", "place", "recall", "tools")
 FILES = ("vault-index.ts", *(f"vault-index/{name}.ts" for name in _MODULES))
-"""OpenCode loads what lies directly in the plugin folder; the folder beside it is what that file imports."""
+"""OpenCode loads the files directly in its plugin folder; they import those in our subfolder."""
 
 _SHIPPED = Path(__file__).parent / "plugin"
 _MARK = "// Written by vault-index "
@@ -29,19 +29,20 @@ _PLACE = "vault-index/place.ts"
 
 @dataclass(frozen=True)
 class Target:
-    """A folder for plugins: that of all projects of a user, or that of one project."""
+    """A plugin folder of OpenCode, of the user or of one project."""
 
     scope: str
     folder: Path
 
     @cached_property
     def files(self) -> "tuple[PluginFile, ...]":
+        """The installed state of every file."""
         return tuple(_look(self.folder, name) for name in FILES)
 
 
 @dataclass(frozen=True, slots=True)
 class PluginFile:
-    """The state of one file: `absent`, `ours`, `changed` (ours, and edited since) or `foreign`."""
+    """The state of one file: `absent`, `ours`, `changed` (ours, but edited) or `foreign`."""
 
     path: Path
     state: str
@@ -51,14 +52,14 @@ class PluginFile:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How the plugin reaches this installation."""
+    """The command and the home that the plugin uses."""
 
     command: tuple[str, ...]
     home: Home
 
 
 def user_target(environ: Mapping[str, str] = os.environ) -> Target:
-    """Where OpenCode looks for the plugins of every project."""
+    """Return the plugin folder for all projects of the user."""
     user = environ.get("HOME") or os.path.expanduser("~")
     base = environ.get("XDG_CONFIG_HOME", "")
     return Target(
@@ -68,13 +69,18 @@ def user_target(environ: Mapping[str, str] = os.environ) -> Target:
 
 
 def project_target(folder: Path) -> Target:
+    """Return the plugin folder of a project. Raises UsageError if the folder does not exist."""
     if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder", "name the folder of the project")
+        raise UsageError(f"{folder} is not a folder", "give the folder of the project")
     return Target("project", folder / ".opencode" / "plugin")
 
 
 def state_of(target: Target, link: Link) -> dict[str, object]:
-    """`installed`, `outdated` (of another version or installation), `changed`, `incomplete`, `foreign` or `absent`."""
+    """Return the state of the plugin, with its details.
+
+    It is `installed`, `outdated` (another version or installation), `changed`, `incomplete`,
+    `foreign` or `absent`.
+    """
     wanted = _texts(link)
     states = {file.state for file in target.files}
     same = [file.text == text for file, text in zip(target.files, wanted.values(), strict=True)]
@@ -99,8 +105,11 @@ def state_of(target: Target, link: Link) -> dict[str, object]:
 
 
 def install(target: Target, link: Link, *, force: bool = False) -> list[Path]:
-    """Write the files that are missing or outdated, after all drafts are written; returns their paths. Raises
-    ConflictError for files that somebody changed (`force` overwrites them) and for foreign ones."""
+    """Write the missing and outdated files and return their paths.
+
+    All drafts are written before the first file is replaced. Raises ConflictError for edited files,
+    unless `force` is set, and for foreign files.
+    """
     _refuse(target, "foreign", "is not ours", "move it away, then run the same command again")
     if not force:
         _refuse(
@@ -120,16 +129,18 @@ def install(target: Target, link: Link, *, force: bool = False) -> list[Path]:
                 ready.append(
                     (path, drafts.enter_context(disk.draft(folder, text.encode(), mode=0o644)))
                 )
-        for path, draft in reversed(
-            ready
-        ):  # the first file imports the others, and OpenCode may start at any moment
+        # The first file imports the others, and OpenCode may start at any moment.
+        for path, draft in reversed(ready):
             with _naming(path):
                 os.replace(draft, path)
     return [path for path, _ in old]
 
 
 def uninstall(target: Target, *, force: bool = False) -> list[Path]:
-    """Remove our files, and our folder if it is empty then. Raises ConflictError as `install`."""
+    """Remove our files, and our folder if it is then empty; return their paths.
+
+    Raises ConflictError for edited files, unless `force` is set.
+    """
     if not force:
         _refuse(
             target,
@@ -149,11 +160,11 @@ def uninstall(target: Target, *, force: bool = False) -> list[Path]:
     return ours
 
 
-# --- inside --------------------------------------------------------------------------------------------------------
+# --- helpers --------------------------------------------------------------------------------------
 
 
 def _texts(link: Link) -> dict[str, str]:
-    """The text of every file by its name."""
+    """Return the text of every file by name."""
     home, texts = link.home, {}
     place = {
         "command": link.command,
@@ -166,7 +177,8 @@ def _texts(link: Link) -> dict[str, str]:
             head = body.partition("export const PLACE")[0]
             body = f"{head}export const PLACE: Place = {json.dumps(place)}\n"
         texts[name] = (
-            f"{_MARK}{__version__}, {_hash(body)}; `vault-index agent install opencode` renews it.\n{body}"
+            f"{_MARK}{__version__}, {_hash(body)};"
+            f" `vault-index agent install opencode` renews it.\n{body}"
         )
     return texts
 
@@ -198,5 +210,5 @@ def _refuse(target: Target, state: str, what: str, hint: str) -> None:
 
 
 def _naming(path: Path) -> AbstractContextManager[None]:
-    """Turns an OSError into an error that names the file."""
+    """Raise an OSError as an error that names the file."""
     return disk.os_errors_as(str(path), "check the permissions of the folder")

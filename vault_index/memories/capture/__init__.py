@@ -1,0 +1,1 @@
+"""Extract memories from the text of a session."""

@@ -1,4 +1,4 @@
-"""`capture`: what an agent or its user wants kept is taken out of a text and stored."""
+"""Extract memories from a text and store them (`capture`)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,21 +33,25 @@ def capture_memories(
     sources: Sequence[str],
     typed_in: Sequence[Origin] = (),
 ) -> MemoryOutcomes:
-    """Store each; one that cannot be stored is reported with its line, and the others are stored. `mode` is as in the
-    setting: `direct`, `inbox` or `off`. In the inbox, what nobody marked waits: it is found once it is accepted."""
+    """Extract the memories from a text and store each.
+
+    If one cannot be stored, it is reported with its line, and the others are stored. `mode` is
+    `direct`, `inbox` or `off`, as in the setting. With `inbox`, memories from unmarked statements
+    wait: search finds them only after they are accepted.
+    """
     if mode == "off":
         return MemoryOutcomes(())
     now = datetime.now().astimezone()
-    found = _found(text, now, runtime.config.memory.capture_tags, statements=statements)
+    found = _extracted(text, now, runtime.config.memory.capture_tags, statements=statements)
     if not found:
         return MemoryOutcomes(())
-    spoken = project_of(project or "")
-    origin = {"entered_by": entered_by, "project": spoken.names[0] or None}
+    given_project = project_of(project or "")
+    origin = {"entered_by": entered_by, "project": given_project.names[0] or None}
     done, failed = [], []
     with writing(
         runtime, "capture", sources, now, who=entered_by, dry_run=dry_run, typed_in=typed_in
     ) as memories:
-        memories.folders = spoken.folders
+        memories.folders = given_project.folders
         for captured in found:
             try:
                 fields = {
@@ -75,21 +79,19 @@ def capture_memories(
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 
-def _found(
+def _extracted(
     text: str, now: datetime, more_tags: Sequence[str], *, statements: bool
 ) -> tuple[Captured, ...]:
-    """What is to be kept, each fact once; nothing of what our own recall put into the text, or of what
-    is private."""
+    """Return the memories in a text, each once, without private parts and recalled text."""
     words = tag_words(more_tags)
     text = drop_private(drop_recalled(text))
     found = {_words(one): one for one in captures(text, now=now, tag_words=words)}
     if statements:
-        from vault_index.memories.capture import (
-            statements as plain,
-        )  # its patterns take a while to compile
+        # Imported late, because its patterns take long to compile.
+        from vault_index.memories.capture import statements as plain
 
         for one in plain.statements(text):
-            if not any(_words(one) in marked for marked in found):  # what is marked is kept whole
+            if not any(_words(one) in marked for marked in found):  # not part of a marked memory
                 found[_words(one)] = replace(inferred(one, now=now, tag_words=words), guessed=True)
     return tuple(found.values())
 
@@ -115,7 +117,7 @@ def _stored(
         details["text"] = captured.text
     stored = memories.store(new, folder=folder)
     details["warnings"] = [*stored.warnings, *weak]
-    uid = "" if memories.dry_run and stored.created else stored.id  # it would have another one
+    uid = "" if memories.dry_run and stored.created else stored.id  # a real run makes another id
     return MemoryOutcome(
         uid, stored.path, title, "created" if stored.created else "duplicate", details
     )

@@ -1,4 +1,4 @@
-"""Takes `*Remember*: …` out of what an agent wrote, with the tags and the expiry that its words say."""
+"""Extract `*Remember*: …` from the text of an agent, with the tags and expiry in its words."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,14 +13,14 @@ from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.memories.file.fields import TYPES
 
 TEMPORARY = timedelta(days=90)
-"""How long what is called temporary is kept."""
+"""How long a memory that is called temporary is kept."""
 MOST_DATES = 20
-"""How many dates are looked for in one text; a memory has one or two."""
+"""The most dates to look for in one text; a memory has one or two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What an agent or its user wants kept; `line` (1-based) is where it stands in the text."""
+    """A memory found in a text; `line` (1-based) is where it begins."""
 
     text: str
     line: int
@@ -29,19 +29,21 @@ class Captured:
     tags: tuple[str, ...] = ()
     expires: str | None = None
     guessed: bool = False
-    """Whether nobody marked it: it reads as a decision or a preference."""
+    """Whether it has no marker, but reads like a decision or a preference."""
 
 
 TagWords = Mapping[str, tuple[str, ...]]
-"""The tags that each word means; words are in lower case."""
+"""The tags for each word; words are in lower case."""
 
 
 _LINE = re.compile(r"[^\n]+")
 _MARKER = re.compile(
     r"(?:^|(?<=[\s>(]))(?P<mark>\*{1,3}|_{1,3})remember"
-    r"(?:(?P=mark)\s*(?::|[-–—](?=\s))|\s*:\s*(?P=mark)|:(?=[^\n]{0,300}?[^\s*_](?P<around>(?P=mark))(?![*_\w])))"
-    # Without a colon, where a line or a sentence begins with it, and says something: `*Remember* to …` asks for it.
-    r"|(?:^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ x]\]\s+)?)?|(?<=[.!?] ))(?P<bold>\*{1,3}|_{1,3})remember(?P=bold) "
+    r"(?:(?P=mark)\s*(?::|[-–—](?=\s))|\s*:\s*(?P=mark)"
+    r"|:(?=[^\n]{0,300}?[^\s*_](?P<around>(?P=mark))(?![*_\w])))"
+    # Without a colon, only at the start of a line or sentence; `*Remember* to …` is a request.
+    r"|(?:^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ x]\]\s+)?)?|(?<=[.!?] ))"
+    r"(?P<bold>\*{1,3}|_{1,3})remember(?P=bold) "
     r"(?:that )?(?=[^\W_]|`)(?=\S{1,300}\s{1,9}\S)(?![^?]{0,500}\?)"
     r"(?!(?:to|not|me|us|how|when|what|why|where|who|you|your|and|or|if|is|was|also)\b)",
     re.IGNORECASE,
@@ -57,7 +59,8 @@ _UNTIL = re.compile(
     r"\b(?:until|till|expir(?:es?|ing|y|ation)(?: date)?(?: on)?)\b:? ", re.IGNORECASE
 )
 _LASTS = re.compile(
-    r"(?:^|[.;:!?(\[—–\n][^\S\n]*)(?:this )?(?:is )?(?:only )?(?:expires?|expiry|valid(?: for)?|keep for)\b:? ",
+    r"(?:^|[.;:!?(\[—–\n][^\S\n]*)(?:this )?(?:is )?(?:only )?"
+    r"(?:expires?|expiry|valid(?: for)?|keep for)\b:? ",
     re.IGNORECASE,
 )
 _THROUGH = re.compile(
@@ -67,7 +70,7 @@ _QUARTER = re.compile(r"\b(?:q[1-4][ /-]?\d{4}|\d{4}[ /-]?q[1-4])\b", re.IGNOREC
 _BEGINS = re.compile(
     r"\b(?:in|since|from|by|after|before|of|for|to|than|at|on|around|early|late|mid|starting) $"
 )
-"""What before a quarter tells that it does not say how long something holds."""
+"""Words before a quarter that show that it is not an expiry."""
 _CLAUSE = re.compile(
     r"(?:[^.;:!?()\[\]\n—–,]|,(?= \d{4}\b)){0,40}?"
     r"(?=$|[.;:!?()\[\]\n—–]|,(?! \d{4}\b)| - "
@@ -79,21 +82,24 @@ _DURATION = re.compile(
 )
 _TEMPORARY = re.compile(
     r"(?<!not )(?<!no longer )(?<!non-)\b(?:temporarily|temp(?:orary)?(?! (?:\w+ )?"
-    r"(?:files?|director(?:y|ies)|folders?|dirs?|paths?|tables?|storage|credentials?|tokens?|variables?|names?"
-    r"|branch(?:es)?|redirects?|objects?|keys?|buffers?|sensors?|readings?|is)\b))\b(?![./\\])",
+    r"(?:files?|director(?:y|ies)|folders?|dirs?|paths?|tables?|storage|credentials?|tokens?"
+    r"|variables?|names?|branch(?:es)?|redirects?|objects?|keys?|buffers?|sensors?|readings?|is)\b))\b(?![./\\])",
     re.IGNORECASE,
 )
 
 
 def built_in_tags() -> dict[str, str]:
-    """The words of each tag, separated by commas."""
+    """Return the words of each built-in tag, separated by commas."""
     lines = files("vault_index").joinpath("data/capture_tags.txt").read_text("utf-8").splitlines()
     return dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))
 
 
 def tag_words(more: Iterable[str] = ()) -> TagWords:
-    """The built-in words and those of the setting `memory.capture_tags`, each as `tag: word, word`: a tag that is built
-    in gets these words instead, and without words it is given no more."""
+    """Return the built-in tag words combined with those of the setting `memory.capture_tags`.
+
+    An entry is `tag: word, word` and replaces the built-in words of its tag. Without words, it
+    disables the tag.
+    """
     table = built_in_tags()
     for entry in more:
         tag, _, words = entry.partition(":")
@@ -106,10 +112,12 @@ def tag_words(more: Iterable[str] = ()) -> TagWords:
 
 
 def captures(text: str, *, now: datetime, tag_words: TagWords) -> tuple[Captured, ...]:
-    """Every `*Remember*: …` of the text, up to a blank line, the next one or the end of its list item, each fact once.
+    """Return every `*Remember*: …` in a text, each fact once.
 
-    Emphasis may be `*`, `**` or `_`, the colon inside it or a dash. Code, fenced or inline, is never a marker, so that
-    documentation can name the pattern; a fence that follows a marker belongs to its text.
+    A memory ends at a blank line, at the next marker or at the end of its list item. Emphasis may
+    be `*`, `**` or `_`; the colon may be inside it, or be a dash. Markers in fenced or inline code
+    are ignored, so that documentation can show the pattern. A fence after a marker belongs to its
+    text.
     """
     lines = split_lines(text)
     if not re.search("remember", text, re.IGNORECASE):
@@ -127,16 +135,16 @@ def captures(text: str, *, now: datetime, tag_words: TagWords) -> tuple[Captured
 
 
 def inferred(captured: Captured, *, now: datetime, tag_words: TagWords) -> Captured:
-    """The same with the tags and the expiry that its words say."""
+    """Add the tags and the expiry that the words of a memory imply."""
     whole = f"{captured.title}. {captured.text}" if captured.title else captured.text
     return replace(captured, tags=_tags(whole, tag_words), expires=_expiry(whole, now))
 
 
 def without_code(lines: Sequence[str]) -> tuple[list[str], frozenset[int]]:
-    """The lines with code blanked out, offsets kept, and which of them stand in a fence."""
+    """Return the lines with code blanked out at equal offsets, and the numbers of fenced lines."""
     fenced = frozenset(_fenced(lines))
     text = "\n".join("" if number in fenced else line for number, line in enumerate(lines))
-    # The spans are cut at line ends, which stay where they are.
+    # Spans are split at line ends, which must stay.
     spans = (
         match.span()
         for start, end in code_spans(text)
@@ -164,7 +172,7 @@ def _body(
     number: int,
     marker: re.Match[str],
 ) -> str:
-    """What follows the marker, without the quote marks and the indentation of the place it stands in."""
+    """Return the text after a marker, without quote marks and indentation."""
     first = lines[number]
     following = _MARKER.search(shown[number], marker.end())
     end = following.start() if following else len(first)
@@ -172,13 +180,13 @@ def _body(
     words = first[marker.end() : closed] + first[opened:end]
     if following:
         return words.strip()
-    quote = _quote(first)
+    quote = _quote_depth(first)
     item = _ITEM.match(_unquoted(first))
     indent = len(item[1]) if item else None
     body = [words]
     for later in range(number + 1, len(lines)):
         line = _unquoted(lines[later])
-        if later not in fenced and (_quote(lines[later]) != quote or _ends(line, indent)):
+        if later not in fenced and (_quote_depth(lines[later]) != quote or _ends(line, indent)):
             break
         start = _MARKER.search(shown[later]) if later not in fenced else None
         if start:
@@ -191,15 +199,18 @@ def _body(
 
 
 def _ends(line: str, indent: int | None) -> bool:
-    """Whether a text ends before this line; `indent` is that of the list item it stands in, if any."""
+    """Return whether a text ends before this line.
+
+    `indent` is the indentation of the list item that contains the text, if any.
+    """
     if not line.strip() or _HEADING.match(line):
         return True
     item = _ITEM.match(line)
     return indent is not None and item is not None and len(item[1]) <= indent
 
 
-def _quote(line: str) -> int:
-    """How deep in block quotes a line stands."""
+def _quote_depth(line: str) -> int:
+    """Return the number of block quotes that contain a line."""
     return line.count(">") - _unquoted(line).count(">")
 
 
@@ -208,7 +219,7 @@ def _unquoted(line: str) -> str:
 
 
 def _labelled(captured: Captured) -> Captured:
-    """`Decision: …` is a decision."""
+    """Set the type from a label such as `Decision: …`."""
     match = _LABEL.match(captured.text)
     return (
         replace(captured, type=match[1].lower(), text=captured.text[match.end() :])
@@ -218,7 +229,7 @@ def _labelled(captured: Captured) -> Captured:
 
 
 def _titled(captured: Captured) -> Captured:
-    """A short sentence alone on the first line is the title of the rest."""
+    """Use a short sentence alone on the first line as the title."""
     first, _, rest = captured.text.partition("\n")
     if not rest.strip() or len(first) > 80 or not re.fullmatch(r"[^.!?\w]*\w[^.!?]*[.!?]", first):
         return captured
@@ -226,7 +237,7 @@ def _titled(captured: Captured) -> Captured:
 
 
 def _tags(text: str, tag_words: TagWords) -> tuple[str, ...]:
-    """The tags of the words that stand in the text as whole words, in the order of the text."""
+    """Return the tags of the words in a text, in the order of the text."""
     if not tag_words:
         return ()
     longest_first = sorted(tag_words, key=len, reverse=True)
@@ -236,10 +247,10 @@ def _tags(text: str, tag_words: TagWords) -> tuple[str, ...]:
 
 
 def _expiry(text: str, now: datetime) -> str | None:
-    """The day the text itself says it ends at, if that is to come.
+    """Return the future day on which the text says that it expires.
 
-    How long something else lasts (`tokens expire in 7 days`) is no expiry: a duration counts only where a sentence or
-    a bracket begins with it.
+    The duration of something else (`tokens expire in 7 days`) does not count: a duration must begin
+    a sentence or a bracket.
     """
     plain = re.sub(r"[*_]+", "", masked(text, code_spans(text)))
     ends = [
@@ -264,7 +275,10 @@ def _expiry(text: str, now: datetime) -> str | None:
 
 
 def _clause_date(text: str, now: datetime) -> str | None:
-    """The day of a clause that is nothing but a date: `through Friday, then …`, not `through Friday's script`."""
+    """Return the day of a clause that is only a date, such as `through Friday, then …`.
+
+    `through Friday's script` is not such a clause.
+    """
     clause = _CLAUSE.match(text)
     try:
         return read_date(clause[0], now, option="")[:10] if clause else None

@@ -1,8 +1,10 @@
-"""Takes plain statements of decision and preference out of what a user wrote to an agent.
+"""Extract decisions and preferences from what a user wrote to an agent.
 
-Plain heuristics, sentence by sentence, that would rather miss one than keep a complaint: a statement begins its
-sentence or clause (`we decided to`, `never`, `I prefer`), after fillers at most; questions, quotations and code say
-nothing. tests/memories/statements.toml has what they are measured by."""
+Plain heuristics, sentence by sentence; they prefer missing a statement over storing a complaint. A
+statement begins its sentence or clause (`we decided to`, `never`, `I prefer`), after optional
+fillers. Questions, quotations and code are ignored. The heuristics are measured with
+tests/memories/statements.toml.
+"""
 
 import re
 from collections.abc import Iterator
@@ -11,14 +13,19 @@ from vault_index.markdown.normalize import split_lines
 from vault_index.memories.capture.markers import Captured, without_code
 
 FILLER = re.compile(
-    r"(?:ok(?:ay)?|so|and|but|also|then|yes|yeah|yep|no|nope|well|right|actually|please|pls|fyi|btw|by the way|note"
-    r"|important|reminder|again|hey|hi|thanks|great|perfect|sure|ps|nb|one (?:more|last) thing|just so you know"
-    r"|to be clear|for the record|as (?:discussed|agreed)|(?:as a )?general rule|(?:new )?rule|in general|generally"
-    r"|(?:in|for|across) (?:this|our|my|the) (?:\w+ )?(?:repo|repository|project|codebase|team|company|code|app))\b"
+    r"(?:ok(?:ay)?|so|and|but|also|then|yes|yeah|yep|no|nope|well|right|actually|please|pls|fyi"
+    r"|btw|by the way|note"
+    r"|important|reminder|again|hey|hi|thanks|great|perfect|sure|ps|nb|one (?:more|last) thing"
+    r"|just so you know"
+    r"|to be clear|for the record|as (?:discussed|agreed)|(?:as a )?general rule|(?:new )?rule"
+    r"|in general|generally"
+    r"|(?:in|for|across) (?:this|our|my|the) (?:\w+ )?(?:repo|repository|project|codebase|team"
+    r"|company|code|app))\b"
     r"\s*[:,!.-]*\s+"
 )
 CIRCUMSTANCE = re.compile(
-    r"(?:when|whenever|if|for|in|on|before|after|during|with|while|unless|once|as|at|because|since)\b[^,]{1,90},\s+"
+    r"(?:when|whenever|if|for|in|on|before|after|during|with|while|unless|once|as|at|because"
+    r"|since)\b[^,]{1,90},\s+"
     r"|(?:after|in|at|during|on) (?:the|our|my|today's|yesterday's|last) [^,]{1,40}? (?=we\b)"
     r"|(?:yesterday|today|earlier|last \w+),? (?=we\b)"
 )
@@ -31,43 +38,55 @@ QUESTION = re.compile(
 _THING = (
     r"(?!(?:it|this|that|them|these|those|so)\b(?! (?:we|you|the|every|all)\b)|nothing\b|later\b)"
 )
-"""What was decided is not `it` or `that`: the sentence before it would be needed."""
+"""Excludes `it` and `that`, which only the sentence before would explain."""
 _NAMED = r"(?!(?:it|this|that|them)\b)"
 _ONE_OF_TWO = r"(?:it|this|that|the (?:first|second|third|last|former|latter|other|new|old))\b"
-_LATELY = r"(?: (?:all|just|now|finally|already|both|also|together|today|yesterday|recently|then|jointly))*"
+_LATELY = (
+    r"(?: (?:all|just|now|finally|already|both|also|together|today|yesterday|recently|then"
+    r"|jointly))*"
+)
 _RULE_NAME = r"(?:convention|rule|policy|standard|guideline|practice|house style)s?"
 
 _DECISIONS = (
     rf"(?:we|the team|our team|everyone)(?:'ve| have)?{_LATELY} (?:decided|agreed|opted|voted)"
     rf"(?: (?:today|yesterday|together|now|last week))? (?:to|on|that|not|against|for|we) {_THING}",
-    # What `I` decided to do next is a story.
-    rf"i(?:'ve| have)?{_LATELY} decided (?!to (?:look|take|check|try|start|restart|ask|give|see|investigate|go ahead"
-    rf"|rerun|reboot|wait|leave|come|have|read|debug|write you)\b)(?:to|on|that|not|against|for|we) {_THING}",
-    rf"we(?:'ve| have)?{_LATELY} (?:settled on|chose|chosen|standardi[sz]ed on|picked|committed to) {_THING}",
+    # `I decided to check …` reports a next step, not a decision.
+    rf"i(?:'ve| have)?{_LATELY} decided (?!to (?:look|take|check|try|start|restart|ask|give|see"
+    rf"|investigate|go ahead"
+    rf"|rerun|reboot|wait|leave|come|have|read|debug|write you)\b)(?:to|on|that|not|against|for"
+    rf"|we) {_THING}",
+    rf"we(?:'ve| have)?{_LATELY} (?:settled on|chose|chosen|standardi[sz]ed on|picked"
+    rf"|committed to) {_THING}",
     rf"we(?:'re| are) (?:going|sticking) with {_NAMED}",
     rf"(?:let'?s|let us) (?:go|stick) (?:with|to) {_NAMED}(?!the (?:first|next|last|flow|plan)\b)",
     rf"we(?:'ll| will) (?:use|go with|stick with|stick to) {_NAMED}",
     r"(?:the |our |final )*decision(?: is| was)?(?: made)?(?::| [-–—]| to| that) \w",
-    r"decision,? we (?!made|make|took|take|had|have|need|were|are|could|can|should|discussed|reached|came|regret)\w",
+    r"decision,? we (?!made|make|took|take|had|have|need|were|are|could|can|should|discussed"
+    r"|reached|came|regret)\w",
     r"it(?:'s| was| is| has been)(?: now)? (?:decided|agreed) (?:to|that|on) ",
 )
 _RULES = (
     r"(?:from now on|going forward|moving forward|from here on(?: out)?|henceforth)"
-    r"(?:,|:| please| always| never| use| do| don't| all| every| we| you| i want| no)(?! (?:get|see)\b) ?",
+    r"(?:,|:| please| always| never| use| do| don't| all| every| we| you| i want| no)(?! (?:get"
+    r"|see)\b) ?",
     r"from now on (?!line\b|it\b|the\b|i get\b|i see\b)\w",
-    r"(?!it\b|this\b|that\b|the\b|there\b|i get\b|everything\b).{6,}[ ,](?:from now on|going forward|henceforth)[.!]*$",
+    r"(?!it\b|this\b|that\b|the\b|there\b|i get\b|everything\b).{6,}[ ,](?:from now on"
+    r"|going forward|henceforth)[.!]*$",
     r"(?:do not|don'?t|no) .{3,}\b(?:in this (?:repo|repository|project|codebase)"
     r"|without (?:asking|my|telling|checking)|under any circumstances|unless i (?:ask|say|tell))\b",
     r"(?:do not|don'?t) ever \w",
     rf"we (?:don'?t|do not) use {_NAMED}(?!any of\b)",
-    rf"we (?:only )?use {_NAMED}[^.]*(?:,? (?:not|instead of|rather than) |\bin this (?:repo|project)\b)",
-    rf"our (?:\w+ ){{0,3}}{_RULE_NAME}(?: here| for [\w ]{{1,30}})? (?:is|are|says?|requires?)(?: that| to|:)? "
+    rf"we (?:only )?use {_NAMED}[^.]*(?:,? (?:not|instead of|rather than) |\bin this (?:repo"
+    rf"|project)\b)",
+    rf"our (?:\w+ ){{0,3}}{_RULE_NAME}(?: here| for [\w ]{{1,30}})? (?:is|are|says?"
+    rf"|requires?)(?: that| to|:)? "
     r"(?!not (?:working|clear)\b|broken\b|wrong\b|failing\b|too\b|unclear\b|outdated\b|missing\b)",
     rf"(?:the|my) (?:\w+ ){{0,2}}{_RULE_NAME}(?: here)? (?:is(?: that| to|:| no| one)|says:) ",
     r"(?:by convention|as a rule),? \w",
 )
 _PREFERENCES = (
-    r"(?:i|we|the team)(?:'d| would)?(?: (?:really|strongly|generally|usually|much|always|also|personally))* prefers? "
+    r"(?:i|we|the team)(?:'d| would)?(?: (?:really|strongly|generally|usually|much|always|also"
+    r"|personally))* prefers? "
     rf"(?!not to\b|it (?:when|if)\b|that you\b)(?!{_ONE_OF_TWO})",
     r"(?:i|we)(?:'d| would) prefer (?:it if|it when|that) (?:you|we)\b",
     rf"prefer (?!{_ONE_OF_TWO})\w",
@@ -79,12 +98,15 @@ _PREFERENCES = (
     r"i(?:'m| am) not a (?:big )?fan of ",
 )
 _REMINDERS = (
-    r"(?:remember|keep in mind|bear in mind|don'?t forget|do not forget|make a note|take note|note to self)[,:]? that "
+    r"(?:remember|keep in mind|bear in mind|don'?t forget|do not forget|make a note|take note"
+    r"|note to self)[,:]? that "
     r"(?!(?:one|time|\w+) (?:i|we|you|from|with)\b|one\b|time\b)",
     r"(?:remember|keep in mind)(?: this)?: ",
-    r"(?:remember|keep in mind) (?=(?:the|our|all|every) (?!time\b|day\b|first\b|last\b)(?:[\w-]+ ){1,3}"
+    r"(?:remember|keep in mind) (?=(?:the|our|all|every) (?!time\b|day\b|first\b"
+    r"|last\b)(?:[\w-]+ ){1,3}"
     r"(?:is|are|must|needs?|uses?|runs?|lives?|belongs?|happens?) )",
-    r"(?:save|store|add|put|write|commit)(?: this| that| it)? (?:to|in|into) (?:your |the )?memory(?: that|:) ",
+    r"(?:save|store|add|put|write|commit)(?: this| that| it)? (?:to|in|into) (?:your "
+    r"|the )?memory(?: that|:) ",
     r"for future reference[,:]? ",
 )
 
@@ -94,16 +116,17 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 
 REMINDER = _any_of(_REMINDERS)
-"""What comes after it is to be kept; of the others the whole sentence is."""
+"""The memory is the text after this; for the other patterns, it is the whole sentence."""
 STATEMENTS = (
     ("decision", _any_of(_DECISIONS)),
     (None, _any_of(_PREFERENCES)),
     ("pattern", _any_of(_RULES)),
 )
-"""The type of memory of each; a preference has none of its own."""
+"""The memory type of each pattern; a preference has none."""
 
 RULE = re.compile(
-    r"(?:please |just )*(?:(?P<subject>we|i) (?:should |must |want to )?|you (?:should|must|need to|have to|may|can) "
+    r"(?:please |just )*(?:(?P<subject>we|i) (?:should |must |want to )?|you (?:should|must"
+    r"|need to|have to|may|can) "
     r"|(?:let'?s|let us) |make sure (?:to |you |that you |we |that we )|be sure to |remember to )?"
     r"(?:always|never(?: ever)?)(?: ever)? (?P<verb>[a-z][a-z'-]*)"
 )
@@ -112,49 +135,60 @@ NORM = re.compile(
     r"(?P<verb>[a-z][a-z'-]*)(?: (?P<next>[\w'-]+))?"
 )
 NO_VERB = re.compile(
-    r"an?|the|this|that|these|those|its?|my|your|our|their|so|been|in|on|at|for|with|from|to|of|and|or|but|nice|good|fun"
-    r"|same|great|true|false|there|here|mind|again|happen|thought|saw|seen|had|got|gotten|knew|known|heard|made|did|done"
-    r"|went|gone|came|took|taken|found|said|told|was|were|is|are|ran|wrote|written|gonna|possible|easy|hard|worth|very"
+    r"an?|the|this|that|these|those|its?|my|your|our|their|so|been|in|on|at|for|with|from|to|of"
+    r"|and|or|but|nice|good|fun"
+    r"|same|great|true|false|there|here|mind|again|happen|thought|saw|seen|had|got|gotten|knew"
+    r"|known|heard|made|did|done"
+    r"|went|gone|came|took|taken|found|said|told|was|were|is|are|ran|wrote|written|gonna|possible"
+    r"|easy|hard|worth|very"
     r"|really|quite|too|both|just|left|right|one|two|more|less|enough|late|early"
-    r"|(?!(?:need|embed|seed|feed|speed|proceed|exceed|shed|bring|ping|string|focus|bias)$)(?:.*[^s]s|.*ed|.*ing)"
+    r"|(?!(?:need|embed|seed|feed|speed|proceed|exceed|shed|bring|ping|string|focus"
+    r"|bias)$)(?:.*[^s]s|.*ed|.*ing)"
 )
-"""After `always` or `never` these tell what happens or happened, not what to do."""
+"""After `always` or `never`, these words describe an event instead of giving an instruction."""
 STATE = re.compile(
-    r"get|forget|end|see|know|remember|understand|wonder|think|feel|have|find|hit|notice|receive|lose|struggle|can|could"
+    r"get|forget|end|see|know|remember|understand|wonder|think|feel|have|find|hit|notice|receive"
+    r"|lose|struggle|can|could"
     r"|would|will|mess|confuse|hear|expect|manage|fail"
 )
-"""What `I always …` and `we never …` complain of."""
+"""Verbs of complaints after `I always` and `we never`."""
 UNNAMED = re.compile(r"this|that|it|which|there|he|she|they|these|those|you|i")
 REPORTED = re.compile(
-    r"\b(?:says?|said|thinks?|told|claims?|wonder|know|sure|believe|if|whether|maybe|perhaps|test)\b"
+    r"\b(?:says?|said|thinks?|told|claims?|wonder|know|sure|believe|if|whether|maybe|perhaps"
+    r"|test)\b"
 )
 FAULT = re.compile(
     r"happen|occur|fail|get|reach|return|see|null|none|empty|undefined|called|reached|negative"
 )
-"""What `should never …` when a program is wrong."""
+"""Words after `should never` that describe a program error."""
 
 
 PASTED = 8000
-"""A message of more characters is a document that somebody pasted, not what they say."""
+"""A longer message, in characters, is a pasted document and not the user's own words."""
 
 _WRAPPED = 60
-"""A line of as many characters may go on in the next one."""
+"""A line with at least this many characters may continue on the next line."""
 
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|«[^«»\n]*»|(?<!\w)'(?=[^' \n]* )[^'\n]*'(?!\w)")
 _APART = re.compile(
     r"\s*(?:>|\||#{1,6} |\$ |\+{3} |-{3} |@@ )|(?: {4}|\t)(?!\s*(?:[-*+]|\d+[.)]) )"
 )
-"""Lines that are not the user's sentences: quotes, tables, headings, commands, diffs, indented code."""
+"""Lines that are not the user's sentences: quotes, tables, headings, commands, diffs, indented
+code.
+"""
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _STOP = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?…](?=[\s)]|$)")
 _CLAUSE = re.compile(
-    r";\s+|\s[-–—]+\s+|,\s+(?:so|and|but|also|then|because)\s+|(?<!\s)\s+so\s+(?=never\b|always\b|from now on\b)"
+    r";\s+|\s[-–—]+\s+|,\s+(?:so|and|but|also|then|because)\s+|(?<!\s)\s+so\s+(?=never\b|always\b"
+    r"|from now on\b)"
 )
 
 
 def statements(text: str) -> tuple[Captured, ...]:
-    """The sentences of a user's message that state a decision, a rule, a preference or a thing to remember, each once,
-    in order; `inferred` adds their tags and expiry."""
+    """Return the sentences that state a decision, a rule, a preference or a reminder.
+
+    Each is returned once, in order; `inferred` adds tags and expiry.
+    """
     if len(text) > PASTED:
         return ()
     found: dict[str, Captured] = {}
@@ -167,7 +201,10 @@ def statements(text: str) -> tuple[Captured, ...]:
 
 
 def _sentences(text: str) -> Iterator[tuple[int, str, str]]:
-    """Line, sentence, and the same in lower case with code and quotations blanked out, at equal offsets."""
+    """Yield the line, each sentence, and its lower-case form without code and quotations.
+
+    Offsets in both forms are equal.
+    """
     lines = split_lines(text)
     shown, _ = without_code(lines)
     for number, (raw, visible) in _joined(lines, shown):
@@ -181,7 +218,7 @@ def _sentences(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _lower(text: str) -> str:
-    """In lower case, at equal offsets: a few letters have two in lower case."""
+    """Convert to lower case at equal offsets; a few letters would become two."""
     lower = text.lower()
     return (
         lower
@@ -191,7 +228,7 @@ def _lower(text: str) -> str:
 
 
 def _joined(lines: list[str], shown: list[str]) -> Iterator[tuple[int, tuple[str, str]]]:
-    """The user's lines without list marks and emphasis; one that was wrapped has its next ones with it."""
+    """Yield the user's lines without list marks and emphasis; wrapped lines are joined."""
     raw, visible, first = "", "", 0
     for number, (line, seen) in enumerate(zip(lines, shown, strict=False)):
         apart = not seen.strip() or _APART.match(line)
@@ -212,7 +249,7 @@ def _joined(lines: list[str], shown: list[str]) -> Iterator[tuple[int, tuple[str
 
 
 def _stated(sentence: str) -> tuple[str | None, int] | None:
-    """The type of memory a sentence states, and where what is to be kept of it begins; None if it states nothing."""
+    """Return the memory type of a sentence and where its memory begins; None if there is none."""
     begin = _after_fillers(sentence, 0)
     if (
         sentence.rstrip(" )`").endswith("?")
@@ -233,7 +270,7 @@ def _stated(sentence: str) -> tuple[str | None, int] | None:
 
 
 def _starts(sentence: str, begin: int) -> Iterator[int]:
-    """Where a statement may begin: with the sentence, after its circumstances (`when …,`), with a clause."""
+    """Yield where a statement may begin: at the sentence, after `when …,` or at a clause."""
     yield begin
     circumstance = CIRCUMSTANCE.match(sentence, begin)
     if circumstance:
@@ -249,7 +286,7 @@ def _after_fillers(sentence: str, start: int) -> int:
 
 
 def _is_rule(sentence: str, start: int) -> bool:
-    """Whether `always …` or `never …` tells what to do, not what happens."""
+    """Return whether `always …` or `never …` is an instruction, not a description."""
     rule = RULE.match(sentence, start)
     if rule:
         return not NO_VERB.fullmatch(rule["verb"]) and not (

@@ -1,4 +1,4 @@
-"""The text of a memory file: its parts, its body, and what stands under one of its headings."""
+"""Split a memory file into frontmatter and body, and edit its body."""
 
 import os
 import re
@@ -17,17 +17,17 @@ from vault_index.models import Block, Fault
 
 BOM = "\ufeff"
 OLD_ID = "imported_id"
-"""The frontmatter key for the id of a memory in the place it came from: `get '#12'` finds it."""
+"""The frontmatter key for the id that a memory had in another program; `get '#12'` finds it."""
 _LINE = re.compile(r"(?!\Z)[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryFile:
-    """A memory file, or the text of one that is still to be written, in its parts.
+    """The parts of a memory file, or of a text that becomes one.
 
-    `opening + inside + closing + body` is the text. Without frontmatter the first is a byte order mark or empty, the
-    next two are empty.
+    `opening + inside + closing + body` is the whole text. Without frontmatter, `opening` is empty
+    or a byte order mark, and `inside` and `closing` are empty.
     """
 
     opening: str
@@ -35,14 +35,14 @@ class MemoryFile:
     closing: str
     body: str
     newline: str
-    """The line end of its first line."""
+    """The line ending of the first line."""
     front: Mapping[str, Any]
-    """The values of its frontmatter."""
+    """The parsed frontmatter."""
     faults: tuple[Fault, ...] = ()
-    """What is wrong with the frontmatter."""
+    """Errors in the frontmatter."""
     source: str = ""
     path: str = ""
-    """Inside its source; for one that is still to be written the name it was given, if any."""
+    """Relative to the source. For a text that is not written yet: the requested name, or empty."""
     digest: bytes = b""
     """SHA-256 of the bytes on disk."""
     status: os.stat_result | None = None
@@ -51,27 +51,28 @@ class MemoryFile:
 
     @property
     def text(self) -> str:
+        """The whole text."""
         return self.opening + self.inside + self.closing + self.body
 
     @property
     def title(self) -> str:
-        """The one it was given, or the one that its text yields."""
+        """The title in the frontmatter, or the one derived from the text."""
         return parse(self.text, "", memory=True).title
 
     @property
     def uid(self) -> str:
-        """Its id, or the one that its place gives it."""
+        """The id in the frontmatter, or the one derived from source and path."""
         return document_uid(self.front.get("id"), self.source, self.path)
 
 
 def is_over(front: Mapping[str, Any], now: float) -> bool:
-    """Whether a memory with this frontmatter has expired or was archived, or another one has replaced it."""
+    """Return whether a memory is expired, archived or superseded at `now` (epoch seconds)."""
     ends = (last_moment(front.get("expires")), first_time(front.get("archived")))
     return any(end is not None and end <= now for end in ends) or bool(front.get("superseded_by"))
 
 
 def read_text(text: str, path: str = "") -> MemoryFile:
-    """The parts of a text."""
+    """Split the text of a memory file into its parts."""
     mark = BOM if text.startswith(BOM) else ""
     rest = text.removeprefix(BOM)
     front = read_frontmatter(split_lines(rest))
@@ -88,42 +89,46 @@ def read_text(text: str, path: str = "") -> MemoryFile:
 
 
 def lines_with_ends(text: str) -> list[str]:
-    """The lines that `split_lines` gives, each with the end it has in the file."""
+    """Split a text into the same lines as `split_lines`, but keep the line endings."""
     return _LINE.findall(text)
 
 
 def with_line_ends(text: str, newline: str) -> str:
+    """Replace every line ending with `newline`."""
     return _LINE_END.sub(lambda _: newline, text)
 
 
 def ended(text: str, newline: str) -> str:
-    """`text` with its last line ended."""
+    """Add a line ending to the last line, if it has none."""
     return text if not text or text.endswith(("\n", "\r")) else text + newline
 
 
 def without_blank_edges(text: str) -> str:
-    """Without blank lines around it; the indentation of the first line stays."""
+    """Remove blank lines at both ends; the first line keeps its indentation."""
     return re.sub(r"\A(?:[ \t]*(?:\r\n|\r|\n))+", "", text.removeprefix(BOM)).rstrip()
 
 
 def body_of(text: str) -> str:
-    """What follows the frontmatter, without blank lines around it; lines end with LF."""
+    """Return the body without blank lines at both ends, with LF as line ending."""
     return without_blank_edges("\n".join(split_lines(read_text(text).body)))
 
 
 def with_body(text: str, body: str) -> str:
-    """The file with another body. Blank lines under the frontmatter and the end of the last line stay as they are."""
+    """Replace the body of a file.
+
+    Blank lines below the frontmatter stay. If the last line has no line ending, it still has none.
+    """
     file = read_text(text)
     head = file.opening + ended(file.inside + file.closing, file.newline)
     new = with_line_ends(without_blank_edges(body), file.newline)
     if not file.body.strip():
         return head + file.body + ended(new, file.newline)
     gap = "".join(takewhile(str.isspace, lines_with_ends(file.body))) if new else ""
-    return head + gap + (new if _open_ended(file.body) else ended(new, file.newline))
+    return head + gap + (new if _lacks_last_newline(file.body) else ended(new, file.newline))
 
 
 def appended(text: str, addition: str) -> str:
-    """The file with a paragraph more at its end, after a blank line. What was there stays as it is."""
+    """Append a paragraph after a blank line; the existing text does not change."""
     file = read_text(text)
     new = with_line_ends(without_blank_edges(addition), file.newline)
     if not new:
@@ -131,11 +136,11 @@ def appended(text: str, addition: str) -> str:
     whole = ended(text, file.newline)
     lines = lines_with_ends(file.body)
     gap = file.newline if file.body.strip() and lines[-1].strip() else ""
-    return whole + gap + (new if _open_ended(file.body) else new + file.newline)
+    return whole + gap + (new if _lacks_last_newline(file.body) else new + file.newline)
 
 
-def _open_ended(body: str) -> bool:
-    """Whether its last line has no end, as some editors leave it."""
+def _lacks_last_newline(body: str) -> bool:
+    """Return whether the last line has no line ending; some editors leave it out."""
     return bool(body.strip()) and not body.endswith(("\n", "\r"))
 
 
@@ -144,21 +149,24 @@ _SHOWN_HEADINGS = 12
 
 
 def with_section(text: str, heading: str, new: str, *, append: bool) -> str:
-    """The file with other text under a heading, down to the next heading of its level or above, or with more of it.
+    """Replace the text below a heading, or append to it.
 
-    `heading` is its words, with `#` marks where the level matters, or `Parent#Heading`. UsageError when there is no
-    such heading, or more than one.
+    The section ends before the next heading of the same or a higher level. `heading` is the text of
+    the heading, optionally with `#` marks for its level, or `Parent#Heading`. Raises UsageError if
+    no heading or more than one matches.
     """
     file = read_text(text)
     lines = lines_with_ends(text)
     headings = _headings(
         split_lines(text.removeprefix(BOM)), len(lines) - len(lines_with_ends(file.body))
     )
-    level, found = _named(headings, heading)
+    level, found = _find_heading(headings, heading)
     below = [
         other for rank, other in headings if other.start_line > found.end_line and rank <= level
     ]
-    start, end = _filled(lines, found.end_line, below[0].start_line - 1 if below else len(lines))
+    start, end = _without_blank_lines(
+        lines, found.end_line, below[0].start_line - 1 if below else len(lines)
+    )
     before, old, after = ("".join(part) for part in (lines[:start], lines[start:end], lines[end:]))
     section = with_line_ends(without_blank_edges(new), file.newline)
     if append:
@@ -173,8 +181,8 @@ def with_section(text: str, heading: str, new: str, *, append: bool) -> str:
     return before + (ended(section, file.newline) if last_line_ends else section) + after
 
 
-def _filled(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
-    """The lines between two positions without the blank ones around them."""
+def _without_blank_lines(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
+    """Shrink a range of lines by the blank lines at both ends."""
     while start < end and not lines[start].strip():
         start += 1
     while end > start and not lines[end - 1].strip():
@@ -183,7 +191,7 @@ def _filled(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
 
 
 def _headings(lines: Sequence[str], head_lines: int) -> list[tuple[int, Block]]:
-    """The level and block of each heading below the frontmatter; `#` in code and in comments is none."""
+    """Return level and block of each heading in the body, except in code and comments."""
     structure, _ = read_body([""] * head_lines + list(lines[head_lines:]))
     return [
         (_level(lines[block.start_line - 1], lines[block.end_line - 1]), block)
@@ -197,7 +205,7 @@ def _level(first: str, last: str) -> int:
     return len(marks[1]) if marks else 1 if last.strip().startswith("=") else 2
 
 
-def _named(headings: Sequence[tuple[int, Block]], name: str) -> tuple[int, Block]:
+def _find_heading(headings: Sequence[tuple[int, Block]], name: str) -> tuple[int, Block]:
     marks = _ATX.match(name.strip())
     words = name.strip()[marks.end() :] if marks else name
     of_level = [(level, one) for level, one in headings if not marks or level == len(marks[1])]
@@ -215,16 +223,16 @@ def _named(headings: Sequence[tuple[int, Block]], name: str) -> tuple[int, Block
     if found:
         lines = ", ".join(str(one.start_line) for _, one in found)
         raise UsageError(
-            f"the heading {name.strip()!r} stands there {len(found)} times: lines {lines}",
-            "say which one with the heading above it, as Parent#Heading, or edit the file",
+            f"the heading {name.strip()!r} occurs {len(found)} times: lines {lines}",
+            "add the heading above it, as Parent#Heading, or edit the file",
         )
     there = ", ".join(
         f"{'#' * level} {one.headings[-1]}" for level, one in headings[:_SHOWN_HEADINGS]
     )
     more = f" and {len(headings) - _SHOWN_HEADINGS} more" if len(headings) > _SHOWN_HEADINGS else ""
     raise UsageError(
-        f"there is no heading {name.strip()!r}",
-        f"there are: {there}{more}" if there else "the file has no headings",
+        f"no heading {name.strip()!r} in the file",
+        f"the headings are: {there}{more}" if there else "the file has no headings",
     )
 
 

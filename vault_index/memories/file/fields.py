@@ -1,4 +1,4 @@
-"""The fields of a memory as callers give them and as its frontmatter holds them."""
+"""Validate the fields of a memory and convert them to frontmatter values."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -22,38 +22,42 @@ _BULLET = re.compile(r"^\s*[-*+]\s+")
 
 
 def read_fields(given: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
-    """The fields that a caller gave, checked and normalised. Raises UsageError for unknown names and wrong values.
+    """Validate and normalize the fields that a caller gave.
 
-    What is None was not given; an empty string or tuple takes the key away in a change. Dates become ISO 8601
-    (`2027-02-01`, or with the time that was said), tags as they are searched (no `#`, `project/x`). A list may be a
-    string with commas; facts contain commas, so theirs has a line for each. What `supersedes` names is kept as given:
-    only the index knows whose ids those are.
+    A field that is None was not given; an empty string or list removes the key. Dates become ISO
+    8601 (`2027-02-01`, or with a time if one was given). Tags get the form that search uses
+    (`project/x`, without `#`). A list may be one string: `facts` are separated by lines, other
+    lists by commas. References in `supersedes` are not resolved, because that needs the index.
+    Raises UsageError for unknown fields and invalid values.
     """
     read: dict[str, Any] = {}
     for option, value in given.items():
         name = _OTHER_NAMES.get(option, option)
         if name not in FIELDS:
-            raise UsageError(f"a memory has no field {option!r}", f"there are: {', '.join(FIELDS)}")
+            raise UsageError(f"unknown field {option!r}", f"the fields are: {', '.join(FIELDS)}")
         if value is not None:
             read[name] = _read(FIELDS[name], value, now)
     expires = read.get("expires")
     if expires and (last_moment(expires) or 0.0) < now.timestamp():
         raise UsageError(
-            f"expires: {expires} is past",
-            "give a day to come, or leave it out: most memories never expire",
+            f"expires: {expires} is in the past",
+            "give a future date, or leave it out: most memories never expire",
         )
     return read
 
 
 def said_in(front: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields in a frontmatter, as `read_fields` takes them. Tags are read as in any note: `a b` are two."""
+    """Return the fields in a frontmatter, as input for `read_fields`.
+
+    A space separates two tags, as in notes.
+    """
     said = {name: front[name] for name in FIELDS if name in front}
     tags = front.get("tags", front.get("tag"))
     return said if tags is None else {**said, "tags": string_list(tags, split_spaces=True)}
 
 
 def changes_of(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of the frontmatter to be set, and with None those to be taken away."""
+    """Return the frontmatter keys to set; None removes a key."""
     return {
         name: (list(value) if isinstance(value, tuple) else value) or None
         for name, value in fields.items()
@@ -99,6 +103,6 @@ def _choice(field: Field, value: Any) -> str:
     text = _line(field.name, value).lower()
     if text and text not in field.choices:
         raise UsageError(
-            f"{text!r} is no {field.name} of a memory", f"choose one of: {', '.join(field.choices)}"
+            f"{text!r} is not a valid {field.name}", f"choose one of: {', '.join(field.choices)}"
         )
     return text

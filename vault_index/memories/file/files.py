@@ -1,4 +1,4 @@
-"""The files of the memories of one vault: where they may lie, and how they are written without losing anything."""
+"""Read, write and move the memory files of one vault without losing data."""
 
 import errno
 import hashlib
@@ -20,14 +20,17 @@ from vault_index.sources.names import is_document_name, is_folder_name, is_reada
 from vault_index.sources.reading import decode, read_inside, read_regular
 
 MAX_BYTES = 10 * 1024 * 1024
-"""No file of more is read."""
+"""Larger files are not read."""
 
 _TRASH = ".trash"
 
 
 class MemoryFiles:
-    """Paths are relative to the vault, with `/`. Nothing outside the memory folder is read or written, links resolved,
-    but for what goes to the trash of the vault."""
+    """The memory files of one vault.
+
+    Paths are relative to the vault and use `/`. With symbolic links resolved, reads and writes stay
+    in the memory folder; only deleted files leave it, for the trash of the vault.
+    """
 
     def __init__(self, root: Path, memory_dir: str, source: str = "") -> None:
         self._root = os.path.abspath(root)
@@ -35,45 +38,51 @@ class MemoryFiles:
         self._dir = str(PurePosixPath(memory_dir))
 
     def resolve(self, path: str) -> str:
-        """A name as `handoffs/2026-01-01`, or a path with the memory folder in front, as the path of the file.
+        """Return the path of the file with this name or path; the file need not exist.
 
-        It need not exist. UsageError for what cannot be the name of a memory.
+        `handoffs/2026-01-01` and `<memory folder>/handoffs/2026-01-01.md` mean the same file.
+        Raises UsageError if a memory cannot have this name.
         """
         given = path.strip()
         name = given if given.endswith(".md") else f"{given}.md"
         name = name if name.startswith(f"{self._dir}/") else f"{self._dir}/{name}"
         if not os.path.lexists(f"{self._root}/{name}"):
             name = unicodedata.normalize("NFC", name)
-        self._place(name, shown=path)
+        self._check_path(name, shown=path)
         return name
 
     def named(self, path: str) -> str:
-        """The path of a new file of this name."""
+        """Return the path for a new file with this name."""
         return self.resolve(path)
 
     def allow(self, path: str, text: str | bytes) -> None:
-        """Raise ForbiddenError where nothing may be written there, or not that."""
+        """Raise ForbiddenError if the caller may not write this text to this path."""
 
     def free_path(self, folder: str, day: str, title: str) -> str:
-        """Where a new memory may lie: `<memory folder>/<folder>/<day>-<title as a slug>.md`, or with `-2` and so on;
-        `folder` is its type, or one of the inbox."""
+        """Return an unused path for a new memory.
+
+        It is `<memory folder>/<folder>/<day>-<title as a slug>.md`, with `-2`, `-3` and so on if
+        that exists. `folder` is the type of the memory or a folder of the inbox.
+        """
         below = folder if folder == WAITING else slug(folder) or "note"
         return self.free(f"{self._dir}/{below}/{day}-{slug(title) or slug(folder) or 'memory'}.md")
 
     def free(self, path: str) -> str:
-        """A path of which nothing has the name: this one, or with `-2` and so on."""
-        paths = (f"{path.removesuffix('.md')}{number}.md" for number in _numbers("-"))
+        """Return this path, or the first unused one with `-2`, `-3` and so on."""
+        paths = (f"{path.removesuffix('.md')}{number}.md" for number in _suffixes("-"))
         return next(path for path in paths if not self._is_taken(path))
 
     def _is_taken(self, path: str) -> bool:
         return os.path.lexists(f"{self._root}/{path}")
 
     def create(self, path: str, text: str | bytes) -> None:
-        """Write a new file, whole or not at all. FileExistsError when the name is taken; the file there stays.
+        """Write a new file atomically.
 
-        It outlives a loss of power once `settle` was told of it: thousands of new files cost one sync of their folder.
+        The file survives a power failure only after `settle`, so that thousands of new files cost
+        one sync of their folder. Raises FileExistsError if the path exists; that file does not
+        change.
         """
-        self._place(path)
+        self._check_path(path)
         folder, _, name = path.rpartition("/")
         with (
             _translated(path, "written"),
@@ -83,13 +92,16 @@ class MemoryFiles:
             disk.move_without_overwriting(draft, name, lasting=False, at=at, into=at)
 
     def settle(self, paths: Iterable[str]) -> None:
-        """Make the names of files that were created outlive a loss of power."""
+        """Sync the folders of new files to disk, so that the files survive a power failure."""
         for folder in {os.path.dirname(f"{self._root}/{path}") for path in paths}:
             disk.sync_folder(folder)
 
     def read(self, path: str, *, any_bytes: bool = False) -> MemoryFile:
-        """The file as it is. NotFoundError when it is gone, UsageError when it is not UTF-8, unless it may have
-        `any_bytes`."""
+        """Read a file.
+
+        Raises NotFoundError if it does not exist, and UsageError if it is not UTF-8 and `any_bytes`
+        is not set.
+        """
         data, status = self._read(path)
         try:
             file = read_text(data.decode(errors="replace" if any_bytes else "strict"), path)
@@ -104,29 +116,30 @@ class MemoryFiles:
             _, line = decode(data)
             where = f": line {line}" if line else ""
             raise UsageError(
-                f"{path} is not written in UTF-8{where}",
+                f"{path} is not valid UTF-8{where}",
                 "save it as UTF-8 in an editor, and try again",
             ) from error
 
     def read_bytes(self, path: str) -> bytes:
-        """The bytes of a file as they are. NotFoundError when it is gone."""
+        """Return the bytes of a file. Raises NotFoundError if it does not exist."""
         return self._read(path)[0]
 
     def _read(self, path: str) -> tuple[bytes, os.stat_result]:
-        self._place(path)
+        self._check_path(path)
         with _translated(path, "read"):
             return read_inside(self._root, path, MAX_BYTES)
 
     def replace(self, path: str, text: str | bytes, seen: MemoryFile) -> None:
-        """Put other text in the place of what was seen.
+        """Replace the text of a file that was read as `seen`.
 
-        ConflictError when the file says something else by now or is gone: it is left so, and the new text is kept
-        beside it under a name that the index passes over and Obsidian opens.
+        Raises ConflictError if the file changed or was deleted since. The file then stays
+        unchanged, and the new text is written next to it, under a name that the index ignores and
+        Obsidian can open.
         """
         data = encoded(text)
         if data == seen.data:
             return
-        self._place(path)
+        self._check_path(path)
         with _translated(path, "written"), disk.file_in(self._root, path, make=True) as (at, name):
             if os.access(name, os.F_OK, dir_fd=at) and not os.access(name, os.W_OK, dir_fd=at):
                 raise VaultIndexError(f"{path} is write-protected", "make it writable to change it")
@@ -136,23 +149,23 @@ class MemoryFiles:
                         os.replace(draft, name, src_dir_fd=at, dst_dir_fd=at)
                         disk.sync_folder(".", at=at)
                         return
-                kept = _keep_beside(draft, name, at)
+                kept = _keep_conflicted_copy(draft, name, at)
         beside = f"{os.path.dirname(path)}/{kept}"
         raise ConflictError(
-            f"{path} changed since it was read, and was left as it is",
-            f"the new text is in {beside!r}: take over what is missing, then delete that file",
+            f"{path} changed since it was read and was not overwritten",
+            f"the new text is in {beside!r}: copy what is missing, then delete that file",
         )
 
     def trash(self, path: str) -> str:
-        """Move a file to the trash of the vault, in the same folder there; its new path."""
-        self._place(path)
+        """Move a file to the same folder in the trash of the vault; return its new path."""
+        self._check_path(path)
         folder, _, name = path.rpartition("/")
         bin = f"{_TRASH}/{folder}"
         with _translated(path, "moved to the trash"), self._locked(folder) as at:
             os.lstat(name, dir_fd=at)
             try:
                 with disk.folder_in(self._root, bin, make=True) as into:
-                    names = (f"{name.removesuffix('.md')}{number}.md" for number in _numbers(" "))
+                    names = (f"{name.removesuffix('.md')}{number}.md" for number in _suffixes(" "))
                     found = disk.move_to_free_name(name, names, at=at, into=into)
             except UsageError as error:
                 raise UsageError(
@@ -160,16 +173,16 @@ class MemoryFiles:
                 ) from error
             except NotADirectoryError as error:
                 raise UsageError(
-                    f"the {_TRASH} of the vault is no folder, so {path} stays where it is",
+                    f"{_TRASH} in the vault is not a folder; {path} was not moved",
                     "rename that file, or delete the memory with --permanent",
                 ) from error
             disk.sync_folder(".", at=at)
         return f"{bin}/{found}"
 
     def move(self, path: str, target: str) -> None:
-        """Give a file another name in the memory folder. FileExistsError when that is taken."""
-        self._place(path)
-        self._place(target)
+        """Rename a file within the memory folder. Raises FileExistsError if `target` exists."""
+        self._check_path(path)
+        self._check_path(target)
         folder, _, name = path.rpartition("/")
         new_folder, _, new_name = target.rpartition("/")
         with _translated(path, "moved"), self._locked(folder) as at:
@@ -183,9 +196,12 @@ class MemoryFiles:
             disk.sync_folder(".", at=at)
 
     def restore(self, trashed: str, path: str, digest: bytes) -> bool:
-        """Move a file out of the trash to its free old place; False where it is not there any more, or says something
-        else. FileExistsError when that is taken."""
-        self._place(path)
+        """Move a file from the trash back to `path`.
+
+        Returns False if the file is no longer in the trash or has another SHA-256 than `digest`.
+        Raises FileExistsError if `path` exists.
+        """
+        self._check_path(path)
         folder, _, name = path.rpartition("/")
         bin, _, old = trashed.rpartition("/")
         try:
@@ -202,7 +218,7 @@ class MemoryFiles:
         return True
 
     def copies_in_trash(self, uid: str) -> list[str]:
-        """The files in the trash of the vault that name this id."""
+        """Return the paths of the files in the trash that contain this id."""
         trash = Path(self._root, _TRASH)
         with _translated(_TRASH, "read"):
             found = (
@@ -216,8 +232,8 @@ class MemoryFiles:
         return [file.relative_to(self._root).as_posix() for file in named]
 
     def remove(self, path: str) -> None:
-        """Delete a file for good."""
-        self._place(path)
+        """Delete a file permanently."""
+        self._check_path(path)
         folder, _, name = path.rpartition("/")
         with _translated(path, "deleted"), self._locked(folder) as at:
             os.unlink(name, dir_fd=at)
@@ -228,16 +244,20 @@ class MemoryFiles:
         with disk.folder_in(self._root, folder) as at, disk.locked(".", at=at):
             yield at
 
-    def _place(self, path: str, shown: str = "") -> None:
-        """Refuse what is no memory, as things stand; whoever then opens it makes sure that it stays in the vault."""
+    def _check_path(self, path: str, shown: str = "") -> None:
+        """Raise an error if a path cannot be a memory file.
+
+        The path can change after this check; the code that opens it checks again that it is in the
+        vault.
+        """
         if not os.path.isdir(self._root):
             raise VaultIndexError(f"the vault {self._root} is not there", "is its disk mounted?")
         shown = shown or path
         parts = parts_of(path)
         if parts is None or not path.startswith(f"{self._dir}/"):
             raise UsageError(
-                f"{shown!r} is no name inside the memory folder {self._dir}",
-                "give one as handoffs/2026-01-01",
+                f"{shown!r} is not a path in the memory folder {self._dir}",
+                "give a name such as handoffs/2026-01-01",
             )
         place = f"{self._root}/{path}"
         exists = os.path.lexists(place)
@@ -247,21 +267,20 @@ class MemoryFiles:
             raise UsageError(
                 f"{shown!r} cannot be the name of a memory: {reason}", "choose another name"
             )
-        with disk.os_errors_as(
-            f"{shown!r} cannot be looked at", "try again in a moment"
-        ):  # a link that went away
+        # A symbolic link may be removed while it is resolved.
+        with disk.os_errors_as(f"cannot access {shown!r}", "try again in a moment"):
             top, real = disk.real_path(f"{self._root}/{self._dir}"), disk.real_path(place)
         if not disk.is_under(disk.real_path(self._root), top) or not disk.is_under(top, real):
             raise UsageError(
-                f"{shown!r} leads out of the memory folder {self._dir} through a link",
+                f"{shown!r} leads out of the memory folder {self._dir} through a symbolic link",
                 "remove the link",
             )
         if os.path.exists(place) and not os.path.isfile(place):
-            raise UsageError(f"{shown!r} is there already, and is no file", "choose another name")
+            raise UsageError(f"{shown!r} exists and is not a file", "choose another name")
 
 
 class PlannedFiles(MemoryFiles):
-    """The same for a dry run: what would be written is remembered, and read, and the disk stays as it is."""
+    """The memory files in a dry run: writes are kept in memory, and the disk does not change."""
 
     def __init__(self, root: Path, memory_dir: str, source: str = "") -> None:
         super().__init__(root, memory_dir, source)
@@ -271,30 +290,33 @@ class PlannedFiles(MemoryFiles):
         return path in self._texts or super()._is_taken(path)
 
     def create(self, path: str, text: str | bytes) -> None:
-        self._place(path)
+        """Keep a new text. Raises FileExistsError if the path exists."""
+        self._check_path(path)
         if self._is_taken(path):
             raise FileExistsError(path)
         self._texts[path] = encoded(text).decode()
 
     def settle(self, paths: Iterable[str]) -> None:
-        """There is nothing that could be lost."""
+        """Do nothing: no file was written."""
 
     def read(self, path: str, *, any_bytes: bool = False) -> MemoryFile:
+        """Return the planned text, or else read the file."""
         if path in self._texts:
             return replace(read_text(self._texts[path], path), source=self.source)
         return super().read(path, any_bytes=any_bytes)
 
     def replace(self, path: str, text: str | bytes, seen: MemoryFile) -> None:
+        """Keep a new text."""
         self._texts[path] = encoded(text).decode()
 
 
 def encoded(text: str | bytes) -> bytes:
-    """The bytes of a text. UsageError for characters that have none in UTF-8."""
+    """Encode a text as UTF-8. Raises UsageError if it has lone surrogates."""
     try:
         return text if isinstance(text, bytes) else text.encode()
     except UnicodeEncodeError as error:
         raise UsageError(
-            "the text holds characters that UTF-8 cannot write", "give it as valid UTF-8"
+            "the text has characters that UTF-8 cannot encode", "give it as valid UTF-8"
         ) from error
 
 
@@ -305,19 +327,22 @@ def _digest(name: str, at: int) -> bytes | None:
         return None
 
 
-def _keep_beside(draft: str, name: str, at: int) -> str:
-    """Name the draft as syncing programs name such copies: ignored by the index, opened by Obsidian."""
+def _keep_conflicted_copy(draft: str, name: str, at: int) -> str:
+    """Keep the draft next to the file, named like the conflicted copies of sync programs.
+
+    The index ignores such names, and Obsidian can open the file.
+    """
     stem = name.removesuffix(".md")
     now = f"{datetime.now():%Y-%m-%d %H%M%S}"
     room = NAME_BYTES - len(f" (conflicted copy {now} 1000).md")
     while len(stem.encode()) > room:
         stem = stem[:-1]
-    names = (f"{stem} (conflicted copy {now}{number}).md" for number in _numbers(" "))
+    names = (f"{stem} (conflicted copy {now}{number}).md" for number in _suffixes(" "))
     return disk.move_to_free_name(draft, names, at=at, into=at)
 
 
-def _numbers(mark: str) -> Iterator[str]:
-    """What tells equal names apart: nothing, then the mark and 2, 3, ..."""
+def _suffixes(mark: str) -> Iterator[str]:
+    """Yield suffixes for a taken name: none, then the mark with 2, 3 and so on."""
     yield ""
     for number in itertools.count(2):
         yield f"{mark}{number}"
@@ -325,16 +350,18 @@ def _numbers(mark: str) -> Iterator[str]:
 
 @contextmanager
 def _translated(path: str, done: str) -> Iterator[None]:
-    """Translate errors of the system; FileExistsError is the caller's."""
+    """Translate errors of the system, except FileExistsError, which callers handle."""
     try:
         yield
     except FileExistsError:
         raise
     except (FileNotFoundError, NotADirectoryError) as error:
         if done != "written":
-            raise NotFoundError(f"{path} is gone", "run: vault-index sync") from error
+            raise NotFoundError(f"{path} no longer exists", "run: vault-index sync") from error
         taken = isinstance(error, NotADirectoryError)
-        hint = "a file has the name of its folder: rename it, or choose" if taken else "choose"
+        hint = (
+            "a file has the name of its folder: rename that file, or choose" if taken else "choose"
+        )
         raise UsageError(
             f"{path} cannot be {done}: {error.strerror}", f"{hint} another name"
         ) from error
@@ -351,11 +378,11 @@ _HINTS = {
     errno.EDQUOT: _FULL,
     errno.EROFS: "the vault is read-only: mount it writable; nothing was changed",
     errno.ENAMETOOLONG: "choose a shorter name",
-    errno.EXDEV: "the trash lies on another disk: delete the memory with --permanent",
+    errno.EXDEV: "the trash is on another disk: delete the memory with --permanent",
 }
 
 NAME_BYTES = 255
-"""What most file systems take."""
+"""The longest file name in most file systems, in bytes."""
 
 _SLUG_CHARACTERS = 60
 _SLUG_BYTES = 200
@@ -363,7 +390,10 @@ _RESERVED = re.compile(r'[\\:*?"<>|\x00-\x1f\x7f]')
 
 
 def slug(title: str) -> str:
-    """Words joined by `-`, in lower case, at most 60 characters; letters of any script stay. May be empty."""
+    """Return the words of a title in lower case, joined by `-`, at most 60 characters.
+
+    Letters of every script stay. The result may be empty.
+    """
     text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", title).lower())
     words = "".join(
         character if unicodedata.category(character)[0] in "LMN" else " " for character in text
@@ -378,19 +408,22 @@ def slug(title: str) -> str:
 
 
 def unusable(parts: list[str], *, new: bool) -> str:
-    """Why a path cannot be that of a memory, or empty. Files that exist may have names that new ones may not."""
+    """Return why a path cannot be a memory file, or an empty string.
+
+    Existing files may have names that new files may not have.
+    """
     name = parts[-1]
     bad = _RESERVED.search("".join(parts))
     stems = [*parts[:-1], name.removesuffix(".md")]
     reasons = [
         ("it is not valid UTF-8", not all(map(is_readable_name, parts))),
         ("it is empty", name == ".md"),
-        ("what begins with a dot is hidden", any(part.startswith(".") for part in parts)),
+        ("names that begin with a dot are hidden", any(part.startswith(".") for part in parts)),
         (
-            "the index passes over such names",
+            "the index ignores such names",
             not (all(map(is_folder_name, parts[:-1])) and is_document_name(name)),
         ),
-        (f"{bad[0]!r} is not allowed in file names everywhere" if bad else "", new and bool(bad)),
+        (f"some systems do not allow {bad[0]!r} in file names" if bad else "", new and bool(bad)),
         (
             "names must not begin with a space, or end with a space or a dot",
             new and any(stem != stem.strip() or stem.endswith(".") for stem in stems),

@@ -1,4 +1,7 @@
-"""Changes keys of a frontmatter and leaves every other byte as it is, by splicing at the marks of YAML's nodes."""
+"""Change keys of a frontmatter without changing any other byte.
+
+The text is spliced at the marks of the YAML nodes; the result is parsed again and verified.
+"""
 
 import json
 import re
@@ -13,18 +16,18 @@ from vault_index.markdown.normalize import split_lines
 from vault_index.memories.file.document import ended, read_text
 
 KEYS = (
-    "id", "type", "title", "subtitle", "digest", "tags", "project", "created", "updated", "entered_by", "expires",
-    "valid_until", "confidence", "supersedes", "superseded_by", "archived", "facts", "concepts", "files_read",
-    "files_modified", "bead_id",
+    "id", "type", "title", "subtitle", "digest", "tags", "project", "created", "updated",
+    "entered_by", "expires", "valid_until", "confidence", "supersedes", "superseded_by", "archived",
+    "facts", "concepts", "files_read", "files_modified", "bead_id",
 )  # fmt: skip
-"""The keys of a memory, in the order they are written."""
+"""The frontmatter keys of a memory, in the order in which they are written."""
 
 DATES = frozenset({"created", "updated", "expires", "valid_until", "archived"})
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?")
 _NUMBER_TO_OBSIDIAN = re.compile(
     r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?|0o[0-7]+|0x[0-9a-fA-F]+"
 )
-# Words that no reader takes for anything but text: they need no quotes, and no dumper, which takes half a millisecond.
+# Text that every YAML parser reads as a string: it needs no quotes. This skips the dumper (0.5 ms).
 _PLAIN = re.compile(
     r"[A-Za-z][A-Za-z0-9_]*(?:[ /-][A-Za-z0-9_]+)*|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 )
@@ -33,7 +36,7 @@ _ENDLESS = 1 << 30
 
 
 class _Dumper(yaml.SafeDumper):
-    """Never an anchor: no reader of ours takes aliases."""
+    """A YAML dumper that never writes anchors, because our parsers do not support aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -51,12 +54,12 @@ _Dumper.add_representer(tuple, yaml.SafeDumper.represent_list)
 
 
 def entry(key: str, value: Any, newline: str) -> str:
-    """A line of a block mapping."""
+    """Return a line of a block mapping."""
     return f"{flow_value(key)}: {block_value(key, value)}{newline}"
 
 
 def block_value(key: str, value: Any, style: str | None = None) -> str:
-    """A value as it may stand behind `key:`; `style` is the quote it is to have, if it is a string."""
+    """Return a value as YAML after `key:`; `style` is the quote for strings."""
     if key in DATES and isinstance(value, str) and _DATE.fullmatch(value):
         return value
     if isinstance(value, list | tuple | Mapping):
@@ -65,14 +68,14 @@ def block_value(key: str, value: Any, style: str | None = None) -> str:
 
 
 def flow_value(value: Any, style: str | None = None) -> str:
-    """A value as it may stand inside brackets."""
+    """Return a value as YAML inside brackets."""
     if isinstance(value, list | tuple) and value and all(map(_plain, value)):
         return f"[{', '.join(value)}]"
     return _quoted(value, style) or _plain(value) or _dump([value], flow=True)[1:-1]
 
 
 def _plain(value: Any) -> str:
-    """A text that is written as it is; empty for any other value."""
+    """Return a string that needs no quotes, or an empty string for any other value."""
     plain = isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS
     return value if plain else ""
 
@@ -106,17 +109,18 @@ Pair = tuple[yaml.Node, yaml.Node]
 
 
 def with_changes(text: str, changes: Mapping[str, Any]) -> str:
-    """The file with these keys set to a value, or with None taken away. A file without frontmatter gets one.
+    """Set frontmatter keys to values; None removes a key.
 
-    Values are strings, numbers and lists of them. A list in block style stays in it, and its items that stay keep
-    their comments. UsageError for a frontmatter that cannot be read, or cannot be changed so.
+    Values are strings, numbers and lists of them. A file without frontmatter gets one. A list in
+    block style stays in this style, and items that stay keep their comments. Raises UsageError if
+    the frontmatter is invalid or cannot be changed safely.
     """
     file = read_text(text)
     if file.closing and file.faults:
         fault = file.faults[0]
         raise UsageError(
             f"line {fault.line}: {fault.message}; nothing was written",
-            "mend that line of the file, and try again",
+            "correct that line of the file, and try again",
         )
     inside = file.inside
     for key in sorted(changes, key=_rank):
@@ -134,37 +138,42 @@ def _rank(key: str) -> int:
 
 
 def _with_change(inside: str, key: str, value: Any, newline: str) -> str:
-    """The YAML with one key changed. What the marks promise is verified: the other values must be the same."""
+    """Return the YAML with one key changed, after verifying that every other value is the same."""
     before = _values(inside)
     if before is not None and (key not in before if value is None else before.get(key) == value):
         return inside
     for candidate in _attempts(inside, key, value, newline):
-        if _did(before, _values(candidate), key, value):
+        if _is_only_change(before, _values(candidate), key, value):
             return candidate
     raise UsageError(
-        f"{key} cannot be changed in a frontmatter written like this one; nothing was written",
-        "write the frontmatter in plain lines of `key: value`, or change it in an editor",
+        f"cannot change {key} in this frontmatter; nothing was written",
+        "write the frontmatter as plain `key: value` lines, or change it in an editor",
     )
 
 
 def _values(inside: str) -> Mapping[str, Any] | None:
-    """What it says; None where it cannot be read. The blank line ends a block scalar that is the last value."""
+    """Return the parsed values, or None if the YAML is invalid.
+
+    The blank line ends a block scalar that is the last value.
+    """
     front = read_frontmatter(["---", *split_lines(inside), "", "---"])
     return None if front.faults else front.values
 
 
-def _did(
+def _is_only_change(
     before: Mapping[str, Any] | None, after: Mapping[str, Any] | None, key: str, value: Any
 ) -> bool:
+    """Return whether a change set this key to this value and changed nothing else."""
     if before is None or after is None or (key in after) == (value is None):
         return False
+    # A date may be parsed into another notation.
     if value is not None and after[key] != value and not (key in DATES and isinstance(value, str)):
-        return False  # but a time may be read in another spelling
+        return False
     return {**before, key: value} == {**after, key: value}
 
 
 def _attempts(inside: str, key: str, value: Any, newline: str) -> Iterator[str]:
-    """Ways to make the change, the gentlest first."""
+    """Yield candidate texts for the change, the least invasive first."""
     root = yaml.compose(inside, Loader=_LOADER)
     pairs: list[Pair] = root.value if isinstance(root, yaml.MappingNode) else []
     names = [
@@ -181,7 +190,7 @@ def _attempts(inside: str, key: str, value: Any, newline: str) -> Iterator[str]:
         return
     line = (_margin(inside, pairs[0][0]) if pairs else "") + entry(key, value, newline)
     if found:
-        name, node = pairs[found[-1]]  # of a key that stands twice the last one counts
+        name, node = pairs[found[-1]]  # the last of duplicate keys counts
         if not flow and value and isinstance(value, list) and isinstance(node, yaml.SequenceNode):
             yield _with_items(inside, node, value, newline)
         quote = node.style if isinstance(node, yaml.ScalarNode) else None
@@ -198,7 +207,7 @@ def _attempts(inside: str, key: str, value: Any, newline: str) -> Iterator[str]:
         yield _added(inside, None, line, newline)
 
 
-# --- where things stand ----------------------------------------------------------------------------------------
+# --- positions ------------------------------------------------------------------------------------
 
 
 def _start(node: yaml.Node) -> int:
@@ -206,7 +215,10 @@ def _start(node: yaml.Node) -> int:
 
 
 def _end(inside: str, node: yaml.Node) -> int:
-    """Behind the last character of a value: the end mark of a block stands at the next key, beyond any comment."""
+    """Return the position after the last character of a value.
+
+    The end mark of a block is useless for this: it is at the next key, after any comments.
+    """
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         return max(_end(inside, part) for part in (last if isinstance(last, tuple) else (last,)))
@@ -230,7 +242,10 @@ def _margin(inside: str, node: yaml.Node) -> str:
 
 
 def _predecessor(pairs: list[Pair], key: str) -> Pair | None:
-    """The entry that a new one follows: of the known keys there are, the one that comes before it in a new file."""
+    """Return the entry after which a new key is inserted, or None.
+
+    It is the last existing key that precedes the new one in `KEYS`.
+    """
     known = {
         known_key(pair[0].value): pair for pair in pairs if isinstance(pair[0], yaml.ScalarNode)
     }
@@ -238,24 +253,24 @@ def _predecessor(pairs: list[Pair], key: str) -> Pair | None:
     return known[before[-1]] if before else None
 
 
-# --- splices ---------------------------------------------------------------------------------------------------
+# --- splices --------------------------------------------------------------------------------------
 
 
 def _replaced(inside: str, name: yaml.Node, node: yaml.Node, rendered: str) -> str:
     colon = inside.find(":", int(name.end_mark.index)) + 1
     start, end = _start(node), _end(inside, node)
     if not colon:
-        return inside  # `? key` and nothing else
+        return inside  # `? key` without a value
     line_end = _line_end(inside, colon, with_break=False)
     if start <= line_end:
         space = "" if start > colon else " "
         return inside[:start] + space + rendered + inside[end:]
-    # The value stood below its key, where a comment may stand.
+    # The value was below its key, and a comment may follow the key.
     return f"{inside[:colon]} {rendered}{inside[colon:line_end]}{inside[end:]}"
 
 
 def _with_items(inside: str, node: yaml.SequenceNode, items: list[Any], newline: str) -> str:
-    """A list in its own style; what stays is copied as it is written."""
+    """Replace the items of a list in its own style; unchanged items keep their text."""
     if node.flow_style:
         kept = {
             item.value: inside[_start(item) : _end(inside, item)]
@@ -281,10 +296,10 @@ def _with_items(inside: str, node: yaml.SequenceNode, items: list[Any], newline:
 
 
 def _dashes(inside: str, node: yaml.SequenceNode) -> Iterator[int]:
-    """Where the items of a block list begin."""
+    """Yield the position of the dash of each item in a block list."""
     position = _line_start(inside, _start(node))
     for item in node.value:
-        # The last one before the item: a comment may stand in between.
+        # Take the last dash before the item: a comment may separate them.
         dashes = [match.start(1) for match in _DASH.finditer(inside, position, _start(item) + 1)]
         yield from dashes[-1:]
         position = max(position, _end(inside, item))
@@ -295,7 +310,11 @@ def _is_scalar(item: yaml.Node) -> bool:
 
 
 def _without(inside: str, pairs: list[Pair], number: int, *, flow: bool, reach: bool) -> str:
-    """Without an entry. With `reach` the comments behind it go as well: they could become part of a text above."""
+    """Remove an entry.
+
+    With `reach`, the comments after it are removed too: they could become part of a block scalar
+    above.
+    """
     name, node = pairs[number]
     if flow:
         start, end = _start(name), max(_end(inside, node), int(name.end_mark.index))

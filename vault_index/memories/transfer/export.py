@@ -1,4 +1,7 @@
-"""Exports: files for their owner's eyes alone, written whole or not at all, that overwrite nothing unasked."""
+"""Export memories to files that only their owner can read.
+
+Files are written atomically and overwritten only with `force`.
+"""
 
 import errno
 import os
@@ -20,7 +23,7 @@ from vault_index.results.memories import ExportReport
 from vault_index.runtime import Runtime
 from vault_index.store.documents import Order, documents_page
 
-_TAKEN = "name another file, or overwrite it with --force"
+_TAKEN = "choose another name, or overwrite the file with --force"
 
 
 def export_memories(
@@ -32,7 +35,11 @@ def export_memories(
     force: bool,
     sources: Sequence[str],
 ) -> ExportReport:
-    """Write every memory of one vault to a file of JSON or of `markdown`, or with `folder` to a folder of markdown."""
+    """Export the memories of one vault to a file, or with `folder` to a folder of markdown files.
+
+    The file is JSON, or with `markdown` one markdown text. Raises UsageError if the target exists,
+    unless `force` is set.
+    """
     place = Path(path).expanduser().absolute()
     memories = _memories(runtime, sources)
     if folder:
@@ -43,20 +50,22 @@ def export_memories(
 
 
 def export_text(runtime: Runtime, sources: Sequence[str], *, markdown: bool) -> str:
-    """The memories of one vault as a JSON array, or as one text of markdown."""
+    """Return the memories of one vault as a JSON array or as one markdown text."""
     return _as_text(_memories(runtime, sources), markdown=markdown)
 
 
 class _Memory(NamedTuple):
+    """A memory to export, with its usage counts."""
+
     path: str
-    """Inside the memory folder."""
+    """Relative to the memory folder."""
     text: str
     accesses: int
     accessed: str | None
 
 
 def _as_text(memories: Sequence[_Memory], *, markdown: bool) -> str:
-    """Of JSON a record a line, so that two exports can be compared by line."""
+    """Return all memories as one text; JSON has a record per line, so exports can be diffed."""
     if markdown:
         return "".join(one_of_several(path, text) for path, text in _as_files(memories))
     records = (
@@ -67,21 +76,19 @@ def _as_text(memories: Sequence[_Memory], *, markdown: bool) -> str:
 
 
 def _as_files(memories: Sequence[_Memory]) -> list[tuple[str, str]]:
-    """Path and text of every file of a folder, and of one with the usage counts."""
+    """Return path and text of every file to export, including the file with the usage counts."""
     usage = {one.path: [one.accesses, one.accessed] for one in memories if one.accesses}
     files = [(one.path, one.text) for one in memories]
     return [*files, *([(USAGE_FILE, render_json(usage) + "\n")] if usage else [])]
 
 
 def _memories(runtime: Runtime, sources: Sequence[str]) -> list[_Memory]:
-    """Every memory of one vault, by path."""
+    """Return the memories of one vault, sorted by path."""
     source = home_of_memories(runtime, sources)
     usage: Mapping[str, tuple[int, float]] = {}
     uids: dict[str, str] = {}
-    with (
-        suppress(NotSetUpError),
-        runtime.pool.lend() as connections,
-    ):  # not indexed yet, and so never opened
+    # Without an index, there are no usage counts.
+    with suppress(NotSetUpError), runtime.pool.lend() as connections:
         if usage := connections.state.usage():
             wanted = Filters(kinds=("memory",), sources=(source,))
             documents = documents_page(connections.reader, wanted, Order("path", False), -1, 0)[0]
@@ -97,7 +104,10 @@ def _memories(runtime: Runtime, sources: Sequence[str]) -> list[_Memory]:
 
 
 def _files(runtime: Runtime, source: str) -> Iterator[tuple[str, str]]:
-    """Path inside the memory folder and text of every memory. Raises VaultIndexError for one that cannot be read."""
+    """Yield the path (relative to the memory folder) and the text of every memory.
+
+    Raises VaultIndexError if one cannot be read.
+    """
     vault, folder = runtime.vaults[source], runtime.config.memory.dir
     scan = vault.scan(folder)
     if scan.vanished:
@@ -110,18 +120,21 @@ def _files(runtime: Runtime, source: str) -> Iterator[tuple[str, str]]:
             yield path.removeprefix(f"{folder}/"), data.decode("utf-8", "surrogateescape")
         except OSError as error:
             raise VaultIndexError(
-                f"{path} cannot be read ({error.strerror}), and an export leaves nothing out",
+                f"{path} cannot be read ({error.strerror}), and an export must be complete",
                 "check its permissions, and run the same command again",
             ) from error
 
 
 def write_file(path: Path, text: str, *, force: bool) -> int:
-    """Write one file of mode 0600, and tell its size in bytes. Raises UsageError where there is one already."""
+    """Write one file with mode 0600 and return its size in bytes.
+
+    Raises UsageError if it exists, unless `force` is set.
+    """
     with _translated(path):
         if path.is_dir():
             raise UsageError(
                 f"{path} is a folder",
-                "end its name with / for a folder of markdown, or name a file in it",
+                "end its name with / to export a folder of markdown, or give a file in it",
             )
         disk.tidy(str(path.parent))
         if not force and os.path.lexists(path):
@@ -130,20 +143,21 @@ def write_file(path: Path, text: str, *, force: bool) -> int:
 
 
 def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool) -> int:
-    """Write files, given as paths inside the folder and texts, and tell their size in bytes.
+    """Write files and return their size in bytes; `files` has relative paths and texts.
 
-    Raises UsageError, before anything is written, for a folder that holds something.
+    Raises UsageError, before anything is written, if the folder is not empty, unless `force` is
+    set.
     """
     with _translated(folder):
         if folder.exists() and not folder.is_dir():
             raise UsageError(
-                f"{folder} is a file", "name a folder, or a file that does not end with /"
+                f"{folder} is a file", "give a folder, or a file name without / at its end"
             )
         disk.tidy(str(folder))
         if not force and folder.is_dir() and next(folder.iterdir(), None):
             raise UsageError(
                 f"{folder} is not empty",
-                "name another folder, or overwrite what is in it with --force",
+                "choose another folder, or overwrite its files with --force",
             )
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         written = 0
@@ -174,7 +188,7 @@ def _translated(path: Path) -> Iterator[None]:
     except FileExistsError as error:
         raise UsageError(f"{path} exists already", _TAKEN) from error
     except FileNotFoundError as error:
-        raise UsageError(f"there is no folder {path.parent}", "make it first") from error
+        raise UsageError(f"there is no folder {path.parent}", "create it first") from error
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         hint = "free some space on its disk" if full else "check the permissions of its folder"

@@ -1,4 +1,4 @@
-"""One memory that is to be imported, the same for every format, its values as other programs write them, and its id."""
+"""Define the common form of an imported memory, and convert values of other programs."""
 
 import hashlib
 import json
@@ -23,48 +23,49 @@ _MICROSECONDS_FROM = 1e14
 _HIGH, _MEDIUM = 0.75, 0.4
 
 OLD_SUPERSEDES = "imported_supersedes"
-"""What a memory superseded and nobody here knows."""
+"""The frontmatter key for superseded memories that do not exist here."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportRecord:
-    """One memory as it was read: its frontmatter, in order, and its text.
+    """One memory to import: its frontmatter, in order, and its text.
 
-    `own` is one that we exported: it is restored as it was, under its `path` (inside the memory folder) and with its
-    id. Any other gets an id here; its `supersedes` and `superseded_by` hold the ids of its origin.
+    An `own` memory was exported by this program. It is restored unchanged, with its id, under its
+    `path` (relative to the memory folder). Other memories get an id here; their `supersedes` and
+    `superseded_by` have the ids of the other program.
     """
 
     position: str
-    """For people: `record 3`, or a file."""
+    """For messages: `record 3`, or a file."""
     head: Mapping[str, Any]
     body: str
     path: str | None = None
     raw: str | None = None
-    """The whole file, where head and body would not give it back byte for byte."""
+    """The whole file, if head and body would not reproduce it byte for byte."""
     names: tuple[str, ...] = ()
-    """What other memories of the same origin call it."""
+    """Names that other memories of the same import use for this one."""
     own: bool = False
     accesses: int = 0
     accessed: str | None = None
     warnings: tuple[str, ...] = ()
-    """What of its file could not be read."""
+    """Parts of the file that could not be read."""
 
     @property
     def uid(self) -> str | None:
-        """Its id; None for a memory by name."""
+        """The id, or None for a memory that only has a name."""
         return as_uuid(self.head.get("id"))
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a file or folder holds."""
+    """The memories in a file or folder, and the failures."""
 
     memories: tuple[ImportRecord, ...]
     failed: tuple[FailedItem, ...] = ()
 
 
 def gather(parts: Iterable[tuple[str, Callable[[], ImportRecord]]]) -> Batch:
-    """Every memory that can be read, and the positions of those that cannot."""
+    """Read every memory; return those that can be read, and the failures."""
     memories: list[ImportRecord] = []
     failed: list[FailedItem] = []
     for position, read in parts:
@@ -78,10 +79,10 @@ def gather(parts: Iterable[tuple[str, Callable[[], ImportRecord]]]) -> Batch:
 def assign_ids(
     memories: Sequence[ImportRecord], known: Mapping[str, str] | None = None
 ) -> list[ImportRecord]:
-    """Give every memory that is not our own an id, and replace the old ids in what they supersede.
+    """Give an id to each memory of another program, and replace old ids in references.
 
-    The new ids are derived from what the origin said, so that the same data gives the same ids again: importing it
-    twice changes nothing. `known` are the ids of memories imported earlier, by their old ids.
+    New ids are derived from the data, so that importing it twice changes nothing. `known` has the
+    ids of earlier imports by their old ids.
     """
     foreign = [
         replace(memory, head={**memory.head, "id": memory.uid or _derived_id(memory)})
@@ -89,14 +90,14 @@ def assign_ids(
         if not memory.own
     ]
     ids = dict(known or {})
-    for memory in reversed(foreign):  # of two with one name the first is meant
+    for memory in reversed(foreign):  # of two equal names, the first wins
         ids.update(dict.fromkeys(memory.names, memory.head["id"]))
     linked = iter(_linked_both_ways([_with_new_ids(memory, ids) for memory in foreign]))
     return [memory if memory.own else next(linked) for memory in memories]
 
 
 def _derived_id(memory: ImportRecord) -> str:
-    """A UUID that has the form of version 4 and the bits of a hash: the same for the same data."""
+    """Return a UUID (version 4) from a hash of the data: equal data gives equal ids."""
     parts = (
         *memory.names[:1],
         str(memory.head.get("created", "")),
@@ -124,7 +125,7 @@ def _known(names: Iterable[str], ids: Mapping[str, str]) -> list[str]:
 
 
 def _linked_both_ways(memories: Sequence[ImportRecord]) -> Iterator[ImportRecord]:
-    """Where one of two memories says that it replaced the other or was replaced by it, both say so."""
+    """If a memory supersedes another or is superseded by it, record that in both."""
     older: dict[str, list[str]] = {}
     newer: dict[str, str] = {}
     for memory in memories:
@@ -143,21 +144,22 @@ def _linked_both_ways(memories: Sequence[ImportRecord]) -> Iterator[ImportRecord
         yield replace(memory, head=head)
 
 
-# --- values ----------------------------------------------------------------------------------------------------
+# --- values ---------------------------------------------------------------------------------------
 
 
 def is_nothing(value: object) -> bool:
-    """Whether a value says nothing: empty, or a word for that."""
+    """Return whether a value is empty, or a word for that."""
     if isinstance(value, str):
         return value.strip().lower() in _NOTHING
     return value is None or (isinstance(value, list | tuple | dict) and not value)
 
 
 def time_of(value: object, name: str) -> str | None:
-    """A time as ISO 8601: given so, or in seconds, milliseconds or microseconds since the epoch.
+    """Convert a time to ISO 8601; None if the value is empty.
 
-    A day stays a day. `2026-01-09 04:37:20` is how SQLite writes UTC; any other time without a zone is local and
-    stays without. Raises UsageError for what is no time.
+    The value may be ISO 8601, or seconds, milliseconds or microseconds since the epoch. A day stays
+    a day. `2026-01-09 04:37:20` is UTC, as SQLite writes it; any other time without a zone is local
+    and stays without one. Raises UsageError for other values.
     """
     if is_nothing(value):
         return None
@@ -165,7 +167,7 @@ def time_of(value: object, name: str) -> str | None:
         return _iso_moment(value)
     except (TypeError, ValueError, OverflowError, OSError) as error:
         hint = "write it as 2026-11-21T10:00:00Z, or in seconds since 1970"
-        raise UsageError(f"{name} is no time: {value!r}", hint) from error
+        raise UsageError(f"{name} is not a valid time: {value!r}", hint) from error
 
 
 def _iso_moment(value: object) -> str:
@@ -193,7 +195,10 @@ def _iso_moment(value: object) -> str:
 
 
 def strings(value: object) -> list[str]:
-    """A list of texts: as a list, a list in JSON, or between commas; marks of code around each are dropped."""
+    """Convert a list, a JSON array or a comma-separated string to a list of texts.
+
+    Quotes and backticks around each text are removed.
+    """
     if is_nothing(value):
         return []
     listed: Any = value
@@ -207,25 +212,26 @@ def strings(value: object) -> list[str]:
 
 
 def sentences(value: object) -> list[str]:
-    """As `strings`, for texts that may hold commas: one text alone is one."""
+    """Convert like `strings`, but keep a string with commas as one text."""
     if isinstance(value, str) and not value.lstrip().startswith("["):
         return [] if is_nothing(value) else [value.strip()]
     return strings(value)
 
 
 def tags_of(value: object) -> list[str]:
+    """Convert like `strings`, to normalized tags, each once."""
     return list(dict.fromkeys(tag for text in strings(value) if (tag := normalize_tag(text))))
 
 
 def text_of(value: object) -> str:
-    """A short text; empty for what says nothing or is none."""
+    """Return a short text; empty for an empty value or another type."""
     if isinstance(value, bool) or not isinstance(value, str | int | float) or is_nothing(value):
         return ""
     return str(value).strip()
 
 
 def type_of(value: object) -> dict[str, Any]:
-    """The type, as keys of the frontmatter: one we do not have is a note, and remembered."""
+    """Return the type as frontmatter keys; an unknown type becomes `note` and `imported_type`."""
     text = text_of(value).lower()
     if not text or text in TYPES:
         return {"type": text or "note"}
@@ -233,7 +239,7 @@ def type_of(value: object) -> dict[str, Any]:
 
 
 def confidence_of(value: object) -> dict[str, Any]:
-    """The confidence, as keys of the frontmatter; numbers are from 0 to 1."""
+    """Return the confidence as frontmatter keys; numbers are from 0 to 1."""
     text = text_of(value).lower()
     if not text:
         return {}
@@ -248,6 +254,6 @@ def confidence_of(value: object) -> dict[str, Any]:
 
 
 def in_order(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What says something, ours first."""
-    told = {key: value for key, value in values.items() if not is_nothing(value)}
-    return {key: told[key] for key in KEYS if key in told} | told
+    """Remove empty values, and put our own keys first."""
+    filled = {key: value for key, value in values.items() if not is_nothing(value)}
+    return {key: filled[key] for key in KEYS if key in filled} | filled

@@ -1,4 +1,4 @@
-"""`import`: which memories of a batch are new, which are here already, and what becomes of each."""
+"""Decide for each memory of a batch whether it is new, and import it (`import`)."""
 
 import os
 import re
@@ -39,7 +39,7 @@ def import_memories(
     progress: Progress,
     cancel: CancelToken,
 ) -> MemoryOutcomes:
-    """Store the memories of a file or folder; with `embed` their vectors follow."""
+    """Import the memories of a file or folder; with `embed`, also compute their vectors."""
     batch = read_path(Path(path).expanduser())
     typed_in = [Origin(folders=(os.path.abspath(os.path.expanduser(path)),))]
     with writing(runtime, "import", sources, dry_run=dry_run, typed_in=typed_in) as memories:
@@ -58,17 +58,20 @@ def import_memories(
 
 @dataclass(slots=True, kw_only=True)
 class Importer:
-    """Stores one batch. Memories of other programs are merged with those that say the same; our own come back as they
-    were, duplicates included, unless the vault had one of them before."""
+    """Imports one batch.
+
+    Memories of other programs are merged with memories of the same content. Memories that we
+    exported are restored unchanged, duplicates included, unless the vault already has them.
+    """
 
     memories: MemoryStore
     force: bool
     usage: dict[str, tuple[int, float]] = field(default_factory=dict)
-    """How often each memory was opened where it came from, and when last (seconds since the epoch)."""
+    """By id, the number of accesses in the other program and the last access (epoch seconds)."""
     _new: set[str] = field(default_factory=set)
 
     def run(self, batch: Batch, progress: Progress, cancel: CancelToken) -> MemoryOutcomes:
-        """What became of each memory; the index does not know of it yet."""
+        """Import the batch and return the outcome of each memory; the index is updated later."""
         given = assign_ids(batch.memories, self._earlier_names())
         settled = self._with_merged_references([self._complete(memory) for memory in given])
         self._new = {memory.uid for memory in settled if memory.uid}
@@ -89,10 +92,10 @@ class Importer:
             progress("import", done, len(settled))
         return MemoryOutcomes(tuple(results), tuple(sorted(failed, key=_by_position)), finished)
 
-    # --- before ------------------------------------------------------------------------------------------------
+    # --- before -----------------------------------------------------------------------------------
 
     def _earlier_names(self) -> dict[str, str]:
-        """Ids of memories imported earlier, by their old ids."""
+        """Return the ids of memories imported earlier, by their old ids."""
         names: dict[str, str] = {}
         for document in self.memories.listed(_IMPORTED, "created"):
             for old in string_list(document.frontmatter.get(OLD_ID)):
@@ -100,7 +103,7 @@ class Importer:
         return names
 
     def _complete(self, memory: ImportRecord) -> ImportRecord:
-        """With the times that every memory of ours has, and without a title that nobody gave."""
+        """Add the required times, and remove a title that the text yields."""
         if memory.own:
             return memory
         now = self.memories.now.isoformat(timespec="seconds")
@@ -110,8 +113,10 @@ class Importer:
         return replace(memory, head=in_order(head))
 
     def _with_merged_references(self, memories: Sequence[ImportRecord]) -> list[ImportRecord]:
-        """References to a memory that will be merged into another one become references to that one; it keeps the old
-        ids of both."""
+        """Redirect references to memories that will be merged into others.
+
+        The memory that stays gets the old ids of both.
+        """
         first: dict[bytes, str] = {}
         instead: dict[str, str] = {}
         old_ids: dict[str, list[Any]] = {}
@@ -132,7 +137,7 @@ class Importer:
         ]
 
     def _duplicate_of(self, key: bytes, uid: str) -> str | None:
-        """The id of another memory in the vault that says this, is not over, and not in the inbox."""
+        """Return the id of another valid memory with this content, outside the inbox."""
         known = memories_by_identity(self.memories.connections.reader, key, self.memories.home)
         return next(
             (
@@ -145,7 +150,7 @@ class Importer:
             None,
         )
 
-    # --- one memory --------------------------------------------------------------------------------------------
+    # --- one memory -------------------------------------------------------------------------------
 
     def _import_foreign(self, memory: ImportRecord) -> MemoryOutcome:
         uid = memory.head["id"]
@@ -154,7 +159,9 @@ class Importer:
         new = read_text(compose(memory.head, f"{memory.body}\n" if memory.body else ""))
         title = new.title
         weak = self._check(new.text)
-        if is_over(new.front, self.memories.now.timestamp()):  # it must not make another one expire
+        if is_over(
+            new.front, self.memories.now.timestamp()
+        ):  # merging would make another one expire
             return MemoryOutcome(
                 uid, self.memories.put(new), title, "created", {"warnings": weak} if weak else {}
             )
@@ -166,19 +173,17 @@ class Importer:
         return MemoryOutcome(stored.id, stored.path, title, "duplicate", details)
 
     def _import_own(self, memory: ImportRecord) -> MemoryOutcome:
-        """As it was: with its id, under its name unless that is taken."""
+        """Restore a memory with its id, under its name unless that is taken."""
         new = read_text(file_of(memory), memory.path or "")
         title = new.title or new.path
         here = self.memories.at(new.path) if memory.uid is None else self._by_id(memory.uid)
         if here is not None:
-            same = here.text in (
-                new.text,
-                compose(memory.head, memory.body),
-            )  # as an earlier version exported it
+            # The second form is that of earlier exports.
+            same = here.text in (new.text, compose(memory.head, memory.body))
             why = (
                 {}
                 if same
-                else {"reason": "the vault has another text under this id or name, which stays"}
+                else {"reason": "the vault has another text with this id or name, which was kept"}
             )
             return MemoryOutcome(here.uid, here.path, title, "known" if same else "kept", why)
         weak = self._check(new.text)
@@ -199,12 +204,12 @@ class Importer:
         return self.memories.read(known) if known else None
 
     def _replaced(self, memory: ImportRecord) -> list[StoredDocument]:
-        """Memories of the vault that it supersedes; those of the same batch say so themselves."""
+        """Return the memories of the vault that it supersedes, except those in the same batch."""
         known = (self.memories.known(uid) for uid in memory.head.get("supersedes", ()))
         return [document for document in known if document and document.uid not in self._new]
 
     def _keep_old_id(self, path: str, old: Any) -> None:
-        """Have a memory that was here before found by the id of its imported duplicate, too."""
+        """Add the id of an imported duplicate to an existing memory, so that `get` finds it."""
         here = self.memories.at(path)
         if here is None or old is None:
             return
@@ -230,7 +235,7 @@ def _warned(outcome: MemoryOutcome, more: Sequence[str]) -> MemoryOutcome:
 
 
 def _by_position(failed: FailedItem) -> list[tuple[int, str]]:
-    """Sorts record 2 before record 10."""
+    """Sort record 2 before record 10."""
     parts = _NUMBER.split(failed.position)
     return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 

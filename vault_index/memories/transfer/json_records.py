@@ -1,4 +1,7 @@
-"""JSON: what we exported, and arrays as LLMemory, agmem, mem0 and OpenCodeKit's table of observations have them."""
+"""Convert memories to and from JSON: our exports, and arrays of other programs.
+
+Other programs are LLMemory, agmem, mem0 and OpenCodeKit (its table of observations).
+"""
 
 import json
 from collections.abc import Callable, Mapping
@@ -33,11 +36,12 @@ _RESERVED = frozenset({_PATH, _CONTENT, _RAW, _ACCESSES, _ACCESSED})
 def to_record(
     path: str, text: str, *, accesses: int = 0, accessed: str | None = None
 ) -> dict[str, Any]:
-    """The record of a memory file: `path` inside the memory folder, `id`, the other keys, `content`. It has a `title`,
-    also where that is made of the content.
+    """Return a memory file as a record.
 
-    `raw` is there where the keys and the content alone would not give the same bytes: comments, quotes of another
-    style, other line endings, broken frontmatter. It then counts, and the rest is for readers.
+    It has `path` (relative to the memory folder), the frontmatter keys, a `title`, derived from the
+    text if necessary, and `content`. If these would not reproduce the file byte for byte (because
+    of comments, other quotes, other line endings or invalid frontmatter), `raw` has the whole text.
+    Import then uses `raw`; the rest is for readers.
     """
     file = read_text(text)
     head = {key: value for key, value in file.front.items() if key not in _RESERVED}
@@ -55,15 +59,15 @@ def to_record(
 
 
 def is_own(record: Mapping[str, Any]) -> bool:
-    """Whether a record says where the memory lies, as ours do."""
+    """Return whether a record has a path, like the records that we export."""
     return isinstance(record.get(_PATH), str) and (_CONTENT in record or _RAW in record)
 
 
 def from_record(record: Mapping[str, Any], position: str) -> ImportRecord:
-    """Raises UsageError for a text that is none."""
+    """Convert a record that we exported. Raises UsageError if its content is not a text."""
     raw, body = record.get(_RAW), record.get(_CONTENT)
     if not isinstance(body if raw is None else raw, str):
-        raise UsageError("its content is no text", "`content` is the text of the memory")
+        raise UsageError("its content is not a text", "`content` is the text of the memory")
     count, accessed = record.get(_ACCESSES), record.get(_ACCESSED)
     head = {key: value for key, value in record.items() if key not in _RESERVED}
     memory = (
@@ -81,17 +85,17 @@ def from_record(record: Mapping[str, Any], position: str) -> ImportRecord:
 
 
 def from_file(text: str, path: str) -> ImportRecord:
-    """A memory file as it is, under its own name."""
+    """Convert a memory file, which keeps its path."""
     file = read_text(text)
     unread = tuple(
-        f"{path}:{fault.line}: {fault.message}; in quotes any value is plain text"
+        f"{path}:{fault.line}: {fault.message}; to keep a value as text, quote it"
         for fault in file.faults
     )
     return ImportRecord(path, file.front, file.body, path=path, raw=text, own=True, warnings=unread)
 
 
 def file_of(memory: ImportRecord) -> str:
-    """The text of the file of a memory that was settled."""
+    """Return the text of the file for a complete record."""
     return (
         memory.raw
         if memory.raw is not None
@@ -100,37 +104,35 @@ def file_of(memory: ImportRecord) -> str:
 
 
 def without_derived(head: Mapping[str, Any], body: str) -> dict[str, Any]:
-    """The keys without a title that nobody gave: it is made of the text whenever it is read."""
+    """Remove a title that the text yields: it is derived when the file is read."""
     derived = title_of(body)
     return {key: value for key, value in head.items() if key != "title" or value != derived}
 
 
 def compose(head: Mapping[str, Any], body: str) -> str:
-    """The file of these keys and this text."""
+    """Return a memory file with these keys and this body."""
     entries = "".join(entry(key, value, "\n") for key, value in head.items())
     return f"---\n{entries}---\n{body}" if entries else body
 
 
-# What an array is wrapped in: `results` by mem0's API, `data` by its command line.
+# Keys that contain the array: `results` in mem0's API, `data` in its command line.
 _WRAPPERS = ("results", "memories", "observations", "data")
 _CONTENTS = ("content", "memory", "text", "narrative", "body")
-# What belongs to the place it came from, or follows from the rest.
+# Keys that only matter to the other program, or are derived.
 _DROPPED = frozenset(
     {"hash", "content_hash", "embedding", "vector", "score", "distance", "created_at_epoch"}
 )
-_HINT = "an array of records is wanted, each with `content`"
+_HINT = "give an array of records, each with `content`"
 
 
 def read_json(text: str, name: str) -> Batch:
-    """The memories of a JSON file. Raises UsageError for what is no JSON, or holds no records."""
+    """Read the memories in a JSON file. Raises UsageError if it is not JSON or has no records."""
     try:
         data = json.loads(text.removeprefix("\ufeff"))
-        if not has_surrogates(
-            text
-        ):  # else they are the bytes that are no UTF-8, which nobody mends
+        if not has_surrogates(text):  # surrogates stand for bytes that are not UTF-8
             data = mended(data)
     except ValueError as error:
-        raise UsageError(f"{name} is no JSON: {error}", _HINT) from error
+        raise UsageError(f"{name} is not valid JSON: {error}", _HINT) from error
     except RecursionError as error:
         raise UsageError(f"{name} is nested too deeply", _HINT) from error
     records = _records(data, name)
@@ -147,7 +149,7 @@ def _records(data: object, name: str) -> list[Any]:
             return found
     if any(key in values for key in _CONTENTS):
         return [data]
-    raise UsageError(f"{name} holds no records", _HINT)
+    raise UsageError(f"{name} has no records", _HINT)
 
 
 def _read(record: object, number: int) -> ImportRecord:
@@ -166,7 +168,7 @@ def _foreign(record: Mapping[str, Any], position: str) -> ImportRecord:
     take = partial(_take, rest)
     content = take(*_CONTENTS)
     if content is not None and not isinstance(content, str):
-        raise UsageError("its content is no text", _HINT)
+        raise UsageError("its content is not a text", _HINT)
     body = without_blank_edges(content or "")
     old, file = take("id", "memory_id", "uuid"), text_of(take("markdown_file"))
     digest = text_of(take("digest", "summary"))
@@ -218,7 +220,7 @@ def _foreign(record: Mapping[str, Any], position: str) -> ImportRecord:
 
 
 def _take(record: dict[str, Any], *keys: str) -> Any:
-    """The first of the keys that says something, taken out of the record."""
+    """Remove the keys from the record and return the first value that is not None."""
     found = next((key for key in keys if record.get(key) is not None), None)
     value = record.pop(found) if found else None
     for key in keys:

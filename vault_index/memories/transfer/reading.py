@@ -1,4 +1,4 @@
-"""What an import is given, a file or a folder, from the disk into `Batch`."""
+"""Read the memories to import from a file or a folder."""
 
 import json
 import os
@@ -40,7 +40,7 @@ from vault_index.unicode import mended
 _NAME = re.compile(
     rf"(?P<date>\d{{4}}-\d{{2}}-\d{{2}})-(?:(?P<type>{'|'.join(TYPES)})-)?(?P<slug>.+)$"
 )
-# `🟢 **Confidence:** high`: an icon may stand before it, the colon inside the stars or behind them.
+# `🟢 **Confidence:** high`: the icon is optional; the colon may follow the stars.
 _LINE = re.compile(r"^[^\w*`#]*\*\*(?P<key>[A-Za-z][A-Za-z _]*?)(?::\*\*|\*\*:)\s*(?P<value>.*)$")
 _HEADING = re.compile(r"^#[ \t]+(?![ \t])(?P<title>.*\S)")
 _ICON = re.compile(r"^[^\w\"'`(\[<*#@$/.-]+\s*")
@@ -50,14 +50,14 @@ _KEYS = {
     "bead": "bead_id", "date": "created", "timestamp": "created", "last_updated": "updated",
     **{key: key for key in (*KEYS, "files")},
 }  # fmt: skip
-"""The words before a colon that are a head, and what each is called here."""
+"""The words before a colon that count as metadata, and our key for each."""
 _SIGNS = frozenset(
     {"confidence", "valid_until", "superseded_by", "supersedes", "concepts", "files", "bead_id"}
 )
 
 
 def is_observation(text: str, path: str) -> bool:
-    """Whether a file of somebody's memory folder is one: by its folder, or by what stands in its head."""
+    """Return whether a file is an OpenCodeKit observation, by its folder or its metadata."""
     if "observations" in path.split("/")[:-1]:
         return True
     values, _ = _head(text)
@@ -66,13 +66,13 @@ def is_observation(text: str, path: str) -> bool:
 
 
 def read_observation(text: str, path: str) -> ImportRecord:
-    """Raises UsageError for a file that says nothing, or a date that is none."""
+    """Convert an OpenCodeKit observation. Raises UsageError if it is empty or a date is invalid."""
     values, lines = _head(text)
     stem = _stem(path)
     named = _NAME.match(stem)
     title, body = _title(text_of(values.get("title")), lines)
     if not body and not title:
-        raise UsageError("it is empty", "delete it, or write what was observed")
+        raise UsageError("it is empty", "delete it, or add a text")
     old = values.get("id")
     head: dict[str, Any] = {
         "id": as_uuid(old),
@@ -89,8 +89,8 @@ def read_observation(text: str, path: str) -> ImportRecord:
         "expires": time_of(values.get("expires"), "expires"),
         "valid_until": time_of(values.get("valid_until"), "valid_until"),
         **confidence_of(values.get("confidence")),
-        "supersedes": [_called(ref) for ref in strings(values.get("supersedes"))],
-        "superseded_by": _called(text_of(values.get("superseded_by"))),
+        "supersedes": [_observation_name(ref) for ref in strings(values.get("supersedes"))],
+        "superseded_by": _observation_name(text_of(values.get("superseded_by"))),
         "facts": sentences(values.get("facts")),
         "concepts": strings(values.get("concepts")),
         "files_read": strings(values.get("files_read")),
@@ -105,16 +105,19 @@ def read_observation(text: str, path: str) -> ImportRecord:
 
 
 def _head(text: str) -> tuple[dict[str, Any], list[str]]:
-    """What the head says, YAML and lines together, and the lines without it (the heading still among them)."""
+    """Return the metadata, from YAML and from `**Key:** value` lines, and the remaining lines.
+
+    The heading is among the remaining lines.
+    """
     lines = split_lines(text.removeprefix("\ufeff"))
     front = read_frontmatter(lines)
-    said, rest = _key_lines(lines[front.lines :])
-    return {**said, **front.values}, rest
+    metadata, rest = _key_lines(lines[front.lines :])
+    return {**metadata, **front.values}, rest
 
 
 def _key_lines(lines: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
-    """The `**Key:** value` lines at the top, and what is left: the heading, and the text after them."""
-    said: dict[str, Any] = {}
+    """Return the `**Key:** value` lines at the top, and the heading and text that remain."""
+    metadata: dict[str, Any] = {}
     heading: list[str] = []
     for number, line in enumerate(lines):
         match = _LINE.match(line)
@@ -123,17 +126,17 @@ def _key_lines(lines: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
             value = match["value"].strip()
             left_over = value.startswith("[") and value.endswith("]") and _PLACEHOLDER.search(value)
             if not left_over and not is_nothing(value):
-                said[key] = value
+                metadata[key] = value
         elif _HEADING.match(line) and not heading:
             heading.append(line)
         elif line.strip():
-            rule = bool(said) and line.strip() == "---"
-            return said, [*heading, *lines[number + rule :]]
-    return said, heading
+            rule = bool(metadata) and line.strip() == "---"
+            return metadata, [*heading, *lines[number + rule :]]
+    return metadata, heading
 
 
 def _title(given: str, lines: Sequence[str]) -> tuple[str, str]:
-    """The title, and the text without the heading that says the same."""
+    """Return the title, and the text without a heading that repeats it."""
     first = next((number for number, line in enumerate(lines) if line.strip()), None)
     heading = _HEADING.match(lines[first]) if first is not None else None
     if first is None or heading is None:
@@ -144,8 +147,8 @@ def _title(given: str, lines: Sequence[str]) -> tuple[str, str]:
     return given or shown, without_blank_edges("\n".join(lines[first + 1 :]))
 
 
-def _called(ref: str) -> str:
-    """An observation by its file, as another one names it."""
+def _observation_name(ref: str) -> str:
+    """Return the name of an observation from a reference to it."""
     return _stem(ref.strip().strip("[]"))
 
 
@@ -154,20 +157,26 @@ def _stem(path: str) -> str:
 
 
 USAGE_FILE = ".vault-index-usage.json"
-"""How often the memories of an exported folder were opened: that stands in none of its files."""
+"""The file with the usage counts in an exported folder; memory files do not have them."""
 
 
 _MARK = re.compile(rb"<!-- vault-index: (?P<path>\"[^\n]*\"), (?P<size>\d+) bytes -->\n")
 
 
 def one_of_several(path: str, text: str) -> str:
-    """A file in a text of several, after a mark with its path and its length: no text can pose as another file."""
+    """Return a file as part of a text with several files.
+
+    A mark before it has its path and its length, so that no text can imitate another file.
+    """
     size = len(text.encode("utf-8", "surrogateescape"))
     return f"<!-- vault-index: {json.dumps(path)}, {size} bytes -->\n{text}\n"
 
 
-def _several(text: str) -> dict[str, str] | None:
-    """The files in such a text by their paths; None for any other text. Raises UsageError for one that was edited."""
+def _split_files(text: str) -> dict[str, str] | None:
+    """Split a text with several files into texts by path; None for any other text.
+
+    Raises UsageError if the text was edited.
+    """
     data, at = text.encode("utf-8", "surrogateescape"), 0
     files: dict[str, str] = {}
     while mark := _MARK.match(data, at):
@@ -175,15 +184,16 @@ def _several(text: str) -> dict[str, str] | None:
         files[json.loads(mark["path"])] = _decoded(data[mark.end() : at - 1])
     if files and at != len(data):
         raise UsageError(
-            "lines of it were changed or cut off", "export it again, or import a folder, or JSON"
+            "the file was edited or cut off", "export it again, or import a folder, or JSON"
         )
     return files or None
 
 
 def read_path(path: Path) -> Batch:
-    """The memories of a JSON file, of a markdown file, or of a folder of these, hidden ones aside.
+    """Read the memories in a JSON file, a markdown file, or a folder of markdown files.
 
-    Raises NotFoundError for nothing, UsageError for what holds none, VaultIndexError for what cannot be read.
+    Hidden files are skipped. Raises NotFoundError if the path does not exist, UsageError if it has
+    no memories, and VaultIndexError if it cannot be read.
     """
     try:
         if path.is_dir():
@@ -191,7 +201,7 @@ def read_path(path: Path) -> Batch:
         text = _decoded(read_regular(str(path), sys.maxsize)[0])
     except FileNotFoundError as error:
         raise NotFoundError(
-            f"there is no {path}", "name a JSON file, or a folder of markdown files"
+            f"{path} does not exist", "give a JSON file, or a folder of markdown files"
         ) from error
     except OSError as error:
         raise VaultIndexError(
@@ -199,34 +209,33 @@ def read_path(path: Path) -> Batch:
         ) from error
     except ValueError as error:
         raise UsageError(
-            f"{str(path)!r} is no name of a file", "name a JSON file, or a folder"
+            f"{str(path)!r} is not a valid file name", "give a JSON file, or a folder"
         ) from error
-    if files := _several(text):
+    if files := _split_files(text):
         usage = files.pop(USAGE_FILE, "")
-        return Batch(tuple(_used([from_file(text, name) for name, text in files.items()], usage)))
+        return Batch(
+            tuple(_with_usage([from_file(text, name) for name, text in files.items()], usage))
+        )
     if path.suffix.lower() == ".md":
         return read_files([(path.name, text)], path.resolve().parent.name)
     return read_json(text, path.name)
 
 
 def _read_folder(folder: Path) -> Batch:
-    place = (
-        "memory" if folder.name == ".opencode" else ".opencode/memory"
-    )  # where OpenCodeKit has its memory
+    # The memory folder of OpenCodeKit.
+    place = "memory" if folder.name == ".opencode" else ".opencode/memory"
     inner = folder / place if (folder / place).is_dir() else folder
     if not inner.resolve().is_relative_to(folder.resolve()):
         raise UsageError(
-            f"{inner} is a link that leads out of {folder}",
-            "import the folder it leads to by its own name",
+            f"{inner} is a symbolic link that leads out of {folder}",
+            "import the target folder itself",
         )
     files: list[tuple[str, str]] = []
     failed: list[FailedItem] = []
     for place in sorted(_markdown(inner)):
         try:
             if (inner / place).is_symlink():
-                raise UsageError(
-                    "it is a link, and those are not followed", "import the file by its own name"
-                )
+                raise UsageError("symbolic links are not followed", "import the target file itself")
             data, _ = read_regular(str(inner / place), MAX_BYTES)
         except VaultIndexError as error:
             failed.append(FailedItem(place, error.message, error.hint))
@@ -238,7 +247,7 @@ def _read_folder(folder: Path) -> Batch:
             files.append((place, _decoded(data)))
     if not files and not failed:
         raise UsageError(
-            f"{folder} holds no markdown files", "name a folder of memories, or a JSON file"
+            f"{folder} has no markdown files", "give a folder of memories, or a JSON file"
         )
     batch = read_files(files, inner.resolve().name)
     counts = inner / USAGE_FILE
@@ -246,11 +255,11 @@ def _read_folder(folder: Path) -> Batch:
         usage = "" if counts.is_symlink() else _decoded(read_regular(str(counts), sys.maxsize)[0])
     except (OSError, VaultIndexError):
         usage = ""
-    return Batch(tuple(_used(batch.memories, usage)), (*batch.failed, *failed))
+    return Batch(tuple(_with_usage(batch.memories, usage)), (*batch.failed, *failed))
 
 
-def _used(memories: Sequence[ImportRecord], counts: str) -> Iterator[ImportRecord]:
-    """With how often each was opened, where our export says so."""
+def _with_usage(memories: Sequence[ImportRecord], counts: str) -> Iterator[ImportRecord]:
+    """Add the usage counts, if the folder has those of our export."""
     try:
         usage = mended(json.loads(counts))
     except ValueError:
@@ -273,7 +282,7 @@ def _markdown(folder: Path) -> Iterator[str]:
 
 
 def _decoded(data: bytes) -> str:
-    """Bytes that are no UTF-8 are kept apart from all others, so that whoever stores the text can say so."""
+    """Decode UTF-8; invalid bytes become surrogates, which are reported when the text is stored."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -281,10 +290,11 @@ _TEMPLATES = "_templates"
 
 
 def read_files(files: Sequence[tuple[str, str]], folder: str = "") -> Batch:
-    """The memories of a folder, given as paths inside it and texts; `folder` is what itself is called.
+    """Convert the files of a folder, given as relative paths and texts.
 
-    Where one file has an id of ours, all are taken as they are. Otherwise observations become memories with an id,
-    other files keep their name (`handoffs/2026-01-01`), and templates stay behind.
+    `folder` is the name of the folder. If one file has an id of ours, all files are restored
+    unchanged. Otherwise observations become memories with an id, other files keep their name
+    (`handoffs/2026-01-01`), and templates are skipped.
     """
     as_they_are = [from_file(text, path) for path, text in files]
     if any(memory.uid for memory in as_they_are):
