@@ -78,14 +78,14 @@ def test_add_and_update_read_text_from_a_file_or_stdin(
 
 BAD: list[tuple[list[str], int, str]] = [
     (["add"], 2, "what shall be remembered?"),
-    (["add", " "], 2, "there is nothing to remember"),
-    (["add", "x" * 10_241], 2, "more than the 10,240"),
+    (["add", " "], 2, "the text is empty"),
+    (["add", "x" * 10_241], 2, "more than memory.max_bytes (10,240)"),
     (["add", KEY], 2, "what looks like an AWS access key"),
     (["add", "x", "--expires", "2001-01-01"], 2, "past"),
     (["add", "x", "--file", "y"], 2, "given twice"),
     (["add", "--file", "/nowhere/at/all"], 3, "there is no file"),
     (["add", "x", "--supersedes", "nothing"], 3, "nothing is called"),
-    (["update", "wal.md", "--content", "x"], 2, "is no memory"),
+    (["update", "wal.md", "--content", "x"], 2, "only memories can be changed"),
     (["update", "nobody", "--content", "x"], 3, "nothing is called"),
     (["update", "nobody"], 2, "nothing to change"),
     (["delete", "nobody"], 3, "nothing is called"),
@@ -133,7 +133,7 @@ def test_add_and_update_print_human_and_toon_output(tmp_path: Path, capsys: pyte
     assert main(["add", "Readers never wait for the one writer.", "--tags", "b", "--human"]) == 0
     said = capsys.readouterr().out
     assert said.startswith(f"Known already {stored['id'][:8]}")
-    assert "! tags added to it: b" in said
+    assert "! added tags: b" in said
     assert main(["update", stored["id"], "--type", "decision", "--toon"]) == 0
     shown = capsys.readouterr().out.replace('"', "")  # TOON quotes an id of digits only
     assert shown == f"id: {stored['id'][:8]}\npath: {stored['path']}\ncreated: false\n"

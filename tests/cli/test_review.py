@@ -110,7 +110,7 @@ def test_review_does_not_decide_an_item_that_changed_meanwhile(memories: Path) -
         file.write_text(file.read_text("utf-8").replace("Herons", "Two herons"), "utf-8")
         terminal.type("d")
         shown = terminal.until("q quit")
-        assert "not done: 80-memory/inbox/a.md changed since it was looked at" in shown
+        assert "not done: 80-memory/inbox/a.md changed since it was shown" in shown
         assert "Two herons nest" in shown
         terminal.type("dq")
         assert "1 deleted; 5 left to review" in terminal.until("[ended 0 cooked=True]")

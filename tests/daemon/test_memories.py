@@ -35,7 +35,7 @@ def test_daemon_memory_is_searchable_once_the_write_is_answered(running: World) 
     assert running.found("grass") == {stored["path"]}
     again = running.ask("add", text="The buffalo likes mud.\n\nAnd grass.", title="The buffalo likes mud")
     assert again["duplicate_of"]
-    with pytest.raises(UsageError, match="is no memory"):
+    with pytest.raises(UsageError, match="only memories can be changed"):
         running.ask("delete", ref="a.md")
     running.ask("delete", ref=[stored["id"]])
     assert running.found("buffalo") == set()

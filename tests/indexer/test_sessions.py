@@ -109,7 +109,7 @@ def test_related_links_a_task_and_its_session(real: VaultIndex) -> None:
 
 
 def test_add_refuses_a_source_of_sessions(real: VaultIndex) -> None:
-    with pytest.raises(UsageError, match="no memory is written to source 'opencode'"):
+    with pytest.raises(UsageError, match="source 'opencode' cannot store memories"):
         real.add("A fact.", source="opencode")
 
 

@@ -58,7 +58,7 @@ def test_add_options_override_the_frontmatter(index: VaultIndex, tmp_path: Path)
 def test_add_keeps_the_id_of_the_file_unless_it_is_taken(index: VaultIndex, tmp_path: Path) -> None:
     stored = index.add(f"---\nid: {UID}\n---\nHerons nest in the reeds.\n")
     assert stored.id == UID
-    with pytest.raises(UsageError, match="says something else") as caught:
+    with pytest.raises(UsageError, match="another text") as caught:
         index.add(f"---\nid: {UID}\n---\nHerons eat fish.\n")
     assert "update" in caught.value.hint
     other = index.add("---\nid: 202503011200\n---\nHerons eat fish.\n")
@@ -79,11 +79,11 @@ def test_add_keeps_line_ends(index: VaultIndex, tmp_path: Path) -> None:
     ("inside", "message"),
     [
         ("title: Herons: where", "line 2: frontmatter cannot be read"),
-        ("type: sighting", "in the frontmatter: 'sighting' is no type"),
-        ("expires: 2001-01-01", "in the frontmatter: expires: 2001-01-01 is past"),
+        ("type: sighting", "in the frontmatter: 'sighting' is not a valid type"),
+        ("expires: 2001-01-01", "in the frontmatter: expires: 2001-01-01 is in the past"),
         ("created: some day", "in the frontmatter: created: not a date"),
         ("facts: [{a: b}]", "in the frontmatter: facts must be text"),
-        (f"note: {'AKIA' + 'Z7Q2M4X6P9R3T5VW'}", "line 2 of the text holds what looks like"),
+        (f"note: {'AKIA' + 'Z7Q2M4X6P9R3T5VW'}", "line 2 of the text contains what looks like"),
     ],
 )
 def test_add_refuses_invalid_frontmatter(index: VaultIndex, tmp_path: Path, inside: str, message: str) -> None:

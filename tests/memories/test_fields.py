@@ -44,11 +44,11 @@ def test_fields_accept_dates_in_words() -> None:
 @pytest.mark.parametrize(
     ("given", "message", "hint"),
     [
-        ({"type": "rule"}, "'rule' is no type", ", ".join(TYPES)),
-        ({"confidence": "sure"}, "'sure' is no confidence", ", ".join(CONFIDENCES)),
-        ({"expires": "2026-11-20"}, "expires: 2026-11-20 is past", "to come"),
+        ({"type": "rule"}, "'rule' is not a valid type", ", ".join(TYPES)),
+        ({"confidence": "sure"}, "'sure' is not a valid confidence", ", ".join(CONFIDENCES)),
+        ({"expires": "2026-11-20"}, "expires: 2026-11-20 is in the past", "future"),
         ({"expires": "soonish"}, "expires", ""),
-        ({"colour": "red"}, "no field 'colour'", "title"),
+        ({"colour": "red"}, "unknown field 'colour'", "title"),
         ({"title": ["a"]}, "title must be text", ""),
         ({"tags": {"a": 1}}, "tags must be a list", ""),
         ({"facts": [["a"]]}, "facts must be text", ""),

@@ -105,7 +105,7 @@ def test_forget_chooses_sessions_by_reference_and_filters(home: Home, talks: Pat
                 index.forget(refs, project=project)
         with pytest.raises(NotFoundError):
             index.forget("x1")
-        with pytest.raises(UsageError, match="is no session"):
+        with pytest.raises(UsageError, match="not a session"):
             index.forget("note.md")
         assert index.list(kind="session").total == 5
         index.forget(project="lab")

@@ -33,7 +33,7 @@ def test_add_with_a_path_stores_a_memory_by_name(index: VaultIndex, vault: Path)
     assert "All is well." in index.get("handoffs/2026-01-01").results[0].content
     index.update("handoffs/2026-01-01", content="Still well.", append=True)
     assert (vault / stored.path).read_text("utf-8").endswith("---\nAll is well.\n\nStill well.\n")
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists and has another text"):
         index.add("Something else.", path="handoffs/2026-01-01")
 
 
@@ -41,7 +41,7 @@ def test_add_stores_the_same_memory_once(index: VaultIndex, vault: Path) -> None
     first = index.add("Herons nest\nin the reeds.", tags=["birds"])
     again = index.add("Herons  nest in the reeds.\n", tags=["birds", "lake"], expires="2031-01-01")
     assert (again.id, again.path, again.created, again.duplicate_of) == (first.id, first.path, False, first.id)
-    assert again.warnings == ("tags added to it: lake", "expires is 2031-01-01 now")
+    assert again.warnings == ("added tags: lake", "expires is now 2031-01-01")
     front = head(vault / first.path)
     assert (front["tags"], front["expires"]) == (["birds", "lake"], "2031-01-01")
     assert files(vault) == [first.path]
@@ -172,7 +172,7 @@ def test_capture_stores_other_memories_despite_a_refused_one(index: VaultIndex) 
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"text": "fine", "digest": KEY}, "of digest holds"),
+    ({"text": "fine", "digest": KEY}, "of digest contains"),
     ({"text": "\ud800"}, "UTF-8"),
     ({"text": "a\0b"}, "NUL"),
     ({"text": "fine", "source": "vault,vault"}, "one source"),

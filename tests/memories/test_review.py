@@ -81,7 +81,7 @@ def test_review_lists_memories_by_reason(index: VaultIndex, vault: Path) -> None
     }  # fmt: skip
     assert [item.about for item in found.results] == [
         "in the inbox since 2026-11-20",
-        "waits since 2026-11-20: nothing finds it yet",
+        "waiting since 2026-11-20, hidden from search",
         "likeness 1.00",
         "expired since 2020-01-01",
         "outdated since 2020-01-01",
@@ -274,7 +274,7 @@ def test_decide_edit_replaces_the_whole_file(index: VaultIndex, vault: Path, tmp
     assert b"The lake is open.\r\n" in file.read_bytes()
     assert head(file)["expires"] == "2999-01-01"
     assert index.review(reason="expired").total == 0
-    with pytest.raises(ConflictError, match="changed since it was looked at"):
+    with pytest.raises(ConflictError, match="changed since it was shown"):
         index.decide("edit", uid(5), text=text, seen=seen)
     agree(tmp_path)
 
@@ -310,15 +310,15 @@ def test_decide_keep_hides_an_item_until_it_changes(index: VaultIndex, vault: Pa
 
 
 REFUSED: list[tuple[str, list[int], dict[str, Any], str]] = [
-    ("burn", [1], {}, "nothing can be decided by 'burn'"),
-    ("merge", [1], {}, "two memories or more"),
-    ("supersede", [1, 1], {}, "named twice"),
+    ("burn", [1], {}, "unknown action 'burn'"),
+    ("merge", [1], {}, "two or more memories"),
+    ("supersede", [1, 1], {}, "given twice"),
     ("edit", [1, 3], {"text": "x"}, "one memory"),
     ("edit", [1], {}, "needs the whole text"),
     ("keep", [1], {"text": "x"}, "takes no text"),
-    ("keep", [8], {}, "nothing is said against"),
-    ("accept", [], {}, "which memory"),
-    ("keep", [3, 4], {"seen": "ab"}, "not given for each"),
+    ("keep", [8], {}, "no reason to review"),
+    ("accept", [], {}, "no memory was given"),
+    ("keep", [3, 4], {"seen": "ab"}, "one value for each"),
 ]
 
 
@@ -332,7 +332,7 @@ def test_decide_refuses_invalid_actions(index: VaultIndex, vault: Path) -> None:
 
 def test_decide_merge_refuses_a_superseded_memory(index: VaultIndex, vault: Path) -> None:
     put(index, vault, a=memory(1, "One.", superseded_by=uid(9)), b=memory(2, "Two."))
-    with pytest.raises(UsageError, match="is superseded by"):
+    with pytest.raises(UsageError, match="is itself superseded by"):
         index.decide("merge", [uid(1), uid(2)])
 
 

@@ -11,7 +11,7 @@ EDITORS = {
     'sed -i "s/^id: ./id: f/" "$1"': "not done: ",
     'printf "caf\\351\\n" >> "$1"': "cannot be read",
     ":": "nothing was changed",
-    'echo Mine. >> "$1"; echo Theirs. >> "$MEMORY"': "changed since it was looked at",
+    'echo Mine. >> "$1"; echo Theirs. >> "$MEMORY"': "changed since it was shown",
     'rm "$1"; rm "$0"': "cannot be read",
     "is not there": "cannot be started",
 }

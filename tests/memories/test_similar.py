@@ -44,7 +44,7 @@ def test_add_names_the_nearest_memory_of_the_same_subject(tmp_path: Path, provid
 def test_update_refuses_the_text_of_another_memory(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         one, other = index.add("Boxes are counted."), index.add("Crates are weighed.")
-        with pytest.raises(ConflictError, match=re.escape(f"{one.path} says the same already")) as caught:
+        with pytest.raises(ConflictError, match=re.escape(f"{one.path} already has this text")) as caught:
             index.update(other.id, content="Boxes are counted.")
         assert one.id in caught.value.hint
         assert index.get(other.id).results[0].content.strip() == "Crates are weighed."

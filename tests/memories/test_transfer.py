@@ -290,7 +290,7 @@ def test_export_to_one_markdown_file_loses_nothing(tmp_path: Path) -> None:
         assert index.export_json() == records
     assert memory_files(there) == memory_files(here)
     (tmp_path / "all.md").write_bytes((tmp_path / "all.md").read_bytes()[:-2])
-    with opened(there) as index, pytest.raises(UsageError, match="changed or cut off"):
+    with opened(there) as index, pytest.raises(UsageError, match="edited or cut off"):
         index.import_(tmp_path / "all.md")
 
 
@@ -303,7 +303,7 @@ def test_import_warns_of_broken_frontmatter(index: VaultIndex, tmp_path: Path) -
     assert told["Fine"] == []
     (warning,) = told["Use WAL: readers"]
     assert warning.startswith("b.md:3: frontmatter cannot be read: ")
-    assert warning.endswith("; in quotes any value is plain text")
+    assert warning.endswith("; to keep a value as text, quote it")
 
 
 def test_import_dry_run_reports_the_result_of_the_import(index: VaultIndex, tmp_path: Path) -> None:
@@ -371,8 +371,8 @@ def test_import_refuses_input_without_memories(index: VaultIndex, tmp_path: Path
     (tmp_path / "empty").mkdir()
     write(tmp_path, {"broken.json": "[{"})
     for name, message in {
-        "nowhere.json": r"nowhere\.json", "empty": "no markdown", "broken.json": "no JSON", "pipe": "not a file",
-        "/dev/zero": "not a file", "a\0b": "no name of a file",
+        "nowhere.json": r"nowhere\.json", "empty": "no markdown", "broken.json": "not valid JSON", "pipe": "not a file",
+        "/dev/zero": "not a file", "a\0b": "not a valid file name",
     }.items():  # fmt: skip
         with pytest.raises(VaultIndexError, match=message):
             index.import_(tmp_path / name)

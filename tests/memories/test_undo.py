@@ -139,7 +139,7 @@ def test_undo_moves_a_file_back_but_not_over_another(index: VaultIndex, vault: P
 def test_undo_skips_a_command_that_failed(index: VaultIndex, vault: Path) -> None:
     index.update("coot", content="It does not.")
     before = said(vault)
-    with pytest.raises(Exception, match="is there already"):
+    with pytest.raises(Exception, match="exists and has another text"):
         index.add("Something else.", path="coot")
     assert said(vault) == before
     assert [one.details["work"] for one in index.undo().results] == ["update"]

@@ -144,7 +144,7 @@ def test_plugin_target_is_the_folder_that_opencode_reads(tmp_path: Path) -> None
     assert moved.folder == Path("/etc/me/opencode/plugin")
     assert user_target({"HOME": str(tmp_path), "XDG_CONFIG_HOME": "relative"}).folder == usual.folder
     assert project_target(tmp_path).folder == tmp_path / ".opencode/plugin"
-    with pytest.raises(UsageError, match="no folder"):
+    with pytest.raises(UsageError, match="not a folder"):
         project_target(tmp_path / "none")
 
 

@@ -128,5 +128,5 @@ def test_history_undo_keeps_what_was_written_since(reader: Reader, desk: Desk, f
 
 def test_history_of_a_note_is_refused_for_good(reader: Reader) -> None:
     page = reader.open("#/history/vault/wal.md")
-    expect(page.get_by_role("alert")).to_contain_text("wal.md is no memory")
+    expect(page.get_by_role("alert")).to_contain_text("wal.md is a note, not a memory")
     expect(page.get_by_role("alert").get_by_role("button")).to_have_count(0)
