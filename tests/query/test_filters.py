@@ -68,7 +68,7 @@ def test_filters_of_the_query_are_added_to_those_of_the_options() -> None:
         ("(tag:a OR type:b)", "tag:a at column 2", "part of the query", "joined by OR"),
         ("NOT (bread AND tag:a)", "tag:a at column 16", "part of the query", "whole query"),
         ("after:2026 OR after:2025", "after:2026 at column 1", "part of the query", "whole query"),
-        ("tag:a OR tag:b tag:c OR tag:d", "tag:c at column 16", "second choice of tags", "only one group"),
+        ("tag:a OR tag:b tag:c OR tag:d", "tag:c at column 16", "second group of alternative tags", "only one group"),
     ],
 )
 def test_a_filter_that_cannot_be_read_says_where_and_how_to_write_it(

@@ -1,0 +1,1 @@
+"""Search and reading: the query language, ranking, recall, sessions and explanations."""

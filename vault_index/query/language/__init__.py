@@ -1,0 +1,1 @@
+"""The query language: tokens, grammar, filters and FTS5 expressions."""

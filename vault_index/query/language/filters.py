@@ -1,4 +1,4 @@
-"""How the values of filters are read and written: the same in a query (`tag:x`) and as options (`--tags x`)."""
+"""Parses and formats filter values, in a query (`tag:x`) and as options (`--tags x`)."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -12,9 +12,10 @@ from vault_index.unicode import same_form
 
 
 def add_filter(filters: Filters, key: str, value: str) -> Filters:
-    """`filters` with one condition more; `key` is a key of the query language or the name of a filter, as `any_tag`.
+    """Return `filters` with one more condition.
 
-    Raises UsageError for a value that cannot be read.
+    `key` is a key of the query language or the name of a filter, such as `any_tag`. Raises
+    UsageError for an invalid value.
     """
     declared = _DECLARED[key]
     old, new = getattr(filters, declared.field), _READ[declared.kind](declared, value)
@@ -23,22 +24,25 @@ def add_filter(filters: Filters, key: str, value: str) -> Filters:
 
 
 def parse_time(text: str, *, now: datetime | None = None) -> float:
-    """Seconds since the epoch of an ISO date or time, of `2026`, `2026-11`, or of plain words (`last week`); local time
-    unless it names a zone. Raises UsageError."""
+    """Return the seconds since the epoch of a date or time.
+
+    Accepts ISO dates and times, `2026`, `2026-11`, and plain words (`last week`). The time is local
+    unless it has a time zone. Raises UsageError.
+    """
     try:
         return datetime.fromisoformat(text.strip().upper()).timestamp()
     except (ValueError, OverflowError):
-        from vault_index.dates import read_start  # its patterns take 2 ms, and most dates are ISO
+        from vault_index.dates import read_start  # late: takes 2 ms, and most dates are ISO
 
     with suppress(ValueError, OverflowError):
         if found := read_start(text, now or datetime.now().astimezone()):
             return found.timestamp()
-    hint = "write it like 2026-11-21, 2026-11, 2026-11-21T14:30, 3 days ago or last week"
+    hint = "use a form like 2026-11-21, 2026-11, 2026-11-21T14:30, 3 days ago or last week"
     raise UsageError(f"not a date: {text!r}", hint)
 
 
 def parse_day(text: str) -> float:
-    """The beginning of the day of a date or time, as `parse_time` reads it."""
+    """Return the start of the day of a date or time, as `parse_time` reads it."""
     moment = datetime.fromtimestamp(parse_time(text))
     return moment.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
 
@@ -48,7 +52,7 @@ def _choice(declared: Filter, value: str) -> str:
     meant = {"notes": "note", "memories": "memory", "sessions": "session"}.get(word, word)
     if meant not in declared.choices:
         raise UsageError(
-            f"there is no {declared.name} {value!r}", f"write one of {', '.join(declared.choices)}"
+            f"there is no {declared.name} {value!r}", f"use one of {', '.join(declared.choices)}"
         )
     return meant
 
@@ -58,14 +62,14 @@ def _tag(declared: Filter, value: str) -> str:
 
     tag = normalize_tag(value)
     if not tag:
-        raise UsageError(f"not a tag: {value!r}", "write it like food or food/bread")
+        raise UsageError(f"not a tag: {value!r}", "use a form like food or food/bread")
     return tag
 
 
 def _property(declared: Filter, value: str) -> tuple[str, str | None]:
     key, _, wanted = value.partition(":")
     if not key.strip():
-        raise UsageError(f"not a property: {value!r}", "write it like status, or status:done")
+        raise UsageError(f"not a property: {value!r}", "use a form like status or status:done")
     return key.strip(), wanted.strip() or None
 
 
@@ -87,16 +91,19 @@ _BY_KEY = {key: declared for declared in FILTERS.values() for key in _query_keys
 _DECLARED = {**FILTERS, **_BY_KEY, "anytag": FILTERS["any_tag"]}
 
 QUERY_KEYS = frozenset(_BY_KEY)
-"""The keys before a colon in a query; alternative tags and properties are written otherwise there."""
+"""Filter keys of the query language. Alternative tags and properties have their own syntax."""
 
 ALTERNATIVE_KEYS = frozenset(
     key for key, declared in _DECLARED.items() if declared.kind != "moment"
 )
-"""The keys that OR may join: `type:bugfix OR type:decision`."""
+"""Keys of filters that OR may join: `type:bugfix OR type:decision`."""
 
 
 def single_filters(filters: Filters) -> Iterator[tuple[str, Filters]]:
-    """Each condition by itself, as it is written in a query; alternatives are one condition."""
+    """Yield each condition separately, in query syntax and as filters.
+
+    Alternatives are one condition.
+    """
     for tag in filters.tags:
         yield _written("tag", tag), Filters(tags=(tag,))
     for declared in FILTERS.values():

@@ -1,7 +1,7 @@
-"""Reading a query: what to look for, what a hit must and must not match as FTS5 expressions, and the filters.
+"""Converts a query to terms, FTS5 expressions and filters.
 
-docs/query-language.md describes the language; `tree` reads its grammar. Every word a user typed is quoted in an FTS5
-expression: none of it is syntax.
+docs/query-language.md describes the language; the module `tree` parses its grammar. Every typed
+word is quoted in the FTS5 expressions, so that FTS5 never interprets it as syntax.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,8 +25,9 @@ from vault_index.query.language.tree import (
 )
 from vault_index.terms import is_prefix, query_parts, query_phrase
 
-# Endings that Porter's stemmer takes off: of `security` the index holds `secur`, which `securit*` would not find.
-# With these, prefixes of the fixtures' words miss 1.4 % of what they begin, instead of 4.1 %.
+# Endings that Porter's stemmer removes. The index has `secur` for `security`, which `securit*`
+# would miss. With this list, prefixes of the fixtures' words miss 1.4 % of their matches instead
+# of 4.1 %.
 _ENDINGS = ("able", "ation", "ence", "ing", "ion", "ity", "ive", "ment")
 _LONGEST_ENDING = 5
 _SHORTEST_STEM = 4
@@ -34,40 +35,41 @@ _SHORTEST_STEM = 4
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
+    """A parsed query."""
+
     text: str
-    """The terms as text: what is embedded."""
+    """The terms as text, for the embedder."""
     terms: tuple[Term, ...]
-    """The terms to rank by, in the order of the query, without those that are negated; last the phrases of a sentence,
-    whose words stand there, too."""
+    """Terms for ranking, in query order, without negated ones. The phrases of a sentence come
+    last; their words are also terms."""
     all_of: tuple[str, ...]
-    """FTS5 expressions all of which every hit must match."""
+    """FTS5 expressions that every hit must match."""
     none_of: tuple[str, ...]
-    """FTS5 expressions none of which a hit may match."""
+    """FTS5 expressions that no hit may match."""
     filters: Filters
 
     @property
     def required(self) -> str:
-        """`all_of` as one FTS5 expression; empty without."""
+        """`all_of` as one FTS5 expression; empty if nothing is required."""
         return " AND ".join(self.all_of)
 
     @property
     def excluded(self) -> str:
-        """`none_of` as one FTS5 expression; empty without."""
+        """`none_of` as one FTS5 expression; empty if nothing is excluded."""
         return " OR ".join(self.none_of)
 
 
 def parse_query(text: str, filters: Filters | None = None, *, every: bool = False) -> ParsedQuery:
-    """Read `text`; its filters are added to `filters`. With `every` all words but stopwords are required.
+    """Parse `text` and add its filters to `filters`.
 
-    Raises UsageError for a filter whose value cannot be read, and for filters that do not apply to the whole query;
-    anything else can be read.
+    With `every`, all words except stopwords are required. Raises UsageError for an invalid filter
+    value, and for a filter that applies to only part of the query. Any other text is valid.
     """
-    text = (
-        text.replace("\0", " ").encode("utf-8", "replace").decode()
-    )  # SQLite takes neither NUL nor surrogates
+    # SQLite accepts neither NUL nor surrogates.
+    text = text.replace("\0", " ").encode("utf-8", "replace").decode()
     tokens, phrases = list(tokenize(text)), list[Term]()
     if is_sentence(tokens, text):
-        tokens = [token for token in tokens if token.text != "|"]  # it is quoted from code
+        tokens = [token for token in tokens if token.text != "|"]  # part of quoted code
         if not every and not any(token.is_typed_operator for token in tokens):
             phrases = [
                 Term(token.text, "phrase", token.start)
@@ -90,7 +92,7 @@ def parse_query(text: str, filters: Filters | None = None, *, every: bool = Fals
 
 
 def _lift_filters(node: Node, negated: bool, lifted: list[tuple[FilterTerm, bool]]) -> Node | None:
-    """The tree without its filters, which are put into `lifted`, each with whether it is negated."""
+    """Return the tree without filters; append them to `lifted` with whether they are negated."""
     if isinstance(node, FilterTerm):
         lifted.append((node, negated))
         return None
@@ -100,8 +102,8 @@ def _lift_filters(node: Node, negated: bool, lifted: list[tuple[FilterTerm, bool
     if isinstance(node, Group):
         if node.join == ("AND" if negated else "OR") and (inside := _first_filter(node)):
             raise UsageError(
-                f"{_position(inside)} would hold for a part of the query only",
-                "filters apply to the whole query; only those of one key can be joined by OR",
+                f"{_position(inside)} applies to only part of the query",
+                "filters apply to the whole query; OR can join only filters with the same key",
             )
         return group(node.join, [_lift_filters(child, negated, lifted) for child in node.children])
     return node
@@ -117,14 +119,14 @@ def _first_filter(node: Node) -> Token | None:
 
 
 def _add(filters: Filters, term: FilterTerm, *, negated: bool) -> Filters:
-    """`filters` with those of one term more."""
+    """Return `filters` with the filters of one more term."""
     target = Filters() if negated else filters
     first = term.choices[0]
     key = "anytag" if first.key == "tag" and len(term.choices) > 1 else first.key
     if key == "anytag" and target.any_tags:
         raise UsageError(
-            f"{_position(first)} begins a second choice of tags",
-            "only one group of tags can be joined by OR; tags that must all be there stand without it",
+            f"{_position(first)} begins a second group of alternative tags",
+            "only one group of tags can be joined by OR; write required tags without OR",
         )
     for choice in term.choices:
         try:
@@ -132,34 +134,36 @@ def _add(filters: Filters, term: FilterTerm, *, negated: bool) -> Filters:
         except UsageError as error:
             raise UsageError(
                 f"{error.message} ({_position(choice)})",
-                f"{error.hint}; to look for the words themselves, quote them",
+                f"{error.hint}; to search for the words themselves, quote them",
             ) from error
     return filters._replace(without=(*filters.without, target)) if negated else target
 
 
 def _position(token: Token) -> str:
-    """A filter as typed, and where; columns count from 1."""
+    """Return a filter as typed, with its column (from 1)."""
     return f"{token.written} at column {token.start + 1}"
 
 
 def match_expression(terms: Sequence[Term]) -> str:
-    """The FTS5 expression that matches any of `terms`; stopwords only where there are no other words. Empty without
-    terms."""
+    """Return the FTS5 expression that matches any of `terms`; empty without terms.
+
+    Includes stopwords only if there are no other words.
+    """
     return " OR ".join(dict.fromkeys(map(term_expression, content_terms(terms))))
 
 
 def content_terms(terms: Sequence[Term]) -> Sequence[Term]:
-    """The terms to look for: stopwords only where there are no other words."""
+    """Return the terms without stopwords, or all terms if they are all stopwords."""
     return [term for term in terms if not term.stop] or terms
 
 
 def term_expression(term: Term) -> str:
-    """The FTS5 expression of one term; a word is found by any of its parts."""
+    """Return the FTS5 expression of one term; any part of a word matches it."""
     return _joined("OR", term_phrases(term))
 
 
 def term_phrases(term: Term) -> list[str]:
-    """The FTS5 expressions any of which matches a term."""
+    """Return FTS5 expressions, each of which matches a term."""
     if term.kind == "phrase":
         return [_condition(term)]
     if term.words:
@@ -171,9 +175,9 @@ def term_phrases(term: Term) -> list[str]:
 
 
 def conditions(tree: Node, *, every: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The FTS5 expressions that every hit must match, and those that none may match.
+    """Return the FTS5 expressions that every hit must match, and those that none may match.
 
-    Phrases must match; words only where they are joined by AND or OR, or where `every` one is wanted.
+    Phrases are always required. Words are required only if AND or OR joins them, or with `every`.
     """
     strict = every or _is_boolean(tree)
     parts = [
@@ -186,7 +190,7 @@ def conditions(tree: Node, *, every: bool) -> tuple[tuple[str, ...], tuple[str, 
 
 
 def positive_terms(node: Node, *, negated: bool = False) -> list[Term]:
-    """The terms that are not negated, in their order."""
+    """Return the terms that are not negated, in query order."""
     if isinstance(node, Not):
         return positive_terms(node.child, negated=not negated)
     if isinstance(node, Group):
@@ -198,12 +202,12 @@ def _is_boolean(node: Node) -> bool:
     if isinstance(node, Not):
         return _is_boolean(node.child)
     return isinstance(node, Group) and (
-        node.join != "beside" or any(map(_is_boolean, node.children))
+        node.join != "adjacent" or any(map(_is_boolean, node.children))
     )
 
 
 def _conjuncts(node: Node) -> Sequence[Node]:
-    """The nodes that must all hold, without the stopwords beside others."""
+    """Return the nodes that must all match, without stopwords next to other words."""
     if not isinstance(node, Group) or node.join == "OR":
         return [node]
     if node.join == "AND":
@@ -214,20 +218,20 @@ def _conjuncts(node: Node) -> Sequence[Node]:
 
 
 def _signed(node: Node, *, negated: bool) -> tuple[bool, str]:
-    """An expression, and whether it must match or must not.
+    """Return an expression, and whether hits must match it or must not.
 
-    FTS5 knows NOT only between two expressions, so a set is given by itself or by what it leaves out. By De Morgan
-    that is enough for every tree: `a OR NOT b` is all but what matches `b NOT a`.
+    FTS5 has only a binary NOT, so each set is represented directly or by its complement. By De
+    Morgan's laws this covers every tree: `a OR NOT b` is the complement of `b NOT a`.
     """
     if isinstance(node, Not):
         return _signed(node.child, negated=not negated)
     if not isinstance(node, Group):
         assert isinstance(node, Term)
         return not negated, _condition(node)
-    # Words beside each other all hold: wanted, each of them is there; unwanted, none is.
-    conjunction = node.join == "beside" or (node.join == "AND") != negated
+    # Adjacent words are a conjunction: if wanted, all must match; if unwanted, none may match.
+    conjunction = node.join == "adjacent" or (node.join == "AND") != negated
     wanted, unwanted = _split(
-        _conjuncts(node) if node.join == "beside" else node.children, negated=negated
+        _conjuncts(node) if node.join == "adjacent" else node.children, negated=negated
     )
     first, second = (wanted, unwanted) if conjunction else (unwanted, wanted)
     if not first:
@@ -242,7 +246,7 @@ def _split(nodes: Iterable[Node], *, negated: bool) -> tuple[list[str], list[str
 
 
 def _condition(term: Term) -> str:
-    """A term as a condition: of a Chinese, Japanese or Korean word all characters in a row, not any part of it."""
+    """Return a term as a condition; Chinese, Japanese or Korean words must match as a whole."""
     if term.words:
         return term_expression(term)
     phrase = query_phrase(term.text).strip()
@@ -259,8 +263,10 @@ def _condition(term: Term) -> str:
 
 
 def _prefix_forms(parts: Iterable[str], prefix: str) -> list[str]:
-    """Words that begin with one of `parts`, and those whose stem is shorter than `prefix`, as far as that can be
-    told: where it stops within an ending."""
+    """Return expressions for a prefix: words that begin with `parts`, and shorter stems.
+
+    A stem can be shorter than `prefix` if the prefix ends inside a suffix that the stemmer removes.
+    """
     shorter = [
         prefix[:-size]
         for size in range(1, min(_LONGEST_ENDING, len(prefix) - _SHORTEST_STEM) + 1)

@@ -1,4 +1,4 @@
-"""A query as tokens, each with its place: words, phrases, prefixes, filters, operators and parentheses."""
+"""Splits a query into tokens and parses them into a tree."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,12 +14,12 @@ TokenKind = TermKind | Literal["filter", "AND", "OR", "NOT", "(", ")"]
 
 _OPERATORS: dict[str, TokenKind] = {"AND": "AND", "OR": "OR", "NOT": "NOT"}
 _CURLY_QUOTES = str.maketrans("“”„", '"""')
-# A letter or digit: what makes a word to SQLite, too; punctuation and `_` alone do not.
+# A letter or digit. As in SQLite, punctuation and `_` alone do not make a word.
 _ALPHANUMERIC = re.compile(r"[^\W_]")
 _NO_WORD = re.compile(r"[^\w\s']+")
 _MINUS = re.compile(r'-(?=[\w"(\[]|[^\x00-\x7f])')
 _PHRASE = re.compile(r'"([^"]*)"')
-# `title::x` is an inline field and `file://x` an address: neither is a filter.
+# `title::x` is an inline field and `file://x` a URL; neither is a filter.
 _FILTER = re.compile(r'([A-Za-z_]+):(?!:|//)(?:"([^"]*)"|(?=[^\s"()]))')
 _BRACKETS = re.compile(r"\[((?:[^\[\]\n]|\[\[[^\[\]\n]*\]\]){1,200})\](?=[,;.?!]*(?:[\s)]|$))")
 _PROPERTY = re.compile(
@@ -31,14 +31,15 @@ _REQUESTS = frozenset(
     re.findall(
         r"\w+",
         """
-        add build change check clone compare compress configure connect convert copy count create delete describe
-        disable display download enable execute explain extract find fix generate get give install kill list locate
-        make merge mount move open print read remove rename replace restart run save search send set show sort split
-        start stop store summarize tell test unzip update upload use wait write
+        add build change check clone compare compress configure connect convert copy count create
+        delete describe disable display download enable execute explain extract find fix generate
+        get give install kill list locate make merge mount move open print read remove rename
+        replace restart run save search send set show sort split start stop store summarize tell
+        test unzip update upload use wait write
         """,
     )
 )
-"""Verbs with which a request begins."""
+"""Verbs that begin a request."""
 # `opencode/build` is two words; `I/O`, `src/app/main.py` and `v1/users` are names.
 _PAIR = re.compile(r"[^\W\d_]{3,}/[^\W\d_]{3,}[?!.,;:]*")
 _PREFIX = re.compile(r"[^*]*[^\W_]\*")
@@ -46,27 +47,30 @@ _PREFIX = re.compile(r"[^*]*[^\W_]\*")
 
 @dataclass(frozen=True, slots=True)
 class Token:
+    """A token of a query with its position."""
+
     kind: TokenKind
     text: str
-    """A word, phrase or prefix without its marks, or the value of a filter."""
+    """A word, phrase or prefix without quotes and `*`, or the value of a filter."""
     start: int
-    """Where a word, phrase or prefix begins in the query, or the whole of a filter; from 0."""
+    """Offset in the query, from 0: of the text of a word, phrase or prefix, or of a whole
+    filter."""
     key: str = ""
-    """The key of a filter: one of `QUERY_KEYS`, or `property`."""
+    """Key of a filter: one of `QUERY_KEYS`, or `property`."""
     written: str = ""
-    """A filter as it was typed."""
+    """A filter as typed."""
 
     @property
     def is_typed_operator(self) -> bool:
-        """Whether nobody types it who does not mean it: a filter, or an operator in capitals."""
+        """Whether the token is a deliberate operator: a filter, or an operator in capitals."""
         return self.kind == "filter" or (self.kind in _OPERATORS and self.kind == self.text)
 
 
 def tokenize(query: str) -> Iterator[Token]:
-    """The tokens of `query`; marks without a word (`?!`, `*`, a quote without its partner) are left out.
+    """Yield the tokens of `query`.
 
-    `-x` comes as NOT and x, `|` as OR. Operators are told from words by their capitals alone; whether they have
-    operands is for the grammar to see.
+    Skips marks without a word (`?!`, `*`, an unbalanced quote). `-x` gives NOT and x, `|` gives OR.
+    AND, OR and NOT are operators only in capitals; the grammar checks their operands.
     """
     query = query.translate(_CURLY_QUOTES)
     at = 0
@@ -90,13 +94,16 @@ def tokenize(query: str) -> Iterator[Token]:
 
 
 def only_words(text: str) -> str:
-    """`text` without what the query language reads as more than words."""
+    """Return `text` without query syntax."""
     return " ".join(word for word in _NO_WORD.sub(" ", text).split() if word not in _OPERATORS)
 
 
 def is_sentence(tokens: Sequence[Token], text: str) -> bool:
-    """Whether a query is a question, a request or another sentence, in which quotation marks are around names and a
-    dash is a sign: it has a stopword, a question mark, a verb in front, or more words than people join by operators."""
+    """Return whether a query is a question, a request or another sentence.
+
+    A sentence has a stopword, a final question mark, an initial verb, or more words than people
+    join with operators. In a sentence quotation marks enclose names, and a dash is punctuation.
+    """
     negated = {number + 1 for number, token in enumerate(tokens) if token.kind == "NOT"}
     words = [
         one.text
@@ -112,7 +119,7 @@ def is_sentence(tokens: Sequence[Token], text: str) -> bool:
 
 
 def words_of(tokens: Iterable[Token]) -> list[Token]:
-    """The words of a sentence, also those in quotation marks, without what would be an operator elsewhere."""
+    """Return the words of a sentence without operators; quoted phrases become words."""
     found: list[Token] = []
     for token in tokens:
         if token.kind == "phrase":
@@ -130,7 +137,7 @@ def words_of(tokens: Iterable[Token]) -> list[Token]:
 
 
 def _operand(query: str, start: int) -> tuple[Token | None, int]:
-    """The word, phrase, filter or parenthesis at `start`, if there is one, and where the rest begins."""
+    """Return the word, phrase, filter or parenthesis at `start`, if any, and the end position."""
     if query[start] in "()":
         return Token("(" if query[start] == "(" else ")", query[start], start), start + 1
     if query[start] == "|":
@@ -163,8 +170,11 @@ def _term(kind: TokenKind, text: str, start: int) -> Token | None:
 
 
 def _word_end(query: str, start: int, marks: str = "") -> int:
-    """The end of a word: a space, one of `marks`, or a closing parenthesis that the word did not open (`f(x)` is one
-    word)."""
+    """Return the end of a word.
+
+    A word ends at a space, at one of `marks`, or at an unopened closing parenthesis (`f(x)` is one
+    word).
+    """
     depth = 0
     for at in range(start, len(query)):
         depth += (query[at] == "(") - (query[at] == ")")
@@ -174,52 +184,56 @@ def _word_end(query: str, start: int, marks: str = "") -> int:
 
 
 def _property(inside: str) -> str | None:
-    """The content of brackets as `key:value` or `key`, if it is a property."""
+    """Return the content of brackets as `key:value` or `key`, or None if it is not a property."""
     found = _PROPERTY.fullmatch(inside)
     if found is None:
         return None
     key, value = found[1] or found[2], found[3] or found[4]
     if value:
         return f"{key}:{value}"
-    # `[x]` is a ticked box and `[ERROR]` a line of a log.
+    # `[x]` is a checkbox and `[ERROR]` a log level.
     return None if len(key) == 1 or key.isupper() else key
 
 
-_DEEPEST = 8  # parentheses in each other; the parser of FTS5 has a stack of 100, and each takes up to nine of it
+_DEEPEST = 8
+"""Maximum nesting of parentheses. FTS5 has a parser stack of 100, and each level takes up to
+nine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word, phrase or prefix to look for."""
+    """A word, phrase or prefix to search for."""
 
     text: str
-    """As it was typed, without quotes or `*`."""
+    """As typed, without quotes or `*`."""
     kind: TermKind
     start: int
-    """Its offset in the query, from 0."""
+    """Offset in the query, from 0."""
     stop: bool = False
-    """Whether it is a stopword: it matches, but does not decide."""
+    """Whether the term is a stopword, which is not required to match."""
     words: tuple[str, ...] = ()
-    """Of a prefix that too many texts hold, the words that are looked for instead."""
+    """Words to search for instead of a prefix that too many texts match."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilterTerm:
-    """A filter, or several of one key of which any may hold."""
+    """A filter, or alternative filters with the same key."""
 
     choices: tuple[Token, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
+    """A negated node."""
+
     child: "Node"
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Two or more nodes, joined by an operator or standing beside each other."""
+    """Two or more nodes that an operator joins or that are adjacent."""
 
-    join: Literal["AND", "OR", "beside"]
+    join: Literal["AND", "OR", "adjacent"]
     children: tuple["Node", ...]
 
 
@@ -227,7 +241,10 @@ Node = Term | FilterTerm | Not | Group
 
 
 def read_tree(tokens: Iterable[Token]) -> Node | None:
-    """The tree of a query; None for an empty one. A query of nothing but operators asks for these words."""
+    """Parse tokens into a tree; None for an empty query.
+
+    A query that contains only operators searches for these words.
+    """
     found = list(tokens)
     tree = _Grammar(_balanced(found)).query()
     if tree is None:
@@ -238,11 +255,11 @@ def read_tree(tokens: Iterable[Token]) -> Node | None:
     return tree
 
 
-def group(join: Literal["AND", "OR", "beside"], nodes: Iterable[Node | None]) -> Node | None:
-    """Those of `nodes` that are not None, as one node. Groups of nodes beside each other are flattened."""
+def group(join: Literal["AND", "OR", "adjacent"], nodes: Iterable[Node | None]) -> Node | None:
+    """Join the nodes that are not None into one node; flatten groups of adjacent nodes."""
     children: list[Node] = []
     for node in nodes:
-        if isinstance(node, Group) and node.join == join == "beside":
+        if isinstance(node, Group) and node.join == join == "adjacent":
             children += node.children
         elif node is not None:
             children.append(node)
@@ -250,7 +267,7 @@ def group(join: Literal["AND", "OR", "beside"], nodes: Iterable[Node | None]) ->
 
 
 class _Grammar:
-    """A recursive descent parser: each method reads one rule, and returns None where it finds nothing."""
+    """A recursive descent parser: each method parses one rule, or returns None."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tokens
@@ -260,6 +277,7 @@ class _Grammar:
         )
 
     def query(self) -> Node | None:
+        """Parse a whole query or the content of parentheses."""
         return group("OR", self._joined_by("OR"))
 
     def _joined_by(self, operator: Literal["AND", "OR"]) -> Iterator[Node | None]:
@@ -267,11 +285,11 @@ class _Grammar:
             if operator == "OR":
                 yield group("AND", self._joined_by("AND"))
             else:
-                yield group("beside", self._beside())
+                yield group("adjacent", self._adjacent())
             if not self._take(operator):
                 return
 
-    def _beside(self) -> Iterator[Node | None]:
+    def _adjacent(self) -> Iterator[Node | None]:
         while (token := self._peek()) and token.kind not in ("AND", "OR", ")"):
             negated = False
             while self._take("NOT"):
@@ -302,7 +320,7 @@ class _Grammar:
         return FilterTerm(tuple(choices))
 
     def _same_filter(self, first: Token) -> Token | None:
-        """The filter of the same key after an OR."""
+        """Return the filter with the same key that follows an OR."""
         following = self._tokens[self._at : self._at + 2]
         if first.key not in ALTERNATIVE_KEYS or [token.kind for token in following] != [
             "OR",
@@ -322,12 +340,12 @@ class _Grammar:
 
 
 def _field(token: Token) -> tuple[str, str]:
-    """The field of a filter: its key, and of a property its name."""
+    """Return the key of a filter; for a property also its name."""
     return token.key, same_form(token.text.partition(":")[0]) if token.key == "property" else ""
 
 
 def _balanced(tokens: Sequence[Token]) -> list[Token]:
-    """Without parentheses that have no partner, or stand too deep."""
+    """Return the tokens without parentheses that are unbalanced or nested too deeply."""
     opened: list[int] = []
     pairs: set[int] = set()
     for number, token in enumerate(tokens):

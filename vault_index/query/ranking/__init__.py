@@ -1,0 +1,1 @@
+"""Retrieval and ranking of passages for a query."""
