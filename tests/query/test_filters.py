@@ -65,7 +65,7 @@ def test_filters_of_the_query_are_added_to_those_of_the_options() -> None:
         ("confidence:sure", "confidence:sure at column 1", "no confidence 'sure'", "high, medium, low"),
         ("tag:#", "tag:# at column 1", "not a tag", "food/bread"),
         ("bread OR tag:a", "tag:a at column 10", "part of the query", "whole query"),
-        ("(tag:a OR type:b)", "tag:a at column 2", "part of the query", "joined by OR"),
+        ("(tag:a OR type:b)", "tag:a at column 2", "part of the query", "OR can join"),
         ("NOT (bread AND tag:a)", "tag:a at column 16", "part of the query", "whole query"),
         ("after:2026 OR after:2025", "after:2026 at column 1", "part of the query", "whole query"),
         ("tag:a OR tag:b tag:c OR tag:d", "tag:c at column 16", "second group of alternative tags", "only one group"),

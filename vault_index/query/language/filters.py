@@ -37,7 +37,7 @@ def parse_time(text: str, *, now: datetime | None = None) -> float:
     with suppress(ValueError, OverflowError):
         if found := read_start(text, now or datetime.now().astimezone()):
             return found.timestamp()
-    hint = "use a form like 2026-11-21, 2026-11, 2026-11-21T14:30, 3 days ago or last week"
+    hint = "write it like 2026-11-21, 2026-11, 2026-11-21T14:30, 3 days ago or last week"
     raise UsageError(f"not a date: {text!r}", hint)
 
 
@@ -62,14 +62,14 @@ def _tag(declared: Filter, value: str) -> str:
 
     tag = normalize_tag(value)
     if not tag:
-        raise UsageError(f"not a tag: {value!r}", "use a form like food or food/bread")
+        raise UsageError(f"not a tag: {value!r}", "write it like food or food/bread")
     return tag
 
 
 def _property(declared: Filter, value: str) -> tuple[str, str | None]:
     key, _, wanted = value.partition(":")
     if not key.strip():
-        raise UsageError(f"not a property: {value!r}", "use a form like status or status:done")
+        raise UsageError(f"not a property: {value!r}", "write it like status, or status:done")
     return key.strip(), wanted.strip() or None
 
 
