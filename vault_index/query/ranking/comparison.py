@@ -1,8 +1,8 @@
-"""How two memories relate: near duplicates, a contradiction, or two texts on one subject.
+"""Compares two memories: near duplicates, a contradiction, or two texts on one subject.
 
-`add`, `review` and search ask `compare`. It takes the cosine of two vectors, the share of common
-words, and an alignment of the two texts. It knows no language but for a short table of antonyms.
-benchmarks/README.md has the measurements.
+`add`, `review` and search use `compare`. It uses the cosine of two vectors, the share of common
+words, and an alignment of the two texts. Its only language-specific part is a short table of
+antonyms. benchmarks/README.md has the measurements.
 """
 
 import re
@@ -23,21 +23,24 @@ from vault_index.store.spaces import pair_cosines, serving_space, without_key
 from vault_index.terms import STOPWORDS, index_words, mostly_cjk
 from vault_index.unicode import same_form
 
-# Measured on 58 pairs (benchmarks/README.md): the same fact in other words has a cosine from .69 to .95, all but one
-# of 26 at least .78; another fact on the same topic .16 to .66, but for one pair of 32 that differs in a name (.94).
-# Words are less sure: 19 of the 26 share half of theirs, and so do 2 of the 32.
+# Measured on 58 pairs (benchmarks/README.md). The same fact in other words has a cosine of .69 to
+# .95, all but one of 26 pairs at least .78. Another fact on the same topic has .16 to .66, except
+# for one of 32 pairs that differs in a name (.94). Words are less reliable: 19 of the 26 pairs
+# share half of their words, and so do 2 of the 32.
 NEAR_COSINE = 0.72
 NEAR_WORDS = 0.5
 SUBJECT_COSINE = 0.6
-"""Below this cosine two memories have different subjects, whatever words they share."""
+"""Two memories with a lower cosine have different subjects, regardless of common words."""
 _LONG = 40
-"""Tokens. The vectors of longer memories of one project are near anyway, so their words must agree, too."""
+"""Tokens. Vectors of longer memories of one project are always similar, so their words must
+agree too."""
 _COMPARED = 2_000
-"""Characters of a memory that are compared."""
+"""Characters of a memory to compare."""
 _ALIGNED = 0.5
-"""Least ratio of `SequenceMatcher` at which two texts are one sentence with some words exchanged."""
-_DEEP, _NEAR_THE_BEST = 10, 0.25
-"""Search compares the memories among the first 10 that have at least this share of the best score."""
+"""Minimum ratio of `SequenceMatcher` for two texts to count as one sentence with some words
+replaced."""
+_MOST_MEMORIES, _MIN_SCORE_SHARE = 10, 0.25
+"""Search compares the first 10 memories whose score is at least this share of the best."""
 _ANTONYMS = """
 enabled enable on | disabled disable off
 allowed allow permitted | forbidden forbid prohibited denied
@@ -47,9 +50,12 @@ before | after
 include includes included | exclude excludes excluded
 true | false
 yes | no
-| not no never without cannot don doesn isn aren mustn shouldn won nicht kein keine nie pas jamais nunca
+| not no never without cannot don doesn isn aren mustn shouldn won \
+nicht kein keine nie pas jamais nunca
 """
-"""Words of opposite meaning, a pair in each line. An empty side stands for all texts without a word of the other."""
+"""Words of opposite meaning, one pair of lists per line.
+
+An empty side stands for any text without a word of the other side."""
 _OPPOSITES = tuple(
     tuple(frozenset(side.split()) for side in line.split("|"))
     for line in _ANTONYMS.strip().split("\n")
@@ -64,24 +70,29 @@ class Memory(NamedTuple):
 
     document: StoredDocument
     topics: frozenset[str]
-    """Stems of its words without stopwords; of text without spaces between words, its n-grams."""
+    """Stems of its words without stopwords; n-grams for text without spaces between words."""
     title: tuple[str, ...]
-    """Stems of the words of its title; empty if the title was made of the text."""
+    """Stems of the words of its title; empty if the title was derived from the text."""
     sentence: tuple[str, ...]
     """Stems of the words of its text, in order; empty for text without spaces between words."""
     numbers: frozenset[str]
     sides: Mapping[int, int]
-    """Lines of the antonym table that the text takes a side in, each with the side."""
+    """The side that the text takes, by line of the antonym table."""
 
 
 class Comparison(NamedTuple):
+    """How two memories relate."""
+
     kind: Likeness
     likeness: float
-    """From 0 to 1: the cosine, or the share of common words."""
+    """Similarity from 0 to 1: the cosine, or the share of common words."""
 
 
 def as_memory(document: StoredDocument, text: str, stems: Stems) -> Memory:
-    """Prepare a memory. Its title is of its subject; what it says stands in its text."""
+    """Prepare a memory for `compare`.
+
+    Its title only names the subject; its statement is in the text.
+    """
     given = '"title":' in document.frontmatter_json
     title = same_form(document.title) if given else ""
     text = same_form(text[:_COMPARED])
@@ -112,10 +123,11 @@ def _sides(words: frozenset[str]) -> dict[int, int]:
 def compare(one: Memory, other: Memory, cosine: float | None) -> Comparison | None:
     """Return how two memories relate, or None if they have different subjects.
 
-    Near texts contradict each other if one sentence has one thing exchanged, or if they differ in a number, a negation
-    or an antonym. A sentence with two things exchanged is about another subject: "Staging runs two replicas",
-    "Production runs six replicas". Without a cosine, and for text without spaces between words, whose cosines are all
-    high, the share of common words decides alone.
+    Similar texts contradict each other if one part of a sentence is replaced, or if they differ in
+    a number, a negation or an antonym. A sentence with two replaced parts has another subject:
+    "Staging runs two replicas", "Production runs six replicas". Without a cosine the share of
+    common words decides alone. The same applies to text without spaces between words, where all
+    cosines are high.
     """
     if not (one.sentence and other.sentence):
         cosine = None
@@ -141,7 +153,7 @@ def compare(one: Memory, other: Memory, cosine: float | None) -> Comparison | No
 
 
 def _exchanged(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many stretches of one sentence have other words in the other; 0 for two different sentences."""
+    """Count the parts of one sentence that the other replaces; 0 for two different sentences."""
     match = SequenceMatcher(None, one, other, autojunk=False)
     if match.ratio() < _ALIGNED:
         return 0
@@ -155,25 +167,30 @@ def _exchanged(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def telling_space(reader: IndexReader) -> SpaceRow | None:
-    """The vector space whose cosines the limits above were measured on: that of the model in the package, which reads
-    English."""
+    """Return the serving vector space if the limits above were measured on it.
+
+    That is the space of the bundled English model.
+    """
     space = serving_space(reader)
     return space if space is not None and space.space == ENGLISH and reader.vectors_work() else None
 
 
 def age(document: StoredDocument) -> tuple[float, float, int]:
-    """Sort key: the higher, the newer. The time of the file tells memories of one second apart."""
+    """Return a sort key that is higher for newer memories.
+
+    The file time orders memories that were created in the same second.
+    """
     return document.created, document.updated, document.mtime_ns
 
 
-# --- in the answer of a search -------------------------------------------------------------------------------------
+# --- in search results -------------------------------------------------------------------------
 
 
 def newest_first(reader: IndexReader, hits: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Move each memory before the first hit of an older one that is nearly the same."""
+    """Move each memory before the first hit of an older, nearly identical memory."""
     chunks: dict[int, ChunkRecord] = {}
     for hit in hits:
-        if len(chunks) == _DEEP or hit.score < _NEAR_THE_BEST * hits[0].score:
+        if len(chunks) == _MOST_MEMORIES or hit.score < _MIN_SCORE_SHARE * hits[0].score:
             break
         if hit.chunk.document.kind == "memory":
             chunks.setdefault(hit.chunk.document.id, hit.chunk)
@@ -193,14 +210,14 @@ def newest_first(reader: IndexReader, hits: Sequence[RankedPassage]) -> list[Ran
 
 
 def _newer(reader: IndexReader, chunks: Sequence[ChunkRecord]) -> set[tuple[int, int]]:
-    """Pairs of document ids: a memory, and an older one that is nearly the same."""
+    """Return pairs of document ids: a memory and an older, nearly identical one."""
     ordered = sorted(chunks, key=lambda chunk: age(chunk.document), reverse=True)
     pairs = list(combinations(ordered, 2))
     space = telling_space(reader) if pairs else None
     keys = [(new.chunk_id, old.chunk_id) for new, old in pairs]
     cosines = pair_cosines(reader, space.id, keys) if space else [None] * len(pairs)
 
-    @cache  # few pairs are near enough to be compared
+    @cache  # few pairs are similar enough to be compared
     def memory(chunk: ChunkRecord) -> Memory:
         return as_memory(chunk.document, without_key(chunk.text), reader.stems)
 

@@ -1,9 +1,10 @@
-"""Whether an answer is one: `high`, `low` or `none`.
+"""Rates the confidence in an answer: `high`, `low` or `none`.
 
-A hit has evidence of three kinds: words that its passage says, nearness in meaning, and names of its document. Their
-sum is compared with what a question about something else finds. From some hundred chunks on that does not depend on
-their number: the best of more holds more words, but common ones count less beside the rare. An answer is `high` where
-the first hit also leads the best one of another document: that tells the right one from others on its topic.
+A hit has three kinds of evidence: query words in its passage, similarity of meaning, and names of
+its document. Their sum is compared with the evidence that an unrelated query finds. From some
+hundred chunks on that value does not depend on the number of chunks: the best of more chunks
+contains more words, but common words count less. An answer is `high` if the first hit also leads
+the best hit of another document, which distinguishes the right document from others on its topic.
 benchmarks/README.md has the measurements.
 """
 
@@ -24,39 +25,42 @@ from vault_index.terms import is_piece
 
 Confidence = Literal["high", "low", "none"]
 
-_TOP = 3  # hits that are looked at
+_TOP = 3  # hits that are rated
 _FLOOR = 0.87
-"""Evidence that chance alone seldom gives in `_MANY` chunks or more; in fewer it gives less, with the logarithm."""
+"""Evidence that an unrelated query seldom finds in `_MANY` or more chunks; it is logarithmically
+lower in fewer chunks."""
 _MANY = 400
 _WORDLESS = 0.4
-"""Share of the floor for a hit with next to no word of the question, where that may be for its language: there chance
-finds none either."""
+"""Share of the floor for a hit with almost no query words, if it may be in another language. In
+that case an unrelated query finds no words either."""
 _NEXT_TO_NONE = 0.05
 _HIGH = 0.2
-"""The lead of the first hit times the root of the margin above the floor, from which on it mostly is the right one."""
+"""Threshold for lead times sqrt(margin above the floor): from here on the first hit is mostly
+right."""
 _FAR_BEHIND = 0.5
-"""Of the best score: what is right is seldom below the floor, and next to never so far behind as well."""
+"""Share of the best score. A right hit is seldom below the floor and almost never also this far
+behind."""
 _CHANCE_NAME = 0.05
+# Shares of a text by `known_share`: the English model knows .7 of a page in German or Spanish, and
+# .8 or more of a page in English. The query alone is too short to tell.
 _UNKNOWN, _KNOWN = 0.7, 0.8
-"""Shares of a text as `known_share` counts them: the English model knows .7 of a page in German or Spanish, and from .8
-of one in English. The question alone is too short to tell."""
-_LETTERS = 300  # of a text tell its language
-_SAMPLE = 16  # documents whose cosines tell what unrelated texts have in common
+_LETTERS = 300  # characters of a text that identify its language
+_SAMPLE = 16  # documents to estimate the cosine of unrelated texts
 
 
 def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage]) -> Confidence:
-    """How far `hits`, best first, answer the query."""
+    """Rate how well `hits`, best first, answer the query."""
     if not hits:
         return "none"
     if not query.match and query.vector is None:
-        return "high"  # filters alone: what they let through is what was asked for
+        return "high"  # a query of filters alone: every hit is right
     top = hits[:_TOP]
     if top[0].evidence.called or (
         _says_all(query, top, 1.0) and not any(term.stop for term in query.parsed.terms)
     ):
-        return "high"  # of words that are no sentence there is nothing more to find than a passage with them
+        return "high"  # for keywords, no hit can be better than a passage that contains all of them
     evidence = [*_evidence(reader, query, top)]
-    # In a small vault chance gives less, but one hit that leads the few others is no more certain for that.
+    # The floor is lower in a small vault, but a lead over few other hits is not more certain there.
     margin = evidence[0] - _FLOOR
     if margin > 0.0 and math.sqrt(margin) * _lead(hits) >= _HIGH:
         return "high"
@@ -67,8 +71,11 @@ def confidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage])
 def weak(
     reader: IndexReader, query: Query, hits: Sequence[RankedPassage], best: float
 ) -> list[bool]:
-    """Of each hit, whether a question about something else would find one like it, far behind the `best` score: none
-    where it was not for words, where a condition says what is asked for, or where it holds every word."""
+    """Return for each hit whether an unrelated query would find a similar one.
+
+    A weak hit is far behind the `best` score. No hit is weak if the query has no words or has a
+    required condition, or if the hit contains every word.
+    """
     if query.parsed.required or not query.terms:
         return [False] * len(hits)
     behind = [
@@ -82,8 +89,8 @@ def weak(
 def evidence_of(
     query: Query, hit: RankedPassage, scale: CosineScale = ENGLISH_COSINES, known: float = 1.0
 ) -> float:
-    """What speaks for a hit; `known` is how far the model knows the language of the hit."""
-    # Half of eight words is more than half of two: they meet less by chance. Pieces of a word meet together.
+    """Return the evidence of a hit; `known` is how well the model knows the language of the hit."""
+    # Half of eight words is more evidence than half of two. Pieces of one word occur together.
     words = sum(not is_piece(term.text) for term in query.terms)
     near = max(((hit.evidence.cosine or 0.0) - scale.chance) / (scale.certain - scale.chance), 0.0)
     name = max((hit.evidence.name or 0.0) - _CHANCE_NAME, 0.0)
@@ -91,12 +98,12 @@ def evidence_of(
 
 
 def _floor(reader: IndexReader) -> float:
-    """The evidence that chance alone seldom gives in this index."""
+    """Return the evidence that an unrelated query seldom finds in this index."""
     return _FLOOR * math.log(min(max(count_rows(reader, "chunk"), 1), _MANY), _MANY)
 
 
 def _evidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage]) -> Iterator[float]:
-    """The evidence of each hit, as it compares with the floor."""
+    """Yield the evidence of each hit, comparable with the floor."""
     space = serving_space(reader) if query.vector is not None else None
     scale = _scale(reader, query, space) if space else ENGLISH_COSINES
     for hit in hits:
@@ -107,7 +114,10 @@ def _evidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage]) 
 
 
 def _says_all(query: Query, hits: Sequence[RankedPassage], least: float) -> bool:
-    """Whether a passage itself matches every term with this weight: 1 as it was typed, less where it was corrected."""
+    """Return whether a passage itself matches every term with at least the weight `least`.
+
+    The weight is 1 for a term as typed, less for a corrected one.
+    """
     terms = len(query.terms)
     return terms > 0 and any(
         sum(weight >= least for weight in hit.matched.values()) == terms for hit in hits
@@ -115,7 +125,7 @@ def _says_all(query: Query, hits: Sequence[RankedPassage], least: float) -> bool
 
 
 def _lead(hits: Sequence[RankedPassage]) -> float:
-    """How far the first hit is above the best of another document, as a share of its score."""
+    """Return the share of the first score by which it exceeds that of the next document."""
     first = hits[0]
     other = next(
         (hit.score for hit in hits if hit.chunk.document.id != first.chunk.document.id), 0.0
@@ -124,9 +134,12 @@ def _lead(hits: Sequence[RankedPassage]) -> float:
 
 
 def _scale(reader: IndexReader, query: Query, space: SpaceRow) -> CosineScale:
-    """What cosines say. Those of unrelated texts are near 0 for some models, .7 for others: for one that was not
-    measured they are the lower quartile among the newest documents; of fewer than `_SAMPLE` documents nothing is
-    known."""
+    """Return the scale of the cosines of a model.
+
+    Unrelated texts have cosines near 0 in some models and near .7 in others. For a model without
+    measurements this is estimated as the lower quartile among the newest documents; with fewer than
+    `_SAMPLE` documents it is assumed to be 0.
+    """
     if (measured := COSINES.get(space.space)) or query.vector is None:
         return measured or ENGLISH_COSINES
     sample = cosines(reader, space.id, query.vector, reader.newest_chunks(Filters(), _SAMPLE))

@@ -1,11 +1,12 @@
-"""Echoes: passages of sessions that ask what is asked, or say no more than that nothing is known of it.
+"""Echoes: session passages that repeat the query or only report that nothing was found.
 
-An agent asks the same question again and again, and searches before it answers. Word for word nothing is nearer to a
-question than the turns in which it was asked before, and none of them answers it. So such a turn gives its place to
-what was answered there; where nothing was, it comes after all that says something.
+An agent asks the same question repeatedly and searches before it answers. The turns that asked it
+before are the most similar texts, but they do not answer it. Such a turn is therefore replaced by
+the reply to it. If there is no reply, it is ranked after all other hits.
 
-Only sessions hold turns: the heading of a FAQ is the name of what stands below. Which words a sentence has beyond those
-of the query decides, so a question is known in any language by its question mark; that nothing was found, in English.
+Only sessions have turns; the heading of a FAQ names the text below it. A sentence is classified by
+the words that it has in addition to the query. So a question is recognized in any language by its
+question mark, but a report that nothing was found only in English.
 """
 
 import re
@@ -23,34 +24,36 @@ from vault_index.store.spaces import cosines
 from vault_index.terms import STOPWORDS, index_words
 
 _NEW = 0.3
-"""The share of its words that a question may have beyond those of the query and still ask the same."""
+"""Maximum share of new words in a question that still counts as a repetition of the query."""
 _SAME = 0.5
-"""The share of the query that it must have, unless all of its words are of the query."""
+"""Minimum share of the query in such a question, unless it has no new words."""
 _REST = 0.3
-"""What a user says beside the question counts if it has this share of the query."""
+"""Minimum share of the query in the rest of a user's turn for that rest to count."""
 _LONGEST = 1000
-"""Characters of a passage that is looked at: a longer one says something."""
+"""Maximum length of an echo in characters; a longer passage has content."""
 _OWN = 0.2
-"""How much of a score an answer owes to its own words and meaning; the rest is that of its question."""
+"""Share of a reply's score that depends on its own words and meaning; the rest is inherited from
+the question."""
 _MOST_CHUNKS = 16
-"""Chunks of a turn in which its answer is looked for."""
+"""Maximum number of chunks of a turn in which to search for a reply."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?:;…])[\"'”’»)*_\],]*\s+|(?<=[。！？])|\n")
 _OUTPUT = ("```text", "````text")
-"""How the output of a tool begins, where it is indexed."""
+"""How indexed output of a tool begins."""
 _CALL = re.compile(r"- ([\w.-]+): ")
 _SEARCHES = ("search", "grep", "glob", "fetch", "find", "task")
 _WORD = re.compile(r"\w+")
 _QUESTION_WORDS = frozenset(
     _WORD.findall("""
-who whom whose what whats which when where why how wer wann warum wieso weshalb wie welche welchen welcher welches
-quel quelle quels quelles quand pourquoi combien quien cual cuales cuando donde cuanto
+who whom whose what whats which when where why how wer wann warum wieso weshalb wie welche welchen
+welcher welches quel quelle quels quelles quand pourquoi combien quien cual cuales cuando donde
+cuanto
 """)
 )
 _REQUESTS = frozenset(
     _WORD.findall("""
-am are can could describe did do does explain find give had has have is list look may please recall remind repeat search
-should show tell was were will would
+am are can could describe did do does explain find give had has have is list look may please recall
+remind repeat search should show tell was were will would
 """)
 )
 _GREETINGS = frozenset(
@@ -58,24 +61,27 @@ _GREETINGS = frozenset(
 )
 _NOTHING = frozenset(
     _WORD.findall("""
-afraid answer answers anything apologies apologize ask asked asking asks aware available check checked checking
-context conversation detail details earlier find finding found idea information info know knowing known look looked
-looking lookup match matched matches matching memories memory mention mentioned mentions moment nothing note notes
-previous previously question questions reasoning recall recalled record recorded records relevant remember result
-results search searched searches searching session sessions something sorry store stored sure telling tells trying
-unclear unfortunately unknown unsure user users vault wonder wondered wondering
+afraid answer answers anything apologies apologize ask asked asking asks aware available check
+checked checking context conversation detail details earlier find finding found idea information
+info know knowing known look looked looking lookup match matched matches matching memories memory
+mention mentioned mentions moment nothing note notes previous previously question questions
+reasoning recall recalled record recorded records relevant remember result results search searched
+searches searching session sessions something sorry store stored sure telling tells trying unclear
+unfortunately unknown unsure user users vault wonder wondered wondering
 """)
 )
-"""Words with which nothing is said of what is asked: that it is asked, looked for, not known."""
+"""Words without content: they say that something is asked, searched for or unknown."""
 _LITTLE = STOPWORDS | frozenset(
     _WORD.findall("""
-again also could couldn d didn doesn don first have haven help hello hey hi isn let ll m need okay please quick re
-remind right s say says see t tell thank thanks told use used uses using ve want wasn whether yet
+again also could couldn d didn doesn don first have haven help hello hey hi isn let ll m need okay
+please quick re remind right s say says see t tell thank thanks told use used uses using ve want
+wasn whether yet
 """)
 )
 _UNKNOWN = frozenset(
     _WORD.findall(
-        "afraid cannot couldn didn don haven no none not nothing sorry unclear unfortunately unknown unsure"
+        "afraid cannot couldn didn don haven no none not nothing sorry unclear unfortunately"
+        " unknown unsure"
     )
 )
 _ASKED = frozenset(("ask", "asks", "asked"))
@@ -85,18 +91,20 @@ _ANSWERS = frozenset(
 )
 _LEADS = frozenset(
     _WORD.findall(
-        "a can d going have i just let ll m me need now ok okay quickly right s should sure take to will"
+        "a can d going have i just let ll m me need now ok okay quickly right s should sure take"
+        " to will"
     )
 )
 _LOOKS = frozenset(
     _WORD.findall(
-        "check checking consult dig grep inspect investigate look looking review search searching verify"
+        "check checking consult dig grep inspect investigate look looking review search"
+        " searching verify"
     )
 )
 
 
 class Asked:
-    """A query, compared with what was asked before. A statement by the user is never an echo, however near it is."""
+    """Detects echoes of a query. A statement by the user is never an echo."""
 
     def __init__(self, query: Query, stems: Stems) -> None:
         telling = [term for term in query.terms if term.text not in _LITTLE | _GREETINGS]
@@ -106,7 +114,7 @@ class Asked:
         self._asks = "?" in query.parsed.text or _is_request(self._words)
 
     def echoes(self, chunk: ChunkRecord, passage: Passage) -> bool:
-        """Whether a passage of a session says nothing but what is asked."""
+        """Return whether a passage of a session only repeats the query."""
         text = _text(chunk, passage)
         if chunk.document.kind != "session" or len(text) > _LONGEST:
             return False
@@ -120,7 +128,8 @@ class Asked:
         said = self._sentences(text, by_user)
         rest = [sentence for sentence, kind in said if kind == "says"]
         aside = self._share(" ".join(rest)) < _REST and not any(map(_has_digit, rest))
-        if not by_user:  # `I found nothing. You may ask the team. Which project do you mean?`
+        # Such as `I found nothing. You may ask the team. Which project do you mean?`
+        if not by_user:
             unknown = any(kind == "nothing" and _is_about(_UNKNOWN, one) for one, kind in said)
             return len(rest) < len(said) and (all(map(_is_question, rest)) or (unknown and aside))
         if any(kind == "asks" for _, kind in said):
@@ -130,15 +139,18 @@ class Asked:
         return not rest
 
     def awaits(self, chunk: ChunkRecord, passage: Passage) -> bool:
-        """Whether an echo is the end of what a user asks, so that what follows is the answer: who only mentions a
-        question goes on to something else."""
+        """Return whether the next turn replies to this echo.
+
+        That is so if the question ends the turn; a user who only mentions it goes on to something
+        else.
+        """
         kinds = [
             kind for _, kind in self._sentences(_text(chunk, passage), True) if kind != "nothing"
         ]
         return speaker(chunk) == "User" and kinds[-1:] != ["says"]
 
     def evidence_of(self, chunk: ChunkRecord, evidence: Evidence) -> Evidence:
-        """What speaks for a chunk, but for the title of a session that is made of the question."""
+        """Return the evidence of a chunk, without that of a title that repeats the query."""
         if not self.is_named(chunk):
             return evidence
         bare = evidence._replace(name=None, called=False)
@@ -147,26 +159,26 @@ class Asked:
         )
 
     def is_named(self, chunk: ChunkRecord) -> bool:
-        """Whether the title of a session is made of the question, and so says nothing of what was answered."""
+        """Return whether the title of a session repeats the query, so that it says nothing new."""
         if chunk.document.kind != "session":
             return False
         title = chunk.document.title
         return self.is_asked_by(title) or (self._asks and not self._beyond(title)[1])
 
     def is_asked_by(self, title: str) -> bool:
-        """Whether a title says nothing but what is asked."""
+        """Return whether a title only repeats the query."""
         if title not in self._named:
             self._named[title] = self._kind(title, True) != "says"
         return self._named[title]
 
     def _sentences(self, text: str, by_user: bool) -> list[tuple[str, str]]:
-        """Each sentence with its kind. What stands behind `You ask:` is the user's."""
+        """Return each sentence with its kind; text after `You ask:` counts as the user's."""
         sentences = [one for one in _SENTENCE_END.split(text) if one.strip()]
         quoted = [by_user, *(by_user or _is_about(_ASKED, one) for one in sentences)]
         return [(one, self._kind(one, user)) for one, user in zip(sentences, quoted, strict=False)]
 
     def _kind(self, sentence: str, by_user: bool) -> str:
-        """Whether it `asks` what is asked, says `nothing`, or `says` something."""
+        """Return `asks` (repeats the query), `nothing` (no content) or `says` (has content)."""
         plain = _WORD.findall(fold(sentence))
         words, new = self._beyond(sentence)
         if not words:
@@ -194,7 +206,7 @@ class Asked:
         return self._matcher.share(self._matcher.matches_of(text))
 
     def _beyond(self, text: str) -> tuple[list[str], list[str]]:
-        """The words of a text that say something, and those of them that the query lacks."""
+        """Return the words of a text that have content, and those of them that the query lacks."""
         words = [
             word
             for word in map(fold, index_words(text))
@@ -204,7 +216,7 @@ class Asked:
 
 
 def speaker(chunk: ChunkRecord) -> str:
-    """Who speaks in a chunk of a session: `User` or `Assistant`; else empty."""
+    """Return the speaker of a chunk of a session: `User` or `Assistant`; else empty."""
     return (
         chunk.headings[0].partition(" · ")[0]
         if chunk.document.kind == "session" and chunk.headings
@@ -219,8 +231,11 @@ def answered(
     matcher: TermMatcher,
     hits: Sequence[RankedPassage],
 ) -> tuple[list[RankedPassage], list[RankedPassage]]:
-    """The hits that say something, best first, with an answer in the place of each turn that asks what is asked; and
-    the echoes that nothing answers."""
+    """Replace echoes with the replies to them.
+
+    Returns the hits that are not echoes, with the replies, best first; and the echoes without a
+    reply.
+    """
     waiting = [
         place for place, hit in enumerate(hits) if hit.echo and asked.awaits(hit.chunk, hit.passage)
     ]
@@ -259,15 +274,18 @@ def answered(
 def _reply(
     reader: IndexReader, asked: Asked, matcher: TermMatcher, chunk: ChunkRecord, passage: Passage
 ) -> tuple[ChunkRecord, Passage] | None:
-    """Where the turn after this one answers: behind its last call of a tool, if it says something there, the passage
-    that holds most of the query."""
+    """Return the passage that answers in the next turn, or None.
+
+    It is the passage with the largest share of the query after the last tool call; if none there
+    has content, any passage of the turn.
+    """
     later = [place for place in split_passages(chunk.text) if place.first > passage.last]
     found = [
         place
         for place in later
         if _is_about(_FOUND, _text(chunk, place)) and _tells(asked, chunk, place)
     ]
-    if found:  # by who asked
+    if found:  # the user reports the solution in the same turn
         return chunk, found[0]
     following = chunks_of(reader, chunk.document.id, first=chunk.ordinal + 1, limit=_MOST_CHUNKS)
     turns = [list(turn) for _, turn in groupby(following, key=lambda one: one.headings[:1])]
@@ -306,7 +324,7 @@ def _is_question(sentence: str) -> bool:
 
 
 def _is_request(words: Iterable[str]) -> bool:
-    """Whether a sentence begins as questions and requests do."""
+    """Return whether a sentence begins like a question or a request."""
     first = [*islice(dropwhile(lambda word: word in _GREETINGS, words), 3)]
     return first[:1] != [] and (first[0] in _REQUESTS or not _QUESTION_WORDS.isdisjoint(first))
 
@@ -316,7 +334,7 @@ def _is_about(words: Set[str], sentence: str) -> bool:
 
 
 def _is_search(words: Sequence[str]) -> bool:
-    """`Let me check the logs`; `One moment, I read the file first`."""
+    """Return whether a sentence announces a search, such as `Let me check the logs`."""
     if words[:2] in (["one", "moment"], ["hold", "on"]):
         return True
     rest = [*dropwhile(lambda word: word in _LEADS, words)]

@@ -1,10 +1,10 @@
-"""Passages: the lines inside a chunk that belong together, their coverage of a query, and which of them are shown.
+"""Splits chunks into passages, computes their coverage of a query, and selects what to show.
 
-A chunk is found as a whole, but what answers is a line of it: a list item, a paragraph, a turn of a conversation. What
-stands around it counts too, because an answer seldom repeats its question. So each term of the query counts by its
-rarity: in full where the passage holds it, less where a passage near it does, or the title or a heading above. Of
-several places the best one counts: a word that stands twice is not two words. On the judged conversations this measured
-better than BM25 with neighbours as columns (benchmarks/README.md).
+A chunk is found as a whole, but the answer is a line of it: a list item, a paragraph, a turn of a
+conversation. Its context counts too, because an answer seldom repeats its question. Each query term
+counts by its rarity: fully if the passage contains it, less if a nearby passage, the title or a
+heading above contains it. Only the best occurrence of a term counts. On the judged conversations
+this measured better than BM25 with neighbours as columns (benchmarks/README.md).
 """
 
 import re
@@ -15,34 +15,37 @@ from vault_index.query.ranking.retrieval import QueryTerm, TermsByStem
 from vault_index.terms import folded, index_text_in_place, is_plain, placed_words
 
 _NEAR = ((0, 1.0), (-1, 0.5), (1, 0.5), (-2, 0.25), (2, 0.25))
-"""Distances in passages, each with the weight of a term that stands so far away."""
+"""Distances in passages, with the weight of a term at that distance."""
 _AFTER_QUESTION = 0.9
-"""Weight of the terms of a question in the passage after it: who answers a question does not repeat it."""
+"""Weight of the terms of a question in the passage after it, because a reply does not repeat
+them."""
 _ABOVE = 0.6
-"""Weight of a term in the title or a heading above, and in the target of a link, which names another place."""
+"""Weight of a term in the title or a heading above, and in a link target, which names another
+place."""
 _ALL_ABOVE = 0.95
-"""The weight where the title and the headings above have every term: the passage is what they announce."""
+"""Weight if the title and the headings above contain every term: the passage is their content."""
 _QUESTION = 0.8
-"""Weight of a passage that ends as a question: it is rarely the answer, what follows it is."""
+"""Weight of a passage that ends as a question. The answer is usually in the next passage."""
 
 _LINE_OF_ITS_OWN = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|\||#{1,6}\s)")
 _HEADING = re.compile(r"#{1,6}\s")
-_FOCUS_LINES = 3  # at most
+_FOCUS_LINES = 3
 _LONG_LINE = 240  # characters
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
 _LINK_TARGET = re.compile(r"\[\[[^\[\]\n]{1,200}\]\]|(?<=\])\([^()\s]{1,500}\)")
 _BLOCK_ID = re.compile(r"(?<!\s)\s+\^[\w-]+\s*$")
 SNIPPET_CHARACTERS = 240
 _WHOLE_LINE = 400
-"""Characters up to which a line that answers is shown whole: 95 of 100 lines that were judged have fewer."""
+"""Maximum characters of an answering line that is shown in full; 95 % of the judged lines are
+shorter."""
 
 Stems = Callable[[Collection[str]], Mapping[str, str]]
 Matches = Mapping[int, float]
-"""The numbers of the query terms that a text holds, each with its weight there (1.0 as typed)."""
+"""Numbers of the query terms that a text contains, each with its weight there (1.0 as typed)."""
 
 
 class Passage(NamedTuple):
-    """Some lines of a chunk, counted from 0, with the last one."""
+    """Lines of a chunk: the first and the last one, counted from 0."""
 
     first: int
     last: int
@@ -50,8 +53,12 @@ class Passage(NamedTuple):
 
 
 def split_passages(text: str) -> list[Passage]:
-    """The passages of a text: runs of lines without a blank one between, each list item, table row and heading by
-    itself. Headings are left out where there is other text: what stands under them is the answer."""
+    """Split a text into passages.
+
+    A passage is a run of lines without a blank line; each list item, table row and heading is a
+    passage of its own. Headings are left out if there is other text, because the text below them is
+    the answer.
+    """
     lines = text.split("\n")
     runs: list[list[int]] = []
     headings = 0
@@ -77,7 +84,7 @@ def _is_question(line: str) -> bool:
 
 
 def ranking_coverage(coverage: float, passage: Passage) -> float:
-    """The coverage of a passage as it counts for the ranking."""
+    """Return the coverage as it counts for ranking: less for a question."""
     return coverage * _QUESTION if passage.is_question else coverage
 
 
@@ -92,8 +99,8 @@ class TermMatcher:
         self._terms = TermsByStem(terms)
 
     def match_lines(self, texts: Iterable[str]) -> list[Matches]:
-        """The matches of each line; the lines of all texts in a row."""
-        # One long text: what is done once a text costs more than to look for the words.
+        """Return the matches of each line; the lines of all texts are concatenated."""
+        # The texts are joined, because the cost per text exceeds the cost of the search.
         whole = fold(index_text_in_place("\n".join(texts)))
         lines: list[dict[int, float]] = [{} for _ in range(whole.count("\n") + 1)]
         if self._pattern is None:
@@ -111,10 +118,10 @@ class TermMatcher:
         return list(lines)
 
     def spans(self, text: str) -> tuple[tuple[int, int], ...]:
-        """Where `text` has terms of the query: start and end of each in order, none over another."""
+        """Return the ranges of query terms in `text` (start, end), in order without overlaps."""
         if self._pattern is None or not text:
             return ()
-        # Where words stand as the index holds them, those that may match are found several times faster.
+        # In plain text the pattern finds possible matches several times faster.
         likely = self._pattern.finditer(text.lower())
         places = (
             [(*word.span(), word[0]) for word in likely] if is_plain(text) else placed_words(text)
@@ -126,7 +133,7 @@ class TermMatcher:
             for place, word in zip(places, words, strict=False)
             if matches.get(word)
         }
-        # Of CJK text both characters and 2-grams are looked at; a character that matches alone is what was asked for.
+        # CJK text is matched by characters and by 2-grams; a matching character wins over a 2-gram.
         alone = {start for start, _, word in found if len(word) == 1}
         spans: list[tuple[int, int]] = []
         for start, end, word in sorted(found):
@@ -139,16 +146,18 @@ class TermMatcher:
         return tuple(spans)
 
     def _match_words(self, words: Collection[str]) -> dict[str, list[tuple[int, float]]]:
-        """For each word, folded, the numbers of the terms that match it, with their weights."""
+        """Return the numbers and weights of the terms that match each word; words are folded."""
         stems = self._stems(words)
         return self._terms.matching({word: stems.get(word, word) for word in words})
 
     def coverage(
         self, matches: Sequence[Matches], above: Sequence[Matches], questions: Sequence[bool]
     ) -> list[float]:
-        """For each passage of a document, in order, the share of the query that stands in and near it, by the rarity of
-        its terms: 0..1. `above` has the matches of the title and the headings of each passage, `questions` whether it
-        ends as a question."""
+        """Return for each passage of a document the share of the query in and near it: 0..1.
+
+        Terms count by rarity. `matches` are in document order. `above` has the matches of the title
+        and the headings of each passage; `questions` is whether the passage ends as a question.
+        """
         covered: list[dict[int, float]] = [{} for _ in matches]
         for place, here in enumerate(matches):
             if here:
@@ -166,28 +175,31 @@ class TermMatcher:
         return [self.share(best) if best else 0.0 for best in covered]
 
     def best_window(self, texts: Sequence[str], size: int) -> int:
-        """Where the `size` texts in a row (each a line) begin that cover most of the query; the first of equals."""
+        """Return the start of the `size` consecutive lines that cover most of the query.
+
+        The first of equal windows wins.
+        """
         lines = self.match_lines(texts)
         starts = range(max(len(texts) - size, 0) + 1)
         return max(starts, key=lambda start: self.share(union(lines[start : start + size])))
 
     def matches_of(self, text: str) -> Matches:
-        """The matches of a whole text."""
+        """Return the matches of a whole text."""
         return union(self.match_lines([text]))
 
     def unmatched(self, words: Sequence[str]) -> list[str]:
-        """The words, folded, that match no term."""
+        """Return the words that match no term; words are folded."""
         matches = self._match_words({*words})
         return [word for word in words if not matches[word]]
 
     def share(self, covered: Matches) -> float:
-        """The share of the query that these matches are, by rarity: 0..1."""
+        """Return the share of the query that these matches cover, by rarity: 0..1."""
         weight = sum(self._weights[number] * weight for number, weight in covered.items())
         return weight / self._total if self._total else 0.0
 
 
 def union(lines: Iterable[Matches]) -> dict[int, float]:
-    """The matches of several lines together."""
+    """Merge the matches of several lines."""
     best: dict[int, float] = {}
     for matches in lines:
         if matches:
@@ -202,7 +214,7 @@ def _keep_best(best: dict[int, float], matches: Matches, share: float) -> None:
 
 
 class Focus(NamedTuple):
-    """Lines of a chunk, counted from 0, and the offset in the first one where the answer begins."""
+    """Lines of a chunk, counted from 0, and the offset of the answer in the first line."""
 
     first: int
     last: int
@@ -210,7 +222,7 @@ class Focus(NamedTuple):
 
 
 def focus(text: str, passage: Passage, matcher: TermMatcher) -> Focus:
-    """The lines of `passage`, a part of `text`, that cover most of the query."""
+    """Return the lines of `passage`, a part of `text`, that cover most of the query."""
     lines = text.split("\n")
     first, last = passage.first, passage.last
     if last - first >= _FOCUS_LINES or sum(map(len, lines[first : last + 1])) > SNIPPET_CHARACTERS:
@@ -221,7 +233,7 @@ def focus(text: str, passage: Passage, matcher: TermMatcher) -> Focus:
             for number, line in enumerate(matcher.match_lines(lines[first : last + 1]))
             if line
         ]
-        if matching:  # lines around them are not the answer
+        if matching:  # drop surrounding lines without a match
             first, last = first + matching[0], first + matching[-1]
     return Focus(
         first, last, _column(lines[first], matcher) if len(lines[first]) > _LONG_LINE else 0
@@ -229,7 +241,7 @@ def focus(text: str, passage: Passage, matcher: TermMatcher) -> Focus:
 
 
 def _column(line: str, matcher: TermMatcher) -> int:
-    """Where the sentence begins that covers most of the query."""
+    """Return the start of the sentence that covers most of the query."""
     starts = [0, *(end.end() for end in _SENTENCE_END.finditer(line))]
     sentences = [
         line[start:end] for start, end in zip(starts, [*starts[1:], len(line)], strict=True)
@@ -238,11 +250,14 @@ def _column(line: str, matcher: TermMatcher) -> int:
 
 
 def snippet(text: str, line: int, column: int = 0, others: Collection[int] = ()) -> str:
-    """At most about 240 characters of `text` around line `line` (from 0), as one line; a line that is longer alone, and
-    of one over 400 what stands from `column` on. It ends before any of the `others`, lines that better hits show."""
+    """Return about 240 characters of `text` around line `line` (from 0), as one line.
+
+    A longer line is shown alone; a line of over 400 characters is cut and begins near `column`. The
+    snippet stops before the lines in `others`, which better hits show.
+    """
     lines = text.split("\n")
     if line > 0 and _HEADING.match(lines[0]):
-        lines[0] = ""  # shown beside the snippet
+        lines[0] = ""  # shown next to the snippet
     middle = lines[line].strip() if line < len(lines) else ""
     if len(middle) >= SNIPPET_CHARACTERS:
         return middle if len(middle) <= _WHOLE_LINE else _cut(lines[line].rstrip(), column)
@@ -267,7 +282,7 @@ def snippet(text: str, line: int, column: int = 0, others: Collection[int] = ())
 def _cut(line: str, column: int) -> str:
     start = max(min(column, len(line) - SNIPPET_CHARACTERS), 0)
     if 0 < start < column:
-        start = line.find(" ", start, column) + 1 or start  # not in the middle of a word
+        start = line.find(" ", start, column) + 1 or start  # begin at a word
     rest = line[start:].lstrip()
     if len(rest) > SNIPPET_CHARACTERS:
         rest = f"{rest[:SNIPPET_CHARACTERS].rsplit(' ', 1)[0]}…"
@@ -278,18 +293,22 @@ _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def fold(text: str) -> str:
-    """`text` in lower case and without accents, as the index compares; CJK text stays as it is."""
-    text = text.lower()  # FTS5 unites `ς` and `σ`
+    """Return `text` in lower case without accents, as the index compares; CJK text is unchanged."""
+    text = text.lower()
     return (
         text
         if text.isascii()
+        # FTS5 treats `ς` and `σ` as equal.
         else _BEYOND_ASCII.sub(lambda run: folded(run[0]), text).replace("ς", "σ")
     )
 
 
 def _pattern(terms: Sequence[QueryTerm]) -> "re.Pattern[str] | None":
-    """Words that may match a term: those that begin as one of its stems, but for the end that stemming may change
-    (`happy` and `happi`, `hoping` and `hope`, `stability` and `stabl`)."""
+    """Return a pattern for words that may match a term.
+
+    These begin with a stem of the term, except for final letters that stemming may change (`happy`
+    and `happi`, `hoping` and `hope`, `stability` and `stabl`).
+    """
     starts = {fold(term.text) for term in terms if term.prefix}
     for term in terms:
         stems = (stem[:-1] if len(stem) > 2 and stem[-1] in "ei" else stem for stem in term.stems)

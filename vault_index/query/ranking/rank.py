@@ -1,9 +1,10 @@
-"""From the evidence of a chunk to one score in 0..1 for each of its passages.
+"""Combines the evidence of a chunk into one score in 0..1 for each of its passages.
 
-Score-based, because it measured better than reciprocal rank fusion (benchmarks/README.md). A score is the
-weighted sum of numbers in 0..1: BM25 divided by the best BM25 of the answer, the cosine as it is, the coverage of the
-query in and around the passage. The lower the best coverage, the more the cosine counts: where somebody asks in other
-words than the note's, a few shared words are chance.
+The ranking is score-based, because that measured better than reciprocal rank fusion
+(benchmarks/README.md). A score is a weighted sum of numbers in 0..1: BM25 divided by the best BM25
+of the answer, the cosine, and the coverage of the query in and around the passage. The lower the
+best coverage, the more the cosine counts: if a query uses other words than the note, a few shared
+words are chance.
 """
 
 import math
@@ -28,16 +29,17 @@ from vault_index.store.records import ChunkRecord, StoredDocument
 
 TEXT, VECTOR, NAME, PASSAGE = 0.15, 0.5, 0.3, 0.45
 _VECTOR_GAIN = 2.0
-"""The weight of the cosine grows by this factor times what the best coverage lacks of 1."""
-_BESIDE = NO_PASSAGE | {"tags", "tag"}
-_FEW_SPACES = 2  # longer values of a frontmatter are passages
+"""The weight of the cosine grows by this factor times (1 - best coverage)."""
+_CONTEXT_KEYS = NO_PASSAGE | {"tags", "tag"}
+_FEW_SPACES = 2  # frontmatter values with more spaces are passages
 _SECOND = 0.4
-"""A second passage of a chunk is a hit if it matches a term and its coverage exceeds 40 % of the chunk's best."""
+"""A second passage of a chunk is a hit if it contains a term and its coverage exceeds 40 % of
+the chunk's best."""
 _DAY = 86_400.0
 
 
 class Parts(NamedTuple):
-    """A number for each part of a score: its weight, or what it adds to the score."""
+    """A number for each part of a score: its weight, or its contribution to the score."""
 
     text: float
     vector: float
@@ -47,39 +49,42 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RankedPassage:
-    """A passage, the chunk it stands in, and its score."""
+    """A passage with its chunk and its score."""
 
     chunk: ChunkRecord
     passage: Passage
     evidence: Evidence
     parts: Parts
     coverage: float
-    """The share of the query that stands in and around it, by rarity."""
+    """Share of the query, weighted by rarity, that occurs in and around the passage."""
     matched: Matches
-    """The terms of the query that it holds itself."""
+    """Query terms in the passage itself."""
     score: float
-    """The sum of the parts, multiplied with the boosts."""
+    """The sum of the parts, multiplied by the boosts."""
     boosts: Mapping[str, float] = field(default_factory=dict)
     echo: bool = False
-    """Whether it says nothing but what is asked (`query.ranking.echoes`)."""
+    """Whether the passage only repeats the query (`query.ranking.echoes`)."""
     answers: bool = False
-    """Whether it is the answer to a turn that asks what is asked."""
+    """Whether the passage is the reply to a turn that asks the query."""
     supersedes: str = ""
-    """The id of a superseded memory that was found, in whose place this one stands."""
+    """The id of the superseded memory that matched and that this passage replaces."""
 
 
 class Ranking(NamedTuple):
-    """What was found, in order: an answer is cut from it."""
+    """All hits in order, from which an answer is selected."""
 
     evidence: Mapping[int, Evidence]
     hits: Sequence[RankedPassage]
     coverage: float
-    """The best one among the first chunks: it decides how much the cosine counts."""
+    """Best coverage among the first chunks; it decides how much the cosine counts."""
 
 
 def weights(*, text: bool, vector: float, coverage: float = 1.0) -> Parts:
-    """The weights where these channels were asked; `vector` is how far the cosine is believed, from 0 to 2, `coverage`
-    the best of the answer."""
+    """Return the weight of each part of a score.
+
+    `text` is whether the text channel was searched. `vector` is how far to trust the cosine, from 0
+    to 2. `coverage` is the best coverage of the answer.
+    """
     if not text:
         return Parts(0.0, 1.0, 0.0, 0.0)
     cosine = VECTOR * (1.0 + _VECTOR_GAIN * (1.0 - coverage)) * vector
@@ -87,28 +92,31 @@ def weights(*, text: bool, vector: float, coverage: float = 1.0) -> Parts:
 
 
 class Questions(Protocol):
-    """What is known of turns that ask what is asked."""
+    """Detects passages that only repeat the query; `echoes.Asked` implements it."""
 
-    def echoes(self, chunk: ChunkRecord, passage: Passage) -> bool: ...
+    def echoes(self, chunk: ChunkRecord, passage: Passage) -> bool:
+        """Return whether a passage only repeats the query."""
 
-    def is_named(self, chunk: ChunkRecord) -> bool: ...
+    def is_named(self, chunk: ChunkRecord) -> bool:
+        """Return whether the title of the chunk's session repeats the query."""
 
 
 class Boosts(NamedTuple):
-    """Small corrections of a score by what is known of the document at `now` (seconds since the epoch).
+    """Small corrections of a score by properties of the document at `now`, in epoch seconds.
 
-    Each is a factor near 1.0, and they are few: none of them can hide a passage that answers the query.
+    Each is a factor near 1.0, and there are few, so that they cannot hide a passage that answers
+    the query.
     """
 
     config: RankingConfig
     now: float
     accesses: Mapping[str, int]
-    """How often documents were opened, by uid; empty where that does not count."""
+    """How often documents were opened, by uid; empty if usage does not count."""
     backlinks: Mapping[int, int]
-    """How many notes link to documents, by document id; empty where that does not count."""
+    """How many notes link to documents, by document id; empty if backlinks do not count."""
 
     def of(self, chunk: ChunkRecord) -> dict[str, float]:
-        """The factors that differ from 1.0, by name."""
+        """Return the factors that differ from 1.0, by name."""
         outdated = chunk.document.valid_until is not None and chunk.document.valid_until <= self.now
         found = {
             "recency": self._recency(chunk),
@@ -119,7 +127,7 @@ class Boosts(NamedTuple):
         return {name: factor for name, factor in found.items() if factor != 1.0}
 
     def _recency(self, chunk: ChunkRecord) -> float:
-        """One half of the weight is gone after each half-life."""
+        """Return a factor between 1 (new) and 1 - weight (old) that decays by half-lives."""
         weight = {
             "memory": self.config.recency_memories,
             "session": self.config.recency_sessions,
@@ -131,12 +139,12 @@ class Boosts(NamedTuple):
 
 
 def _by_count(weight: float, count: int) -> float:
-    """From 1 - weight for a count of 0 towards 1."""
+    """Return a factor that rises from 1 - weight, for a count of 0, towards 1."""
     return 1.0 - weight / (1.0 + count) if weight else 1.0
 
 
 class Scorer:
-    """Scores the chunks of one answer: each channel is normalised by the best score it has there."""
+    """Scores the chunks of one answer; BM25 is divided by the best BM25 of the answer."""
 
     def __init__(self, evidence: Mapping[int, Evidence], weights: Parts, power: int) -> None:
         self._power = power
@@ -150,6 +158,7 @@ class Scorer:
         )
 
     def parts(self, evidence: Evidence, coverage: float) -> Parts:
+        """Return the parts of the score of a passage with this coverage."""
         return Parts(
             text=self._scale.text * (max(evidence.bm25 or 0.0, 0.0) / self._text) ** self._power,
             vector=self._scale.vector * max(evidence.cosine or 0.0, 0.0),
@@ -158,7 +167,7 @@ class Scorer:
         )
 
     def of_chunk(self, evidence: Evidence) -> float:
-        """The score of a chunk by the channels alone."""
+        """Return the score of a chunk from the channels alone, without coverage."""
         return (
             self._scale.text * ((evidence.bm25 or 0.0) / self._text) ** self._power
             + self._scale.vector * (evidence.cosine or 0.0)
@@ -167,7 +176,7 @@ class Scorer:
 
 
 def _best(scores: Iterable[float | None]) -> float:
-    """The highest score, by which the others are divided: 1 where all are next to nothing."""
+    """Return the highest score as a divisor; 1 if all scores are almost zero."""
     best = max((score or 0.0 for score in scores), default=0.0)
     return best if best > 1e-9 else 1.0
 
@@ -178,7 +187,10 @@ def order(
     in_order: Callable[[Collection[int]], Mapping[int, int]],
     power: int = 1,
 ) -> list[int]:
-    """Chunk ids, best first, as far as the channels alone can tell; `in_order` gives the positions of equal ones."""
+    """Return the chunk ids ordered by the channels alone, best first.
+
+    `in_order` gives the positions of chunks with equal scores.
+    """
     scorer = Scorer(evidence, weights, power)
     scores = {chunk_id: scorer.of_chunk(one) for chunk_id, one in evidence.items()}
     counts = Counter(scores.values())
@@ -202,11 +214,13 @@ def rank(
     better: Ranking | None = None,
     asked: Questions | None = None,
 ) -> Ranking:
-    """The passages of `chunks`, best first; ties by path and place, so that equal files give equal answers.
+    """Return the passages of `chunks`, best first.
 
-    `power` is that of the shares of words: 2 where texts in other languages answer as well, which share no words, so
-    that a few shared ones in the own language do not put a text before them. `better` is a ranking of better chunks,
-    which these only continue. `asked` knows passages that say nothing but what is asked.
+    Ties are broken by path and position, so that equal files give equal answers. `power` is the
+    exponent of BM25 and coverage. It is 2 if the model finds texts in other languages. These share
+    no words with the query, so a few shared words must not lift a text in the query's language
+    above them. `better` is the ranking of better chunks, to which this one is appended. `asked`
+    detects passages that only repeat the query.
     """
     passages = _matched_passages(chunks, matcher, asked)
     coverage = (
@@ -227,7 +241,7 @@ def rank(
         ranked.append(
             RankedPassage(chunk, passage, of_chunk, parts, covered, matches, score, factors, echo)
         )
-    # The coverage tells the passages of a chunk apart where it is no part of the score.
+    # If coverage is not part of the score, it orders the passages within a chunk.
     ranked.sort(
         key=lambda hit: (-hit.score, -ranking_coverage(hit.coverage, hit.passage), _place(hit))
     )
@@ -235,7 +249,10 @@ def rank(
 
 
 def _called_first(ranked: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
-    """With the best passage first of each document that the query is the name of, as high as the best of all."""
+    """Move the best passage of each document that the query names to the top.
+
+    These passages get the best score of all.
+    """
     first: dict[int, RankedPassage] = {}
     for hit in ranked:
         if hit.evidence.called:
@@ -267,7 +284,7 @@ def _matched_passages(
             (
                 "" if asked and asked.is_named(one) else one.document.title,
                 *one.headings,
-                *_beside(one.document),
+                *_context_values(one.document),
             )
         )
         for one in chunks
@@ -294,9 +311,9 @@ def _matched_passages(
         matches = [_matches(lines, starts[chunk.chunk_id], passage) for chunk, passage in passages]
         questions = [passage.is_question for _, passage in passages]
         echoes = [asked is not None and asked.echoes(chunk, passage) for chunk, passage in passages]
-        said = [{} if echo else here for here, echo in zip(matches, echoes, strict=True)]
+        counted = [{} if echo else here for here, echo in zip(matches, echoes, strict=True)]
         coverage = matcher.coverage(
-            said, [above[chunk.chunk_id] for chunk, _ in passages], questions
+            counted, [above[chunk.chunk_id] for chunk, _ in passages], questions
         )
         for (chunk, passage), here, covered, echo in zip(
             passages, matches, coverage, echoes, strict=True
@@ -306,25 +323,27 @@ def _matched_passages(
     return found
 
 
-def _beside(document: StoredDocument) -> Iterator[str]:
-    """What the frontmatter says that no passage does: tags, and of a note words like `status: done`."""
+def _context_values(document: StoredDocument) -> Iterator[str]:
+    """Yield frontmatter values that are no passages: tags, and short values such as `done`."""
     if document.frontmatter_json != "{}":
         for key, value in document.frontmatter.items():
-            if key in _BESIDE or (document.kind == "note" and key not in NOT_SEARCHED):
+            if key in _CONTEXT_KEYS or (document.kind == "note" and key not in NOT_SEARCHED):
                 yield from (text for text in scalars(value) if text.count(" ") < _FEW_SPACES)
 
 
 def _matches(lines: Sequence[Matches], start: int, passage: Passage) -> Matches:
-    """The matches of a passage of the chunk whose first line is number `start` of `lines`."""
+    """Return the matches of a passage; line `start` of `lines` is the first line of its chunk."""
     if passage.first == passage.last:
         return lines[start + passage.first]
     return union(lines[start + passage.first : start + passage.last + 1])
 
 
 def _passages(chunks: Sequence[ChunkRecord]) -> list[tuple[ChunkRecord, Passage]]:
-    """The passages of chunks of one document, in its order. Chunks overlap: lines that stand in two belong to the first
-    one given. (Where lines of the text are none of the file, as in parts of a long line and cards of a canvas, they are
-    told apart by their chunk.)"""
+    """Return the passages of chunks of one document, in document order.
+
+    Chunks overlap: a line in two chunks belongs to the first chunk given. If the lines of a chunk
+    are not lines of the file (parts of a long line, cards of a canvas), they are counted per chunk.
+    """
     if len(chunks) == 1:
         return [(chunks[0], passage) for passage in split_passages(chunks[0].text)]
     owned: set[tuple[int, int]] = set()
@@ -347,7 +366,10 @@ def _passages(chunks: Sequence[ChunkRecord]) -> list[tuple[ChunkRecord, Passage]
 
 
 def _best_passages(passages: Sequence[_MatchedPassage]) -> list[_MatchedPassage]:
-    """The best passage of each chunk, and those with a term of the query whose coverage is not far below its."""
+    """Return the best passage of each chunk, and passages whose coverage is close to it.
+
+    The latter must contain a term of the query.
+    """
     best: dict[int, _MatchedPassage] = {}
     for one in passages:
         first = best.setdefault(one.chunk.chunk_id, one)

@@ -1,4 +1,4 @@
-"""Retrieval: the terms of a query with their rarity, and the chunks that each channel (text, vector, name) finds."""
+"""Finds candidate chunks for a query in each channel: text, vector and name."""
 
 import math
 import re
@@ -28,59 +28,68 @@ from vault_index.terms import STOPWORDS, index_words, is_plain, is_prefix
 from vault_index.unicode import same_form
 
 _MAX_RARE_TERMS = 6
-"""Terms that find the candidates of a long query: looking for all thirty words of one costs several times as much."""
+"""Maximum number of terms that find candidates for a long query. Searching for all 30 words of a
+query costs several times as much."""
 _COMMON_IDF = 3.2
-"""The inverse document frequency of a word that one text in 25 holds. More common words find no candidates where at
-least `_ENOUGH_RARE` rarer ones do."""
+"""Inverse document frequency of a word in one of 25 texts. More common words find no candidates
+if at least `_ENOUGH_RARE` rarer words do."""
 _ENOUGH_RARE = 2
-_NARROW_DEPTH = 2  # times as many candidates where only the rare terms are looked for
+_NARROW_DEPTH = 2  # factor for the number of candidates if only rare terms are searched
 _MAX_NAMED_DOCUMENTS = 50
-_PASSED_OVER = 3
-"""So many hidden chunks are passed over for each that is wanted, before more are asked for."""
+_MAX_SKIPPED = 3
+"""Fetch up to 3 extra chunks per wanted chunk before asking the database again, because hidden
+chunks are skipped."""
 _MOST_NAMES = 8192
-"""Names whose words are kept: about 2 MB."""
+"""Size of the cache of names split into words: about 2 MB."""
 _WORD = re.compile(r"[^\W_]+")
 _NAME_BY_TEXT = 0.3
-"""Names are measured by the best of them, or by 0.3 of the best text: one common word in a title is no best name."""
+"""Name scores are divided by the best name score, or by 0.3 of the best text score if that is
+higher. So one common word in a title does not make a best name."""
 MOST_TEXTS = 20_000
-"""So many texts are scored whatever they hold, those with the rarest words: each takes half a microsecond."""
+"""Texts that are scored without further conditions, those with the rarest words. Each takes 0.5
+µs."""
 MOST_READ = 2_000_000
-"""So many places of words are read, at most: each takes a tenth of that, and the commonest words tell the least."""
+"""Maximum number of word positions to read; the commonest words are dropped. Each takes 0.05 µs."""
 MOST_SCORED_BY = 200_000
-"""The same for the words by which what other words and vectors found is scored."""
+"""The same limit for the words that score the candidates of other words and of vectors."""
 _MOST_GROUPS = 3
 _FEW_WORDS = 6
-"""Of so many words the rarest are groups by themselves; of more each has a share of the rare ones."""
+"""Up to this number of words, the rarest words are groups of their own. Above it, each group
+gets a share of the rare words."""
 _WHOLE, _TOGETHER = 1.6, 5
-"""A text scores at most so many times the inverse frequencies of its words, of so many as are found together."""
+"""The maximum score of a text is 1.6 times the sum of the inverse frequencies of its 5 rarest
+words."""
 _COUNTED = 2_000
 _SAMPLE = 8
-"""Phrases of words that more texts hold are counted among an eighth of the texts, the newest."""
+"""Phrases whose words are in more than `_COUNTED` texts are counted in the newest eighth of the
+texts."""
 _MOST_COMPLETIONS = 8
-"""Words that are looked for instead of a prefix that too many texts hold."""
+"""Words to search for instead of a prefix that too many texts match."""
 _FEW = 3
-"""So many documents at most stand first for being called as the query is: of more it tells nothing."""
+"""Up to this number of documents rank first if their name equals the query. If more have the
+name, it does not identify a document."""
 
 
 class QueryTerm(NamedTuple):
     """One word of a query."""
 
     text: str
-    """As it was typed."""
+    """As typed."""
     stems: Mapping[str, float]
-    """The stems (of CJK text: the 2-grams) that match it, with their weights: 1.0 as typed, less where corrected."""
+    """Stems (2-grams for CJK text) that match it, with their weights: 1.0 as typed, less if
+    corrected."""
     prefix: bool
-    """Whether any word matches that begins with `text`."""
+    """Whether it matches any word that begins with `text`."""
     weight: float
     """Its rarity: the inverse document frequency of BM25."""
     known: bool
-    """Whether any indexed text holds it."""
+    """Whether any indexed text contains it."""
     texts: Mapping[str, int] = {}
-    """How many texts hold it, as it was typed and as it was corrected."""
+    """Number of texts that contain it, as typed and as corrected."""
 
 
 class TermsByStem:
-    """The terms of a query by what matches them."""
+    """Looks up the terms of a query by stem."""
 
     def __init__(self, terms: Sequence[QueryTerm]) -> None:
         self._prefixes = [(number, term.text) for number, term in enumerate(terms) if term.prefix]
@@ -90,7 +99,10 @@ class TermsByStem:
                 self._by_stem.setdefault(stem, []).append((number, weight))
 
     def matching(self, words: Mapping[str, str]) -> dict[str, list[tuple[int, float]]]:
-        """For each word, given with its stem, the numbers of the terms that it matches, with their weights."""
+        """Return for each word the numbers and weights of the terms that it matches.
+
+        `words` maps each word to its stem.
+        """
         return {
             word: [
                 *self._by_stem.get(stem, ()),
@@ -102,51 +114,53 @@ class TermsByStem:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query as it was understood: parsed, corrected, embedded."""
+    """A parsed, corrected and embedded query."""
 
     parsed: ParsedQuery
     terms: tuple[QueryTerm, ...]
     spelling: Spelling
     match: str
-    """The FTS5 expression of the text channel; empty where it is not asked."""
+    """FTS5 expression of the text channel; empty if that channel is not searched."""
     narrow_match: str
     """The rare terms of a long `match`, which find its candidates; empty for a short one."""
     bounded: Bounded | None
-    """What finds the candidates where too many texts match to score them all: `bounded_expressions`."""
+    """Expressions that find candidates if too many texts match to score them all; see
+    `bounded_expressions`."""
     scoring: str
-    """What scores the candidates of a `narrow_match` where not all of `match` can: `scoring_expression`."""
+    """Expression that scores the candidates of `narrow_match` if `match` is too expensive; see
+    `scoring_expression`."""
     now: float
-    """The moment of the answer, in seconds since the epoch."""
+    """Time of the answer, in seconds since the epoch."""
     vector: Vector | None = None
-    """None where the vector channel is not asked."""
+    """None if the vector channel is not searched."""
     space_id: int | None = None
     known: float = 0.0
-    """How far its model knows the language of the query, as it says itself: so far its cosines are believed."""
+    """How well the embedding model knows the language of the query, from 0 to 1. Cosines count
+    accordingly."""
     crossing: bool = False
-    """Whether its model brings a question to texts in other languages."""
+    """Whether the embedding model matches texts across languages."""
     degraded: tuple[str, ...] = ()
 
     @property
     def asks_in_words(self) -> bool:
-        """Whether it asks for what a text says; who names a phrase asks for where it stands."""
+        """Whether the query asks for content. A required phrase asks for a place."""
         phrases = [term for term in self.parsed.terms if term.kind == "phrase"]
         return bool(self.terms) and not (phrases and self.parsed.required)
 
     @property
     def corrected(self) -> str:
-        """What is asked for, as text, with its corrections."""
+        """The query text with its corrections."""
         return self.spelling.corrected(self.parsed.text)
 
 
-class Evidence(
-    NamedTuple
-):  # made by the hundred for each answer: a dataclass takes three times as long
-    """The scores of one chunk by channel; None where the channel was not asked or did not find it."""
+# A named tuple, because each answer creates hundreds and a dataclass takes three times as long.
+class Evidence(NamedTuple):
+    """The scores of one chunk by channel; None if the channel did not search or find it."""
 
     bm25: float | None = None
     cosine: float | None = None
     name: float | None = None
-    """How far the best name of its document says the query, from 0 to 1."""
+    """Similarity of the query and the best name of its document, from 0 to 1."""
     called: bool = False
     """Whether the query is a name of its document, and of few others."""
 
@@ -154,8 +168,10 @@ class Evidence(
 def read_query_terms(
     reader: IndexReader, terms: Sequence[Term], corrections: Mapping[str, Mapping[str, float]]
 ) -> tuple[QueryTerm, ...]:
-    """The words of `terms` without stopwords, each once. `corrections` has for a word as typed the words it may have
-    meant, with their weights."""
+    """Return the distinct words of `terms` without stopwords.
+
+    `corrections` maps a typed word to the possible corrections with their weights.
+    """
     content = [term for term in terms if not term.stop] or terms
     words = dict.fromkeys(
         (word, term.kind == "prefix") for term in content for word in index_words(term.text)
@@ -164,12 +180,12 @@ def read_query_terms(
     all_forms = {form for weights in forms.values() for form in weights}
     stems = reader.stems(all_forms)
     frequencies = reader.vocabulary().frequencies(all_forms)
-    # The full-text index is asked about forms that the vocabulary does not count.
+    # The full-text index counts forms that the vocabulary lacks.
     for form in all_forms - frequencies.keys():
         frequencies[form] = reader.count_matches(term_expression(Term(form, "word", 0)))
     chunks = count_rows(reader, "chunk")
     texts_of = {word: {form: frequencies.get(form, 0) for form in forms[word]} for word, _ in words}
-    # A word that no text holds says nothing about the texts: it weighs at most as much as the rarest known word.
+    # An unknown word does not distinguish texts. It weighs at most as much as the rarest known one.
     rarest = min((most for texts in texts_of.values() if (most := max(texts.values()))), default=0)
     found = []
     for word, prefix in words:
@@ -183,7 +199,7 @@ def read_query_terms(
 
 
 def _single_words(corrections: Mapping[str, float]) -> dict[str, float]:
-    """The words of each correction: two that were written as one have half of its weight each."""
+    """Return the words of each correction; each word of a split pair gets half of the weight."""
     return {
         word: weight / len(words)
         for text, weight in corrections.items()
@@ -197,7 +213,10 @@ def _idf(documents: int, total: int) -> float:
 
 
 def rare_terms(terms: Sequence[Term], query_terms: Iterable[QueryTerm]) -> tuple[Term, ...]:
-    """The terms that find the candidates of a long or common query, in their order; empty where all terms do."""
+    """Return the terms that find candidates for a long or common query, in order.
+
+    Empty if all terms do.
+    """
     content = [term for term in terms if not term.stop]
     weights = {term.text: term.weight for term in query_terms if term.known}
     idf = {
@@ -213,8 +232,10 @@ def rare_terms(terms: Sequence[Term], query_terms: Iterable[QueryTerm]) -> tuple
 
 
 def with_completions(reader: IndexReader, terms: Iterable[Term]) -> tuple[Term, ...]:
-    """`terms`, of which each prefix that too many texts hold to score them all has the commonest words that begin so:
-    whoever types goes on to one of them. (SQLite stems a prefix, too: `ins*` finds whatever begins with `in`.)"""
+    """Replace each prefix that too many texts match by its most frequent completions.
+
+    SQLite also stems a prefix, so that `ins*` matches every word that begins with `in`.
+    """
     return tuple(
         replace(term, words=_completions(reader, term)) if term.kind == "prefix" else term
         for term in terms
@@ -235,7 +256,7 @@ def _completions(reader: IndexReader, term: Term) -> tuple[str, ...]:
 def terms_meant(
     terms: Sequence[Term], corrections: Mapping[str, Mapping[str, float]]
 ) -> list[Term]:
-    """`terms` as typed and as corrected; stopwords only where there are no other words."""
+    """Return `terms` as typed and as corrected; stopwords only if there are no other words."""
     forms = (form for meant in corrections.values() for form in meant)
     return [
         *content_terms(terms),
@@ -246,13 +267,14 @@ def terms_meant(
 def rarity(
     reader: IndexReader, meant: Iterable[Term], terms: Iterable[QueryTerm]
 ) -> dict[str, int]:
-    """The FTS5 phrases any of which matches a term of `meant`, with about how many texts do, the rarest first; without
-    those that none does. `terms` has the frequencies of the words."""
+    """Return the FTS5 phrases of `meant` with the estimated number of matching texts, rarest first.
+
+    Phrases without a match are omitted. `terms` has the frequencies of the words.
+    """
     texts = {form: number for term in terms for form, number in term.texts.items()}
     phrases = [phrase for term in meant for phrase in term_phrases(term)]
-    if (
-        shorter := {*_WORD.findall(" ".join(phrases).lower())} - texts.keys()
-    ):  # than a prefix that was typed
+    # A typed prefix also gives shorter stems, which `texts` lacks.
+    if shorter := {*_WORD.findall(" ".join(phrases).lower())} - texts.keys():
         texts |= reader.vocabulary().frequencies(shorter)
     held = {
         phrase: number for phrase in phrases if (number := _texts_holding(reader, phrase, texts))
@@ -261,13 +283,16 @@ def rarity(
 
 
 def bounded_expressions(held: Mapping[str, int], total: int) -> Bounded | None:
-    """FTS5 expressions that together find the best of the texts that match any of the phrases, where too many do to
-    score them all, as far as words tell which those are; else None. Each with about the most that a text scores which
-    no earlier one finds. `held` is what `rarity` found, `total` the number of texts.
+    """Return FTS5 expressions that find the best matches without scoring all of them.
 
-    The rarest words find by themselves, and with any of the others: a text gets its whole score by one of the
-    expressions, and at most that by the others. A text with one common word of several is seldom among the best: of
-    groups that the common ones are dealt into, it must have a word of each.
+    Returns None if few enough texts match to score them all. Each expression comes with an estimate
+    of the maximum score of a text that no earlier one finds. `held` is the result of `rarity`,
+    `total` the number of texts.
+
+    The rarest words are searched alone and in combination with any of the others. A text gets its
+    full score from one of the expressions and at most that from the others. A text with only one
+    common word is seldom among the best. The common words are therefore split into groups, and a
+    text must contain a word of each group.
     """
     words, read = list(held), list(accumulate(held.values()))
     if not read or read[-1] <= MOST_TEXTS:
@@ -288,15 +313,20 @@ def bounded_expressions(held: Mapping[str, int], total: int) -> Bounded | None:
 
 
 def scoring_expression(held: Mapping[str, int]) -> str:
-    """The FTS5 expression that scores what a few words found where not all words can: without the commonest of them;
-    empty where all can."""
+    """Return the FTS5 expression that scores candidates if `match` is too expensive.
+
+    It omits the most common words. Empty if all words are cheap enough.
+    """
     rarest = max(bisect_right(list(accumulate(held.values())), MOST_SCORED_BY), 1)
     return _in_each([list(held)[:rarest]]) if rarest < len(held) else ""
 
 
 def _groups(words: Sequence[str], held: Mapping[str, int], total: int) -> Sequence[Sequence[str]]:
-    """The first way to group words that leaves not too many texts, if words came independently; or else that which
-    leaves the fewest. Of a few words the rarest are groups by themselves."""
+    """Return the first grouping that matches few enough texts, or else the one with the fewest.
+
+    The estimate assumes that words occur independently. If there are few words, the rarest are also
+    tried as groups of their own.
+    """
     counts = range(2, min(len(words), _MOST_GROUPS) + 1)
     dealt = [[words[start::count] for start in range(count)] for count in counts]
     apart = [[*([word] for word in words[: count - 1]), words[count - 1 :]] for count in counts]
@@ -315,17 +345,16 @@ def _in_each(groups: Iterable[Sequence[str]]) -> str:
 
 
 def _texts_holding(reader: IndexReader, phrase: str, texts: Mapping[str, int]) -> int:
-    """About how many texts match an FTS5 phrase: not more than hold its rarest word."""
-    if phrase.startswith("("):  # any of some words
+    """Estimate how many texts match an FTS5 phrase; at most as many as contain its rarest word."""
+    if phrase.startswith("("):  # alternative words
         return sum(texts.get(word, 0) for word in _WORD.findall(phrase.replace(" OR ", " ")))
     *words, last = _WORD.findall(phrase.lower()) or [""]
     count = (
         reader.vocabulary().count_beginning(last) if phrase.endswith("*") else texts.get(last, 0)
     )
     most = min(count, *(texts.get(word, 0) for word in words)) if words else count
-    if (
-        not words or most <= _COUNTED or count > MOST_SCORED_BY
-    ):  # the places of a short beginning take long to read
+    # The positions of a short prefix take long to read.
+    if not words or most <= _COUNTED or count > MOST_SCORED_BY:
         return most
     return min(most, reader.count_matches(phrase, _SAMPLE) * _SAMPLE + 1)
 
@@ -333,8 +362,11 @@ def _texts_holding(reader: IndexReader, phrase: str, texts: Mapping[str, int]) -
 def retrieve(
     reader: IndexReader, query: Query, depth: int, hidden: Collection[int]
 ) -> dict[int, Evidence]:
-    """The evidence of each chunk that a channel finds, by chunk id; each channel finds about `depth` chunks, and none
-    in `hidden`. A query of filters alone finds the newest documents."""
+    """Return the evidence of each chunk that a channel finds, by chunk id.
+
+    Each channel finds about `depth` chunks, without those in `hidden`. A query of filters alone
+    finds the newest documents.
+    """
     parsed, filters = query.parsed, query.parsed.filters
     if not query.match and query.vector is None:
         return _newest(reader, parsed, depth, hidden)
@@ -345,12 +377,12 @@ def retrieve(
         by_text = partial(
             reader.text_candidates, match, filters=filters, **conditions, bounded=query.bounded
         )
-        bm25 = _shown(by_text, depth * _NARROW_DEPTH if query.narrow_match else depth, hidden)
+        bm25 = _visible(by_text, depth * _NARROW_DEPTH if query.narrow_match else depth, hidden)
     if query.vector is not None and query.space_id is not None:
         near = partial(
             reader.vector_candidates, query.space_id, query.vector, filters=filters, **conditions
         )
-        cosine = _shown(near, depth, hidden)
+        cosine = _visible(near, depth, hidden)
         others = [chunk_id for chunk_id in bm25 if chunk_id not in cosine]
         cosine |= cosines(reader, query.space_id, query.vector, others)
     if query.narrow_match:
@@ -365,25 +397,30 @@ def retrieve(
     }
 
 
-def _shown(
+def _visible(
     find: Callable[[int], Candidates], depth: int, hidden: Collection[int]
 ) -> dict[int, float]:
-    """The best `depth` that `find` finds, given how many, and those as good as the last of them; without what is
-    `hidden`, which may be much more than is asked for."""
-    asked = depth + min(len(hidden), _PASSED_OVER * depth)
-    found = find(asked)
+    """Return the best `depth` visible results of `find`, and those tied with the last of them.
+
+    `find` takes a limit. The number of hidden chunks may be much larger than `depth`.
+    """
+    limit = depth + min(len(hidden), _MAX_SKIPPED * depth)
+    found = find(limit)
     while (
-        len(shown := [one for one in found if one[0] not in hidden]) < depth and len(found) == asked
+        len(shown := [one for one in found if one[0] not in hidden]) < depth and len(found) == limit
     ):
-        asked *= 1 + _PASSED_OVER
-        found = find(asked)
+        limit *= 1 + _MAX_SKIPPED
+        found = find(limit)
     return {chunk_id: score for chunk_id, score in shown if score >= shown[:depth][-1][1]}
 
 
 def _newest(
     reader: IndexReader, parsed: ParsedQuery, depth: int, hidden: Collection[int]
 ) -> dict[int, Evidence]:
-    """The first chunks of the newest documents, with falling scores; nothing for a query that asks for nothing."""
+    """Return the first chunks of the newest documents with decreasing scores.
+
+    Empty if the query has neither filters nor exclusions.
+    """
     if not parsed.excluded and parsed.filters == Filters():
         return {}
     found = reader.newest_chunks(parsed.filters, depth + len(hidden), excluded=parsed.excluded)
@@ -396,67 +433,72 @@ def _newest(
 def _name_scores(
     reader: IndexReader, query: Query, found: Collection[int], best_text: float
 ) -> dict[int, tuple[float, bool]]:
-    """`name` and `called` of `Evidence`, by chunk id, as far as a document's name matches; a document of which no chunk
-    is in `found` comes with its first chunk."""
+    """Return `name` and `called` of `Evidence` by chunk id, for documents with a matching name.
+
+    A document without a chunk in `found` is represented by its first chunk.
+    """
     bm25 = dict(reader.name_candidates(query.match, _MAX_NAMED_DOCUMENTS, query.parsed.filters))
     if not bm25:
         return {}
     best = max(*bm25.values(), _NAME_BY_TEXT * best_text, 1e-9)
     names = names_of(reader, bm25)
-    said = _names_said(reader, query.terms, {name for those in names.values() for name in those})
-    asked = {" ".join(same_form(text).split()) for text in (query.parsed.text, query.corrected)}
-    in_full = {
-        id_ for id_, those in names.items() if any(_read_name(name)[0] in asked for name in those)
-    }
+    similarity = _name_similarity(
+        reader, query.terms, {name for own in names.values() for name in own}
+    )
+    typed = {" ".join(same_form(text).split()) for text in (query.parsed.text, query.corrected)}
+    in_full = {id_ for id_, own in names.items() if any(_read_name(one)[0] in typed for one in own)}
     scores = {
-        # BM25 prefers short names. Of a name in full nothing is missing, however many others its document has.
+        # BM25 prefers short names, so a document whose full name is the query gets the best score.
         id_: (1.0, len(in_full) <= _FEW)
         if id_ in in_full
         else (
             max(score, 0.0)
             / best
-            * max((said.get(name, 0.0) for name in names.get(id_, ())), default=0.0),
+            * max((similarity.get(name, 0.0) for name in names.get(id_, ())), default=0.0),
             False,
         )
         for id_, score in bm25.items()
     }
-    if unsaid := [id_ for id_, (name, _) in scores.items() if not name]:
-        for id_ in {*unsaid} - reader.own_names(query.match, unsaid):
+    if unmatched := [id_ for id_, (name, _) in scores.items() if not name]:
+        for id_ in {*unmatched} - reader.own_names(query.match, unmatched):
             del scores[id_]
     documents = documents_of(reader, sorted(found))
     by_chunk = {
         chunk_id: scores[document] for chunk_id, document in documents.items() if document in scores
     }
-    # The first chunk need not meet the conditions on words: such documents are left out.
+    # The first chunk may not meet required or excluded words, so such documents are omitted.
     if not query.parsed.required and not query.parsed.excluded:
         firsts = first_chunks(reader, sorted(scores.keys() - set(documents.values())))
         by_chunk |= {chunk_id: scores[document] for document, chunk_id in firsts.items()}
     return by_chunk
 
 
-def _names_said(
+def _name_similarity(
     reader: IndexReader, terms: Sequence[QueryTerm], names: Iterable[str]
 ) -> dict[str, float]:
-    """How far each name says the query, of those that have a word of it: the geometric mean of the share of the query
-    that the name says, by rarity, and the share of its own words that the query holds (Fowlkes and Mallows). Two words
-    that a long title shares with a long question are little of both."""
+    """Return the similarity of the query and each name that has a word of it.
+
+    It is the Fowlkes-Mallows index: the geometric mean of the share of the query in the name,
+    weighted by rarity, and the share of the name's words in the query. So two words that a long
+    title shares with a long query count little.
+    """
     words = {name: _read_name(name)[1] for name in names}
     every = {*chain.from_iterable(words.values())}
     matches = TermsByStem(terms).matching(
         dict(zip(every, every, strict=True)) | reader.stems(every)
     )
     total = sum(term.weight for term in terms) or 1.0
-    said = {}
-    for name, those in words.items():
-        if held := [matches[word] for word in those if matches[word]]:
-            matched = dict(sorted(chain.from_iterable(held)))  # of several weights the highest
+    similarity = {}
+    for name, own in words.items():
+        if held := [matches[word] for word in own if matches[word]]:
+            matched = dict(sorted(chain.from_iterable(held)))  # keeps the highest weight of a term
             share = sum(terms[number].weight * weight for number, weight in matched.items()) / total
-            said[name] = math.sqrt(share * len(held) / len(those))
-    return said
+            similarity[name] = math.sqrt(share * len(held) / len(own))
+    return similarity
 
 
-@lru_cache(_MOST_NAMES)  # there may be hundreds for each query, and most are the same again
+@lru_cache(_MOST_NAMES)  # a query may read hundreds of names, and most repeat
 def _read_name(name: str) -> tuple[str, tuple[str, ...]]:
-    """A name as it is compared as a whole, and its words without stopwords."""
+    """Return a name in its compared form, and its words without stopwords."""
     words = _WORD.findall(name.lower()) if is_plain(name) else index_words(name)
     return " ".join(same_form(name).split()), tuple(word for word in words if word not in STOPWORDS)

@@ -1,8 +1,8 @@
-"""Typing errors: for words that no text holds, the nearest words of the index.
+"""Corrects typing errors: finds the nearest words of the index for words that no text contains.
 
-Candidates are found by edits (Damerau-Levenshtein distance in its optimal string alignment: a letter more, less or
-other, or two swapped) and ranked by edits, by how common they are, and by whether the first letter agrees, which is
-seldom wrong. A space left out or put in is an edit, too. Where nothing is near, the words that begin so are meant.
+Candidates are found by edits (Damerau-Levenshtein distance, optimal string alignment). They are
+ranked by edits, by frequency, and by whether the first letter agrees, because it is seldom wrong. A
+missing or extra space is also an edit. If no word is near, words with this prefix are candidates.
 """
 
 import math
@@ -17,33 +17,34 @@ from vault_index.store.reader import IndexReader
 from vault_index.store.vocabulary import Vocabulary
 from vault_index.terms import folded, index_words, is_stopword, is_word
 
-# Notes hold errors, too: a word in fewer than `_FEW` texts is taken for one if a word one edit away is `_MORE_COMMON`
-# times as frequent. With a third of that, as many good words would be corrected as bad ones.
+# Notes contain errors too. A word in fewer than `_FEW` texts counts as an error if a word one edit
+# away is `_MORE_COMMON` times as frequent. With a third of that, half of the corrections
+# would be wrong.
 _FEW = 5
 _MORE_COMMON = 30
 
 _MOST_EDITS = 3
-_LEAST_THRESHOLD = 0.5  # of a word that differs in more nobody would say that it is misspelled
-_SPACE = 1.3  # edits: of two explanations the one within a word is likelier
-_COMMON = 0.12  # edits that a word e times as common may be further away
-_FIRST_LETTER = 0.4  # edits that a word with the same first letter may be further away
+_LEAST_THRESHOLD = 0.5  # a word with a lower similarity is a different word
+_SPACE = 1.3  # cost in edits: an error within a word is likelier than a wrong space
+_COMMON = 0.12  # bonus in edits of a word that is e times as common
+_FIRST_LETTER = 0.4  # bonus in edits of a word with the same first letter
 _SHORTEST = 3
-_SHORTEST_BEGINNING = 5  # of a word that nobody has typed to its end
-_MOST_WORDS = 16  # of one query: more is a pasted text in another language
+_SHORTEST_BEGINNING = 5  # letters of an unfinished word
+_MOST_WORDS = 16  # per query: more is a pasted text in another language
 _MOST_CORRECTIONS = 3
 _LEAST_SHARE = 0.1
-_SPREAD = 0.2  # how fast a candidate's share falls with the edits it lies behind: fitted to 1,500 typing errors
+_SPREAD = 0.2  # decay of a candidate's share per edit; fitted to 1,500 typing errors
 _PHRASES = re.compile('(["“„][^"“”„]*["“”„])')
 
 
 class Correction(NamedTuple):
-    """What a word may have been meant to be."""
+    """A possible correction of a word."""
 
     text: str
-    """A word of the index, or two with a space between."""
+    """A word of the index, or two words with a space between."""
     weight: float
-    """Between 0 and 1, where 1 is what was typed: the share of its letters that agree, times how likely it is among
-    all candidates."""
+    """Similarity times probability among all candidates: from 0 to 1, where 1 is the word as
+    typed."""
 
 
 class _Candidate(NamedTuple):
@@ -56,12 +57,12 @@ class Spelling(NamedTuple):
     """The corrections of a query, by words as typed (in lower case)."""
 
     forms: Mapping[str, Mapping[str, float]]
-    """Words to look for as well, each with its weight beside the word as typed; also for words that few texts hold."""
+    """Words to search for in addition, each with its weight. Rare words have such forms too."""
     corrections: Mapping[str, str]
-    """What is read instead of words, or pairs of words, that no text holds."""
+    """Replacements of words, or pairs of words, that no text contains."""
 
     def corrected(self, text: str) -> str:
-        """`text` with its corrections; phrases stay as typed, and no word becomes the key of a filter."""
+        """Return `text` with corrections, except in phrases and filter keys."""
         parts = _PHRASES.split(text)
         parts[::2] = [self._corrected(part) for part in parts[::2]]
         return "".join(parts)
@@ -69,7 +70,7 @@ class Spelling(NamedTuple):
     def _corrected(self, text: str) -> str:
         for typed, correction in self.corrections.items():
             written = r"\s+".join(map(re.escape, typed.split()))
-            # A correction has letters and spaces alone: nothing that a replacement would read as more.
+            # A correction has only letters and spaces, so it needs no escaping as a replacement.
             text = re.sub(
                 rf"(?<![^\W_]){written}(?![^\W_]|:\S)", correction, text, flags=re.IGNORECASE
             )
@@ -77,10 +78,11 @@ class Spelling(NamedTuple):
 
 
 NO_CORRECTIONS = Spelling({}, {})
+"""The spelling of a query without errors."""
 
 
 def correct(reader: IndexReader, terms: Sequence[Term], threshold: float) -> Spelling:
-    """The corrections of the words of a query; phrases and prefixes stay as typed."""
+    """Return the corrections of a query; phrases and prefixes stay as typed."""
     words = [
         word
         for term in terms
@@ -107,10 +109,11 @@ def correct(reader: IndexReader, terms: Sequence[Term], threshold: float) -> Spe
 
 
 def suspected_typos(frequencies: Mapping[str, int]) -> dict[str, int]:
-    """The words that no text, or few texts, hold, with their frequencies.
+    """Return the words that no text or few texts contain, with their frequencies.
 
-    No English word is suspected, even if the notes do not know it: `basement` is not a slip for `pavement`. Nothing
-    with digits: what is near a version, a port or an error code is another one.
+    English words are never suspected, even if the notes lack them: `basement` is not an error for
+    `pavement`. Words with digits are never suspected either, because a similar version, port or
+    error code is a different one.
     """
     return {
         word: frequency
@@ -125,11 +128,11 @@ def corrections(
     vocabulary: Vocabulary,
     threshold: float = 0.7,
 ) -> dict[str, list[Correction]]:
-    """The corrections of suspected words, likeliest first; a word that nothing is near is left out.
+    """Return the corrections of suspected words, likeliest first; words without one are omitted.
 
-    `words` are those of the query in lower case and order: two that are one in the index (`kuber netes`) have one
-    entry under both. `suspects` is what `suspected_typos` found. `threshold` is the least share of letters that agree,
-    at least half.
+    `words` are the words of the query in lower case and in order. Two words that are one in the
+    index (`kuber netes`) have one entry under both. `suspects` is the result of `suspected_typos`.
+    `threshold` is the minimum similarity, at least 0.5.
     """
     threshold = max(threshold, _LEAST_THRESHOLD)
     found = _joined_pairs(words, suspects, vocabulary, threshold)
@@ -137,7 +140,8 @@ def corrections(
     for word in [word for word in suspects if word not in parts][:_MOST_WORDS]:
         if candidates := sorted(_candidates(word, suspects[word], vocabulary, threshold)):
             chosen = _weighted(candidates)
-            # A slip in a stopword is nothing to look for, and of dozens that are equally near none is meant.
+            # A misspelled stopword is not searched for. If dozens of words are equally near, no
+            # correction is likely enough.
             if chosen and not is_stopword(chosen[0].text):
                 found[word] = chosen
     return found
@@ -163,7 +167,7 @@ def _joined_pairs(
 def _candidates(
     word: str, frequency: int, vocabulary: Vocabulary, threshold: float
 ) -> Iterator[_Candidate]:
-    """Similar words, one of each stem, or words that begin with the word; and the best two that make it up."""
+    """Yield similar words, one per stem, or else completions; and the best split in two."""
     best: dict[str, _Candidate] = {}
     near = _near(word, 1 if frequency else _MOST_EDITS, vocabulary, threshold)
     for text, (edits, stem, chunks) in near.items():
@@ -195,15 +199,14 @@ def _candidates(
 def _near(
     word: str, most_edits: int, vocabulary: Vocabulary, threshold: float
 ) -> dict[str, tuple[int, str, int]]:
-    """Words of the index that are at most `most_edits` away and as similar as `threshold`, each with its distance, its
-    stem and the number of texts that hold it."""
-    # Late: the import costs more than a search, and few questions hold an error.
+    """Return words within `most_edits` and `threshold`, with distance, stem and number of texts."""
+    # Late: the import costs more than a search, and few queries contain an error.
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import extract
 
     known: dict[str, tuple[int, str, int]] = {}
     compared = folded(word)
-    # The first letter is seldom wrong, and if it is, it was mostly swapped with the second or put before it.
+    # The first letter is seldom wrong. If it is, it was mostly inserted or swapped with the second.
     for beginning in dict.fromkeys(compared[:2]) if vocabulary.is_large else ("",):
         near: dict[str, int] = {}
         for words in vocabulary.of_lengths(
@@ -227,7 +230,7 @@ def _near(
 
 
 def _halves(word: str, vocabulary: Vocabulary) -> tuple[int, str] | None:
-    """The two words of the index that make up `word` and are in most texts, after the frequency of the rarer one."""
+    """Return the most frequent two words that make up `word`, after the lower frequency."""
     pairs = [(word[:end], word[end:]) for end in range(_SHORTEST, len(word) - _SHORTEST + 1)]
     known = (
         vocabulary.look_up({half for pair in pairs for half in pair if not is_stopword(half)})
@@ -249,7 +252,7 @@ def _cost(edits: float, chunks: int, *, same_letter: bool) -> float:
 
 
 def _without_space(word: str) -> float:
-    """The similarity of a word where only a space is wrong."""
+    """Return the similarity of a word in which only a space is wrong."""
     return 1 - _SPACE / len(word)
 
 

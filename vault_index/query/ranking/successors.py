@@ -1,4 +1,4 @@
-"""Superseded memories are signposts: what matches their words leads to the memory that took their place."""
+"""Replaces hits in superseded memories with the memory that superseded them."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -19,9 +19,9 @@ def with_successors(
     hidden: Collection[int],
     now: float,
 ) -> list[RankedPassage]:
-    """Put the newest successor in the place of each hit of a memory that is superseded at `now`.
+    """Replace each hit of a memory that is superseded at `now` with its newest successor.
 
-    A successor that the filters exclude, or all of whose chunks are hidden, is not shown, and neither is the hit.
+    If the filters exclude the successor, or all of its chunks are hidden, the hit is dropped.
     """
     shown = []
     for hit in hits:
@@ -41,9 +41,9 @@ def with_successors(
 def newest_successor(
     reader: IndexReader, document: StoredDocument, now: float
 ) -> StoredDocument | None:
-    """Follow `superseded_by` as of `now`; the document itself if nothing supersedes it.
+    """Follow `superseded_by` as of `now`; return the document itself if nothing supersedes it.
 
-    None if the chain ends at a memory that is not there, or runs in a circle.
+    Returns None if the chain ends at a missing memory or is a cycle.
     """
     passed: set[int] = set()
     newest = document
@@ -61,7 +61,7 @@ def newest_successor(
 def _best_passage(
     reader: IndexReader, document: StoredDocument, matcher: TermMatcher, hidden: Collection[int]
 ) -> tuple[ChunkRecord, Passage] | None:
-    """The passage that holds most of the query; the first one if none holds any of it."""
+    """Return the passage with the largest share of the query; the first one if none has any."""
     chunks = chunks_of(reader, document.id, fields=False) or chunks_of(reader, document.id)
     places = [
         (chunk, passage)
