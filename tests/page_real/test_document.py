@@ -1,4 +1,4 @@
-"""Reading a document: its text, the links around it, changes on disk, and the actions of a memory."""
+"""Reading a document: its text, its links, changes on disk, and the actions of a memory."""
 
 import re
 from typing import Any
@@ -92,7 +92,7 @@ def test_document_is_drawn_from_its_markdown(reader: Reader) -> None:
     page = read(reader, "birds/herons.md")
     text = page.locator(".doc-text")
     expect(page.locator("h1")).to_have_text(["Herons"])
-    # Every other heading is of the second level, and an empty one is none.
+    # A level-2 heading follows each heading; an empty one is omitted.
     headings = text.locator("[id^=h-]:not(p)")
     expect(headings).to_have_count(2)
     expect(text.locator("h2[id^=h-]")).to_have_count(2)
@@ -126,10 +126,10 @@ GAPS = """one => {
   const text = range.getBoundingClientRect(), box = one.getBoundingClientRect();
   return [text.left - box.left, box.right - text.right];
 }"""
-"""The room left and right of the first text in an element."""
+"""The space left and right of the first text in an element."""
 
 
-def test_document_in_arabic_runs_from_the_right_and_its_code_from_the_left(reader: Reader) -> None:
+def test_document_in_arabic_runs_right_to_left_and_its_code_left_to_right(reader: Reader) -> None:
     page = read(reader, "arabic.md")
     for selector, from_the_right in (("h1", True), ("blockquote", True), ("pre", False), (".prose > p", False)):
         left, right = page.locator(f".doc {selector}").last.evaluate(GAPS)
@@ -143,7 +143,7 @@ def test_document_prints_black_on_white_without_buttons(reader: Reader) -> None:
     expect(page.get_by_role("button")).to_have_count(0)
 
 
-def test_document_leads_to_its_links_and_back(reader: Reader) -> None:
+def test_document_links_lead_to_other_documents_and_back(reader: Reader) -> None:
     page = read(reader, "birds/herons.md")
     expect(page.locator(".doc-crumbs")).to_have_text(re.compile(r"^\s*vault\s*›\s*birds\s*$"))
     expect(page.locator(".doc-tags a")).to_have_attribute("href", "#/search?q=tag%3Abirds")
@@ -167,7 +167,7 @@ def test_document_leads_to_its_links_and_back(reader: Reader) -> None:
     page.wait_for_url("**/#/search?q=nowhere")
 
 
-def test_document_ignores_a_link_that_is_answered_after_going_back(reader: Reader) -> None:
+def test_document_ignores_a_link_answered_after_going_back(reader: Reader) -> None:
     held: list[Route] = []
     page = read(reader, "birds/herons.md")
     page.route("**/page/read", lambda route: route.continue_() if held else held.append(route))
@@ -181,7 +181,7 @@ def test_document_ignores_a_link_that_is_answered_after_going_back(reader: Reade
     is_at(page, "Herons", "birds/herons.md")
 
 
-def test_document_shows_a_hit_far_down_in_its_surroundings(reader: Reader) -> None:
+def test_document_shows_a_hit_far_down_with_its_context(reader: Reader) -> None:
     line = LONG[: LONG.index("Line 30.4")].count("\n") + 1
     page = read(reader, "long.md", f"?lines={line}-{line}")
     hit = page.locator(".doc-text .hit")
@@ -202,7 +202,7 @@ def test_document_shows_the_beginning_of_a_hit_that_fills_the_screen(reader: Rea
     assert 0 <= page.locator(".prose .hit").evaluate("one => one.getBoundingClientRect().top") < PHONE["height"] / 2
 
 
-def test_document_loads_the_rest_and_its_outline_leads_anywhere(reader: Reader) -> None:
+def test_document_loads_the_rest_and_its_outline_reaches_any_heading(reader: Reader) -> None:
     page = read(reader, "long.md")
     last = page.get_by_text("The very last line.")
     expect(last).to_have_count(0)
@@ -216,7 +216,7 @@ def test_document_loads_the_rest_and_its_outline_leads_anywhere(reader: Reader) 
         expect(outline.locator("[aria-current]")).to_have_text(f"Chapter {number}")
 
 
-def test_document_leads_through_the_hits_of_the_search(reader: Reader) -> None:
+def test_document_steps_through_the_hits_of_the_search(reader: Reader) -> None:
     page = reader.open("#/search?q=water")
     refined(page, "water")
     links = page.locator(".hits h2 a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
@@ -234,7 +234,7 @@ def test_document_leads_through_the_hits_of_the_search(reader: Reader) -> None:
     page.wait_for_url("**/#/search?q=water*")
 
 
-def test_document_follows_its_file(reader: Reader) -> None:
+def test_document_updates_when_its_file_changes(reader: Reader) -> None:
     page = read(reader, "changing.md")
     page.get_by_text("It says one.").scroll_into_view_if_needed()
     file = reader.world.vault / "changing.md"
@@ -246,7 +246,7 @@ def test_document_follows_its_file(reader: Reader) -> None:
     expect(page.get_by_text("It says two.")).to_be_attached()
 
 
-def test_document_of_a_memory_is_archived_and_deleted_and_both_undone(reader: Reader) -> None:
+def test_document_of_a_memory_is_archived_deleted_and_restored(reader: Reader) -> None:
     egret, stork = (reader.world.vault / path for path in (EGRET, STORK))
     before = egret.read_bytes()
     page = read(reader, EGRET)
@@ -259,7 +259,7 @@ def test_document_of_a_memory_is_archived_and_deleted_and_both_undone(reader: Re
     page.get_by_role("button", name="Archive").click()
     expect(page.locator(".note.warn")).to_contain_text("It is archived")
     assert b"archived: " in egret.read_bytes()
-    # A later change by somebody else is not what is undone.
+    # Undo reverts this change, not a later one of another client.
     token = reader.world.token("other", writes=True)
     assert reader.served.call("archive", token, ref=STORK).status == 200
     toast(page).get_by_role("button", name="Undo").click()

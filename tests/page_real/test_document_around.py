@@ -1,4 +1,4 @@
-"""What surrounds a document: neighbours in meaning, other programs, a memory's way back, commits of git."""
+"""The surroundings of a document: similar documents, other programs, a restored memory, git commits."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -46,7 +46,7 @@ def near(page: Page) -> Any:
     return page.locator(".doc-around section", has_text="Near in meaning").get_by_role("listitem")
 
 
-def test_document_lists_its_neighbours_by_nearness_and_without_its_links(reader: Reader) -> None:
+def test_document_lists_similar_documents_by_nearness_without_links(reader: Reader) -> None:
     page = read(reader, "herons.md")
     expect(near(page).first).to_contain_text("Storks")
     found = near(page).evaluate_all("all => all.map(one => one.innerText.split(/\\s+/))")
@@ -63,7 +63,7 @@ def test_document_lists_its_neighbours_by_nearness_and_without_its_links(reader:
     expect(page.locator("h1")).to_have_text("Herons")
 
 
-def test_document_of_a_deleted_memory_is_restored_from_its_address(reader: Reader) -> None:
+def test_document_of_a_deleted_memory_is_restored_at_its_address(reader: Reader) -> None:
     file = reader.world.vault / TERN
     page = read(reader, TERN)
     page.get_by_role("button", name="Delete").click()
@@ -83,7 +83,7 @@ def test_document_of_a_deleted_memory_is_restored_from_its_address(reader: Reade
     expect(page.locator("h1")).to_have_text("Tern")
 
 
-def test_history_compares_commits_and_goes_back_to_one(reader: Reader) -> None:
+def test_history_compares_commits_and_restores_one(reader: Reader) -> None:
     file = reader.world.vault / COOT
     newer, older = git(reader.world.vault, "log", "--format=%h", "--abbrev=8", "--", COOT).split()
     page = reader.open(f"#/history/vault/{COOT}")
@@ -106,7 +106,7 @@ def test_history_compares_commits_and_goes_back_to_one(reader: Reader) -> None:
     assert file.read_text("utf-8") == NEW
 
 
-def test_sessions_explain_how_to_index_them_while_there_are_none(reader: Reader) -> None:
+def test_sessions_page_explains_how_to_index_sessions_if_there_are_none(reader: Reader) -> None:
     page = reader.open("#/sessions")
     empty = page.locator(".empty")
     expect(empty).to_contain_text("There are no sessions yet")

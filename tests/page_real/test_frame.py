@@ -36,7 +36,7 @@ def test_frame_code_signs_in_once_and_leaves_the_address(reader: Reader) -> None
     expect(second.get_by_role("alert")).to_have_count(1)
 
 
-def test_frame_leads_anywhere_by_keys(reader: Reader) -> None:
+def test_frame_keys_reach_every_view(reader: Reader) -> None:
     page = reader.open()
     page.keyboard.press("Escape")
     page.keyboard.press("?")
@@ -51,7 +51,7 @@ def test_frame_leads_anywhere_by_keys(reader: Reader) -> None:
 
 
 def hold_modules(page: Page, address: str) -> Callable[[], None]:
-    """Open an address without its modules, and return what lets them load."""
+    """Open an address without its modules; return a function that lets them load."""
     held: list[Any] = []
     page.route("**/page/main.js", lambda route: held.append(route))
     with page.expect_request("**/page/main.js"):
@@ -60,7 +60,7 @@ def hold_modules(page: Page, address: str) -> Callable[[], None]:
     return lambda: held[0].continue_()
 
 
-def test_frame_searches_for_what_was_typed_before_its_modules_came(reader: Reader) -> None:
+def test_frame_searches_for_text_typed_before_its_modules_loaded(reader: Reader) -> None:
     page = reader.new_page(reader.open().context)
     load = hold_modules(page, f"{reader.origin}/#/")
     expect(page.locator("#search")).to_be_focused()
@@ -85,7 +85,7 @@ def test_frame_searches_for_what_was_typed_before_its_modules_came(reader: Reade
     ],
     ids=["document", "no place", "signed out"],
 )
-def test_frame_shows_no_search_field_where_there_is_none(reader: Reader, place: str, text: str) -> None:
+def test_frame_shows_no_search_field_in_views_without_one(reader: Reader, place: str, text: str) -> None:
     page = reader.new_page(reader.new_context() if place == "#/" else reader.open().context)
     load = hold_modules(page, f"{reader.origin}/{place}")
     expect(page.locator("#search")).not_to_be_visible()
@@ -114,7 +114,7 @@ def test_frame_names_the_tab_after_the_document(reader: Reader) -> None:
     expect(page).to_have_title("Health · vault-index")
 
 
-def test_frame_answers_in_more_tabs_than_there_are_connections(reader: Reader) -> None:
+def test_frame_works_in_more_tabs_than_connections(reader: Reader) -> None:
     context = reader.open().context
     context.add_init_script(HIDING)
     tabs = [reader.begun(context, "#/search?q=tamarisk") for _ in range(TABS)]
@@ -122,7 +122,7 @@ def test_frame_answers_in_more_tabs_than_there_are_connections(reader: Reader) -
         refined(page, "tamarisk")
         turn(page, away=True)
     reader.world.write("later.md", "# Later\n\nA second tamarisk.\n")
-    # A tab that is seen again learns what changed while it was hidden.
+    # A visible tab catches up on changes made while it was hidden.
     turn(tabs[0], away=False)
     move(tabs[0], "#/doc/vault/later.md")
     expect(tabs[0].get_by_role("heading", name="Later")).to_be_visible()
@@ -155,7 +155,7 @@ def test_frame_shows_the_answers_once_the_server_is_back(browser: Any, tmp_path:
         reader.close()
 
 
-def test_frame_ships_scripts_of_others_with_their_licences() -> None:
+def test_frame_ships_third_party_scripts_with_their_licences() -> None:
     root = Path(__file__).parents[2]
     shipped = {path.name for path in (root / "vault_index/serve/page/site/vendor").iterdir()}
     assert shipped == {"preact.js", "LICENSE-htm.txt", "LICENSE-preact.txt"}

@@ -1,4 +1,4 @@
-"""Health: how the index is doing. Recall: what an agent would be told."""
+"""Health: the state of the index. Recall: the text that an agent would receive."""
 
 import json
 import re
@@ -29,7 +29,7 @@ NOTES = {
     "diary/may.md": f"{MAY}# May\n\nIt rained.\n",
     ".vaultignore": "diary/\n",
     "bad.md": "---\ntags: [a\n---\n# Bad\n\nIts frontmatter is none.\n",
-    # Its second heading is better matched by the other notes.
+    # The other notes match its second heading better.
     "sundry.md": f"{MAY}# Sundry\n\nThis and that.\n\n## Rain hours\n\n{'Nothing of the kind. ' * 80}\n",
     **{
         f"log/{number}.md": f"{MAY}# Rain hours {number}\n\nRain hours, and hours of rain: rain hours.\n"
@@ -56,7 +56,7 @@ def health(reader: Reader) -> Page:
     return page
 
 
-def test_health_shows_a_problem_and_leads_to_its_note(health: Page) -> None:
+def test_health_shows_a_problem_and_links_to_its_note(health: Page) -> None:
     problem = health.locator(".problems li")
     expect(problem).to_contain_text("frontmatter cannot be read")
     expect(problem).to_contain_text("The note is indexed")
@@ -103,7 +103,7 @@ def test_health_describes_watch_embedder_disk_and_growth(health: Page) -> None:
     expect(months.nth(-2)).to_have_attribute("aria-label", "May 2020: 26 documents")
 
 
-def test_health_ledger_is_read_by_keys_by_mouse_and_as_a_table(health: Page) -> None:
+def test_health_ledger_works_by_keys_by_mouse_and_as_a_table(health: Page) -> None:
     ledger = health.locator(".ledger")
     expect(ledger.locator(".told")).to_contain_text("1,127 tokens in all")
     expect(ledger.locator(".note")).to_contain_text("1 document was sent before it was private")
@@ -125,7 +125,7 @@ def test_health_ledger_is_read_by_keys_by_mouse_and_as_a_table(health: Page) -> 
 # --- recall -----------------------------------------------------------------------------------------------------------
 
 
-def test_recall_shows_what_an_agent_would_be_told(reader: Reader) -> None:
+def test_recall_page_shows_the_text_that_an_agent_receives(reader: Reader) -> None:
     page = reader.open("#/recall")
     page.wait_for_selector(".asked")
     page.keyboard.press("i")
@@ -148,7 +148,7 @@ def test_recall_shows_what_an_agent_would_be_told(reader: Reader) -> None:
     expect(page.locator(".empty")).to_contain_text("An agent would be told nothing")
 
 
-def test_recall_measures_how_well_the_vault_is_found(reader: Reader) -> None:
+def test_recall_page_measures_recall_of_the_vault(reader: Reader) -> None:
     page = reader.open("#/recall")
     page.wait_for_selector(".self-test")
     page.keyboard.press("x")
@@ -162,4 +162,4 @@ def test_recall_measures_how_well_the_vault_is_found(reader: Reader) -> None:
     page.goto(f"{reader.origin}/#/health")
     page.wait_for_selector(".numbers")
     page.go_back()
-    expect(page.locator(".hard li").first).to_contain_text("Rain hours")  # a measurement is kept
+    expect(page.locator(".hard li").first).to_contain_text("Rain hours")  # the measurement is kept

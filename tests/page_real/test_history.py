@@ -1,4 +1,4 @@
-"""The versions of a memory: compared, restored, and the restoration undone without touching what others wrote."""
+"""The versions of a memory: compared, restored, and the restoration undone without losing later edits."""
 
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,7 @@ def test_history_compares_any_two_versions(reader: Reader, desk: Desk, file: Pat
     expect(page.locator(".diff ins")).to_have_text(["8080"])
 
 
-def test_history_is_used_by_keys(reader: Reader, desk: Desk, file: Path) -> None:
+def test_history_works_by_keys(reader: Reader, desk: Desk, file: Path) -> None:
     last = newest(desk)
     page = opened(reader, size=PHONE)
     page.keyboard.press("[")
@@ -107,7 +107,7 @@ def test_history_is_used_by_keys(reader: Reader, desk: Desk, file: Path) -> None
     expect(page.locator("dialog")).not_to_contain_text("undo going back")  # it is undone
 
 
-def test_history_undo_keeps_what_was_written_since(reader: Reader, desk: Desk, file: Path) -> None:
+def test_history_undo_keeps_later_edits(reader: Reader, desk: Desk, file: Path) -> None:
     page = opened(reader)
     page.get_by_role("button", name="Go back to version").click()
     page.get_by_role("button", name="Cancel").click()
@@ -126,7 +126,7 @@ def test_history_undo_keeps_what_was_written_since(reader: Reader, desk: Desk, f
     assert file.read_text("utf-8") == theirs
 
 
-def test_history_of_a_note_is_refused_for_good(reader: Reader) -> None:
+def test_history_of_a_note_is_refused(reader: Reader) -> None:
     page = reader.open("#/history/vault/wal.md")
     expect(page.get_by_role("alert")).to_contain_text("wal.md is a note, not a memory")
     expect(page.get_by_role("alert").get_by_role("button")).to_have_count(0)

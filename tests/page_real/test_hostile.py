@@ -1,6 +1,6 @@
-"""The page shows what hostile authors wrote, runs none of it, asks nobody for them, and stays where it is.
+"""The page shows hostile text without running it, contacts no other server, and stays at its address.
 
-A canary in the page and a socket outside of it watch while the notes of `hostile.py` are found, opened and clicked.
+A canary in the page and a socket outside watch while the notes of `hostile.py` are found, opened and clicked.
 """
 
 import re
@@ -88,7 +88,7 @@ LOOK = """() => {
 
 
 class Outside:
-    """A server that hostile notes name; nobody may connect to it."""
+    """A server that hostile notes name; no connection to it is allowed."""
 
     def __init__(self) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))
@@ -135,7 +135,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, outside: Outside) -> Iterato
 
 @pytest.fixture(scope="module")
 def opened(module_reader: Reader) -> Page:
-    """The one page of this module, with the canary in it before any script of its own."""
+    """The one page of this module, with the canary loaded before any other script."""
     page = module_reader.open()
     page.context.add_init_script(CANARY)
     page.reload()
@@ -145,7 +145,7 @@ def opened(module_reader: Reader) -> Page:
 
 @pytest.fixture
 def page(opened: Page, module_reader: Reader, outside: Outside) -> Iterator[Page]:
-    """The page; afterwards nothing happened in it that a note wants, and the same reader is signed in."""
+    """The page; afterwards checks that no attack succeeded and that the same reader is signed in."""
     faults, asked, token = module_reader.faults, list[str](), opened.evaluate(TOKEN)
     faults.clear()
     watching: dict[Any, Any] = {
@@ -191,7 +191,7 @@ def settled(page: Page) -> None:
 
 
 def read(page: Page, word: str) -> str:
-    """Return the text of the note, once it holds the word."""
+    """Return the text of the note, once it contains the word."""
     page.wait_for_selector(f'.prose:has-text("{word}")', state="attached")
     text: str = page.locator(".prose").first.inner_text()
     return text
@@ -207,7 +207,7 @@ def open_hit(page: Page, word: str) -> None:
 
 
 def click_links(page: Page, one: Hostile) -> None:
-    """Follow links of a note that stay in the page; the others are what they say."""
+    """Follow links of a note that stay in the page, and check the addresses of the others."""
     at = page.evaluate("location.hash")
     page.locator(".prose").first.hover()
     links = page.locator('.prose a[href^="#"], .prose a:not([href])')
@@ -225,7 +225,7 @@ DRAWN = "all => all.filter((one) => one.naturalWidth > 0).map((one) => one.src)"
 
 
 @pytest.mark.parametrize("kind", ["html", "links", "images", "text", "front", "bombs", "names", "bytes"])
-def test_note_is_shown_and_clicked_and_nothing_of_it_runs(page: Page, kind: str) -> None:
+def test_hostile_note_is_shown_and_clicked_without_running(page: Page, kind: str) -> None:
     pictures = dict[str, list[str]]()
     for one in notes():
         if not one.path.startswith(f"{kind}/"):
@@ -248,7 +248,7 @@ def test_note_is_shown_and_clicked_and_nothing_of_it_runs(page: Page, kind: str)
     assert all(src.startswith("blob:") for _, *found in pictures.values() for src in found)
 
 
-def test_memories_are_reviewed_and_nothing_of_them_runs(page: Page) -> None:
+def test_hostile_memories_are_reviewed_without_running(page: Page) -> None:
     go(page, "#/review")
     links = page.locator(".review-list [data-item]")
     left = {one.begins: one for one in memories()}
@@ -267,7 +267,7 @@ def test_memories_are_reviewed_and_nothing_of_them_runs(page: Page) -> None:
         assert page.evaluate(LOOK) == [], one.path
 
 
-def test_history_of_memories_is_shown_and_nothing_of_them_runs(page: Page, module_reader: Reader) -> None:
+def test_hostile_history_is_shown_without_running(page: Page, module_reader: Reader) -> None:
     token = module_reader.world.token("changes", writes=True)
     for one in memories():
         text = one.data.decode().split("---\n", 2)[2].replace(one.begins, "changed") + "<script>window.__hit=1</script>"
@@ -278,7 +278,7 @@ def test_history_of_memories_is_shown_and_nothing_of_them_runs(page: Page, modul
         assert page.evaluate(LOOK) == [], one.path
 
 
-def test_session_is_listed_and_read_and_nothing_of_it_runs(page: Page) -> None:
+def test_hostile_session_is_listed_and_read_without_running(page: Page) -> None:
     go(page, "#/sessions?since=2020-01-01")
     page.wait_for_selector(f'main:has-text("{SESSION_WORDS[0]}")')
     assert page.evaluate(LOOK) == []
@@ -293,7 +293,7 @@ def test_session_is_listed_and_read_and_nothing_of_it_runs(page: Page) -> None:
 
 
 @pytest.mark.parametrize("view", ["health", "tokens", "recall?q=__hit", "timeline?q=__hit", "review", "sessions", ""])
-def test_names_and_titles_are_text_in_every_view(page: Page, view: str) -> None:
+def test_hostile_names_and_titles_are_text_in_every_view(page: Page, view: str) -> None:
     go(page, f"#/{view}")
     page.wait_for_selector("main h1", state="attached")
     page.wait_for_selector("main [aria-busy=true], main .loading", state="detached")
@@ -311,7 +311,7 @@ ADDRESSES = (
 )  # fmt: skip
 
 
-def test_made_up_address_runs_nothing_and_changes_nobody(opened: Page, module_reader: Reader, outside: Outside) -> None:
+def test_hostile_address_runs_nothing_and_keeps_sign_in(opened: Page, module_reader: Reader, outside: Outside) -> None:
     token = opened.evaluate(TOKEN)
     module_reader.faults.clear()
     misses = dict[str, Any]()

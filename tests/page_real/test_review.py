@@ -1,4 +1,4 @@
-"""Review: decisions by keys and by mouse, undone, refused after a change, and the comparison of two texts."""
+"""Review: decisions by keys and by mouse, undo, conflicts, and the comparison of two texts."""
 
 import random
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def is_at_end(page: Page) -> None:
 
 
 def alert(page: Page) -> Locator:
-    """The error next to the item or in the dialog that is open."""
+    """The error next to the item or in the open dialog."""
     return page.locator("article [role=alert], dialog [role=alert]")
 
 
@@ -55,7 +55,7 @@ def undone(page: Page) -> None:
     expect(toast(page)).to_contain_text("Undone: ")
 
 
-def test_review_does_and_undoes_each_action(page: Page, desk: Desk) -> None:
+def test_review_page_applies_and_undoes_each_action(page: Page, desk: Desk) -> None:
     for action in KEYS:
         files = OF.get(action, PAIR)
         total = len(INBOX) if files is INBOX else 1
@@ -89,7 +89,7 @@ def check(action: str, before: dict[str, bytes], after: dict[str, bytes]) -> Non
             assert after == before
 
 
-def test_review_ends_with_a_summary(page: Page, desk: Desk) -> None:
+def test_review_page_ends_with_a_summary(page: Page, desk: Desk) -> None:
     desk.put(4, INBOX | PAIR | EXPIRED)
     start(page)
     expect(page.locator(".review-memory strong")).to_have_text("reeds")
@@ -104,7 +104,7 @@ def test_review_ends_with_a_summary(page: Page, desk: Desk) -> None:
     expect(page.locator(".side .count")).to_have_count(0)
 
 
-def test_review_swap_changes_which_memory_stays(page: Page, desk: Desk) -> None:
+def test_review_page_swap_changes_which_memory_stays(page: Page, desk: Desk) -> None:
     desk.put(1, PAIR)
     start(page)
     gone = page.locator(".review-memory", has_text="Stays").locator("h3").inner_text()
@@ -116,7 +116,7 @@ def test_review_swap_changes_which_memory_stays(page: Page, desk: Desk) -> None:
     assert [data.count(f"title: {gone}\n".encode()) for data in superseded] == [1]
 
 
-def test_review_decides_once_for_a_double_click_or_a_held_key(page: Page, desk: Desk) -> None:
+def test_review_page_decides_once_for_a_double_click_or_a_held_key(page: Page, desk: Desk) -> None:
     desk.put(2, INBOX)
     start(page)
     asked: list[str] = []
@@ -132,7 +132,7 @@ def test_review_decides_once_for_a_double_click_or_a_held_key(page: Page, desk: 
     assert len(asked) == 2
 
 
-def test_review_shows_a_changed_file_anew_before_it_decides(page: Page, desk: Desk) -> None:
+def test_review_page_reloads_a_changed_file_before_it_decides(page: Page, desk: Desk) -> None:
     [(path, data)] = desk.put(1, EXPIRED).items()
     start(page)
     desk.world.write(path, data.decode() + "\nIt thaws.\n")
@@ -145,7 +145,7 @@ def test_review_shows_a_changed_file_anew_before_it_decides(page: Page, desk: De
     assert desk.files() == {}
 
 
-def test_review_editor_keeps_its_text_if_the_file_changes(page: Page, desk: Desk) -> None:
+def test_review_page_editor_keeps_its_text_if_the_file_changes(page: Page, desk: Desk) -> None:
     [(path, data)] = desk.put(1, EXPIRED).items()
     file = desk.world.vault / path
     start(page)
@@ -167,7 +167,7 @@ def test_review_editor_keeps_its_text_if_the_file_changes(page: Page, desk: Desk
     assert file.read_text("utf-8").endswith("frozen.\nMine.")
 
 
-def test_review_editor_keeps_its_text_if_the_memory_is_decided_elsewhere(page: Page, desk: Desk) -> None:
+def test_review_page_editor_keeps_its_text_if_decided_elsewhere(page: Page, desk: Desk) -> None:
     [(path, data)] = desk.put(1, EXPIRED).items()
     start(page)
     field = edit(page, "Mine.")
@@ -179,7 +179,7 @@ def test_review_editor_keeps_its_text_if_the_memory_is_decided_elsewhere(page: P
     assert desk.files() == {}
 
 
-def test_review_item_that_was_decided_elsewhere_stays_and_is_not_decided_again(page: Page, desk: Desk) -> None:
+def test_review_page_item_decided_elsewhere_stays_and_is_locked(page: Page, desk: Desk) -> None:
     before = desk.put(2, INBOX)
     start(page)
     first, path = item(page), min(before)
@@ -193,7 +193,7 @@ def test_review_item_that_was_decided_elsewhere_stays_and_is_not_decided_again(p
     assert desk.files() == {name: data for name, data in before.items() if name != path}
 
 
-def test_review_is_limited_to_a_reason_or_a_project(page: Page, desk: Desk) -> None:
+def test_review_page_filters_by_reason_or_project(page: Page, desk: Desk) -> None:
     desk.put(4, INBOX | PAIR | EXPIRED)
     start(page)
     page.locator(".review-reasons").get_by_text("Expired").click()
@@ -211,14 +211,14 @@ def test_review_is_limited_to_a_reason_or_a_project(page: Page, desk: Desk) -> N
     expect(page.locator(":focus")).to_contain_text("In the inbox")
 
 
-def test_review_does_not_count_as_opening_a_memory(page: Page, desk: Desk) -> None:
+def test_review_page_does_not_count_as_opening_a_memory(page: Page, desk: Desk) -> None:
     desk.put(1, {"note/g": memory(7, "The key hangs in the shed.", created="2019-01-01", updated="2019-01-02")})
     start(page)
     page.wait_for_selector(".review-memory .prose p")
     assert desk.ask("review")["counts"]["unopened"] == 1
 
 
-def test_review_saves_what_looks_like_a_secret_only_after_a_question(page: Page, desk: Desk) -> None:
+def test_review_page_saves_a_possible_secret_only_after_confirmation(page: Page, desk: Desk) -> None:
     [(path, data)] = desk.put(1, EXPIRED).items()
     start(page)
     edit(page, f"token: {SECRET}\n")

@@ -1,4 +1,4 @@
-"""The search: hits while somebody types, filters, and what can be done with a hit."""
+"""The search: hits while typing, filters, and actions on a hit."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def opened(reader: Reader, query: str, **options: Any) -> Page:
 
 
 def search(page: Page, query: str) -> None:
-    """Fill in a whole query and wait for its last hits."""
+    """Fill in a whole query and wait for its final hits."""
     page.fill("#search", query)
     refined(page, query)
 
@@ -56,7 +56,7 @@ def chip(page: Page, name: str) -> Locator:
 # --- typing -----------------------------------------------------------------------------------------------------------
 
 
-def test_search_finds_a_word_while_it_is_typed(reader: Reader) -> None:
+def test_search_page_finds_a_word_while_it_is_typed(reader: Reader) -> None:
     page = reader.open()
     asked: list[Any] = []
 
@@ -79,10 +79,10 @@ def test_search_finds_a_word_while_it_is_typed(reader: Reader) -> None:
     page.press("#search", "Home")
     page.keyboard.press("Delete")
     shown(page, "amarisk")
-    assert asked[0]["query"] == "amarisk"  # no word is completed but one at the cursor
+    assert asked[0]["query"] == "amarisk"  # only the word at the cursor is completed
 
 
-def test_search_ignores_a_late_answer_to_an_older_query(reader: Reader) -> None:
+def test_search_page_ignores_a_late_answer_to_an_older_query(reader: Reader) -> None:
     page = reader.open()
     held: list[Route] = []
 
@@ -103,7 +103,7 @@ def test_search_ignores_a_late_answer_to_an_older_query(reader: Reader) -> None:
     expect(titles(page).filter(has_text="Day")).to_have_count(0)
 
 
-def test_search_tells_of_a_wrong_query_and_keeps_the_hits(reader: Reader) -> None:
+def test_search_page_reports_an_invalid_query_and_keeps_the_hits(reader: Reader) -> None:
     page = opened(reader, "tamarisk")
     page.fill("#search", "tamarisk after:soon")
     expect(page.get_by_role("alert")).to_contain_text("Not a date: 'soon'")
@@ -115,7 +115,7 @@ def test_search_tells_of_a_wrong_query_and_keeps_the_hits(reader: Reader) -> Non
 # --- filters ----------------------------------------------------------------------------------------------------------
 
 
-def test_search_filters_are_turned_on_and_off_by_chips(reader: Reader) -> None:
+def test_search_page_chips_turn_filters_on_and_off(reader: Reader) -> None:
     page = opened(reader, "quince")
     chip(page, "Memories").click()
     refined(page, "quince kind:memory")
@@ -130,7 +130,7 @@ def test_search_filters_are_turned_on_and_off_by_chips(reader: Reader) -> None:
     expect(page.locator("#search")).to_have_value("quince")
 
 
-def test_search_filters_of_the_query_are_chips_that_remove_them(reader: Reader) -> None:
+def test_search_page_shows_filters_of_the_query_as_removable_chips(reader: Reader) -> None:
     page = opened(reader, "tamarisk -path:kitchen")
     page.keyboard.press("Escape")
     page.keyboard.press("f")
@@ -158,7 +158,7 @@ QUERIES = (
 )  # fmt: skip
 
 
-def test_search_page_reads_filters_as_the_server_does(page: Page) -> None:
+def test_search_page_parses_filters_like_the_server(page: Page) -> None:
     values = """async queries => {
       const { filtersOf } = await import('/page/query.js');
       return queries.map(query => filtersOf(query).map(({ value }) => value.replaceAll('"', '')));
@@ -179,7 +179,7 @@ WITHOUT = {
 }
 
 
-def test_search_removes_all_of_a_filter(page: Page) -> None:
+def test_search_page_removes_a_whole_filter(page: Page) -> None:
     remove = "([text, at]) => import('/page/query.js').then(q => q.without(text, q.filtersOf(text)[at]))"
     assert {key: page.evaluate(remove, list(key)) for key in WITHOUT} == WITHOUT
 
@@ -187,7 +187,7 @@ def test_search_removes_all_of_a_filter(page: Page) -> None:
 # --- hits -------------------------------------------------------------------------------------------------------------
 
 
-def test_search_hit_shows_its_place_its_words_its_copies_and_its_state(reader: Reader) -> None:
+def test_search_page_hit_shows_place_words_copies_and_state(reader: Reader) -> None:
     page = opened(reader, "tamarisk shrub coast")
     hit = page.locator(".hit").first
     text = "The tamarisk wants little water in summer. 🌧 The tamarisk is 🌿 a shrub of the coast."
@@ -205,7 +205,7 @@ def test_search_hit_shows_its_place_its_words_its_copies_and_its_state(reader: R
         expect(page.locator(".hit-place")).to_contain_text("decision")
 
 
-def test_search_shows_every_warning_of_an_answer(reader: Reader) -> None:
+def test_search_page_shows_every_warning_of_an_answer(reader: Reader) -> None:
     page = reader.open()
 
     def change(route: Route) -> None:
@@ -222,7 +222,7 @@ def test_search_shows_every_warning_of_an_answer(reader: Reader) -> None:
     expect(page.locator(".told")).to_contain_text("not certain")
 
 
-def test_search_corrects_a_misspelled_word_and_shows_weak_hits_on_demand(reader: Reader) -> None:
+def test_search_page_corrects_a_word_and_shows_weak_hits_on_demand(reader: Reader) -> None:
     page = opened(reader, "tamraisk")
     expect(titles(page).filter(has_text=re.compile("Shrubs|Pruning"))).to_have_count(2)
     chip(page, "tamarisk").click()
@@ -237,7 +237,7 @@ def test_search_corrects_a_misspelled_word_and_shows_weak_hits_on_demand(reader:
     expect(page.locator("main")).to_contain_text("Nothing answers this")
 
 
-def test_search_loads_more_hits_near_the_end(reader: Reader) -> None:
+def test_search_page_loads_more_hits_near_the_end(reader: Reader) -> None:
     page = opened(reader, "ledger", size=PHONE)
     expect(page.locator(".told")).to_contain_text("20+ hits")
     for number in (40, 45):
@@ -247,7 +247,7 @@ def test_search_loads_more_hits_near_the_end(reader: Reader) -> None:
     assert len(set(titles(page).evaluate_all("all => all.map(one => one.textContent)"))) == 45
 
 
-def test_search_explains_why_a_hit_was_found(reader: Reader) -> None:
+def test_search_page_explains_a_hit(reader: Reader) -> None:
     page = opened(reader, "damson jam")
     page.get_by_role("button", name="More about Jam").click()
     page.get_by_role("button", name="Why this?").click()
@@ -263,10 +263,10 @@ def test_search_explains_why_a_hit_was_found(reader: Reader) -> None:
     expect(titles(page).first).to_be_focused()
 
 
-# --- from a hit to other places ---------------------------------------------------------------------------------------
+# --- from a hit to other views ----------------------------------------------------------------------------------------
 
 
-def test_search_hit_is_opened_by_keys_and_found_again_on_the_way_back(reader: Reader) -> None:
+def test_search_page_hit_opens_by_keys_and_is_focused_on_the_way_back(reader: Reader) -> None:
     page = reader.open()
     page.keyboard.type("tamarisk")
     refined(page, "tamarisk")
@@ -288,7 +288,7 @@ def test_search_hit_is_opened_by_keys_and_found_again_on_the_way_back(reader: Re
     page.wait_for_url(f"**/{href}")
 
 
-def test_search_hit_is_copied_and_opened_in_obsidian_and_the_timeline(reader: Reader) -> None:
+def test_search_page_hit_is_copied_and_opened_in_obsidian_and_timeline(reader: Reader) -> None:
     page = opened(reader, "damson jam")
     page.evaluate(
         "addEventListener('click', event => { const to = event.target.closest('a[href^=obsidian]');"

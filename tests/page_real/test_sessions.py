@@ -1,4 +1,4 @@
-"""Sessions: the list of a year by day, project, client and file; and one session read as a conversation."""
+"""Sessions: the list of a year by day, project, client and file; and one session as a conversation."""
 
 import re
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def day_of(page: Page, day: date) -> Any:
 # --- the list ---------------------------------------------------------------------------------------------------------
 
 
-def test_sessions_are_listed_by_day_and_limited_to_a_project_or_a_span(reader: Reader) -> None:
+def test_sessions_page_lists_by_day_and_filters_by_project_or_span(reader: Reader) -> None:
     page = opened(reader)
     first = page.locator(".sessions-list section").first
     expect(first.locator("h2")).to_have_text("Yesterday")
@@ -63,7 +63,7 @@ def test_sessions_are_listed_by_day_and_limited_to_a_project_or_a_span(reader: R
     expect(rows(page)).to_have_count(40)
 
 
-def test_sessions_count_the_work_of_each_project(reader: Reader) -> None:
+def test_sessions_page_counts_the_work_of_each_project(reader: Reader) -> None:
     page = opened(reader)
     card = page.locator(".work").first
     expect(card.locator("h3")).to_have_text("api")
@@ -74,7 +74,7 @@ def test_sessions_count_the_work_of_each_project(reader: Reader) -> None:
     expect(page.locator(".sessions-list .facts")).to_contain_text("wrote it")
 
 
-def test_sessions_are_loaded_to_the_end_and_limited_to_a_file_by_keys(reader: Reader) -> None:
+def test_sessions_page_loads_all_and_filters_by_file_with_keys(reader: Reader) -> None:
     page = opened(reader)
     for key in ("l", "End", "Enter"):
         page.keyboard.press(key)
@@ -90,7 +90,7 @@ def test_sessions_are_loaded_to_the_end_and_limited_to_a_file_by_keys(reader: Re
     page.wait_for_selector(".turn.user")
 
 
-def test_sessions_half_written_filter_does_not_pull_a_reader_back(reader: Reader) -> None:
+def test_sessions_page_filter_being_typed_does_not_undo_a_navigation(reader: Reader) -> None:
     page = opened(reader)
     page.get_by_label("Touched the file").press_sequentially("src/ap")
     page.goto(f"{reader.origin}/#/search?q=login")
@@ -146,7 +146,7 @@ def test_session_is_read_by_keys(reader: Reader) -> None:
     expect(unfolded).to_have_count(0)
 
 
-def test_session_and_its_subagent_lead_to_each_other(reader: Reader) -> None:
+def test_session_and_its_subagent_link_to_each_other(reader: Reader) -> None:
     page = read(reader)
     page.get_by_role("link", name="Read its session").click()
     expect(page.locator("h1")).to_have_text("Find usages")
@@ -163,7 +163,7 @@ def test_session_unfolds_the_part_with_a_hit(reader: Reader) -> None:
     expect(page.locator(".turns details[open]")).to_have_count(1)
 
 
-def test_session_part_that_begins_inside_a_turn_takes_its_speaker_from_the_outline(page: Page) -> None:
+def test_session_part_inside_a_turn_takes_its_speaker_from_the_outline(page: Page) -> None:
     text = "\n" * 40 + "- read: `src/app.py` (ok)\n\n## User · 2026-11-20 09:30\n\nThanks.\n"
     outline = [{"level": 2, "text": "Assistant · 2026-11-20 09:01", "id": "h-a", "line": 12}, *tree(text).outline]
     turns = page.evaluate(

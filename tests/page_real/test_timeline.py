@@ -1,4 +1,4 @@
-"""The timeline: what was written around a document."""
+"""The timeline: the documents before and after one."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def herons(numbers: range) -> list[str]:
     return [f"Heron {number}" for number in numbers]
 
 
-def test_timeline_surrounds_the_document_and_loads_more_both_ways(reader: Reader) -> None:
+def test_timeline_page_surrounds_the_document_and_loads_more_both_ways(reader: Reader) -> None:
     page = opened(reader)
     expect(titles(page)).to_have_text([*herons(range(7, 16)), "Crane", *herons(range(16, 23))])
     anchor = page.locator(".line-one.anchor")
@@ -44,7 +44,7 @@ def test_timeline_surrounds_the_document_and_loads_more_both_ways(reader: Reader
     before = anchor.evaluate(top)
     page.keyboard.press("[")
     expect(page.locator(".line-one")).to_have_count(24)
-    assert abs(anchor.evaluate(top) - before) <= 2  # the document stays where it is on the screen
+    assert abs(anchor.evaluate(top) - before) <= 2  # the document keeps its position on the screen
     expect(titles(page).first).to_have_text("Heron 0")
     expect(page.get_by_role("button", name="Further back")).to_have_count(0)
     page.get_by_role("button", name="Further on").click()
@@ -54,7 +54,7 @@ def test_timeline_surrounds_the_document_and_loads_more_both_ways(reader: Reader
     expect(page.locator(".line-one")).to_have_count(31)
 
 
-def test_timeline_is_limited_to_a_kind_or_a_project(reader: Reader) -> None:
+def test_timeline_page_filters_by_kind_or_project(reader: Reader) -> None:
     page = opened(reader)
     page.get_by_role("button", name="Memories").click()
     expect(titles(page)).to_have_text(["Heron 15", "Crane"])
@@ -75,7 +75,7 @@ def test_timeline_is_limited_to_a_kind_or_a_project(reader: Reader) -> None:
     page.wait_for_url(f"**/#/doc/vault/{CRANE}*")
 
 
-def test_timeline_follows_changes_of_the_vault(reader: Reader) -> None:
+def test_timeline_page_follows_changes_of_the_vault(reader: Reader) -> None:
     page = opened(reader, f"#/timeline?ref={CRANE}&before=1&after=1")
     expect(titles(page)).to_have_text(["Heron 15", "Crane", "Heron 16"])
     reader.world.write("notes/new.md", "---\ncreated: 2026-10-08T21:00:00Z\n---\n# A new one\n")
@@ -84,5 +84,5 @@ def test_timeline_follows_changes_of_the_vault(reader: Reader) -> None:
     expect(titles(page)).to_have_text(["Heron 15", "Crane", "Heron 16"])
 
 
-def test_timeline_says_that_a_document_does_not_exist(reader: Reader) -> None:
+def test_timeline_page_names_a_missing_document(reader: Reader) -> None:
     expect(reader.open("#/timeline?ref=notes/none.md").get_by_role("alert")).to_be_visible()

@@ -39,7 +39,7 @@ def found(reader: Reader, token: str) -> list[str]:
     return [hit["path"] for hit in answer.json["results"]] if answer.status == 200 else [str(answer.status)]
 
 
-def test_token_is_created_and_revoked_by_keys_and_shows_its_folder_only(reader: Reader, tokens: Page) -> None:
+def test_tokens_page_creates_and_revokes_a_scoped_token_by_keys(reader: Reader, tokens: Page) -> None:
     tokens.keyboard.press("n")
     expect(tokens.get_by_label("Name")).to_be_focused()
     tokens.keyboard.type("acme-ci")
@@ -70,7 +70,7 @@ def test_token_is_created_and_revoked_by_keys_and_shows_its_folder_only(reader: 
     assert found(reader, secret) == ["401"]
 
 
-def test_token_refusal_is_shown_at_its_field(tokens: Page) -> None:
+def test_tokens_page_shows_a_refusal_at_its_field(tokens: Page) -> None:
     field, fault = tokens.get_by_label("Folders, one a line"), "not a folder of a vault"
     tokens.get_by_role("button", name="Make a token").click()
     tokens.get_by_label("Name").fill("new")
@@ -84,7 +84,7 @@ def test_token_refusal_is_shown_at_its_field(tokens: Page) -> None:
     expect(tokens.locator(".field-fault")).to_have_count(0)
 
 
-def test_token_is_revoked_after_a_question_only(tokens: Page) -> None:
+def test_tokens_page_revokes_only_after_confirmation(tokens: Page) -> None:
     expect(row(tokens, "old")).to_contain_text("expired on Jan 1, 1970")
     tokens.get_by_role("button", name="Revoke laptop").click()
     tokens.locator("dialog").get_by_role("button", name="Cancel").click()
@@ -92,7 +92,7 @@ def test_token_is_revoked_after_a_question_only(tokens: Page) -> None:
     expect(row(tokens, "laptop")).not_to_contain_text("expired")
 
 
-def test_token_of_a_page_is_signed_out_by_itself_and_by_another(reader: Reader, tokens: Page) -> None:
+def test_tokens_page_signs_out_its_own_and_another_page(reader: Reader, tokens: Page) -> None:
     other = reader.sign_in("#/tokens")
     other.get_by_role("button", name="Sign out this page").click()
     other.locator("dialog").get_by_role("button", name="Sign out").click()

@@ -1,4 +1,4 @@
-"""Every view: a link to it shows the same again, and axe finds nothing on either screen in either scheme."""
+"""Every view: its link restores its state, and axe finds nothing on either screen in either scheme."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -126,7 +126,7 @@ DRAWN: dict[Callable[[Page], None], str] = {
     history: ".diff del",
     recall: ".quoted",
 }
-"""What somebody did in each view before they sent the link, and what they were looking at."""
+"""The steps in each view before a user copies the link, and the element in focus."""
 STATE = r"""() => {
   const main = document.querySelector("main").cloneNode(true);
   // Left out: times, durations, sizes on the disk, the mark of an answer, the hits of an earlier search.
@@ -143,7 +143,7 @@ STATE = r"""() => {
 
 
 @pytest.mark.parametrize("act", DRAWN, ids=lambda act: act.__name__)
-def test_view_is_the_same_behind_its_link(reader: Reader, act: Callable[[Page], None]) -> None:
+def test_view_is_restored_by_its_link(reader: Reader, act: Callable[[Page], None]) -> None:
     page = reader.open()
     expect(page.locator("#search")).to_be_focused()
     act(page)
@@ -164,7 +164,7 @@ def test_view_is_the_same_behind_its_link(reader: Reader, act: Callable[[Page], 
     assert page.evaluate("location.hash") == link
 
 
-def test_view_that_was_opened_before_signing_in_comes_after_it(reader: Reader) -> None:
+def test_view_opened_before_signing_in_is_shown_afterwards(reader: Reader) -> None:
     page = reader.sign_in("#/tokens")
     page.get_by_role("button", name="Sign out this page").click()
     page.locator("dialog").get_by_role("button", name="Sign out").click()

@@ -24,6 +24,6 @@ def reader_of(folder: Path, files: Mapping[str, str]) -> Iterator[IndexReader]:
 
 
 def query_terms(reader: IndexReader, question: str) -> tuple[QueryTerm, ...]:
-    """What a question looks for, its typing errors mended."""
+    """The terms of a query, with typing errors corrected."""
     terms = parse_query(question).terms
     return read_query_terms(reader, terms, correct(reader, terms, 0.7).forms)

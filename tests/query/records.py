@@ -1,4 +1,4 @@
-"""Chunks as the index hands them out."""
+"""Chunks as the index returns them."""
 
 from typing import Any
 

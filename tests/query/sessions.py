@@ -1,4 +1,4 @@
-"""An index over sessions as OpenCode keeps them, and a vault."""
+"""An index over sessions as OpenCode stores them, and a vault."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from vault_index.config import Home, find_home
 from vault_index.config.edit import create_config, set_value
 
 Turns = Sequence[Any]
-"""What the user says and what the assistant answers, in turn; None is no answer."""
+"""Texts of the user and the assistant, in turn; None is no answer."""
 
 
 def say(client: Client, session: str, turns: Turns, **columns: Any) -> None:

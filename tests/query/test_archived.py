@@ -1,4 +1,4 @@
-"""Memories that were archived, and those that nobody has looked at yet: where they are found, and where not."""
+"""Archived memories and unreviewed ones: which commands find them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
         yield index
 
 
-def test_archived_and_waiting_memories_are_found_when_they_are_asked_for(index: VaultIndex) -> None:
+def test_search_finds_archived_and_unreviewed_memories_on_request(index: VaultIndex) -> None:
     assert set(paths_found(index, "ferry")) == EVERY - {ARCHIVED, WAITS}
     assert paths_found(index, "ferry is:archived") == [ARCHIVED]
     assert set(paths_found(index, "ferry", state="unreviewed")) == {INBOX, WAITS}
@@ -36,20 +36,20 @@ def test_archived_and_waiting_memories_are_found_when_they_are_asked_for(index: 
     assert {one.path for one in index.list(state="archived,unreviewed").results} == {ARCHIVED, INBOX, WAITS}
 
 
-def test_what_was_archived_later_is_found_as_of_a_day_before(tmp_path: Path) -> None:
+def test_search_as_of_an_earlier_day_finds_memories_archived_later(tmp_path: Path) -> None:
     notes = {"80-memory/a.md": "---\ncreated: 2026-01-01\narchived: 2026-02-03\n---\nThe ferry.\n"}
     with indexed(tmp_path, notes) as index:
         found = [paths_found(index, "ferry", as_of=day) for day in ("2026-02-02", "2026-02-03", "2026-02-04")]
     assert [bool(paths) for paths in found] == [True, False, False]
 
 
-def test_links_to_an_archived_memory_hold(index: VaultIndex) -> None:
+def test_links_to_an_archived_memory_resolve(index: VaultIndex) -> None:
     assert index.get("[[old-pier]]").results[0].path == ARCHIVED
     assert [one.path for one in index.related("see.md").results] == [ARCHIVED]
     assert ARCHIVED in {one.path for one in index.list().results}
 
 
-def test_the_status_says_how_many_are_to_be_reviewed(index: VaultIndex) -> None:
+def test_status_counts_memories_that_wait_for_review(index: VaultIndex) -> None:
     status = to_json(index.status())
     assert status["index"]["waiting"] == 2
     assert "2 memories wait for review: vault-index review\n" in f"{render('status', status, 'human')}\n"
@@ -57,13 +57,13 @@ def test_the_status_says_how_many_are_to_be_reviewed(index: VaultIndex) -> None:
     assert "review" not in render("status", status, "human")
 
 
-def test_why_says_what_hides_them(index: VaultIndex) -> None:
+def test_why_names_the_state_that_hides_a_memory(index: VaultIndex) -> None:
     for path, code in ((ARCHIVED, "archived"), (WAITS, "unreviewed")):
         assert [reason.code for reason in index.why("ferry", path).reasons] == [code]
         assert index.why(f"ferry is:{code}", path).found
 
 
-def test_moving_a_file_out_of_the_inbox_accepts_it(tmp_path: Path) -> None:
+def test_sync_accepts_a_memory_moved_out_of_the_inbox(tmp_path: Path) -> None:
     with indexed(tmp_path, {WAITS: NOTES[WAITS]}) as index:
         assert paths_found(index, "ferry") == []
         (tmp_path / "vault" / WAITS).rename(tmp_path / "vault/80-memory/guessed.md")
@@ -72,14 +72,14 @@ def test_moving_a_file_out_of_the_inbox_accepts_it(tmp_path: Path) -> None:
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
-def test_a_value_that_is_no_date_archives_nothing(tmp_path: Path) -> None:
+def test_archived_value_that_is_not_a_date_archives_nothing(tmp_path: Path) -> None:
     odd = enumerate(["true", "soon", "[2026-01-01]", "", "0"])
     notes = {f"80-memory/{n}.md": f"---\narchived: {value}\n---\nThe ferry {n}.\n" for n, value in odd}
     with indexed(tmp_path, notes) as index:
         assert set(paths_found(index, "ferry")) == notes.keys()
 
 
-def test_search_finds_the_others_however_many_are_archived(tmp_path: Path) -> None:
+def test_search_finds_active_memories_among_many_archived_ones(tmp_path: Path) -> None:
     gone = {f"80-memory/{n}.md": f"---\narchived: 2026-01-01\n---\nFerry, ferry {n}.\n" for n in range(120)}
     notes = {**gone, **{f"{n}.md": f"Of {n} a ferry, said among many other words of harbours.\n" for n in range(70)}}
     with indexed(tmp_path, notes) as index:

@@ -1,4 +1,4 @@
-"""The session that asks is told nothing of itself, nor of those it belongs to."""
+"""Searches exclude the asking session and the sessions that it belongs to."""
 
 import re
 import time
@@ -65,7 +65,7 @@ def told(index: VaultIndex, **options: Any) -> set[str]:
         ("ses_oth", EVERY),
     ],
 )
-def test_nobody_is_told_of_the_own_session_or_those_it_belongs_to(
+def test_search_excludes_the_asking_session_and_its_relatives(
     index: VaultIndex, asking: str | list[str], left: set[str]
 ) -> None:
     assert found(index, exclude_session=asking) == left
@@ -75,7 +75,7 @@ def test_nobody_is_told_of_the_own_session_or_those_it_belongs_to(
     assert anchor.title not in {f"About {session}" for session in EVERY - left}
 
 
-def test_a_session_that_nobody_names_is_one_of_the_folder_that_was_written_to_of_late(tmp_path: Path) -> None:
+def test_search_takes_a_recent_session_of_the_folder_for_the_current_one(tmp_path: Path) -> None:
     home, client = make_home(tmp_path)
     (tmp_path / "shop/src").mkdir(parents=True)
     (tmp_path / "shop/.git").mkdir()
@@ -97,7 +97,7 @@ def test_a_session_that_nobody_names_is_one_of_the_folder_that_was_written_to_of
         assert current == {"api/ses_before.md", "api/ses_elsewhere.md"}
         assert len(index.search("turnstile", directory="/", exclude_session="current").results) == 4
         assert len(index.search("turnstile", directory=shop).results) == 4
-        # A client of MCP does not say which session asks.
+        # An MCP client does not name its session.
         toolbox = Toolbox(TOOLS, partial(dispatch, index))
         for tool, arguments in (("memory_search", {"query": "turnstile"}), ("memory_recall", {"project": shop})):
             text = toolbox.call(tool, arguments, folders=[f"{shop}/src"]).text

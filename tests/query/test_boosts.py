@@ -19,7 +19,7 @@ def boosts(config: RankingConfig, *, accesses: int = 0, backlinks: int = 0, now:
     return Boosts(config, now, {record.document.uid: accesses}, {record.document.id: backlinks})
 
 
-def test_half_of_the_weight_is_gone_after_the_half_life() -> None:
+def test_recency_boost_halves_after_the_half_life() -> None:
     config = replace(OFF, recency_memories=0.2, half_life_days=90.0)
     new, old, ancient = (chunk_record(kind="memory", created=0.0, updated=NOW - age * DAY) for age in (0, 90, 1_000))
     assert boosts(config).of(new) == {}
@@ -27,7 +27,7 @@ def test_half_of_the_weight_is_gone_after_the_half_life() -> None:
     assert math.prod(boosts(config).of(ancient).values()) == pytest.approx(0.8, abs=1e-3)
 
 
-def test_each_kind_has_a_weight_of_its_own() -> None:
+def test_recency_boost_has_a_weight_per_kind() -> None:
     config = replace(OFF, recency_notes=0.1, recency_memories=0.2, recency_sessions=0.3)
     products = [
         math.prod(boosts(config).of(chunk_record(kind=kind)).values()) for kind in ("note", "memory", "session")
@@ -36,7 +36,7 @@ def test_each_kind_has_a_weight_of_its_own() -> None:
     assert len(set(products)) == 3
 
 
-def test_what_is_outdated_counts_less_from_that_moment_on() -> None:
+def test_outdated_boost_applies_from_valid_until_on() -> None:
     config = replace(OFF, outdated=0.1)
     record = chunk_record(valid_until=NOW)
     assert boosts(config, now=NOW - 1).of(record) == {}
@@ -45,7 +45,7 @@ def test_what_is_outdated_counts_less_from_that_moment_on() -> None:
 
 
 @pytest.mark.parametrize("name", ["usage", "backlinks"])
-def test_what_is_opened_or_linked_more_counts_more(name: str) -> None:
+def test_usage_and_backlinks_boosts_grow_with_their_count(name: str) -> None:
     config = replace(OFF, **{name: 0.2})
     products = [math.prod(boosts(config, accesses=n, backlinks=n).of(chunk_record()).values()) for n in (0, 1, 5, 500)]
     assert products == sorted(products)

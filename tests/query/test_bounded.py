@@ -1,4 +1,4 @@
-"""Where too many texts match to score them all: what finds the best of them."""
+"""Candidate selection when too many texts match to score them all."""
 
 import math
 from collections.abc import Iterator
@@ -47,28 +47,26 @@ def held(reader: IndexReader, question: str) -> dict[str, int]:
     return rarity(reader, terms_meant(parsed.terms, {}), query_terms(reader, question))
 
 
-def test_a_phrase_of_common_words_may_be_rare(reader: IndexReader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_phrase_of_common_words_may_count_as_rare(reader: IndexReader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retrieval, "_COUNTED", 5)
-    # Of the newest five texts two hold the one, and none the other, whose words come the other way round.
+    # Two of the newest five texts hold the first phrase and none the second, which reverses the words.
     assert held(reader, "amber-basil cedar-basil") == {'"cedar-basil"': 1, '"amber-basil"': 17}
-    monkeypatch.setattr(retrieval, "_SAMPLE", 1)  # cedar stands after basil in all texts
+    monkeypatch.setattr(retrieval, "_SAMPLE", 1)  # cedar follows basil in all texts
     assert held(reader, "basil-cedar delta-reed delta-ree*") == {
         '"delta-ree"*': 4,
         '"delta-reed"': 4,
         '"basil-cedar"': 8,
     }
-    monkeypatch.setattr(retrieval, "MOST_SCORED_BY", 10)  # of a beginning that more texts hold it is not found out
+    monkeypatch.setattr(retrieval, "MOST_SCORED_BY", 10)  # a prefix in more texts is not counted
     assert held(reader, "basil-ceda*") == {'"basil-ceda"*': 14}
 
 
-def test_a_beginning_of_too_many_words_is_looked_for_by_the_commonest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prefix_of_too_many_words_uses_the_most_common_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retrieval, "MOST_TEXTS", 5)
     monkeypatch.setattr(retrieval, "_MOST_COMPLETIONS", 3)
     with reader_of(tmp_path, BEGINNINGS) as opened:
         terms = with_completions(opened, parse_query("ins* install insp*").terms)
-        # Itself may be a word; the stem of `ins` is `in`, which is no word of these.
+        # The prefix may itself be a word; the stem of `ins` is `in`, which is no word here.
         assert [term.words for term in terms] == [("ins", "insect", "install"), (), ()]
         assert with_completions(opened, parse_query("th*").terms)[0].words == ("th",)  # the rest are stopwords
 
@@ -79,23 +77,23 @@ def test_a_beginning_of_too_many_words_is_looked_for_by_the_commonest(
         ({"a": 5_000, "b": 10_000}, None),
         ({"a": 500_000}, []),
         ({"a": 20, "b": 500_000}, ["(a)", "(a) AND (b)"]),
-        # With any of two others the rarest word would find half of its texts.
+        # With either of two others, the rarest word would find half of its texts.
         ({"a": 60_000, "b": 300_000, "c": 400_000}, ["(a) AND (b) AND (c)"]),
         ({"a": 30_000, "b": 200_000, "c": 300_000}, ["(a) AND (b OR c)"]),
-        # Rare words find by themselves, with whatever stands beside them; common ones only together.
+        # Rare words search alone, whatever the others are; common ones only together.
         (
             {"a": 10, "b": 20, "c": 40_000, "d": 300_000},
             ["(a OR b)", "(a OR b) AND (c OR d)", "(c) AND (d)"],
         ),
-        # More than two million places are not read: what nearly every text holds tells nothing.
-        # Of many words no group is a single one.
+        # More than two million positions are not read: a word in nearly every text is not informative. Groups of many
+        # words have at least two.
         (
             dict.fromkeys("abcdefg", 60_000),
             ["(a OR d OR g) AND (b OR e) AND (c OR f)"],
         ),
     ],
 )
-def test_the_best_of_many_texts_hold_several_words(texts: dict[str, int], expressions: object) -> None:
+def test_bounded_expressions_require_several_words(texts: dict[str, int], expressions: object) -> None:
     found = bounded_expressions(texts, 1_000_000)
     assert (None if found is None else [expression for expression, _ in found]) == expressions
 
@@ -107,7 +105,7 @@ def candidates(
     return dict(reader.text_candidates("amber OR basil OR cedar", limit, filters, bounded=asked))
 
 
-def test_what_is_found_so_has_its_whole_score(reader: IndexReader) -> None:
+def test_bounded_candidates_have_their_full_score(reader: IndexReader) -> None:
     every = candidates(reader, 40, None, Filters())
     found = candidates(reader, 6, ("(basil) AND (cedar OR amber)", "(cedar) AND (basil OR amber)"), Filters())
     assert len(every) == 40
@@ -116,12 +114,12 @@ def test_what_is_found_so_has_its_whole_score(reader: IndexReader) -> None:
     assert found.keys() == {*list(every)[:6]}
 
 
-def test_where_too_few_are_found_all_that_match_are_looked_at(reader: IndexReader) -> None:
+def test_bounded_candidates_fall_back_to_all_matches_if_too_few(reader: IndexReader) -> None:
     bounded = ("(basil) AND (cedar) AND (amber)", "(cedar) AND (basil OR amber)")
     assert candidates(reader, 30, bounded, Filters()) == pytest.approx(candidates(reader, 30, None, Filters()))
 
 
-def test_of_a_word_in_too_many_texts_the_newest_are_scored(
+def test_bounded_candidates_of_a_frequent_word_are_the_newest(
     reader: IndexReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_reader, "_MOST_SCORED", 10)
@@ -129,12 +127,12 @@ def test_of_a_word_in_too_many_texts_the_newest_are_scored(
     assert candidates(reader, 5, (), Filters()).keys() <= {*ids[-10:]}
 
 
-def test_all_that_a_narrow_filter_lets_through_are_looked_at(reader: IndexReader) -> None:
+def test_bounded_candidates_include_all_that_pass_a_narrow_filter(reader: IndexReader) -> None:
     filters = Filters(paths=("0*.md",))
     assert len(candidates(reader, 5, ("(cedar) AND (delta)",), filters)) == 5
 
 
-def test_a_small_index_is_answered_alike_both_ways(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounded_search_of_a_small_index_equals_the_full_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with indexed(tmp_path, FILES) as index:
         for question in ("amber basil cedar", "delta amber", "ced* basil", "zzzz amber", "cedar -delta"):
             plain = paths_found(index, question, mode="text")

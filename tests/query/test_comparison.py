@@ -1,4 +1,4 @@
-"""How two memories relate, and where the newer of two that are nearly the same stands in an answer."""
+"""The relation of two memories, and the rank of the newer of two near-duplicates."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from vault_index.query.ranking.comparison import Memory, as_memory, compare
 
 DOCKER = "Deploys run in Docker on the build host."
 PAIRS = [
-    # one thing exchanged, another number, a negation, an antonym
+    # one value replaced, another number, a negation, an antonym
     ("The nightly backup starts at 02:00.", "The nightly backup starts at 04:30.", 0.95, "contradiction"),
     ("The docs site is built with Docusaurus.", "The docs site is built with VitePress.", 0.65, "contradiction"),
     ("The server stands in Frankfurt.", "The server stands in Helsinki.", 0.9, "contradiction"),
@@ -22,14 +22,14 @@ PAIRS = [
     ("Force pushes are allowed on main.", "On main, pushes by force: forbidden.", 0.8, "contradiction"),
     ("Run migrations before the deploy.", "Migrations: run after a deploy.", 0.8, "contradiction"),
     ("Der Serverraum wird montags geprüft.", "Der Serverraum wird freitags geprüft.", None, "contradiction"),
-    # the same, without vectors by the words alone
+    # the same, by words without vectors
     (DOCKER, DOCKER, 1.0, "duplicate"),
     ("Tests use port 0.", "Tests use port 0, because fixed ports clash in CI.", 0.9, "duplicate"),
     ("Backups run every night at 02:00", "The nightly backup starts at 2 am", 0.8, "duplicate"),
     ("阳台上的番茄需要每天浇水", "阳台的番茄需要每天浇水", None, "duplicate"),
-    # other things of one subject
+    # other facts about one subject
     ("Keycloak is our identity provider.", "Keycloak sessions last eight hours.", 0.65, "subject"),
-    # another subject: two things exchanged in one sentence, or nothing in common
+    # another subject: two values replaced in one sentence, or nothing in common
     ("Staging runs two replicas.", "Production runs six replicas.", 0.8, None),
     ("Emil is allergic to peanuts.", "Clara is allergic to penicillin.", 0.75, None),
     ("Revenue in 2023 was 1.8 million.", "Revenue in 2024 was 2.3 million.", 0.85, None),
@@ -48,7 +48,7 @@ def said(text: str, project: str | None = None, tokens: int = 20, title: str = "
 
 
 @pytest.mark.parametrize(("older", "newer", "cosine", "kind"), PAIRS)
-def test_compare_tells_a_contradiction_from_a_duplicate(
+def test_compare_distinguishes_contradictions_and_duplicates(
     older: str, newer: str, cosine: float | None, kind: str | None
 ) -> None:
     for one, other in ((older, newer), (newer, older)):
@@ -56,12 +56,12 @@ def test_compare_tells_a_contradiction_from_a_duplicate(
         assert (found.kind if found else None) == kind
 
 
-def test_compare_takes_values_from_the_text_and_not_from_the_title() -> None:
+def test_compare_takes_values_from_the_text_not_from_the_title() -> None:
     one, other = said(DOCKER, title="Where deploys run"), said(DOCKER, title="How deploys run")
     assert compare(one, other, 0.9) == ("duplicate", 0.9)
 
 
-def test_compare_keeps_projects_and_long_memories_apart() -> None:
+def test_compare_separates_projects_and_long_memories() -> None:
     old, new = "The line length is 100.", "The line length is 120 now."
     assert compare(said(new, "api"), said(old, "API"), 0.9)
     assert compare(said(new, "api"), said(old, "web"), 0.9) is None

@@ -1,4 +1,4 @@
-"""What is asked of the fixture vault with the shipped model, and of small vaults without one."""
+"""Queries to the fixture vault with the shipped model, and to small vaults without one."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,32 +33,32 @@ def one_note(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
         ("kind:memory", {"none"}),
     ],
 )
-def test_a_vault_of_one_note(one_note: VaultIndex, query: str, expected: set[str]) -> None:
+def test_confidence_in_a_vault_of_one_note(one_note: VaultIndex, query: str, expected: set[str]) -> None:
     assert one_note.search(query).confidence in expected
 
 
 @pytest.fixture(scope="module")
 def many_notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    """A short note with an alias, and many that have nothing to do with it."""
+    """A short note with an alias, and many unrelated ones."""
     others = {f"{number}.md": f"word{number}\n" for number in range(100)}
     street = "---\naliases: [aardvark]\n---\nLook left.\n"
     with indexed(tmp_path_factory.mktemp("many"), {"Street.md": street, **others}) as index:
         yield index
 
 
-def test_a_name_is_an_answer_though_the_text_says_nothing_of_it(many_notes: VaultIndex) -> None:
+def test_confidence_counts_a_matching_name_without_matching_text(many_notes: VaultIndex) -> None:
     assert many_notes.search("aardvark").confidence != "none"
     assert many_notes.search("aardvark of unicorns with a griffin").confidence == "none"
 
 
-def test_what_meets_a_condition_is_an_answer(many_notes: VaultIndex) -> None:
+def test_confidence_counts_a_met_condition(many_notes: VaultIndex) -> None:
     words = ("left", "unicorn", "griffin", "wyvern", "dragon", "sphinx", "kraken")
     assert many_notes.search(" ".join(words)).confidence == "none"
     assert many_notes.search(" OR ".join(words)).confidence == "low"
 
 
 def ask(index: VaultIndex, question: str) -> tuple[str, list[bool]]:
-    """Its confidence, and of each hit whether it is weak."""
+    """The confidence of an answer, and whether each of its hits is weak."""
     answer = index.search(question)
     return answer.confidence, [hit.weak for hit in answer.results]
 
@@ -85,18 +85,18 @@ TOPICS = {
 }
 
 
-def test_an_answer_is_sure_where_one_document_leads(tmp_path: Path) -> None:
+def test_confidence_is_high_if_one_document_leads(tmp_path: Path) -> None:
     question = "to how many degrees is the oven of the bakery heated"
     with indexed(tmp_path, TOPICS, provider="local") as index:
         assert index.search(question).confidence == "high"
         write(tmp_path / "vault", {"oven too.md": TOPICS["oven.md"].replace("240", "220")})
         index.sync()
         assert index.search(question).confidence == "low"
-        # Words to be found are no question: both documents are what was asked for.
+        # Words to find are not a question: both documents match.
         assert index.search("bakery oven heated").confidence == "high"
 
 
-def test_a_hit_is_weak_that_any_question_would_find(tmp_path: Path) -> None:
+def test_hits_that_any_question_would_find_are_weak(tmp_path: Path) -> None:
     with indexed(tmp_path, TOPICS, provider="local") as index:
         level, hits = ask(index, "to how many degrees is the oven of the bakery heated")
         assert (level, hits) == ("high", [False, True, True, True])
@@ -104,7 +104,7 @@ def test_a_hit_is_weak_that_any_question_would_find(tmp_path: Path) -> None:
         assert (level, set(hits)) == ("none", {True})
 
 
-def test_what_was_asked_for_is_not_weak(tmp_path: Path) -> None:
+def test_hits_that_match_the_query_are_not_weak(tmp_path: Path) -> None:
     others = {
         f"other {number}.md": f"A note on the number {number}, and on nothing else at all.\n" for number in range(40)
     }
@@ -129,7 +129,7 @@ def test_what_was_asked_for_is_not_weak(tmp_path: Path) -> None:
 @pytest.mark.skipif(
     not multilingual_is_installed(), reason="the multilingual model is not installed: make multilingual"
 )
-def test_a_hit_in_another_language_has_no_word_of_the_question(tmp_path: Path) -> None:
+def test_hits_in_another_language_match_without_common_words(tmp_path: Path) -> None:
     write(tmp_path / "vault", TOPICS)
     home = find_home(tmp_path / "home")
     create_config(home, tmp_path / "vault", provider="local", memory_dir=None)

@@ -1,4 +1,4 @@
-"""What was asked before is no answer: the turn that answers it is, and where none does, it stands behind all else."""
+"""Earlier questions are no answers: the turn that answers ranks first; a repeated question ranks last."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ MACHINES = (
     ("font", "concert", "poster"), ("thread", "canvas", "sail"), ("colour", "kestrel", "hood"),
     ("grease", "tractor", "axle"), ("lens", "harbour", "lamp"), ("gauge", "valley", "railway"),
 )  # fmt: skip
-"""Each case asks about a machine of its own, so that all of them have room in one index."""
+"""Each case asks about its own machine, so that one index holds all of them."""
 Case = Callable[[str, str, str], Any]
 
 ANSWERED: Sequence[tuple[Case, str]] = (
@@ -24,7 +24,7 @@ ANSWERED: Sequence[tuple[Case, str]] = (
     (lambda q, one, what: [f"I am mending the deployment. {q} Thanks!", "5434."], "5434."),
     (lambda q, one, what: [q.upper(), "5435."], "5435."),
     (lambda q, one, what: [f"please tell me: which {what} is the {one} using", "5436."], "5436."),
-    # What stands behind the last call of a tool is the answer.
+    # The text after the last tool call is the answer.
     (lambda q, one, what: [q, [f"The {one} has a file.", tool("read", {}), "It is 5437."]], "It is 5437."),
     (lambda q, one, what: [q, ["It is 5438.", tool("todowrite", {})]], "It is 5438."),
     (lambda q, one, what: [q, f"You ask which {what} the {one} uses.\n\nIt is 5439."], "It is 5439."),
@@ -41,12 +41,12 @@ UNANSWERED: Sequence[Case] = (
     lambda q, one, what: [f"{q}\n\nAnd rename the helper."],
 )
 STATED: Sequence[tuple[str, str]] = (
-    # Who says something is quoted, however near it is to what is asked.
+    # A statement is quoted, however similar to the question.
     ("The {one} uses {what} 5433.", "{one} uses {what} 5433"),
     ("The {one} uses {what} 5434.", "Does the {one} use {what} 5434?"),
     ("Does the {one} use {what} 5435, as in spring?", "Which {what} does the {one} use?"),
     ("Which {one} uses the {what}, nginx or envoy or haproxy or squid?", "Which {what} does the {one} use?"),
-    # A phrase is asked for where it stands.
+    # A phrase searches for its literal text.
     ("Which {what} does the {one} use? I forgot.", '"{one} use"'),
     ("{one} uses {what} 5436", "Which {what} does the {one} use?"),
     ("Our {one} is named {what}.", "What is our {one} named?"),
@@ -54,13 +54,13 @@ STATED: Sequence[tuple[str, str]] = (
 
 
 def words(number: int) -> tuple[str, str, str]:
-    """The question about a machine, the machine, and what is asked of it."""
+    """The question about a machine, the machine, and its topic."""
     what, *machine = MACHINES[number]
     return f"Which {what} does the {' '.join(machine)} use?", " ".join(machine), what
 
 
 def notes(*, whole: bool) -> dict[str, str]:
-    """What the vault says of each machine, by its `whole` name or by the last word of it."""
+    """Notes about each machine, by its `whole` name or the last word of it."""
     named = [(what[-1], " ".join(what[1 if whole else 2 :])) for what in MACHINES]
     return {f"{file}.md": f"The {name} was moved to another rack.\n" for file, name in named}
 
@@ -73,7 +73,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 
 
 @pytest.mark.parametrize("number", range(len(ANSWERED)))
-def test_search_shows_the_turn_that_answers(answered: VaultIndex, number: int) -> None:
+def test_search_ranks_the_answering_turn_first(answered: VaultIndex, number: int) -> None:
     question, _, _ = words(number)
     hits = [hit.snippet for hit in answered.search(question).results]
     assert ANSWERED[number][1] in hits[0]
@@ -88,13 +88,13 @@ def unanswered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 
 
 @pytest.mark.parametrize("number", range(len(UNANSWERED)))
-def test_search_puts_an_echo_behind_what_says_something(unanswered: VaultIndex, number: int) -> None:
+def test_search_ranks_an_echo_of_the_question_last(unanswered: VaultIndex, number: int) -> None:
     question, machine, _ = words(number)
     hits = [hit.snippet for hit in unanswered.search(question, limit=50).results]
     assert hits[0] == f"The {machine} was moved to another rack."
     assert [question in hit for hit in hits].count(True) == 1
     assert question not in unanswered.recall(question, project="/home/user/api").text
-    assert unanswered.search(f"which vendor sold the {machine}").results  # another question is none of these
+    assert unanswered.search(f"which vendor sold the {machine}").results  # another question is not an echo
 
 
 @pytest.fixture(scope="module")
@@ -105,20 +105,20 @@ def stated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 
 
 def statement(number: int) -> list[str]:
-    """What was said of a machine, and the query."""
+    """A statement about a machine, and the query."""
     _, one, what = words(number)
     return [text.format(one=one, what=what) for text in STATED[number]]
 
 
 @pytest.mark.parametrize("number", range(len(STATED)))
-def test_search_quotes_a_statement_that_is_near_the_question(stated: VaultIndex, number: int) -> None:
+def test_search_quotes_a_statement_that_resembles_the_question(stated: VaultIndex, number: int) -> None:
     said, query = statement(number)
     assert said in stated.search(query).results[0].snippet
     if "?" not in said:
         assert said in stated.recall(query).text
 
 
-def test_search_is_not_sure_of_what_was_only_asked(tmp_path: Path) -> None:
+def test_search_has_no_confidence_in_repeated_questions(tmp_path: Path) -> None:
     question, _, _ = words(0)
     with sessions(tmp_path, {"ses_a": [question], "ses_b": [question, "No idea."]}) as index:
         answer = index.search(question)
@@ -127,7 +127,7 @@ def test_search_is_not_sure_of_what_was_only_asked(tmp_path: Path) -> None:
         assert index.recall(question).text == ""
 
 
-def test_search_knows_a_question_in_other_languages(tmp_path: Path) -> None:
+def test_search_recognizes_a_question_in_other_languages(tmp_path: Path) -> None:
     said = {
         "ses_de": ["Welchen Port benutzt der Mailserver?", "Er lauscht auf 2525."],
         "ses_es": ["¿Dónde se guardan los informes mensuales?", "En la carpeta compartida finanzas."],
@@ -142,7 +142,7 @@ def test_search_knows_a_question_in_other_languages(tmp_path: Path) -> None:
             assert reply in index.recall(question, project="/home/user/api").text
 
 
-def test_search_takes_a_heading_of_a_note_for_no_turn(tmp_path: Path) -> None:
+def test_search_does_not_take_a_heading_of_a_note_for_a_turn(tmp_path: Path) -> None:
     question, _, _ = words(0)
     faq = f"# FAQ\n\n## {question}\n\n{question}\n\nSee the file of the rack.\n"
     with sessions(tmp_path, {"ses_a": [question]}, notes={"faq.md": faq}) as index:
@@ -151,7 +151,7 @@ def test_search_takes_a_heading_of_a_note_for_no_turn(tmp_path: Path) -> None:
         assert hits[0].headings == ("FAQ", question)
 
 
-def test_search_calls_no_session_by_the_question_it_began_with(tmp_path: Path) -> None:
+def test_search_does_not_match_a_session_by_its_first_question(tmp_path: Path) -> None:
     question, _, _ = words(0)
     turns = [question, "I don't know.", "Then rename the helper.", "Renamed it in four files."]
     with sessions(tmp_path, {"ses_a": turns}, notes=notes(whole=True), title=question) as index:

@@ -1,4 +1,4 @@
-"""What stands in a frontmatter is found, and shown, as what stands below it is."""
+"""Frontmatter is searched and shown like the text below it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,7 +45,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
         ("twine", "page.md", (3, 5), "and with which twine."),
     ],
 )
-def test_a_field_is_quoted_with_its_line(
+def test_search_quotes_a_field_with_its_line(
     index: VaultIndex, query: str, path: str, focus: tuple[int, int], shown: str
 ) -> None:
     hit = index.search(query).results[0]
@@ -56,13 +56,13 @@ def test_a_field_is_quoted_with_its_line(
     assert index.why(query, f"{path}:{focus[0]}").found
 
 
-def test_a_digest_stands_for_the_text_and_for_no_field(index: VaultIndex) -> None:
+def test_search_shows_a_digest_for_the_text_but_not_for_a_field(index: VaultIndex) -> None:
     assert index.search("sloop").results[0].digest == index.search("mast").results[0].digest == ""
     assert ',"facts: The mast came from Riga",' in render("search", to_json(index.search("mast")), "toon")
     assert index.search("harbour").results[0].digest == "All about the sloop"
 
 
-def test_each_fact_that_was_asked_for_is_shown(index: VaultIndex) -> None:
+def test_search_shows_each_matching_fact(index: VaultIndex) -> None:
     both = {hit.snippet for hit in index.search("keel mast").results[:2]}
     assert both == {"- facts: The keel is oak", "- facts: The mast came from Riga"}
     of_one_line = {(hit.snippet, hit.focus) for hit in index.search("gulls terns").results[:2]}
@@ -72,14 +72,14 @@ def test_each_fact_that_was_asked_for_is_shown(index: VaultIndex) -> None:
     assert "mast" not in first.snippet + second.snippet
 
 
-def test_a_field_that_says_nothing_of_the_question_is_told_as_that(index: VaultIndex) -> None:
+def test_why_reports_a_field_that_does_not_match(index: VaultIndex) -> None:
     (hit,) = (hit for hit in index.search("harbour boat").results if hit.path == "80-memory/boat.md")
     reason = index.why("harbour boat", "80-memory/boat.md:7").reasons[0]
     assert (hit.focus, reason.code) == ((10, 10), "field")
     assert "Hit 1 (80-memory/boat.md:10)" in reason.message
 
 
-def test_hybrid_search_puts_first_what_only_a_word_of_a_frontmatter_says(tmp_path: Path) -> None:
+def test_search_hybrid_ranks_a_word_only_in_frontmatter_first(tmp_path: Path) -> None:
     files = {f"n{number}.md": f"---\nauthor: Ann\n---\nA lamp of the {number}th room.\n" for number in range(40)}
     files["n30.md"] = "---\nauthor: Quetzal\n---\nA walk along the canal.\n"
     files["80-memory/m.md"] = "---\ntitle: Ropes\nvendor: Obsidiana\n---\nHemp is heavier when it is wet.\n"
@@ -90,21 +90,21 @@ def test_hybrid_search_puts_first_what_only_a_word_of_a_frontmatter_says(tmp_pat
         assert "- vendor: Obsidiana" in index.recall("who is Obsidiana").text
 
 
-def test_a_word_or_two_are_found_and_make_no_passage(index: VaultIndex) -> None:
+def test_search_finds_short_fields_without_a_passage(index: VaultIndex) -> None:
     (hit,) = index.search("done").results
     assert (hit.path, hit.snippet) == ("done.md", "Varnish the boom.")
     assert index.file_status("done.md").chunks == index.file_status("bare.md").chunks == 1
     assert index.file_status("page.md").chunks == 2
 
 
-def test_what_is_shown_or_known_otherwise_is_no_passage(index: VaultIndex) -> None:
+def test_search_makes_no_passage_of_metadata_fields(index: VaultIndex) -> None:
     text = index.search("keel").results[0].snippet
     assert "Ada" not in text
     assert "5f0c3f0e" not in text
     assert {*paths_found(index, "ada")} == {"80-memory/boat.md"}
 
 
-def test_conditions_hold_for_fields_and_text_together(index: VaultIndex) -> None:
+def test_search_conditions_apply_to_fields_and_text_together(index: VaultIndex) -> None:
     assert paths_found(index, "harbour AND riga") == ["80-memory/boat.md"]
     assert not {"page.md"} & {*paths_found(index, "twine hand -draft")}
     assert paths_found(index, "hand -done") == ["page.md"]
@@ -122,7 +122,7 @@ def test_recall_quotes_a_field(index: VaultIndex) -> None:
     assert together.text.count("**Boat**") == 1
 
 
-def test_what_another_sentence_of_a_frontmatter_says_changes_no_vector(tmp_path: Path) -> None:
+def test_sync_embeds_no_vector_again_for_another_field(tmp_path: Path) -> None:
     lamps = [f"80-memory/lamp-{number}.md" for number in range(9)]
     files = {path: f"---\ntitle: {path}\nfacts: [A lamp of the hall]\n---\nBulbs.\n" for path in lamps}
     wet = 'facts: ["The cellar is under water each spring", "Oak is used for the stairs", "Mice eat the candles"]'
@@ -133,7 +133,7 @@ def test_what_another_sentence_of_a_frontmatter_says_changes_no_vector(tmp_path:
         alone = first.score
         renamed = files[first.path].replace("Odds and ends", "House").replace("misc", "house")
         write(tmp_path / "vault", {first.path: renamed})
-        assert index.sync().embedded == 1  # the text, which its title and tags are embedded with
+        assert index.sync().embedded == 1  # the text, which is embedded with its title and tags
         write(tmp_path / "vault", {first.path: files[first.path].replace(', "Mice eat the candles"', "")})
         index.sync()
         assert index.search("floods in the basement", mode="vector").results[0].score == alone

@@ -1,4 +1,4 @@
-"""Filters in a query: what they say, how they are joined, and where they are wrong."""
+"""Filters in a query: values, combination, and errors."""
 
 from datetime import datetime
 
@@ -35,14 +35,14 @@ NOVEMBER = datetime(2026, 11, 1).timestamp()
         ("NOT NOT tag:a", Filters(tags=("a",))),
     ],
 )  # fmt: skip
-def test_filters_are_taken_out_of_the_words(text: str, filters: Filters) -> None:
+def test_parse_query_takes_filters_out_of_the_words(text: str, filters: Filters) -> None:
     query = parse_query(text)
     assert query.filters == filters
     assert query.required == query.excluded == ""
     assert parse_query(f"bread {text}").filters == filters
 
 
-def test_filters_beside_words_leave_the_words_as_they_were() -> None:
+def test_parse_query_keeps_the_words_next_to_filters() -> None:
     query = parse_query('bread tag:food OR tag:drinks "rye flour" -wheat')
     assert query.text == "bread rye flour"
     assert (query.required, query.excluded) == ('"rye flour"', '"wheat"')
@@ -50,7 +50,7 @@ def test_filters_beside_words_leave_the_words_as_they_were() -> None:
     assert parse_query("NOT (tag:a OR wheat) bread").excluded == '"wheat"'
 
 
-def test_filters_of_the_query_are_added_to_those_of_the_options() -> None:
+def test_parse_query_adds_filters_to_those_of_the_options() -> None:
     given = Filters(tags=("a",), sources=("vault",))
     assert parse_query("bread tag:b", given).filters == Filters(tags=("a", "b"), sources=("vault",))
 
@@ -71,9 +71,7 @@ def test_filters_of_the_query_are_added_to_those_of_the_options() -> None:
         ("tag:a OR tag:b tag:c OR tag:d", "tag:c at column 16", "second group of alternative tags", "only one group"),
     ],
 )
-def test_a_filter_that_cannot_be_read_says_where_and_how_to_write_it(
-    text: str, place: str, message: str, hint: str
-) -> None:
+def test_parse_query_locates_an_invalid_filter_with_a_hint(text: str, place: str, message: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_query(text)
     assert place in caught.value.message
@@ -81,12 +79,12 @@ def test_a_filter_that_cannot_be_read_says_where_and_how_to_write_it(
     assert hint in caught.value.hint
 
 
-def test_every_filter_that_is_declared_has_its_values() -> None:
+def test_filters_declared_all_have_values() -> None:
     assert sorted(declared.field for declared in FILTERS.values()) == sorted({*Filters._fields} - {"now", "without"})
 
 
 @pytest.mark.parametrize(("key", "value"), [("property", ":x"), ("is", "new"), ("anytag", "#"), ("after", "soon")])
-def test_an_option_that_cannot_be_read_says_how_to_write_it(key: str, value: str) -> None:
+def test_add_filter_refuses_an_invalid_option_with_a_hint(key: str, value: str) -> None:
     with pytest.raises(UsageError) as caught:
         add_filter(Filters(), key, value)
     assert caught.value.hint
@@ -105,5 +103,5 @@ def test_an_option_that_cannot_be_read_says_how_to_write_it(key: str, value: str
         ("3 days ago", datetime(2026, 11, 18)),
     ],
 )
-def test_times(text: str, expected: datetime) -> None:
+def test_parse_time_reads_dates_and_words(text: str, expected: datetime) -> None:
     assert parse_time(text, now=datetime(2026, 11, 21, 9, 14)) == expected.timestamp()

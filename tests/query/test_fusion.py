@@ -1,4 +1,4 @@
-"""What the channels believe of each other: names, phrases in sentences, vectors of languages the model knows not."""
+"""Fusion of the channels: names, phrases in sentences, vectors of unknown languages."""
 
 from collections.abc import Iterator
 
@@ -33,29 +33,27 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 
 @pytest.mark.parametrize("mode", ["text", "hybrid"])
 @pytest.mark.parametrize("query", ["Wader  Register", "heron"])
-def test_what_few_documents_are_called_comes_first(index: VaultIndex, query: str, mode: str) -> None:
+def test_search_ranks_a_name_of_few_documents_first(index: VaultIndex, query: str, mode: str) -> None:
     assert found(index, query, mode=mode)[0] == "birds.md"
     scores = [hit.score for hit in index.search(query, mode=mode).results]  # type: ignore[arg-type]
     assert scores == sorted(scores, reverse=True)
 
 
-def test_a_name_of_many_documents_leaves_the_order_to_the_texts(index: VaultIndex) -> None:
+def test_search_ranks_by_text_for_a_name_of_many_documents(index: VaultIndex) -> None:
     assert found(index, "standup minutes")[0] == "office.md"
     first, second = index.search("standup", mode="text").results[:2]
     assert first.path == "office.md" or first.score > second.score
 
 
 @pytest.mark.parametrize("mode", ["text", "hybrid"])
-def test_words_that_a_long_title_shares_do_not_beat_the_text_that_says_the_question(
-    index: VaultIndex, mode: str
-) -> None:
+def test_search_ranks_a_matching_text_above_a_long_similar_title(index: VaultIndex, mode: str) -> None:
     assert found(index, "light doubles the growth of tomato seedlings", mode=mode)[0] == "trial.md"
 
 
 @pytest.mark.parametrize(
     "query", ["ποια είναι η πρωτεύουσα της Ελλάδας", "ποιο είναι το ψηλότερο βουνό", "เมืองหลวง ของ ประเทศไทย"]
 )
-def test_what_the_model_cannot_read_is_ranked_by_its_words(index: VaultIndex, query: str) -> None:
+def test_search_ranks_languages_unknown_to_the_model_by_words(index: VaultIndex, query: str) -> None:
     answer = index.search(query)
     assert [hit.path for hit in answer.results] == found(index, query, mode="text")
     assert not answer.degraded

@@ -104,7 +104,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
         ("#7", "80-memory/old.md", (4, 4)),
     ],
 )
-def test_a_reference_opens_its_place(index: VaultIndex, reference: str, path: str, lines: tuple[int, int]) -> None:
+def test_get_opens_a_reference(index: VaultIndex, reference: str, path: str, lines: tuple[int, int]) -> None:
     (text,) = index.get(reference).results
     assert (text.path, text.lines) == (path, lines)
     whole = NOTES[path].split("\n")
@@ -118,13 +118,13 @@ def test_a_reference_opens_its_place(index: VaultIndex, reference: str, path: st
         "/etc/passwd",
     ],
 )  # fmt: skip
-def test_get_does_not_find_what_does_not_exist(index: VaultIndex, reference: str) -> None:
+def test_get_reports_a_missing_reference_as_not_found(index: VaultIndex, reference: str) -> None:
     with pytest.raises(NotFoundError) as caught:
         index.get(reference)
     assert caught.value.hint
 
 
-def test_of_several_the_bad_ones_are_named_beside_the_good_ones(index: VaultIndex) -> None:
+def test_get_returns_good_references_and_names_bad_ones(index: VaultIndex) -> None:
     texts = index.get(["nothing", "long.md:5", "", "long.md:5-3"])
     assert [text.content for text in texts.results] == ["Words of part 1, and more of them."]
     assert [failed.position for failed in texts.failed] == ["nothing", "", "long.md:5-3"]
@@ -133,7 +133,7 @@ def test_of_several_the_bad_ones_are_named_beside_the_good_ones(index: VaultInde
         index.get(["nothing", "[[nobody]]"])
 
 
-def test_get_refuses_no_reference_and_lines_that_end_before_they_begin(index: VaultIndex) -> None:
+def test_get_refuses_empty_references_and_reversed_lines(index: VaultIndex) -> None:
     empty: tuple[str | list[str], ...] = (" ", [])
     for nothing in empty:
         with pytest.raises(UsageError) as caught:
@@ -145,7 +145,7 @@ def test_get_refuses_no_reference_and_lines_that_end_before_they_begin(index: Va
 
 
 @pytest.mark.parametrize("budget", [1, 20])
-def test_get_goes_on_to_the_end_where_a_line_alone_is_over_the_budget(tmp_path: Path, budget: int) -> None:
+def test_get_continues_to_the_end_past_lines_over_the_budget(tmp_path: Path, budget: int) -> None:
     notes = {
         "last.md": "One.\nTwo.\n" + "A very long last line. " * 30,
         "only.md": "A very long only line. " * 30 + "\n",
@@ -167,14 +167,14 @@ def test_get_goes_on_to_the_end_where_a_line_alone_is_over_the_budget(tmp_path: 
             assert "\n".join(parts).rstrip("\n") == note.rstrip("\n")
 
 
-def test_neighbours_widen_a_place(index: VaultIndex) -> None:
+def test_get_neighbors_widen_a_place(index: VaultIndex) -> None:
     (text,) = index.get("long.md:13", neighbors=1).results
     assert "part 2" in text.content
     assert "part 4" in text.content
     assert "part 5" not in text.content
 
 
-def test_get_and_list_tell_the_fields_of_a_memory_once(tmp_path: Path) -> None:
+def test_get_and_list_return_the_fields_of_a_memory_once(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         old = index.add("Backups run weekly.").id
         given: dict[str, Any] = {
@@ -199,7 +199,7 @@ def test_get_and_list_tell_the_fields_of_a_memory_once(tmp_path: Path) -> None:
             assert re.search("accesses|opened", listed)
 
 
-def test_full_adds_the_metadata(index: VaultIndex) -> None:
+def test_get_full_adds_the_metadata(index: VaultIndex) -> None:
     (text,) = index.get("5f0c", full=True).results
     assert text.metadata is not None
     assert text.metadata["type"] == "decision"
@@ -211,7 +211,7 @@ def test_full_adds_the_metadata(index: VaultIndex) -> None:
     assert text.metadata["links"][0]["target"] == "Long"
 
 
-def test_get_answers_where_it_cannot_count(index: VaultIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_get_answers_when_it_cannot_count_the_access(index: VaultIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vault_index.store.connection.BUSY_TIMEOUT_MS", 1)
     other = apsw.Connection(str(index.home.state_db))
     other.execute("BEGIN IMMEDIATE")
@@ -220,14 +220,14 @@ def test_get_answers_where_it_cannot_count(index: VaultIndex, monkeypatch: pytes
     other.close()
 
 
-def test_get_of_a_deleted_file_says_that_it_is_gone(tmp_path: Path) -> None:
+def test_get_reports_a_deleted_file(tmp_path: Path) -> None:
     with indexed(tmp_path, {"named.md": "Gone.\n", "other.md": "Still there.\n"}) as index:
         (tmp_path / "vault" / "named.md").unlink()
         with pytest.raises(NotFoundError, match="gone"):
             index.get("named.md")
 
 
-def test_get_counts_how_often_a_document_is_opened(tmp_path: Path) -> None:
+def test_get_counts_the_accesses_of_a_document(tmp_path: Path) -> None:
     with indexed(tmp_path, {"a.md": "A.\n", "b.md": "Boats.\n", "c.md": "C.\n"}) as index:
         for reference in ("a.md", "a.md", "b.md"):
             index.get(reference)

@@ -1,4 +1,4 @@
-"""Hits point at the lines that answer."""
+"""Hits point at the matching lines."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,22 +70,20 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
         ("early to bed", "prose.md", (12, 12)),
     ],
 )
-def test_the_focus_is_on_the_lines_that_answer(
-    index: VaultIndex, query: str, path: str, focus: tuple[int, int]
-) -> None:
+def test_hit_focus_is_on_the_matching_lines(index: VaultIndex, query: str, path: str, focus: tuple[int, int]) -> None:
     hits = [hit for hit in index.search(query).results if hit.path == path]
     assert hits[0].focus == focus
     assert "\r" not in hits[0].snippet
     assert hits[0].lines[0] <= focus[0] <= focus[1] <= hits[0].lines[1]
 
 
-def test_a_hit_says_where_in_its_snippet_the_lines_stand_that_answer(index: VaultIndex) -> None:
+def test_hit_spans_locate_the_focus_in_the_snippet(index: VaultIndex) -> None:
     hit = index.search("which olive oil").results[0]
     [(start, end)] = hit.spans["focus"]
     assert hit.snippet[start:end] == "- the good olive oil from Crete" != hit.snippet
 
 
-def test_per_document_bounds_the_hits_of_a_long_document(tmp_path: Path) -> None:
+def test_search_per_document_limits_the_hits_of_a_document(tmp_path: Path) -> None:
     sections = "\n\n".join(f"## Heron {number}\n\nThe heron, heron {number}." for number in range(80))
     others = {f"{number}.md": f"Of birds and fish, and of a heron {number}.\n" for number in range(8)}
     with indexed(tmp_path, {"long.md": sections, **others}) as index:
@@ -95,7 +93,7 @@ def test_per_document_bounds_the_hits_of_a_long_document(tmp_path: Path) -> None
             assert len(paths) == min(options.get("limit", 10), 8 + count)
 
 
-def test_every_place_of_a_text_is_named_across_vaults_and_however_many_hits_there_are(tmp_path: Path) -> None:
+def test_search_names_every_copy_of_a_text_across_vaults(tmp_path: Path) -> None:
     same = "The heron stands in the water by the old mill.\n"
     write(tmp_path / "vault", {f"{number}/copy.md": same for number in range(25)})
     write(tmp_path / "vault", {f"other {number}.md": f"A heron, number {number} of them.\n" for number in range(15)})

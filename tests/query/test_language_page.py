@@ -1,4 +1,4 @@
-"""docs/query-language.md: every example means something to the parser, and every error is one."""
+"""docs/query-language.md: every example is parsed as described, and every error is one."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ def section(title: str) -> str:
     return PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
-def test_every_example_means_what_its_section_says() -> None:
+def test_query_language_page_examples_match_their_section() -> None:
     assert len(EXAMPLES) > 40
     for example in EXAMPLES:
         query = parse_query(example)
@@ -27,7 +27,7 @@ def test_every_example_means_what_its_section_says() -> None:
             assert query.required or query.excluded, example
 
 
-def test_examples_on_two_sides_of_an_or_mean_the_same() -> None:
+def test_query_language_page_alternatives_are_equal() -> None:
     pairs = [re.findall(r"`([^`]+)`", row) for row in ROWS if "type:bugfix" in row or "NOT java" in row]
     assert len(pairs) == 2
     for left, right in pairs:
@@ -35,6 +35,6 @@ def test_examples_on_two_sides_of_an_or_mean_the_same() -> None:
         assert (one.required, one.excluded, one.filters) == (other.required, other.excluded, other.filters)
 
 
-def test_every_filter_is_shown() -> None:
+def test_query_language_page_shows_every_filter() -> None:
     shown = {key for example in EXAMPLES for key in re.findall(r"(\w+):", example)}
     assert shown >= QUERY_KEYS

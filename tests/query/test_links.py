@@ -1,4 +1,4 @@
-"""Which document a link means."""
+"""Resolution of links to documents."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,13 +37,13 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
     [
         ("a/other.md", "note", "note.md"),  # the exact path, before the one nearby
         ("note.md", "a/note", "a/note.md"),
-        ("a/other.md", "b/note", "a/b/note.md"),  # from where it is written
+        ("a/other.md", "b/note", "a/b/note.md"),  # relative to its own document
         ("note.md", "b/note", "a/b/note.md"),  # the end of a path
         ("a/b/note.md", "../note", "a/note.md"),
         ("a/other.md", "../note", "note.md"),
         ("a/b/note.md", "/note", "note.md"),
         ("z/deep thing.md", "deep thing", "z/deep thing.md"),
-        ("note.md", "deep thing", "a/Deep Thing.md"),  # both as short: the first
+        ("note.md", "deep thing", "a/Deep Thing.md"),  # equally short: the first
         ("note.md", "nick name", "a/other.md"),
         ("note.md", "nick", "x/Nick.md"),
         ("note.md", "board.canvas", "x/board.canvas"),
@@ -54,7 +54,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
         ("note.md", "nothing", None),
     ],
 )
-def test_a_link_means_one_document(reader: IndexReader, written_in: str, target: str, meant: str | None) -> None:
+def test_linked_from_resolves_a_link(reader: IndexReader, written_in: str, target: str, meant: str | None) -> None:
     (writer,) = documents_by_path(reader, written_in)
     found = linked_from(reader, writer, [Link(target, "", "", 1)])
     documents = documents_by_key(reader, found)
@@ -62,14 +62,14 @@ def test_a_link_means_one_document(reader: IndexReader, written_in: str, target:
 
 
 @pytest.mark.parametrize(("target", "meant"), [("Note.md", "note.md"), ("board.canvas", "x/board.canvas")])
-def test_a_reference_is_read_by_the_same_rule(reader: IndexReader, target: str, meant: str) -> None:
+def test_linked_resolves_a_reference_by_the_same_rule(reader: IndexReader, target: str, meant: str) -> None:
     document = linked(reader, target, ())
     assert document is not None
     assert document.path == meant
     assert linked(reader, target, ["another source"]) is None
 
 
-def test_both_ends_of_a_link_agree(tmp_path: Path) -> None:
+def test_links_and_backlinks_agree(tmp_path: Path) -> None:
     targets = ["note", "a/note", "../note", "b/note", "Nick Name", "board.canvas", "deep thing", "nothing"]
     text = "\n".join(f"[[{target}]]" for target in targets)
     notes = {path: body if path.endswith(".canvas") else body + text for path, body in NOTES.items()}
@@ -81,7 +81,7 @@ def test_both_ends_of_a_link_agree(tmp_path: Path) -> None:
     assert len(there) > 20
 
 
-def test_a_link_stays_in_its_source(tmp_path: Path) -> None:
+def test_links_stay_in_their_source(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", {"from.md": "[[there]]\n"})
         write(tmp_path / "second", {"there.md": "Another vault.\n"})

@@ -1,4 +1,4 @@
-"""Texts and names that can be spelled in several ways: whoever asks need not know in which, and no file is mixed up."""
+"""Texts and names with several Unicode spellings: a query may use any of them, and no file is mixed up."""
 
 import unicodedata
 from pathlib import Path
@@ -17,7 +17,7 @@ def path_of(index: VaultIndex, reference: str) -> str:
 
 
 @pytest.mark.parametrize(("there", "asked"), [(COMPOSED, DECOMPOSED), (DECOMPOSED, COMPOSED)])
-def test_a_name_is_found_in_either_form(tmp_path: Path, there: str, asked: str) -> None:
+def test_get_finds_a_name_in_either_normal_form(tmp_path: Path, there: str, asked: str) -> None:
     with indexed(tmp_path, {there: "Über Bäume.\n", "other.md": "About trees.\n"}) as index:
         folder, _, name = asked.partition("/")
         for reference in (asked, asked.removesuffix(".md"), f"[[{name.removesuffix('.md')}]]", f"{asked}:1"):
@@ -48,7 +48,7 @@ FOUND = {
 }  # fmt: skip
 
 
-def test_text_is_found_in_any_spelling_and_shown_as_written(tmp_path: Path) -> None:
+def test_search_finds_text_in_any_spelling_and_shows_it_as_written(tmp_path: Path) -> None:
     with indexed(tmp_path, NOTES) as index:
         assert {query: paths_found(index, query, mode="text") for query in FOUND} == FOUND
         assert [hit.path for hit in index.related(FIELD).results] == [CITY]

@@ -1,4 +1,4 @@
-"""Quotations in a budget: the best first, long ones cut at sentences, nothing twice, never too much."""
+"""Quotations within a budget: the best first, long ones cut at sentences, no repetition."""
 
 from typing import Any
 
@@ -40,21 +40,21 @@ def paths(groups: Groups, budget: int) -> list[str]:
     return [source.path.removeprefix("80-memory/") for source in pack(groups, budget, TOKEN)[1]]
 
 
-def test_the_form_of_a_quotation() -> None:
+def test_quote_shows_place_fields_title_and_text() -> None:
     quoted = quote(candidate(text="One.\n\n  - two\n"), 100)
     assert quoted is not None
     assert quoted.text == "`80-memory/0.md:9-12` · decision · ann · 2026-11-21\n> **Title 0**\n> One.\n>   - two"
     assert quoted.source.whole
 
 
-def test_the_groups_stand_in_their_order_and_the_budget_holds() -> None:
+def test_pack_keeps_the_order_of_groups_and_the_budget() -> None:
     groups = Groups(many(2), [candidate(3, "found")], [candidate(4, "")], [candidate(5, "rest")])
     assert paths(groups, 1200) == ["0.md", "1.md", "3.md", "4.md", "5.md"]
     text, _ = pack(groups, 200, TOKEN)
     assert 100 < tokens.count(text) <= 200
 
 
-def test_what_lasts_leaves_room_for_what_was_asked_and_takes_what_is_left() -> None:
+def test_pack_leaves_room_for_found_texts_among_lasting_ones() -> None:
     found = [candidate(100 + number, f"found {number}") for number in range(3)]
     shown = paths(Groups(many(40), found), 600)
     first = shown.index("100.md")
@@ -64,7 +64,7 @@ def test_what_lasts_leaves_room_for_what_was_asked_and_takes_what_is_left() -> N
     assert shown[first + 3] == f"{first}.md"
 
 
-def test_a_long_text_is_cut_at_a_sentence() -> None:
+def test_quote_cuts_a_long_text_at_a_sentence() -> None:
     quoted = quote(candidate(text=SENTENCES), 80)
     assert quoted is not None
     assert quoted.text.endswith("thing. …")
@@ -75,30 +75,30 @@ def test_a_long_text_is_cut_at_a_sentence() -> None:
     assert words.text.endswith("word …")
 
 
-def test_a_list_is_cut_between_its_items() -> None:
+def test_quote_cuts_a_list_between_items() -> None:
     quoted = quote(candidate(text="\n".join(f"- {number} items that stand in a row" for number in range(30))), 90)
     assert quoted is not None
     assert quoted.text.endswith("items that stand in a row …")
 
 
 @pytest.mark.parametrize("text", ["x" * 200_000, "数" * 50_000, " " * 200_000 + "x", "\n" * 50_000, "a.\n" * 20_000])
-def test_huge_lines_fit(text: str) -> None:
+def test_pack_fits_huge_lines(text: str) -> None:
     block, sources = pack(Groups([candidate(text=text), candidate(1)]), 400, TOKEN)
     assert tokens.count(block) <= 400
     assert "80-memory/1.md" in [source.path for source in sources]
 
 
-def test_the_same_text_is_quoted_once() -> None:
+def test_pack_quotes_the_same_text_once() -> None:
     assert paths(Groups([candidate(0)], [candidate(1, " readers  NEVER wait.\n")]), 1200) == ["0.md"]
 
 
-def test_a_budget_too_small_for_anything_gives_nothing() -> None:
+def test_pack_returns_nothing_for_a_budget_that_is_too_small() -> None:
     assert pack(Groups([candidate()]), 40, TOKEN) == ("", ())
     assert pack(Groups(), 1200, TOKEN) == ("", ())
 
 
 @given(st.lists(st.text(max_size=300), max_size=8), st.integers(1, 600), st.sampled_from(["0000", "f3" * 32]))
-def test_the_budget_is_never_passed(texts: list[str], budget: int, token: str) -> None:
+def test_pack_never_exceeds_the_budget(texts: list[str], budget: int, token: str) -> None:
     candidates = [candidate(number, text) for number, text in enumerate(texts)]
     text, sources = pack(Groups(candidates[:4], candidates[4:]), budget, token)
     assert tokens.count(text) <= budget

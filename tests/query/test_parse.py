@@ -1,4 +1,4 @@
-"""What a query asks for: the terms that rank, what must and must not match, the filters, and the words embedded."""
+"""The parts of a query: ranking terms, conditions, filters, and the embedded words."""
 
 from collections.abc import Iterator
 
@@ -31,7 +31,7 @@ from vault_index.terms import index_text
         ("", ""),
     ],
 )
-def test_terms_become_a_quoted_expression_to_rank_by(text: str, expression: str) -> None:
+def test_match_expression_quotes_the_terms_that_rank(text: str, expression: str) -> None:
     assert match_expression(parse_query(text).terms) == expression
 
 
@@ -45,12 +45,12 @@ def test_terms_become_a_quoted_expression_to_rank_by(text: str, expression: str)
         ("log (docker | podman)", "log (docker OR podman)"),
         ("| docker |", "docker"),
         ("|", ""),
-        # In a sentence, a phrase or brackets it is no operator.
+        # Not in a sentence, a phrase or brackets.
         ("what does | mean in bash", "what does mean in bash"),
         ("[[Note|alias]] tag:a|b", '"[[Note|alias]]" tag:"a|b"'),
     ],
 )
-def test_a_bar_is_or(text: str, same: str) -> None:
+def test_parse_query_reads_a_bar_as_or(text: str, same: str) -> None:
     bar, plain = parse_query(text), parse_query(same)
     assert [term.text for term in bar.terms] == [term.text for term in plain.terms]
     assert bar.filters == plain.filters
@@ -83,7 +83,7 @@ def test_a_bar_is_or(text: str, same: str) -> None:
         ("wal AND ?!", ["wal"]),
     ],
 )  # fmt: skip
-def test_what_is_no_query_language_is_plain_words(text: str, words: list[str]) -> None:
+def test_parse_query_reads_invalid_syntax_as_plain_words(text: str, words: list[str]) -> None:
     query = parse_query(text)
     assert [term.text for term in query.terms] == words
     assert {term.kind for term in query.terms} == {"word"}
@@ -108,7 +108,7 @@ def test_what_is_no_query_language_is_plain_words(text: str, words: list[str]) -
         ("how to use (wal OR mode)", '"use" AND ("wal" OR "mode")', ""),
         ("wal AND OR mode", '("wal" OR "mode")', ""),
         ("a OR (b -c)", '("a" OR ("b" NOT "c"))', ""),
-        # All but what has b and lacks a: FTS5 has no NOT of one side, so it is told what to leave out.
+        # All except texts with b and without a: FTS5 has no unary NOT, so the query lists the exclusions.
         ("a OR NOT b", "", '("b" NOT "a")'),
         ("NOT a OR NOT b", "", '("a" AND "b")'),
         ("NOT (a OR NOT b)", '("b" NOT "a")', ""),
@@ -117,7 +117,7 @@ def test_what_is_no_query_language_is_plain_words(text: str, words: list[str]) -
         ("useEffect AND dock*", '("useEffect" OR "use Effect") AND "dock"*', ""),
     ],
 )
-def test_what_a_hit_must_and_must_not_match(text: str, required: str, excluded: str) -> None:
+def test_parse_query_separates_required_and_excluded_terms(text: str, required: str, excluded: str) -> None:
     query = parse_query(text)
     assert (query.required, query.excluded) == (required, excluded)
 
@@ -139,7 +139,7 @@ def test_what_a_hit_must_and_must_not_match(text: str, required: str, excluded: 
         ('what is "wal mode" AND fast', "what is wal mode fast", True),
     ],
 )
-def test_only_a_query_in_the_style_of_operators_has_conditions(text: str, terms: str, has_conditions: bool) -> None:
+def test_parse_query_finds_conditions_only_in_operator_style(text: str, terms: str, has_conditions: bool) -> None:
     query = parse_query(text)
     assert " ".join(term.text for term in query.terms) == terms
     assert bool(query.all_of or query.none_of) == has_conditions
@@ -153,11 +153,11 @@ def test_only_a_query_in_the_style_of_operators_has_conditions(text: str, terms:
         ("to be or not to be", '"to" AND "be" AND "or" AND "not" AND "to" AND "be"'),
     ],
 )
-def test_every_word_with_a_topic_can_be_required(text: str, required: str) -> None:
+def test_parse_query_every_requires_every_content_word(text: str, required: str) -> None:
     assert parse_query(text, every=True).required == required
 
 
-def test_terms_know_what_they_are_and_where() -> None:
+def test_parse_query_terms_have_kind_and_position() -> None:
     text = 'the dock* "wal mode" -java tag:x (sqlite OR NOT go)'
     terms = parse_query(text).terms
     assert [(term.text, term.kind, term.stop) for term in terms] == [
@@ -169,7 +169,7 @@ def test_terms_know_what_they_are_and_where() -> None:
     assert all(text[term.start :].startswith(term.text) for term in terms)
 
 
-def test_what_is_embedded_is_what_is_looked_for() -> None:
+def test_parse_query_embeds_only_the_words_to_find() -> None:
     assert parse_query('How AND "wal mode" -java tag:x dock* NOT go').text == "How wal mode dock"
 
 
@@ -189,7 +189,7 @@ def fts() -> Iterator[apsw.Connection]:
 
 
 @pytest.mark.parametrize("word", ["configuration", "security", "planning", "stopped", "useEffect", "libraries", "网络"])
-def test_a_prefix_finds_the_word_whatever_its_stem(word: str) -> None:
+def test_prefix_finds_the_word_whatever_its_stem(word: str) -> None:
     connection = apsw.Connection(":memory:")
     connection.execute("CREATE VIRTUAL TABLE chunk_fts USING fts5 (x, tokenize = 'porter unicode61')")
     connection.execute("INSERT INTO chunk_fts (rowid, x) VALUES (1, ?)", (index_text(word),))
@@ -222,7 +222,7 @@ _BOOLEAN = st.recursive(
 
 
 @given(_BOOLEAN, _BOOLEAN)
-def test_any_boolean_means_what_it_says(fts: apsw.Connection, left: str, right: str) -> None:
+def test_parse_query_boolean_equals_python_operators(fts: apsw.Connection, left: str, right: str) -> None:
     """Every tree of AND, OR and NOT chooses the rows that Python's own operators choose."""
     text = f"{left} AND {right}"
     code = text.replace("-", " not ").replace("AND", "and").replace("OR", "or").replace("NOT", " not ")
@@ -241,10 +241,10 @@ _QUERYISH = st.lists(
 
 
 @given(st.text(max_size=80) | _QUERYISH, st.booleans())
-def test_any_text_is_read(fts: apsw.Connection, text: str, every: bool) -> None:
+def test_parse_query_accepts_any_text(fts: apsw.Connection, text: str, every: bool) -> None:
     try:
         query = parse_query(text, every=every)
-    except UsageError as error:  # a filter that cannot be read, or holds for a part of the query
+    except UsageError as error:  # an invalid filter, or one for a part of the query
         assert " at column " in error.message  # noqa: PT017
         assert error.hint  # noqa: PT017
         return
@@ -254,7 +254,7 @@ def test_any_text_is_read(fts: apsw.Connection, text: str, every: bool) -> None:
 
 
 @pytest.mark.parametrize("start", ["-(", "a OR b NOT (c AND d* -(", '"a b" (useEffect OR -('])
-def test_deep_queries_are_read(fts: apsw.Connection, start: str) -> None:
+def test_parse_query_accepts_deep_nesting(fts: apsw.Connection, start: str) -> None:
     text = start * 400 + "a" + ")" * 400 * start.count("(")
     chosen(fts, text)
     matching(fts, match_expression(parse_query(f"{text} b").terms))

@@ -26,7 +26,7 @@ def places(text: str) -> list[tuple[int, int]]:
     return [(passage.first, passage.last) for passage in split_passages(text)]
 
 
-# --- where passages begin and end ------------------------------------------------------------------------------------
+# --- boundaries of passages ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def places(text: str) -> list[tuple[int, int]]:
         ("one\r\n\r\ntwo\r\nlines\r\n", [(0, 0), (2, 3)]), ("one\n \t\ntwo\n\u3000\nthree", [(0, 0), (2, 2), (4, 4)]),
     ],
 )  # fmt: skip
-def test_lines_that_belong_together_are_a_passage(text: str, expected: list[tuple[int, int]]) -> None:
+def test_split_passages_keeps_related_lines_together(text: str, expected: list[tuple[int, int]]) -> None:
     assert places(text) == expected
 
 
@@ -49,7 +49,7 @@ LINE = st.sampled_from(["", "  ", "text", "- item", "1. item", "| a |", "# one",
 
 
 @given(st.lists(LINE | st.text(max_size=12), max_size=25).map("\n".join) | st.text(max_size=80))
-def test_passages_are_apart_in_order_and_leave_out_headings_alone(text: str) -> None:
+def test_split_passages_is_disjoint_in_order_and_without_headings(text: str) -> None:
     lines = text.split("\n")
     found = places(text)
     covered = [line for first, last in found for line in range(first, last + 1)]
@@ -70,15 +70,15 @@ def test_passages_are_apart_in_order_and_leave_out_headings_alone(text: str) -> 
         ("", False),
     ],
 )  # fmt: skip
-def test_a_question_is_known_by_its_end(text: str, asks: bool) -> None:
+def test_passage_is_a_question_by_its_end(text: str, asks: bool) -> None:
     assert split_passages(text)[0].is_question is asks
 
 
-# --- what they say of a question -------------------------------------------------------------------------------------
+# --- matching words --------------------------------------------------------------------------------------------------
 
 
 def said(reader: IndexReader, question: str, text: str) -> list[set[str]]:
-    """The words of the question that each line says."""
+    """The query words on each line."""
     looked_for = query_terms(reader, question)
     return [
         {looked_for[number].text for number in line}
@@ -107,18 +107,18 @@ def test_match_lines_finds_no_other_word(reader: IndexReader) -> None:
     assert [text for word, text in others if said(reader, word, text) != [set()]] == []
 
 
-def test_every_word_of_the_index_is_found_by_itself(reader: IndexReader) -> None:
+def test_match_lines_finds_every_word_of_the_index_by_itself(reader: IndexReader) -> None:
     words = [word for words in reader.vocabulary().of_lengths(2, 40) for word in words]
     assert len(words) > 20
     assert [word for word in words if not said(reader, f'"{word}"', word)[0]] == []
 
 
-def test_a_word_stands_on_its_line(reader: IndexReader) -> None:
+def test_match_lines_assigns_a_word_to_its_line(reader: IndexReader) -> None:
     text = "\n".join(["useEffect 数据库", "", "heron\r", "the heron useEffect", "東京\u2028docker"])
     assert said(reader, "effect heron docker", text) == [{"effect"}, set(), {"heron"}, {"effect", "heron"}, {"docker"}]
 
 
-# --- what is said around them ----------------------------------------------------------------------------------------
+# --- coverage --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -132,12 +132,12 @@ def test_coverage_falls_with_the_distance(matcher: TermMatcher) -> None:
     assert shares[3] > shares[2] == shares[4] > shares[1] == shares[5] > shares[0] == shares[6] == 0
 
 
-def test_what_follows_a_question_counts_more_than_what_comes_before_it(matcher: TermMatcher) -> None:
+def test_coverage_after_a_question_exceeds_that_before_it(matcher: TermMatcher) -> None:
     before, question, answer = matcher.coverage([{}, {0: 1.0, 1: 1.0}, {}], [{}] * 3, [False, True, False])
     assert question > answer > before > 0
 
 
-def test_a_title_counts_for_all_its_passages_and_less_than_the_passage_but_more_than_a_link(
+def test_coverage_of_a_title_is_between_passage_and_link(
     matcher: TermMatcher,
 ) -> None:
     above = matcher.coverage([{}] * 5, [{0: 1.0, 1: 1.0}] * 5, [False] * 5)
@@ -148,7 +148,7 @@ def test_a_title_counts_for_all_its_passages_and_less_than_the_passage_but_more_
     assert shares[0] < above[0] < 1
 
 
-# --- where the words stand -------------------------------------------------------------------------------------------
+# --- spans -----------------------------------------------------------------------------------------------------------
 
 
 def test_spans_mark_words_as_the_search_matched_them(reader: IndexReader) -> None:
@@ -169,14 +169,14 @@ def test_spans_mark_words_as_the_search_matched_them(reader: IndexReader) -> Non
 
 
 @given(st.text(max_size=80))
-def test_spans_lie_in_the_text_one_after_another(text: str) -> None:
+def test_spans_lie_in_the_text_without_overlap(text: str) -> None:
     term = QueryTerm("a", {"a": 1.0}, True, 1.0, known=True)
     spans = TermMatcher([term], lambda words: {word: word for word in words}).spans(text)
     assert [end for span in spans for end in span] == sorted({end for span in spans for end in span})
     assert all(0 <= start < end <= len(text) for start, end in spans)
 
 
-# --- what is shown of a passage --------------------------------------------------------------------------------------
+# --- focus and snippet -----------------------------------------------------------------------------------------------
 
 
 def as_typed(*words: str) -> TermMatcher:
@@ -184,7 +184,7 @@ def as_typed(*words: str) -> TermMatcher:
     return TermMatcher(terms, lambda asked: {word: word for word in asked})
 
 
-def test_focus_is_on_the_lines_of_a_long_block_that_answer() -> None:
+def test_focus_is_on_the_matching_lines_of_a_long_block() -> None:
     text = "\n".join(["```sh", *(f"step {number}" for number in range(20)), "pump the boiler", "up to one bar", "```"])
     found = focus(text, split_passages(text)[0], as_typed("boiler", "bar"))
     assert (found.first, found.last) == (21, 22)
@@ -193,7 +193,7 @@ def test_focus_is_on_the_lines_of_a_long_block_that_answer() -> None:
 
 
 @pytest.mark.parametrize("after", ["", " It is Tuesday." * 90])
-def test_snippet_of_a_long_line_shows_the_sentence_that_answers(after: str) -> None:
+def test_snippet_of_a_long_line_shows_the_matching_sentence(after: str) -> None:
     text = "It is about the weather. " * 40 + f"Pump the boiler up to one bar.{after}"
     found = focus(text, split_passages(text)[0], as_typed("boiler", "bar"))
     shown = snippet(text, found.first, found.column)
@@ -202,7 +202,7 @@ def test_snippet_of_a_long_line_shows_the_sentence_that_answers(after: str) -> N
     assert 200 < len(shown) <= 242
 
 
-def test_snippet_is_centred_and_ends_before_what_better_hits_show() -> None:
+def test_snippet_is_centred_and_ends_before_better_hits() -> None:
     text = "\n".join(f"line {number} of a long text about bread and water" for number in range(100))
     assert all(f"line {number}" in snippet(text, 50) for number in (49, 50, 51))
     text = "# Notes\none\ntwo\nthree\nfour"
@@ -218,7 +218,7 @@ def test_snippet_shows_a_line_whole_up_to_400_characters() -> None:
 
 
 @given(st.text(max_size=900), st.integers(0, 20))
-def test_any_passage_has_a_focus_and_a_snippet(text: str, number: int) -> None:
+def test_focus_and_snippet_exist_for_any_passage(text: str, number: int) -> None:
     passages = split_passages(text)
     passage = passages[number % len(passages)]
     found = focus(text, passage, as_typed("a", "b"))

@@ -1,4 +1,4 @@
-"""A project is a name, or the folder that a session works in."""
+"""A project is a name, or the working folder of a session."""
 
 from pathlib import Path
 
@@ -8,12 +8,12 @@ from vault_index.markdown.normalize import project_form
 from vault_index.query.projects import project_of
 
 
-def test_a_name() -> None:
+def test_project_of_a_name_has_a_tag_and_no_folder() -> None:
     project = project_of("My API")
     assert (project.names, project.tags, project.folders) == (("My API",), ("project/my-api",), ())
 
 
-def test_project_form_is_the_same_for_every_spelling() -> None:
+def test_project_of_every_spelling_has_the_same_form() -> None:
     spellings = (
         "My-App",
         " my app",
@@ -38,7 +38,7 @@ def test_project_of_a_folder_is_its_git_worktree(tmp_path: Path, monkeypatch: py
     assert project_of(".").folders[0] == str(tmp_path)
 
 
-def test_a_linked_worktree_belongs_to_the_project_of_the_main_one(tmp_path: Path) -> None:
+def test_project_of_a_linked_worktree_is_the_main_one(tmp_path: Path) -> None:
     main, linked, false = tmp_path / "shop", tmp_path / "shop-fix", tmp_path / "other"
     record = main / ".git/worktrees/shop-fix"
     for folder in (record, linked / "src", false):
@@ -51,12 +51,12 @@ def test_a_linked_worktree_belongs_to_the_project_of_the_main_one(tmp_path: Path
     assert project_of(str(false)).names[0] == "other"
 
 
-def test_a_home_that_is_kept_in_git_is_no_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_project_of_a_folder_ignores_a_home_kept_in_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".git").mkdir()
     assert project_of("~/src/api").names == ("api", str(tmp_path / "src/api"), "~/src/api")
 
 
-def test_the_root_has_no_name() -> None:
+def test_project_of_the_root_has_no_name() -> None:
     assert project_of("/").names == ("/",)
     assert project_of("/").tags == ()

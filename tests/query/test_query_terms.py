@@ -31,11 +31,11 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
         ("库", ["库*"]),
     ],
 )
-def test_query_terms_are_words_once_with_their_parts(reader: IndexReader, query: str, words: list[str]) -> None:
+def test_query_terms_are_unique_words_with_their_parts(reader: IndexReader, query: str, words: list[str]) -> None:
     assert [term.text + "*" * term.prefix for term in query_terms(reader, query)] == words
 
 
-def test_the_rarer_a_word_the_more_it_weighs(reader: IndexReader) -> None:
+def test_query_terms_weigh_more_the_rarer_they_are(reader: IndexReader) -> None:
     unknown, rare, common = query_terms(reader, "qqqqq amber common")
     assert unknown.weight == rare.weight > common.weight > 0
     assert (unknown.known, rare.known, query_terms(reader, "runs")[0].known) == (False, True, True)
@@ -44,7 +44,7 @@ def test_the_rarer_a_word_the_more_it_weighs(reader: IndexReader) -> None:
     assert number.text == "2"
 
 
-def test_a_typing_error_weighs_as_what_was_meant_and_counts_less(reader: IndexReader) -> None:
+def test_query_terms_weigh_a_typing_error_like_its_correction(reader: IndexReader) -> None:
     (meant,), (typed,) = query_terms(reader, "docker"), query_terms(reader, "dokcer")
     assert typed.known
     assert typed.weight == meant.weight
@@ -52,7 +52,7 @@ def test_a_typing_error_weighs_as_what_was_meant_and_counts_less(reader: IndexRe
     assert 0 < typed.stems["docker"] < 1
 
 
-def test_a_long_question_finds_its_candidates_by_its_rarest_words(reader: IndexReader) -> None:
+def test_rare_terms_select_the_rarest_words_of_a_long_question(reader: IndexReader) -> None:
     question = f"common words {WORDS} qqqqq"
     chosen = [term.text for term in rare_terms(parse_query(question).terms, query_terms(reader, question))]
     assert 0 < len(chosen) < 13
@@ -61,7 +61,7 @@ def test_a_long_question_finds_its_candidates_by_its_rarest_words(reader: IndexR
     assert chosen == [word for word in question.split() if word in chosen]
 
 
-def test_a_short_question_is_looked_for_as_a_whole(reader: IndexReader) -> None:
+def test_rare_terms_are_empty_for_a_short_question(reader: IndexReader) -> None:
     assert rare_terms(parse_query("amber docker").terms, query_terms(reader, "amber docker")) == ()
     assert rare_terms((), ()) == ()
 
@@ -70,11 +70,11 @@ def test_a_short_question_is_looked_for_as_a_whole(reader: IndexReader) -> None:
     ("meant", "found"),
     [
         ("amber", {"zz.md", "00.md"}),
-        ("common amber", {"zz.md"}),  # two words are meant beside each other, in that order
+        ("common amber", {"zz.md"}),  # two words must be adjacent, in that order
         ("common words", set(FILES)),
     ],
 )
-def test_candidates_are_found_as_typed_or_as_meant(reader: IndexReader, meant: str, found: set[str]) -> None:
+def test_terms_meant_find_candidates_as_typed_or_as_corrected(reader: IndexReader, meant: str, found: set[str]) -> None:
     match = match_expression(terms_meant(parse_query("docker").terms, {"x": {meant: 0.5}}))
     chunk_ids = [chunk_id for chunk_id, _ in reader.text_candidates(match, 99, Filters())]
     assert {chunk.document.path for chunk in reader.chunks(chunk_ids).values()} == found

@@ -36,14 +36,14 @@ def focus(hits: Sequence[RankedPassage]) -> list[tuple[int, int]]:
     return [(hit.chunk.start_line + hit.passage.first, hit.chunk.start_line + hit.passage.last) for hit in hits]
 
 
-def test_two_passages_of_a_chunk_are_two_hits_where_each_says_enough() -> None:
+def test_rank_shows_two_passages_of_a_chunk_if_each_matches_enough() -> None:
     far_apart = "\n".join(["- a heron on the lake", "- tea", "- tea", "- tea", "- tea", "- the lake of the heron"])
     assert focus(ranked([chunk_record(far_apart)])) == [(1, 1), (6, 6)]
     weak = "\n".join(["- a heron on the lake", "- tea", "- tea", "- tea", "- tea", "- a lake"])
     assert focus(ranked([chunk_record(weak)])) == [(1, 1)]
 
 
-def test_a_paragraph_cut_in_two_is_not_shown_twice() -> None:
+def test_rank_shows_a_paragraph_cut_in_two_once() -> None:
     lines = [f"the heron {number} of the lake" for number in range(8)]
     first = chunk_record("\n".join(lines[:5]), 1)
     second = chunk_record("\n".join(lines[3:]), 2, start_line=4)
@@ -51,33 +51,33 @@ def test_a_paragraph_cut_in_two_is_not_shown_twice() -> None:
     assert sorted(focus(ranked([second, first]))) == [(1, 3), (4, 8)]
 
 
-def test_cards_of_a_canvas_with_more_lines_than_its_file_are_told_apart() -> None:
+def test_rank_distinguishes_cards_of_a_canvas_on_one_line() -> None:
     card = "\n\n".join(["a heron on the lake", "tea", "tea", "tea", "the lake of the heron"])
     chunks = [chunk_record(card, number, start_line=number, end_line=number + 1) for number in (1, 2, 3)]
     assert {hit.chunk.chunk_id for hit in ranked(chunks)} == {1, 2, 3}
     assert len(ranked(chunks)) == 6
 
 
-def test_what_stands_in_the_chunk_before_counts_for_the_first_line_of_the_next() -> None:
+def test_rank_counts_the_previous_chunk_for_the_first_line() -> None:
     above, below = chunk_record("A heron there.", 1), chunk_record("A lake there.", 2, start_line=2)
     alone = chunk_record("A lake there.", 3, document_id=2, path="other.md")
     hits = {hit.chunk.chunk_id: hit for hit in ranked([alone, above, below])}
     assert hits[2].coverage > hits[3].coverage
 
 
-def test_no_factor_lifts_a_weak_passage_over_an_exact_one() -> None:
+def test_rank_factors_never_lift_a_weak_passage_over_an_exact_one() -> None:
     exact = chunk_record("A heron on the lake.", 1, document_id=1, kind="memory", updated=0.0, valid_until=1.0)
     weak = chunk_record("A lake and many other things.", 2, document_id=2, kind="memory", updated=NOW)
     evidence = {1: Evidence(bm25=8.0, cosine=0.6), 2: Evidence(bm25=3.0, cosine=0.3)}
     assert [hit.chunk.chunk_id for hit in ranked([exact, weak], evidence, vector=True)] == [1, 2]
 
 
-def test_meaning_counts_more_where_no_text_says_the_words() -> None:
+def test_weights_favour_vectors_if_no_text_matches_the_words() -> None:
     assert weights(text=True, vector=True, coverage=0.1).vector > weights(text=True, vector=True).vector
     assert weights(text=True, vector=False, coverage=0.1).vector == 0
 
 
-def test_meaning_counts_as_far_as_the_model_knows_the_language() -> None:
+def test_weights_scale_vectors_by_the_known_share_of_the_language() -> None:
     known, half = (weights(text=True, vector=share, coverage=0.5) for share in (1.0, 0.5))
     assert half.vector == known.vector / 2
     assert half.text == known.text
@@ -95,7 +95,7 @@ def test_meaning_counts_as_far_as_the_model_knows_the_language() -> None:
     st.booleans(),
     st.booleans(),
 )
-def test_scores_are_shares_in_falling_order_and_every_chunk_has_a_hit(
+def test_rank_scores_fall_and_every_chunk_has_a_hit(
     evidence: dict[int, Evidence], lines: list[str], text: bool, vector: bool
 ) -> None:
     chunks = [
@@ -110,7 +110,7 @@ def test_scores_are_shares_in_falling_order_and_every_chunk_has_a_hit(
     assert len({(hit.chunk.chunk_id, hit.passage.first) for hit in hits}) == len(hits)
 
 
-def test_equal_scores_are_in_the_order_that_is_asked_for() -> None:
+def test_order_breaks_ties_by_the_given_order() -> None:
     evidence = {1: Evidence(bm25=0.5), 2: Evidence(bm25=1.0), 3: Evidence(bm25=0.5), 4: Evidence(bm25=0.7)}
     asked: list[set[int]] = []
 
