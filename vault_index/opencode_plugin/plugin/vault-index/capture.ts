@@ -1,4 +1,4 @@
-// Hands what was said to `capture`, which decides what of it is a memory, and where it goes (`agents.capture`).
+// Sends messages to `capture`, which extracts memories and stores them as `agents.capture` says.
 
 import { type Heard, bounded, sayOnce, shared, told } from "./guard.ts"
 import { ask } from "./link.ts"
@@ -7,7 +7,7 @@ const LONGEST_TEXT = 1_000_000
 const SEND_MS = 20_000
 const MOST_SEEN = 2000
 
-/** Keeps a text until the session is idle. A part is heard once, however often it is told. */
+/** Keeps a text until the session is idle. Repeated events of the same part are ignored. */
 export function hear(session: string, part: string, heard: Heard): void {
   if (shared.seen.has(part)) return
   if (shared.seen.size > MOST_SEEN) shared.seen.clear()
@@ -16,7 +16,7 @@ export function hear(session: string, part: string, heard: Heard): void {
   shared.heard.set(session, [...(shared.heard.get(session) ?? []), heard])
 }
 
-/** Sends what a session said so far; returns at once. */
+/** Sends the texts of a session so far; returns at once. */
 export function send(session: string): void {
   const heard = shared.heard.get(session) ?? []
   shared.heard.delete(session)
@@ -30,7 +30,7 @@ export function send(session: string): void {
   }
 }
 
-/** Sends the rest of every session, and waits until it is taken: as long as a hook may. */
+/** Sends the texts of every session and waits for the answers, at most as long as a hook may. */
 export async function sendAll(): Promise<void> {
   for (const session of [...shared.heard.keys()]) send(session)
   await bounded(() => Promise.all(shared.sending), [])
@@ -51,7 +51,7 @@ async function capture(session: string, from: Heard, text: string): Promise<void
   )
 }
 
-/** Texts of the same speaker in one request. */
+/** Groups texts of the same speaker, which are sent in one request. */
 function grouped(heard: Heard[]): Map<string, Heard[]> {
   const groups = new Map<string, Heard[]>()
   for (const one of heard) {

@@ -1,23 +1,24 @@
-// What keeps OpenCode safe from us: everything is bounded in time, and what fails is said once, in OpenCode's log.
+// Protects OpenCode from our failures: all work has a time limit, and an error is logged once in
+// OpenCode's log.
 
 /** How long a hook may keep OpenCode waiting. */
 export const HOOK_MS = 1000
 const GRACE_MS = 30
 
-/** Shared by two copies of the plugin (one for all projects, one in this project), so that neither does a thing twice. */
+/** State shared by both copies of the plugin (user and project), so that no work is done twice. */
 interface Shared {
   said: Set<string>
   log: Log | undefined
   /** When a daemon was last asked to start. */
   wokenAt: number
-  /** Until when the daemon, which hangs, is not asked. */
+  /** Until this time, a daemon that hangs gets no requests. */
   hungUntil: number
   recalls: Map<string, Promise<string>>
-  /** What a session's requests carry, once its first one went out. */
+  /** The recalled text in the requests of a session, fixed with the first one. */
   settled: Map<string, string>
-  /** Sessions whose text lies in a file: the file goes when something in it was deleted. */
+  /** Sessions with a file for their text; deleting a document in the text removes the file. */
   kept: Set<string>
-  /** The session that began each, or "", as far as it was asked for. */
+  /** The parent of a session, or "", as far as it was requested. */
   parents: Map<string, Promise<string>>
   compacting: Set<string>
   heard: Map<string, Heard[]>
@@ -27,7 +28,7 @@ interface Shared {
   sending: Set<Promise<unknown>>
 }
 
-/** A text that may hold something worth keeping. */
+/** A text that may contain memories. */
 export interface Heard {
   role: "user" | "assistant"
   by: string
@@ -56,16 +57,17 @@ export const shared: Shared = (world[KEY] ??= {
   sending: new Set(),
 })
 
-/** A session that asks, and the one that began it, which the index may not know yet: they are not told of themselves. */
+/** Returns the session and its parent, as `session` of a request: recall leaves both out. The index
+ * may not know yet which session is the parent. */
 export const asking = async (session: string): Promise<string> =>
   [session, await shared.parents.get(session)].filter(Boolean).join(",")
 
-/** Something went wrong in a way that an agent or a log can be told. */
+/** An error with a message for an agent or a log. */
 export class Fault extends Error {
   constructor(
     message: string,
     readonly hint = "",
-    /** Whether nobody answered, so that the command may be asked instead. */
+    /** Whether there was no answer, so that the command can be used instead. */
     readonly unreachable = false,
   ) {
     super(message)
@@ -75,19 +77,19 @@ export class Fault extends Error {
 export const told = (error: unknown): string =>
   error instanceof Fault && error.hint ? `${error.message}; ${error.hint}` : String((error as Error)?.message ?? error)
 
-/** One line in OpenCode's log, the first time it is about `what`. */
+/** Logs a warning in OpenCode, once for each value of `what`. */
 export function sayOnce(what: string, message: string): void {
   if (shared.said.has(what)) return
   shared.said.add(what)
   try {
     void Promise.resolve(shared.log?.("warn", message)).catch(() => {})
   } catch {
-    // A log that fails is no reason to fail.
+    // Ignore errors of the log.
   }
 }
 
-/** Calls `act` after `ms`, unless the returned function is called. OpenCode may block for seconds: what has arrived
- * meanwhile is read before time is up. */
+/** Calls `act` after `ms`, unless the returned function is called. OpenCode may block for seconds:
+ * in the grace period, answers that have arrived are read first. */
 export function after(ms: number, act: () => void): () => void {
   let timer = setTimeout(() => {
     timer = setTimeout(act, GRACE_MS)
@@ -95,7 +97,7 @@ export function after(ms: number, act: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-/** The value, or `otherwise` when it fails or takes longer than `ms`; never throws. */
+/** Returns the value, or `otherwise` if the work fails or takes longer than `ms`; never throws. */
 export async function bounded<T>(work: () => Promise<T> | T, otherwise: T, ms = HOOK_MS): Promise<T> {
   let inTime = () => {}
   const late = new Promise<T>((resolve) => {

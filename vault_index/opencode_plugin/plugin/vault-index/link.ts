@@ -1,4 +1,5 @@
-// Asks the daemon over its socket (docs/protocol.md, version 1), and the command where no daemon answers.
+// Sends requests to the daemon's socket (docs/protocol.md, version 1), or runs the command if no
+// daemon answers.
 
 import { spawn } from "node:child_process"
 import { existsSync, lstatSync, statSync } from "node:fs"
@@ -11,24 +12,24 @@ const PROTOCOL = 1
 const MOST_ANSWER = 8 * 1024 * 1024
 const WAKE_AGAIN_MS = 60_000
 const GREETING_MS = 1000
-/** After so long a silence another connection asks whether the daemon is alive: one that works is waited for. */
+/** After this long without data, a ping on a second connection checks the daemon. */
 const LOOK_MS = 700
-/** How long one that hangs is not asked again. */
+/** How long a daemon that hangs gets no requests. */
 const HUNG_MS = 20_000
 const READING = /^(search|recall|memory_(search|get|timeline|recall|list))$/
 
 export type Params = Record<string, unknown>
 export interface Asking {
-  /** Milliseconds. */
+  /** The time limit in milliseconds. */
   within: number
-  /** A text as of `--format`; without it the object of `--json`. */
+  /** Return a text in this `--format`; without it, return the object of `--json`. */
   format?: "toon" | "markdown"
   /** Let the command finish after `within`, even after OpenCode itself. */
   outlive?: boolean
   signal?: AbortSignal
 }
 
-/** The answer of a method. Throws a Fault. */
+/** Returns the answer of a method. Throws a Fault. */
 export async function ask(method: string, params: Params, asking: Asking): Promise<unknown> {
   try {
     return await askDaemon(method, params, asking)
@@ -37,20 +38,21 @@ export async function ask(method: string, params: Params, asking: Asking): Promi
     const outdated = /^there is no method 'tool'|has no parameter 'directory'$/.test(error.message)
     if (!error.unreachable && !outdated) throw error
     const why = outdated ? "the daemon is of an earlier version: restart it" : "no daemon answers"
-    sayOnce("daemon", `vault-index: ${why}; asking the command instead, which is slower`)
+    sayOnce("daemon", `vault-index: ${why}; using the command instead, which is slower`)
     wake()
     return await askCommand(method, params, asking)
   }
 }
 
-/** Has the command start a daemon, or bring the index up to date, as `agents.start_daemon` says; does not wait. */
+/** Runs the command that starts a daemon or updates the index, depending on `agents.start_daemon`;
+ * does not wait. */
 export function wake(): void {
   if (Date.now() - shared.wokenAt < WAKE_AGAIN_MS) return
   shared.wokenAt = Date.now()
   launch(["opencode", "wake", "--quiet"], { outlive: true, input: "" }).child.catch(() => {})
 }
 
-/** Wakes the daemon unless it answers. */
+/** Starts the daemon unless it answers. */
 export async function greet(within: number): Promise<void> {
   try {
     await askDaemon("ping", {}, { within })
@@ -59,7 +61,8 @@ export async function greet(within: number): Promise<void> {
   }
 }
 
-/** Whether only this user can have put a socket there: theirs are the socket and the folder, where no other may write. */
+/** Returns whether only this user can have created the socket: this user owns it and its folder,
+ * and others cannot write to the folder. */
 export function isOwnSocket(path: string, user = process.geteuid?.()): boolean {
   if (user === undefined) return true
   try {
@@ -117,7 +120,8 @@ async function askDaemon(method: string, params: Params, asking: Asking): Promis
     socket.on("close", () => fail("the daemon stopped before it answered", true))
     socket.on("connect", () => {
       const request = { v: PROTOCOL, id: 1, method, params, format: asking.format ?? null }
-      // One that hangs answers the ping to nobody when it goes on, and so never gets to the request.
+      // A daemon that hangs and later continues finds the connection closed at the ping, and never
+      // runs the request.
       const ping = { v: PROTOCOL, id: 0, method: "ping" }
       socket.write(`${JSON.stringify(ping)}\n${JSON.stringify(request)}\n`)
     })
@@ -140,7 +144,7 @@ async function askDaemon(method: string, params: Params, asking: Asking): Promis
   })
 }
 
-/** The answer of the last line of a reply; undefined for one that tells progress. */
+/** Returns the answer in a line of a reply, or undefined for a progress line. */
 function finalReply(line: string): { answer: unknown } | undefined {
   const reply = object(parsed(line, "the daemon's answer"), "the daemon's answer")
   if ("progress" in reply) return undefined
@@ -159,7 +163,7 @@ async function askCommand(method: string, params: Params, asking: Asking): Promi
   asking.signal?.addEventListener("abort", stop)
   try {
     const { code, stdout, stderr } = await child
-    // 1: it failed for one of several, and the answer says for which.
+    // 1: it failed for some of the items; the answer lists them.
     if (code === 0 || (code === 1 && stdout.trim())) {
       return asking.format ? stdout.replace(/\n$/, "") : object(parsed(stdout, "the command's answer"), "the command's answer")
     }
@@ -179,13 +183,13 @@ interface Ended {
 interface Given {
   input: string
   outlive?: boolean
-  /** Where a question is asked; the command takes it for the folder it runs in. */
+  /** The working folder of the request; the command runs in it. */
   directory?: unknown
-  /** The command is not to ask the daemon, which was asked already. */
+  /** The command must not use the daemon, which did not answer. */
   alone?: boolean
 }
 
-/** Runs the command, that of the installation or else the one on PATH. */
+/** Runs the installed command, or else the one on PATH. */
 function launch(args: string[], given: Given): { child: Promise<Ended>; stop: () => void } {
   let stopped = false
   let kill = () => {}
@@ -221,7 +225,8 @@ function launch(args: string[], given: Given): { child: Promise<Ended>; stop: ()
   }
 }
 
-/** The parameters of a method as its command takes them: a text comes by stdin, all else as options. */
+/** Converts the parameters of a method for its command: the text goes to stdin, the others become
+ * options. */
 export function commandLine(method: string, params: Params): { words: string[]; input: string } {
   if (method === "tool") return { words: ["--call"], input: JSON.stringify(params) }
   const options: string[] = []

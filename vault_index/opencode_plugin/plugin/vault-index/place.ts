@@ -1,12 +1,12 @@
-// Where the command and the daemon are; `vault-index agent install opencode` writes the last line anew.
-// Nothing here is about the user's notes.
+// Where the command and the daemon are. `vault-index agent install opencode` sets the last line.
+// This file has nothing about the user's notes.
 
 export interface Place {
   /** The command and the options that name its home. */
   command: string[]
-  /** The daemon's socket; empty: only the command is asked. */
+  /** The daemon's socket; if empty, only the command is used. */
   socket: string
-  /** Where the recalled text of a session is kept, so that a resumed one gets the same; empty: nowhere. */
+  /** The folder for recalled texts, so that a resumed session gets the same one; may be empty. */
   state: string
 }
 

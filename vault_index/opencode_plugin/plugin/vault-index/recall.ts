@@ -1,4 +1,4 @@
-// What a session is told at its start: asked for once, and the same text ever after, so that prompt caches hold.
+// Recalls text once, at the start of a session. It does not change, so prompt caches stay valid.
 
 import { existsSync } from "node:fs"
 import { mkdir, readdir, readFile, rename, stat, unlink, writeFile } from "node:fs/promises"
@@ -8,23 +8,25 @@ import { PLACE } from "./place.ts"
 
 const LONGEST_QUERY = 2000
 const KEPT_DAYS = 30
-/** Nobody waits for it so long: OpenCode has work of its own before the first request. */
+/** OpenCode does not wait this long: the recall runs while OpenCode prepares the first request. */
 const RECALL_MS = 10_000
 const SETTLE_MS = HOOK_MS - 100
 
-/** Starts the recall of a session, once; `isChild` sessions are told nothing of their own: their parent was. */
+/** Starts the recall of a session, once. A child session (`isChild`) gets no text, because its
+ * parent did. */
 export function beginRecall(session: string, project: string, query: string, isChild: Promise<boolean>): void {
   dropDeleted(session)
   if (!PLACE.state || shared.recalls.has(session)) return
   shared.settled.delete(session)
   const recall = recallOnce(session, project, query, isChild).catch((error: unknown) => {
-    sayOnce("recall", `vault-index: nothing is recalled: ${told(error)}`)
+    sayOnce("recall", `vault-index: recall failed: ${told(error)}`)
     return ""
   })
   shared.recalls.set(session, recall)
 }
 
-/** The block of a session's requests; empty when there is none, or none in time for the first of them. */
+/** Returns the text for a session's requests; empty if there is none, or it was too late for the
+ * first request. */
 export async function settledRecall(session: string): Promise<string> {
   dropDeleted(session)
   const known = shared.settled.get(session)
@@ -35,18 +37,19 @@ export async function settledRecall(session: string): Promise<string> {
   return shared.settled.get(session) ?? ""
 }
 
-/** Forgets a text that quotes what was deleted since: with the next message the session is told anew. */
+/** Drops a text if something it quotes was deleted; the next message starts another recall. */
 function dropDeleted(session: string): void {
   const path = file(session)
   if (!path || !shared.kept.has(session) || existsSync(path)) return
   for (const known of [shared.kept, shared.recalls, shared.settled]) known.delete(session)
 }
 
-/** What matters for a query of a session in a project folder; empty rather than noise. */
+/** Returns the relevant memories for a query in a project folder; empty if none is relevant. */
 export async function recallText(session: string, query: string, project: string): Promise<string> {
   const params = { query: query.slice(0, LONGEST_QUERY), project, session: await asking(session) }
   const answer = (await ask("recall", params, { within: RECALL_MS })) as Record<string, unknown>
-  // `confidence` judges the query alone: what the project decided is told to who says "hi", too.
+  // `confidence` is about the query only: decisions of the project are useful even if the user
+  // wrote "hi".
   return typeof answer.text === "string" ? answer.text.trim() : ""
 }
 
@@ -62,7 +65,7 @@ async function recallOnce(session: string, project: string, query: string, isChi
   return text
 }
 
-// --- kept for a session that is resumed in another process -----------------------------------------------------------
+// --- files for sessions that are resumed in another process --------------------------------------
 
 const folder = () => `${PLACE.state}/recalled`
 const file = (session: string) => (/^[\w-]{1,100}$/.test(session) ? `${folder()}/${session}.txt` : undefined)
@@ -82,7 +85,7 @@ async function keep(session: string, text: string): Promise<void> {
   shared.kept.add(session)
 }
 
-/** Forgets the blocks of sessions that nobody went on with for long. */
+/** Deletes the files of sessions that were not used for a long time. */
 export async function forgetOld(now = Date.now()): Promise<void> {
   for (const name of await readdir(folder()).catch(() => [])) {
     const path = `${folder()}/${name}`

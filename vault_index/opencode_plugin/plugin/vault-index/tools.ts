@@ -1,4 +1,4 @@
-// The tools an agent is offered: those of MCP, whose calls vault-index checks and answers as it does for MCP clients.
+// The agent's tools are the MCP tools; vault-index answers the calls as it does for MCP clients.
 
 import { basename } from "node:path"
 import { TOOLS } from "./fields.ts"
@@ -10,10 +10,10 @@ const WRITE_MS = 60_000
 
 export interface Declared {
   description: string
-  /** The arguments that must be given; OpenCode would have the model give every one. */
+  /** The required arguments; without this list, OpenCode requires all of them. */
   required: string[]
   writes: boolean
-  /** The JSON schema of each. */
+  /** The JSON schema of each argument. */
   args: Record<string, { type: string; description?: string; enum?: string[]; items?: { type: string } }>
 }
 
@@ -41,7 +41,7 @@ function tool(name: string, { description, args, writes }: Declared): Tool {
   return {
     description,
     args,
-    // A tool that throws shows OpenCode a stack; an agent needs the reason and what to do.
+    // If a tool throws, OpenCode shows a stack trace; an agent needs the reason and the hint.
     async execute(given, context) {
       try {
         const { directory, sessionID } = context
@@ -56,6 +56,6 @@ function tool(name: string, { description, args, writes }: Declared): Tool {
   }
 }
 
-/** Who says so: the agent, as OpenCode calls it. */
+/** The author of a text: the agent, by its name in OpenCode. */
 export const author = (context: { agent?: string }): string =>
   context.agent ? `opencode/${basename(context.agent)}` : "opencode"
