@@ -1,4 +1,4 @@
-"""Seeds of random tests: the same ones at every landing, more and new ones every night."""
+"""Seeds of random tests: the same at every landing, more and new ones every night."""
 
 import os
 

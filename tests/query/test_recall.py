@@ -1,4 +1,4 @@
-"""What a session is told: what holds for its project, what answers its question, and nothing else."""
+"""Recall returns memories of the project, answers to the question, and nothing else."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,32 +48,32 @@ def recalled(index: VaultIndex, *query: str, **options: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("project", ["api", "API", "/home/user/src/api", "/home/user/src/api/"])
-def test_what_holds_for_a_project_the_surest_first_then_what_holds_for_all(index: VaultIndex, project: str) -> None:
+def test_recall_lists_project_memories_by_confidence_then_general_ones(index: VaultIndex, project: str) -> None:
     assert recalled(index, project=project)[:1] == ["b"]
     shown = recalled(index, project=project)
     assert set(shown) == {"a", "b", "c", "d", "j"} - ({"c"} if project.casefold() == "api" else set())
     assert shown[-2:] == ["d", "j"]
 
 
-def test_another_project_has_its_own(index: VaultIndex) -> None:
+def test_recall_separates_projects(index: VaultIndex) -> None:
     shown = recalled(index, project="web")
     assert (set(shown[:2]), shown[2:]) == ({"e", "f"}, ["d"])
     assert recalled(index, "tabs", project="api")[0] not in ("e", "f")
 
 
-def test_without_a_project_a_question_is_answered_and_nothing_else_is_said(index: VaultIndex) -> None:
+def test_recall_without_a_project_answers_only_the_question(index: VaultIndex) -> None:
     assert recalled(index, "when is the rose pruned") == ["garden/roses"]
     assert recalled(index) == ["d"]
 
 
-def test_what_answers_the_question_comes_first_and_once(index: VaultIndex) -> None:
+def test_recall_lists_answers_to_the_question_first_and_once(index: VaultIndex) -> None:
     assert recalled(index, "which ports do tests use", project="api")[:2] == ["a", "b"]
     shown = recalled(index, "when is the rose pruned", project="api")
     assert shown.index("garden/roses") < shown.index("j")
     assert len(shown) == len(set(shown))
 
 
-def test_nothing_rather_than_noise(index: VaultIndex) -> None:
+def test_recall_returns_nothing_rather_than_noise(index: VaultIndex) -> None:
     for query in ("quantum chromodynamics lattice", "???", "NOT", "-"):
         answer = index.recall(query)
         assert (answer.text, answer.tokens, answer.confidence, answer.sources) == ("", 0, "none", ())
@@ -82,7 +82,7 @@ def test_nothing_rather_than_noise(index: VaultIndex) -> None:
     assert answer.sources
 
 
-def test_an_uncertain_answer_names_notes_with_every_known_word(index: VaultIndex) -> None:
+def test_recall_with_an_unsure_answer_names_notes_with_every_known_word(index: VaultIndex) -> None:
     unknown = " ".join(f"слово{letter}" for letter in "абвгдежзийклмноп")
     answer = index.recall(f"pruned {unknown}")
     assert (answer.confidence, [source.path for source in answer.sources]) == ("none", ["garden/roses.md"])
@@ -90,7 +90,7 @@ def test_an_uncertain_answer_names_notes_with_every_known_word(index: VaultIndex
     assert index.recall(f"pruned parser {unknown}").sources == ()
 
 
-def test_the_block_and_what_is_said_of_it(index: VaultIndex) -> None:
+def test_recall_block_has_marks_preface_and_sources(index: VaultIndex) -> None:
     answer = index.recall("rose", token="0a1b2c3d")
     begin, preface, head, *quoted, end = answer.text.split("\n")
     assert (begin, end) == ('<vault-index-recall token="0a1b2c3d">', '</vault-index-recall token="0a1b2c3d">')
@@ -103,12 +103,12 @@ def test_the_block_and_what_is_said_of_it(index: VaultIndex) -> None:
     assert (only.kind, only.lines, only.why, only.whole) == ("note", (3, 3), "query", True)
 
 
-def test_recall_shows_the_author_and_what_is_outdated(index: VaultIndex) -> None:
+def test_recall_shows_the_author_and_outdated_memories(index: VaultIndex) -> None:
     assert "`80-memory/a.md:7` · decision · `ann` · 20" in index.recall("which ports do tests use").text
     assert "· outdated\n" in index.recall("old VPN").text
 
 
-def test_equal_questions_get_equal_answers_but_for_the_token(index: VaultIndex) -> None:
+def test_recall_is_deterministic_except_for_the_token(index: VaultIndex) -> None:
     one, other = (index.recall("ports", project="api") for _ in range(2))
     assert one.text != other.text
     tokens_of = [answer.text.split('"')[1] for answer in (one, other)]
@@ -116,7 +116,7 @@ def test_equal_questions_get_equal_answers_but_for_the_token(index: VaultIndex) 
     assert index.recall("ports", token="abcd").text == index.recall("ports", token="abcd").text
 
 
-def test_a_memory_is_quoted_by_its_digest_where_it_is_long(tmp_path: Path) -> None:
+def test_recall_quotes_the_digest_of_a_long_memory(tmp_path: Path) -> None:
     body = "Many words are said here that nobody needs.\n\n" * 30
     facts = memory(body, type="decision", title="Long", digest="In short: ports are 0.", facts="[a fact, in short]")
     with indexed(tmp_path, {"80-memory/long.md": facts}) as index:
@@ -128,7 +128,7 @@ def test_a_memory_is_quoted_by_its_digest_where_it_is_long(tmp_path: Path) -> No
         assert index.get(answer.text.split("`")[1]).results[0].content.startswith("Many words")
 
 
-def test_a_long_note_is_quoted_from_the_line_that_answers(tmp_path: Path) -> None:
+def test_recall_quotes_a_long_note_from_the_matching_line(tmp_path: Path) -> None:
     lines = "\n".join(f"Line {number} is about nothing in particular, as lines are." for number in range(12))
     note = f"# Log\n\n{lines}\nThe boiler valve is turned with a 14 mm spanner.\n{lines}\n"
     with indexed(tmp_path, {"log.md": note}) as index:
@@ -146,11 +146,11 @@ def test_a_long_note_is_quoted_from_the_line_that_answers(tmp_path: Path) -> Non
         "rose " + "and other words that are said in passing, " * 500,
     ],
 )
-def test_a_message_is_no_query_language(index: VaultIndex, message: str) -> None:
+def test_recall_reads_a_message_as_plain_words(index: VaultIndex, message: str) -> None:
     assert "garden/roses" in recalled(index, message)
 
 
-def test_bad_options_are_named(index: VaultIndex) -> None:
+def test_recall_refuses_invalid_options(index: VaultIndex) -> None:
     for options in ({"budget": 0}, {"token": "not hex"}, {"token": 'ab">'}):
         with pytest.raises(UsageError):
             index.recall("rose", **options)
@@ -177,7 +177,7 @@ def test_recall_names_the_sessions_of_the_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["command", "by hand"])
-def test_recall_of_a_deleted_memory_is_gone_from_the_files_of_the_plugin(tmp_path: Path, how: str) -> None:
+def test_recall_of_a_deleted_memory_is_removed_from_the_plugin_files(tmp_path: Path, how: str) -> None:
     notes = {"80-memory/oil.md": memory("Oil it with whale fat."), "80-memory/wax.md": memory("Wax it.")}
     with indexed(tmp_path, notes) as index:
         folder = index.home.recalled_dir
@@ -193,7 +193,7 @@ def test_recall_of_a_deleted_memory_is_gone_from_the_files_of_the_plugin(tmp_pat
         assert [kept.name for kept in folder.iterdir()] == ["ses_b.txt"]
 
 
-# --- what nobody has reviewed yet ------------------------------------------------------------------------------
+# --- unreviewed memories ---------------------------------------------------------------------------------------
 
 
 INBOX = {
@@ -216,7 +216,7 @@ def inbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
         yield opened_index
 
 
-def test_what_is_unreviewed_comes_last_and_in_its_own_project_alone(inbox: VaultIndex) -> None:
+def test_recall_lists_unreviewed_memories_last_in_their_own_project(inbox: VaultIndex) -> None:
     own = {"inbox/api", "inbox/tagged"}
     for query in ((), ("which ports are there",), ("ports of the mock",)):
         shown = recalled(inbox, *query, project="api")
@@ -230,7 +230,7 @@ def test_what_is_unreviewed_comes_last_and_in_its_own_project_alone(inbox: Vault
     assert [head.endswith(" · unreviewed") for head in heads] == [False, False, True, True]
 
 
-def test_a_session_that_begins_is_told_how_many_wait(inbox: VaultIndex) -> None:
+def test_recall_at_session_start_counts_memories_that_wait_for_review(inbox: VaultIndex) -> None:
     for answer in (inbox.recall(), inbox.recall(project="api"), inbox.recall("ports", project="nobody")):
         assert answer.text.split("\n")[-2] == WAITING
         assert (answer.waiting, answer.tokens) == (6, tokens.count(answer.text))
@@ -239,7 +239,7 @@ def test_a_session_that_begins_is_told_how_many_wait(inbox: VaultIndex) -> None:
     assert (asked.waiting, WAITING in asked.text) == (6, False)
 
 
-def test_that_some_wait_stands_within_the_budget(inbox: VaultIndex) -> None:
+def test_recall_review_count_stays_within_the_budget(inbox: VaultIndex) -> None:
     told = set()
     for budget in range(1, 200, 9):
         answer = inbox.recall(project="api", budget=budget)
@@ -248,7 +248,7 @@ def test_that_some_wait_stands_within_the_budget(inbox: VaultIndex) -> None:
     assert told == {(False, False), (True, False), (True, True)}
 
 
-def test_where_nothing_else_is_known_it_is_told_alone(tmp_path: Path) -> None:
+def test_recall_of_only_unreviewed_memories_shows_their_count(tmp_path: Path) -> None:
     with indexed(tmp_path, {"80-memory/inbox/waiting/x.md": "Guessed.\n"}) as index:
         answer = index.recall()
         assert "1 memory waits for the user's review: vault-index review" in answer.text

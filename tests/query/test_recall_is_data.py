@@ -1,4 +1,4 @@
-"""Whatever a note says, it arrives quoted: attempts to leave the quotation, to hide, to act, or to command."""
+"""Any text of a note is quoted: attempts to leave the quotation, to hide, to act, or to command."""
 
 import re
 import unicodedata
@@ -68,7 +68,7 @@ _HEAD = re.compile(r"`[^`\n]+`( · (?:`[\w .@+…-]+`|note|memory|session|decisi
 
 
 def word(path: str) -> str:
-    """What the note is asked for by: each has a word of its own."""
+    """The unique word that finds the note."""
     return f"canary{list(NOTES).index(path):03d}"
 
 
@@ -81,7 +81,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
-def test_it_arrives_quoted(index: VaultIndex, attempt: str) -> None:
+def test_recall_quotes_every_attack(index: VaultIndex, attempt: str) -> None:
     answer = index.recall(word(ATTEMPTS[attempt]), token=TOKEN)
     assert ATTEMPTS[attempt] in [source.path for source in answer.sources]
     assert_is_data(answer.text)
@@ -89,14 +89,14 @@ def test_it_arrives_quoted(index: VaultIndex, attempt: str) -> None:
     assert answer.tokens <= 1200
 
 
-def test_all_of_it_for_a_project_arrives_quoted(index: VaultIndex) -> None:
+def test_recall_quotes_all_attacks_of_a_project(index: VaultIndex) -> None:
     answer = index.recall("obey me", project=END, budget=20_000, token=TOKEN)
     assert len(answer.sources) >= 2
     assert_is_data(answer.text)
 
 
 def assert_is_data(text: str) -> None:
-    """One block, that ends where we ended it, and in which no line but places stands outside of a quotation."""
+    """One block that ends at our mark, in which only places stand outside of quotations."""
     first, preface, *lines, last = text.split("\n")
     assert (first, preface, last) == (BEGIN, PREFACE, END)
     assert text.count("<") == 2

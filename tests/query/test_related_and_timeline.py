@@ -49,7 +49,7 @@ def paths(*groups: tuple[DocumentRecord, ...]) -> list[list[str]]:
 # --- related ---------------------------------------------------------------------------------------------------
 
 
-def test_links_both_ways_come_first_then_one_way_then_the_nearest(index: VaultIndex) -> None:
+def test_related_lists_mutual_links_then_one_way_links_then_similar(index: VaultIndex) -> None:
     answer = index.related("bread")
     assert answer.anchor.path == "bread.md"
     assert [path for path in why(answer) if path != "80-memory/kept.md"] == [
@@ -63,7 +63,7 @@ def test_links_both_ways_come_first_then_one_way_then_the_nearest(index: VaultIn
     assert answer.degraded == ()
 
 
-def test_among_equals_the_nearer_is_first(index: VaultIndex) -> None:
+def test_related_lists_equal_relations_by_nearness(index: VaultIndex) -> None:
     cosines = {record.path: record.cosine or 0.0 for record in index.related("pizza").results}
     assert list(cosines.values()) == sorted(cosines.values(), reverse=True)
     assert "wal.md" not in cosines
@@ -71,38 +71,38 @@ def test_among_equals_the_nearer_is_first(index: VaultIndex) -> None:
     assert index.related("blank.md").results == ()
 
 
-def test_itself_and_memories_that_are_over_are_not_named(index: VaultIndex) -> None:
+def test_related_omits_the_anchor_and_expired_memories(index: VaultIndex) -> None:
     named = why(index.related("bread", limit=50))
     assert "80-memory/kept.md" in named
     assert not named.keys() & {"bread.md", "80-memory/old.md", "80-memory/replaced.md"}
-    assert "bread.md" in why(index.related("80-memory/old.md"))  # but one may ask what they were about
+    assert "bread.md" in why(index.related("80-memory/old.md"))  # an expired memory may be the anchor
 
 
-def test_of_a_part_only_that_part_counts(index: VaultIndex) -> None:
+def test_related_of_a_section_counts_only_that_section(index: VaultIndex) -> None:
     part = index.related("[[bread#Notes]]")
     assert next(iter(why(part))) == "wal.md"
     assert "pizza.md" not in why(part)
     assert why(part)["starter.md"][0] == "backlink"
     lines = index.related("bread.md:9-10")
     assert why(lines) == why(part)
-    assert "wal.md" in why(index.related("bread.md:1"))  # frontmatter is no part: all of it counts
+    assert "wal.md" in why(index.related("bread.md:1"))  # frontmatter is not a section: the whole note counts
 
 
-def test_filters_are_about_what_is_found(index: VaultIndex) -> None:
+def test_related_filters_apply_to_the_results(index: VaultIndex) -> None:
     assert paths(index.related("bread", kind="memory").results) == [["80-memory/kept.md"]]
     assert paths(index.related("bread", project="kitchen").results) == [["80-memory/kept.md"]]
     assert paths(index.related("bread", tags="food").results) == [["pizza.md"]]
     assert index.related("bread", type="decision").total == 0
 
 
-def test_pages_join(index: VaultIndex) -> None:
+def test_related_pages_join_to_the_whole_list(index: VaultIndex) -> None:
     whole = index.related("bread")
     pages = [index.related("bread", limit=2, offset=offset) for offset in range(0, whole.total, 2)]
     assert [record for page in pages for record in page.results] == list(whole.results)
     assert {page.total for page in pages} == {whole.total}
 
 
-def test_without_vectors_links_are_left(tmp_path: Path) -> None:
+def test_related_without_vectors_lists_links(tmp_path: Path) -> None:
     write(tmp_path / "vault", NOTES)
     with opened(tmp_path) as index:
         index.sync()
@@ -112,7 +112,7 @@ def test_without_vectors_links_are_left(tmp_path: Path) -> None:
     assert {record.cosine for record in answer.results} == {None}
 
 
-def test_a_note_without_vectors_yet_says_so(tmp_path: Path) -> None:
+def test_related_reports_a_note_without_vectors(tmp_path: Path) -> None:
     write(tmp_path / "vault", {"bread.md": NOTES["bread.md"]})
     with opened(tmp_path, provider="local") as index:
         index.sync()
@@ -126,7 +126,7 @@ def test_a_note_without_vectors_yet_says_so(tmp_path: Path) -> None:
 # --- timeline --------------------------------------------------------------------------------------------------
 
 
-def test_a_timeline_is_chronological_and_leaves_out_what_is_over(index: VaultIndex) -> None:
+def test_timeline_is_chronological_without_expired_memories(index: VaultIndex) -> None:
     answer = index.timeline("starter", kind=["note", "memory"])
     assert answer.anchor.path == "starter.md"
     # pizza.md is of the same day, and before it in the alphabet
@@ -140,7 +140,7 @@ def test_timeline_is_bounded_on_both_sides(index: VaultIndex) -> None:
     assert index.timeline("starter", depth_after=0).after == ()
 
 
-def test_filters_are_about_the_neighbours(index: VaultIndex) -> None:
+def test_timeline_filters_apply_to_the_neighbours(index: VaultIndex) -> None:
     answer = index.timeline("bread", kind="memory")
     assert answer.anchor.kind == "note"
     assert paths(answer.before, answer.after) == [[], ["80-memory/kept.md"]]
@@ -156,7 +156,7 @@ def test_timeline_takes_the_best_hit_of_a_query_as_its_anchor(index: VaultIndex)
 
 
 @pytest.mark.parametrize("arguments", [{}, {"ref": "bread", "query": "bread"}])
-def test_a_timeline_needs_one_anchor(index: VaultIndex, arguments: dict[str, str]) -> None:
+def test_timeline_needs_exactly_one_anchor(index: VaultIndex, arguments: dict[str, str]) -> None:
     with pytest.raises(UsageError) as caught:
         dispatch(index, "timeline", arguments)
     assert "--query" in caught.value.hint

@@ -28,7 +28,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "text", "vector"])
-def test_every_mode_answers(index: VaultIndex, mode: str) -> None:
+def test_search_answers_in_every_mode(index: VaultIndex, mode: str) -> None:
     assert found(index, "how do I feed a sourdough starter", mode=mode)[0] == "cooking/bread.md"
     assert found(index, "vehicle repair", mode=mode)[:1] == ([] if mode == "text" else ["2026-06-07 log.md"])
 
@@ -48,20 +48,20 @@ def test_every_mode_answers(index: VaultIndex, mode: str) -> None:
         ("sourdough", {"mode": "text", "offset": 40}, ("offset 40 is past the last of 2 hits",)),
     ],
 )
-def test_hints_say_why_hits_are_missing(
+def test_search_hints_explain_missing_hits(
     index: VaultIndex, query: str, options: dict[str, Any], hints: tuple[str, ...]
 ) -> None:
     assert index.search(query, **options).hints == hints
 
 
-def test_other_lists_name_the_filters_that_no_document_meets(index: VaultIndex) -> None:
+def test_lists_name_filters_that_match_no_document(index: VaultIndex) -> None:
     hints = ("no document meets project:apis; project:api has 1",)
     assert index.list(project="apis").hints == index.timeline("cooking/bread.md", project="apis").hints == hints
     assert index.related("cooking/bread.md", project="apis").hints == hints
     assert index.tags(path="none").hints == ("no document meets path:none",)
 
 
-def test_a_misspelling_that_one_text_has_finds_the_common_word_too(tmp_path: Path) -> None:
+def test_search_of_a_rare_misspelling_also_finds_the_common_word(tmp_path: Path) -> None:
     notes = {f"{number}.md": f"The docker host {number} is in a rack.\n" for number in range(40)}
     with indexed(tmp_path, {**notes, "slip.md": "Install dokcer first.\n"}) as index:
         answer = index.search("dokcer")
@@ -70,14 +70,14 @@ def test_a_misspelling_that_one_text_has_finds_the_common_word_too(tmp_path: Pat
         assert answer.hints == ("few texts say dokcer: also searched for docker",)
 
 
-def test_match_all_needs_every_word(index: VaultIndex) -> None:
+def test_search_match_all_requires_every_word(index: VaultIndex) -> None:
     assert set(found(index, "sourdough starter", match="any", mode="text")) == {
         "cooking/bread.md", "cooking/soup.md", "2026-06-07 log.md",
     }  # fmt: skip
     assert found(index, "sourdough starter", match="all", mode="text") == ["cooking/bread.md"]
 
 
-def test_a_note_is_found_by_what_others_call_it(tmp_path: Path) -> None:
+def test_search_finds_a_note_by_the_text_of_links_to_it(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     with opened(tmp_path) as index:
         write(vault, {"wal.md": "It keeps readers going.\n", "other.md": "See [[wal|the journal trick]] and more.\n"})
@@ -94,7 +94,7 @@ def test_a_note_is_found_by_what_others_call_it(tmp_path: Path) -> None:
         assert found(index, "journal trick") == []
 
 
-def test_pages_do_not_overlap(index: VaultIndex) -> None:
+def test_search_pages_do_not_overlap(index: VaultIndex) -> None:
     whole = found(index, "starter sourdough log", limit=6)
     pages = [
         path for offset in range(0, 6, 2) for path in found(index, "starter sourdough log", limit=2, offset=offset)
@@ -102,14 +102,14 @@ def test_pages_do_not_overlap(index: VaultIndex) -> None:
     assert pages == whole
 
 
-def test_many_names_do_not_keep_out_the_text_that_says_it_all(tmp_path: Path) -> None:
+def test_search_ranks_a_full_answer_above_many_matching_names(tmp_path: Path) -> None:
     notes = {f"railway {number}.md": f"Line {number}, and where it ends.\n" for number in range(40)}
     notes["letters.md"] = "The flood took the bridge of the railway in May.\n"
     with indexed(tmp_path, notes) as index:
         assert found(index, "which flood took the railway bridge")[0] == "letters.md"
 
 
-def test_a_hit_opens(index: VaultIndex) -> None:
+def test_search_hit_can_be_opened(index: VaultIndex) -> None:
     hit = index.search("sourdough starter").results[0]
     assert hit.lines[0] <= hit.focus[0] == hit.focus[1] <= hit.lines[1]
     assert hit.focus == (7, 7)
@@ -122,7 +122,7 @@ def test_a_hit_opens(index: VaultIndex) -> None:
     assert index.get(f"{hit.path}:{hit.focus[0]}").results[0].content == "Feeding the sourdough starter."
 
 
-def test_search_looks_at_the_disk_and_answers_without_it(tmp_path: Path) -> None:
+def test_search_checks_the_disk_and_works_without_it(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     notes = {"gone.md": "A heron.\n", "changed.md": "A heron.\n" * 2, "salt, pepper.md": "The heron.\n"}
     with indexed(tmp_path, notes) as index:
@@ -138,13 +138,13 @@ def test_search_looks_at_the_disk_and_answers_without_it(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("query", ["", " ", "?!", "-log -starter -sourdough"])
-def test_a_query_that_asks_nothing_is_told_what_to_ask(index: VaultIndex, query: str) -> None:
+def test_search_refuses_an_empty_query_with_a_hint(index: VaultIndex, query: str) -> None:
     with pytest.raises(UsageError) as caught:
         index.search(query)
     assert "say what to look for" in caught.value.hint
 
 
-def test_an_empty_index_says_why_nothing_is_found(tmp_path: Path) -> None:
+def test_search_of_an_empty_index_names_the_cause(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         index.sync()
         empty, told = index.search("wal").degraded
@@ -158,7 +158,7 @@ def test_an_empty_index_says_why_nothing_is_found(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    """More notes than a channel finds at first, of which three have a tag and say less of what is asked."""
+    """More notes than a channel returns at first; three have a tag and match the query less."""
     others = {f"{number:03}.md": f"The river, the river and birds {number}.\n" for number in range(150)}
     rare = {f"rare {n}.md": f"---\ntags: rare\n---\nOn a {n} day we saw a river.\n" for n in ("cold", "wet", "late")}
     with indexed(tmp_path_factory.mktemp("crowd"), {**others, **rare}, provider="local") as opened_index:
@@ -167,11 +167,11 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 
 @pytest.mark.parametrize("mode", ["hybrid", "text", "vector"])
 @pytest.mark.parametrize("query", ["birds of the river tag:rare", "river tag:rare", 'river "we saw"', "river -birds"])
-def test_filters_that_leave_little_still_find_it(crowd: VaultIndex, query: str, mode: str) -> None:
+def test_search_finds_few_filtered_notes_among_many(crowd: VaultIndex, query: str, mode: str) -> None:
     assert set(found(crowd, query, mode=mode)) == {"rare cold.md", "rare wet.md", "rare late.md"}
 
 
-def test_filters_alone_list_the_newest_first(index: VaultIndex) -> None:
+def test_search_by_filters_alone_lists_the_newest_first(index: VaultIndex) -> None:
     assert found(index, "path:cooking") == ["cooking/soup.md", "cooking/bread.md"]
     assert found(index, "path:cooking", limit=1, offset=1) == ["cooking/bread.md"]
     assert found(index, "", tags="food/bread") == ["cooking/bread.md"]
@@ -179,7 +179,7 @@ def test_filters_alone_list_the_newest_first(index: VaultIndex) -> None:
     assert set(found(index, "-sourdough")) == {"2026-06-07 log.md", "80-memory/a.md"}
 
 
-def test_filters_alone_list_the_newest_first_whatever_the_factors(tmp_path: Path) -> None:
+def test_search_by_filters_alone_ignores_ranking_factors(tmp_path: Path) -> None:
     dated = "---\ncreated: {0}\nupdated: {0}\n{1}---\n{2}.\n"
     files = {
         "80-memory/new.md": dated.format("2025-06-01", "valid_until: 2025-07-01\n", "Text"),
@@ -192,7 +192,7 @@ def test_filters_alone_list_the_newest_first_whatever_the_factors(tmp_path: Path
 
 
 @pytest.mark.parametrize("query", ["heron", "-tea"])
-def test_the_next_hits_take_the_places_of_files_that_are_gone(tmp_path: Path, query: str) -> None:
+def test_search_replaces_hits_of_deleted_files_by_the_next_ones(tmp_path: Path, query: str) -> None:
     notes = {f"{number:02}.md": f"The heron number {number}.\n" for number in range(60)}
     with indexed(tmp_path, notes) as index:
         first = set(found(index, query, limit=50))

@@ -1,4 +1,4 @@
-"""Options of a search that change how it is read, and as of when."""
+"""Options that change how a query is read, and its point in time."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +29,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
         yield opened_index
 
 
-def test_a_typing_error_is_mended_unless_that_is_not_wanted(index: VaultIndex) -> None:
+def test_search_corrects_a_typing_error_unless_disabled(index: VaultIndex) -> None:
     assert index.search("dokcer").corrections == {"dokcer": "docker"}
     assert found(index, "dokcer") == ["docker.md"]
     assert found(index, "dokcer", fuzzy=False) == []
@@ -37,7 +37,7 @@ def test_a_typing_error_is_mended_unless_that_is_not_wanted(index: VaultIndex) -
     assert found(index, "hern", threshold=0.9) == []
 
 
-def test_the_configuration_says_what_the_options_do_not(tmp_path: Path) -> None:
+def test_search_defaults_come_from_the_configuration(tmp_path: Path) -> None:
     write(tmp_path / "vault", NOTES)
     with opened(tmp_path) as index:
         index.sync()
@@ -47,27 +47,27 @@ def test_the_configuration_says_what_the_options_do_not(tmp_path: Path) -> None:
         assert found(index, "dokcer", fuzzy=True) == ["docker.md"]
 
 
-def test_what_is_over_is_shown_when_asked_for(index: VaultIndex) -> None:
+def test_search_shows_expired_and_superseded_memories_on_request(index: VaultIndex) -> None:
     assert found(index, "gate code") == []
     assert found(index, "gate code", include_expired=True) == ["80-memory/until-may.md"]
     assert found(index, "ferry") == ["80-memory/new.md"]
     assert set(found(index, "ferry", include_superseded=True)) == {"80-memory/new.md", "80-memory/old.md"}
 
 
-def test_search_as_of_a_day_knows_nothing_later(index: VaultIndex) -> None:
+def test_search_as_of_a_day_hides_later_documents(index: VaultIndex) -> None:
     assert found(index, "heron", as_of="2026-06-09") == []
     assert found(index, "heron", as_of="2026-06-10") == ["heron.md"]
     assert found(index, "heron", as_of="2026-06-10T09:30") == ["heron.md"]
 
 
-def test_as_of_a_day_holds_what_held_then(index: VaultIndex) -> None:
+def test_search_as_of_a_day_finds_memories_valid_on_it(index: VaultIndex) -> None:
     assert found(index, "gate code", as_of="2026-05-01") == ["80-memory/until-may.md"]
     assert found(index, "gate code", as_of="2026-05-02") == []
     assert found(index, "ferry", as_of="2026-03-01") == ["80-memory/old.md"]
     assert found(index, "ferry", as_of="2026-04-02") == ["80-memory/new.md"]
 
 
-def test_as_of_a_day_the_factors_are_of_that_day(index: VaultIndex) -> None:
+def test_search_as_of_a_day_uses_factors_of_that_day(index: VaultIndex) -> None:
     def factors(as_of: str) -> set[str]:
         explain = index.search("bakery", as_of=as_of, explain=True).results[0].explain
         assert explain is not None
@@ -90,7 +90,7 @@ def test_search_refuses_wrong_options_with_a_hint(index: VaultIndex, options: di
     assert caught.value.hint
 
 
-def test_a_query_as_long_as_a_page_is_answered_and_a_book_is_refused(index: VaultIndex) -> None:
+def test_search_accepts_a_page_long_query_and_refuses_a_longer_one(index: VaultIndex) -> None:
     assert found(index, "heron water " * 1500)[0] == "heron.md"
     for ask in (index.search, lambda query: index.why(query, "heron.md"), lambda query: index.timeline(query=query)):
         with pytest.raises(UsageError, match=r"24,000 characters"):
@@ -105,6 +105,6 @@ def test_a_query_as_long_as_a_page_is_answered_and_a_book_is_refused(index: Vaul
         ("get", {"ref": "\udcff"}),
     ],
 )
-def test_bytes_that_are_no_text_are_named(index: VaultIndex, method: str, params: dict[str, object]) -> None:
+def test_dispatch_names_a_parameter_of_invalid_utf8(index: VaultIndex, method: str, params: dict[str, object]) -> None:
     with pytest.raises(UsageError, match=f"{next(iter(params))} is not valid UTF-8"):
         dispatch(index, method, params)

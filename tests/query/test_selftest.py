@@ -1,4 +1,4 @@
-"""Questions made of names, and what is said of their answers."""
+"""Queries made from names of notes, and the report on their answers."""
 
 import pytest
 from hypothesis import given, strategies as st
@@ -25,16 +25,16 @@ def note(path: str, title: str, **names: tuple[str, ...]) -> DocumentNames:
         ("🍕", ""),
     ],
 )
-def test_names_are_asked_as_plain_words(name: str, words: str) -> None:
+def test_plain_words_turns_a_name_into_words(name: str, words: str) -> None:
     assert plain_words(name) == words
 
 
 @given(st.text())
-def test_no_name_is_read_as_more_than_words(name: str) -> None:
+def test_plain_words_contain_no_query_syntax(name: str) -> None:
     assert {token.kind for token in tokenize(plain_words(name))} <= {"word"}
 
 
-def test_each_name_is_one_question_of_the_class_that_comes_first() -> None:
+def test_known_items_have_each_name_once_in_its_first_class() -> None:
     documents = [
         note("a.md", "Compost", aliases=("compost heap", "COMPOST"), links=("the heap",), headings=("Compost", "Bays")),
         note("b.md", "Heat", headings=("The heap", "Bays")),
@@ -48,7 +48,7 @@ def test_each_name_is_one_question_of_the_class_that_comes_first() -> None:
     ]
 
 
-def test_a_name_of_several_notes_is_answered_by_any_of_them() -> None:
+def test_self_test_accepts_any_note_of_a_shared_name() -> None:
     documents = [note("garden/Compost.md", "Compost"), note("reading/Compost.md", "Reading", aliases=("compost",))]
     asked: list[str] = []
 
@@ -61,7 +61,7 @@ def test_a_name_of_several_notes_is_answered_by_any_of_them() -> None:
     assert report.recall_5 == 1.0
 
 
-def test_what_is_hard_to_find_is_named_with_its_rank() -> None:
+def test_self_test_names_hard_notes_with_their_rank() -> None:
     documents = [note("a.md", "Alpha", aliases=("First",)), note("b.md", "Beta"), note("c.md", "Gamma")]
     others = [(f"{number}.md",) for number in range(30)]
     hits: dict[str, list[tuple[str, ...]]] = {
@@ -76,7 +76,7 @@ def test_what_is_hard_to_find_is_named_with_its_rank() -> None:
     assert report.hard == (HardToFind("Gamma", "title", "c.md", None), HardToFind("First", "alias", "a.md", 6))
 
 
-def test_the_sample_is_bounded_and_the_same_whatever_the_order() -> None:
+def test_known_items_are_a_bounded_sample_in_any_order() -> None:
     documents = [
         note(f"{n}.md", f"Note {n}", headings=tuple(f"Part {n} {part}" for part in range(9))) for n in range(50)
     ]

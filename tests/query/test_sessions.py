@@ -1,4 +1,4 @@
-"""Sessions across clients: listed, found by a file, summed up, and gone on with."""
+"""Sessions of all clients: lists, filters by file, summaries, and resuming."""
 
 import shutil
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def names(index: VaultIndex, **options: object) -> list[str]:
     return [one.session for one in index.sessions(**options).results]  # type: ignore[arg-type]
 
 
-def test_sessions_of_all_clients_are_listed_newest_first(index: VaultIndex) -> None:
+def test_sessions_lists_all_clients_newest_first(index: VaultIndex) -> None:
     found = index.sessions()
     assert [one.session for one in found.results] == ["0199-codex", "ses_login", "b111-bills"]
     assert found.total == 3
@@ -80,7 +80,7 @@ def test_sessions_of_all_clients_are_listed_newest_first(index: VaultIndex) -> N
         ({"subagents": True, "project": "shop"}, ["agent-77", "b111-bills"]),
     ],
 )
-def test_sessions_are_chosen_by_client_project_and_time(
+def test_sessions_filters_by_client_project_and_time(
     index: VaultIndex, options: dict[str, object], expected: list[str]
 ) -> None:
     assert names(index, **options) == expected
@@ -100,7 +100,7 @@ def test_sessions_are_chosen_by_client_project_and_time(
         ('app".py', {}),
     ],
 )
-def test_the_sessions_that_touched_a_file_say_whether_they_wrote_it(
+def test_sessions_of_a_file_tell_writes_from_reads(
     index: VaultIndex, file: str, expected: dict[str, tuple[int, int]]
 ) -> None:
     found = index.sessions(file=file)
@@ -108,7 +108,7 @@ def test_the_sessions_that_touched_a_file_say_whether_they_wrote_it(
     assert found.total == len(expected)
 
 
-def test_a_session_is_chosen_by_its_id(index: VaultIndex) -> None:
+def test_sessions_filters_by_id(index: VaultIndex) -> None:
     assert names(index, session="ses_login") == ["ses_login"]
     assert names(index, session=["ses_login", "0199"]) == ["0199-codex", "ses_login"]
     found = index.session_summary(session="ses_login", since="2020-01-01")
@@ -129,7 +129,7 @@ def test_a_session_is_chosen_by_its_id(index: VaultIndex) -> None:
         ({"since": "2027-01-01"}, [], []),
     ],
 )
-def test_sessions_are_counted_by_the_days_they_began_and_ended_on(
+def test_session_days_count_by_first_and_last_day(
     index: VaultIndex, options: dict[str, Any], days: list[object], clients: list[object]
 ) -> None:
     found = index.session_days(**options)
@@ -138,13 +138,13 @@ def test_sessions_are_counted_by_the_days_they_began_and_ended_on(
     assert found.total == sum(one.sessions for one in found.projects) == sum(one.sessions for one in found.clients)
 
 
-def test_pages_of_those_that_touched_a_file_go_on_and_count_when_all_are_known(index: VaultIndex) -> None:
+def test_sessions_of_a_file_page_and_count_once_complete(index: VaultIndex) -> None:
     first, last = index.sessions(file="app.py", limit=2), index.sessions(file="app.py", limit=2, offset=2)
     assert [one.session for one in (*first.results, *last.results)] == ["0199-codex", "ses_login", "b111-bills"]
     assert (first.total, last.total) == (None, 3)
 
 
-def test_sessions_find_a_file_however_it_is_called(tmp_path: Path) -> None:
+def test_sessions_find_a_file_by_any_name(tmp_path: Path) -> None:
     names = (
         "LoginPage.tsx", "файл.py", "文件管理.py", "日.md", "my file.py", "Übersicht.md", "a.b-c_d.test.ts", ".env",
         "don't.md", "C:\\proj\\win.cs", "src/[id]/page.tsx", "x", "foo+bar.py", "__init__.py",
@@ -158,16 +158,16 @@ def test_sessions_find_a_file_however_it_is_called(tmp_path: Path) -> None:
     assert found == {name: [f"ses_{number}"] for number, name in enumerate(names)}
 
 
-def test_a_call_that_two_chunks_repeat_is_counted_once(tmp_path: Path) -> None:
+def test_sessions_count_a_call_repeated_by_two_chunks_once(tmp_path: Path) -> None:
     calls = "\n".join(f"- edit: `src/{'app' if number % 2 else 'other'}.py` (ok)" for number in range(40))
     text = transcript("ses_a", [("2026-11-20 09:00", "Assistant", calls)])
     with held(tmp_path, {"ses_a": text}, tokens=40) as opened:
         assert opened.sessions(file="app.py").results[0].edits == 20
 
 
-def test_a_summary_says_what_was_worked_on_by_project(index: VaultIndex) -> None:
+def test_session_summary_lists_the_work_by_project(index: VaultIndex) -> None:
     told = index.session_summary(since="2026-11-20", until="2026-11-20")
-    assert (told.sessions, told.total, told.tokens) == (2, 2, 1200)  # what was begun the day before is not of this day
+    assert (told.sessions, told.total, told.tokens) == (2, 2, 1200)  # work begun the day before belongs to that day
     api, shop = told.results
     assert (api.project, api.duration, api.commands, api.failed) == ("api", 30 * 60, 2, 1)
     assert [(one.title, one.client, one.began[11:16], one.ended[11:16]) for one in api.sessions] == [
@@ -177,12 +177,12 @@ def test_a_summary_says_what_was_worked_on_by_project(index: VaultIndex) -> None
     assert [(one.program, one.runs, one.failed) for one in api.programs] == [("pytest", 2, 1)]
     assert [(one.command, one.failed, one.runs, one.outcome) for one in api.failing] == [("pytest -q", 1, 2, "ok")]
     assert (shop.project, shop.tokens, shop.subagents, len(shop.sessions)) == ("shop", None, 1, 1)
-    assert shop.sessions[0].began[11:16] == "00:10"  # the evening before is not of this day
+    assert shop.sessions[0].began[11:16] == "00:10"  # the evening before belongs to another day
     assert {one.path for one in shop.written} == {"bills.py", "cart.py"}
     assert [(one.command, one.outcome) for one in shop.failing] == [("make all", "error: Exit")]
 
 
-def test_a_summary_is_of_the_last_week_and_of_what_is_asked_for(index: VaultIndex, tmp_path: Path) -> None:
+def test_session_summary_covers_the_last_week_or_the_given_time(index: VaultIndex, tmp_path: Path) -> None:
     old = transcript("ses_old", [("2001-01-01 09:00", "User", "Long ago.")])
     with held(tmp_path, {"ses_old": old}) as opened:
         assert opened.session_summary().results == ()
@@ -193,7 +193,7 @@ def test_a_summary_is_of_the_last_week_and_of_what_is_asked_for(index: VaultInde
     assert [one.project for one in index.session_summary(since=since, limit=1, offset=1).results] == ["shop"]
 
 
-def test_what_went_on_side_by_side_counts_once(tmp_path: Path) -> None:
+def test_session_summary_counts_parallel_time_once(tmp_path: Path) -> None:
     turns = [("2026-11-20 09:00", "User", "One."), ("2026-11-20 09:20", "Assistant", "Two.")]
     with held(tmp_path, {one: transcript(one, turns) for one in ("ses_a", "ses_b")}) as opened:
         told = opened.session_summary(since="2026-11-20")
@@ -201,7 +201,7 @@ def test_what_went_on_side_by_side_counts_once(tmp_path: Path) -> None:
         assert (told.duration, told.results[0].duration) == (20 * 60, 20 * 60)
 
 
-def test_real_sessions_of_all_clients_tell_who_wrote_a_file(tmp_path: Path) -> None:
+def test_sessions_of_real_clients_tell_who_wrote_a_file(tmp_path: Path) -> None:
     home, client = make_home(tmp_path)
     client.close()
     shutil.copy(FIXTURES / "opencode.db", tmp_path / "opencode")
@@ -223,7 +223,7 @@ def test_real_sessions_of_all_clients_tell_who_wrote_a_file(tmp_path: Path) -> N
         assert (one.session, one.edits, one.reads) == ("ses_e02fa71d5ffeihEmyQeshcxlu5", 1, 3)
 
 
-# --- going on --------------------------------------------------------------------------------------------------------
+# --- resume ----------------------------------------------------------------------------------------------------------
 
 
 def test_resume_enters_the_folder_and_runs_the_command_of_the_client(tmp_path: Path) -> None:
@@ -245,19 +245,19 @@ def test_resume_enters_the_folder_and_runs_the_command_of_the_client(tmp_path: P
 
 
 @pytest.mark.parametrize("ref", ["ses_login", "ses_lo", "fix login", "LOGIN", "api/ses_login.md"])
-def test_a_session_is_named_by_its_id_its_path_or_its_title(index: VaultIndex, ref: str) -> None:
+def test_resume_finds_a_session_by_id_path_or_title(index: VaultIndex, ref: str) -> None:
     assert index.resume(ref).session == "ses_login"
     assert index.resume(index.resume(ref).id[:10]).session == "ses_login"
 
 
-def test_resume_knows_a_session_by_a_title_and_enters_no_relative_folder(tmp_path: Path) -> None:
+def test_resume_finds_a_title_and_enters_no_relative_folder(tmp_path: Path) -> None:
     text = transcript("ses_a", [("2026-11-20 09:00", "User", "Hi.")], title="Empty the cart", directory=".")
     with held(tmp_path, {"ses_a": text}) as opened:
-        told = opened.resume("empty")  # as a note is called, too
+        told = opened.resume("empty")  # a note has this title, too
         assert (told.session, told.there, told.shell) == ("ses_a", False, "opencode -s ses_a")
 
 
-def test_resume_knows_an_id_of_a_client_that_begins_as_ids_of_notes_do(tmp_path: Path) -> None:
+def test_resume_finds_a_client_id_that_begins_like_note_ids(tmp_path: Path) -> None:
     id_ = "0199c0de-1111-7222-8333-444455556666"
     with held(tmp_path, {id_: transcript(id_, [("2026-11-20 09:00", "User", "Hi.")], client="codex")}) as opened:
         for number in "12":
@@ -267,7 +267,7 @@ def test_resume_knows_an_id_of_a_client_that_begins_as_ids_of_notes_do(tmp_path:
         assert {opened.resume(ref).session for ref in ("0199c0de", id_, id_.upper())} == {id_}
 
 
-def test_what_names_no_session_or_several_is_said(index: VaultIndex) -> None:
+def test_resume_names_a_missing_or_ambiguous_session(index: VaultIndex) -> None:
     with pytest.raises(NotFoundError, match="no session is called 'nowhere'"):
         index.resume("nowhere")
     with pytest.raises(UsageError, match="names 3 sessions"):
@@ -276,7 +276,7 @@ def test_what_names_no_session_or_several_is_said(index: VaultIndex) -> None:
         index.resume("empty.md")
 
 
-def test_resume_refuses_an_id_that_a_program_could_take_for_an_option(tmp_path: Path) -> None:
+def test_resume_refuses_an_id_that_looks_like_an_option(tmp_path: Path) -> None:
     ids = {"--dangerously-skip": "codex", "a; rm -rf .": "codex", "ses_a": "another"}
     said = [("2026-11-20 09:00", "User", "Hi.")]
     texts = {str(n): transcript(session, said, client=client) for n, (session, client) in enumerate(ids.items())}

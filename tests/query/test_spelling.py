@@ -22,7 +22,7 @@ WORDS = {
 
 @contextmanager
 def index_of(folder: Path, words: Mapping[str, int]) -> Iterator[IndexReader]:
-    """An index whose texts hold each word so many times."""
+    """An index whose texts contain each word this many times."""
     writer = IndexWriter(folder / "index.db")
     texts = [" ".join(word for word, count in words.items() if number < count) for number in range(max(words.values()))]
     writer.put_document(document_row("a.md", [f"{text} {number}" for number, text in enumerate(texts)]), (), None, {})
@@ -46,7 +46,7 @@ def corrected(reader: IndexReader, question: str, threshold: float = 0.7) -> dic
     return {typed: [correction.text for correction in meant] for typed, meant in found.items()}
 
 
-def test_a_typing_error_is_read_as_the_word_that_is_near(reader: IndexReader) -> None:
+def test_corrections_find_the_nearest_word(reader: IndexReader) -> None:
     meant = {
         "dokcer": "docker", "ocker": "docker", "dockrs": "dockers", "kuberntes": "kubernetes", "crolin": "caroline",
         "melaniwe": "melanie", "goup": "group", "syn": "sync", "useefect": "useeffect", "resumme": "résumé",
@@ -59,35 +59,35 @@ def test_a_typing_error_is_read_as_the_word_that_is_near(reader: IndexReader) ->
     "question",
     [
         "docker clusters testing",  # all known, in some form
-        "dkr xyzzy doughnut",  # nothing is near
+        "dkr xyzzy doughnut",  # nothing similar
         "waht",  # a slip in a word without topic; `hat` is as near
         "dockr2 kubernetes1",  # near a version is another version
         "dokcer-compose",
         "网络",
     ],
 )
-def test_what_is_no_typing_error_stays_as_it_is(reader: IndexReader, question: str) -> None:
+def test_corrections_keep_words_without_typing_errors(reader: IndexReader, question: str) -> None:
     assert corrected(reader, question) == {}
 
 
-def test_of_words_as_near_the_common_one_and_the_first_letter_come_first(reader: IndexReader) -> None:
+def test_corrections_prefer_common_words_and_the_first_letter(reader: IndexReader) -> None:
     assert corrected(reader, "planec tbest") == {"planec": ["planer", "planet"], "tbest": ["test", "best"]}
 
 
-def test_where_nothing_is_near_the_words_that_begin_so_are_meant(reader: IndexReader) -> None:
+def test_corrections_complete_a_prefix_without_similar_words(reader: IndexReader) -> None:
     assert corrected(reader, "kuber") == {"kuber": ["kubernetes"]}
     assert corrected(reader, "kube") == {}  # too short to be sure
     assert corrected(reader, "docke") == {"docke": ["docker"]}
     assert corrected(reader, "kuber", 1.0) == {}
 
 
-def test_words_that_belong_together_are_joined(reader: IndexReader) -> None:
+def test_corrections_join_split_words(reader: IndexReader) -> None:
     joined = {"caro line": ["caroline"], "kuber netes": ["kubernetes"]}
     assert corrected(reader, "run caro line on kuber netes") == joined
     assert corrected(reader, "data center") == {}
 
 
-def test_the_threshold_is_the_share_of_letters_that_agree(reader: IndexReader) -> None:
+def test_corrections_threshold_is_the_share_of_equal_letters(reader: IndexReader) -> None:
     assert corrected(reader, "dokcer", 0.8) == {"dokcer": ["docker"]}
     assert corrected(reader, "dokcer", 0.9) == {}
     assert corrected(reader, "kubrntse", 0.8) == {}
@@ -95,7 +95,7 @@ def test_the_threshold_is_the_share_of_letters_that_agree(reader: IndexReader) -
     assert corrected(reader, "dock er dokcer", 1.0) == {}
 
 
-def test_a_rare_word_is_doubted_only_beside_a_much_more_common_one(tmp_path: Path) -> None:
+def test_corrections_doubt_a_rare_word_only_next_to_a_common_one(tmp_path: Path) -> None:
     with index_of(tmp_path, {"cluster": 150, "clustr": 1, "claps": 1, "class": 20}) as reader:
         frequencies = reader.vocabulary().frequencies(["cluster", "clustr", "claps", "clss"])
         suspects = suspected_typos(frequencies)
@@ -104,19 +104,19 @@ def test_a_rare_word_is_doubted_only_beside_a_much_more_common_one(tmp_path: Pat
         assert {typed: meant[0].text for typed, meant in found.items()} == {"clustr": "cluster", "clss": "class"}
 
 
-def test_an_english_word_is_no_slip_for_another_that_the_notes_know(tmp_path: Path) -> None:
+def test_corrections_keep_english_words(tmp_path: Path) -> None:
     with index_of(tmp_path, {"pavement": 3, "pavements": 1}) as reader:
         frequencies = reader.vocabulary().frequencies(["basement", "basements", "pavemnt"])
         assert suspected_typos(frequencies) == {"pavemnt": 0}
 
 
-def test_of_dozens_that_are_equally_near_none_is_meant(tmp_path: Path) -> None:
+def test_corrections_find_none_of_dozens_equally_near(tmp_path: Path) -> None:
     alike = {f"zat{letter}lolu": 1 for letter in "abcdefghijkmnopqrstuvwxyz"}
     with index_of(tmp_path, alike) as reader:
         assert corrected(reader, "zatllolu") == {}
 
 
-def test_weights_tell_how_near_and_how_sure(reader: IndexReader) -> None:
+def test_corrections_weigh_nearness_and_certainty(reader: IndexReader) -> None:
     def weights(typed: str) -> list[float]:
         return [correction.weight for correction in corrections([typed], {typed: 0}, reader.vocabulary())[typed]]
 
@@ -125,7 +125,7 @@ def test_weights_tell_how_near_and_how_sure(reader: IndexReader) -> None:
 
 
 @given(st.lists(st.text(max_size=20), max_size=4), st.floats(0, 1))
-def test_any_words_can_be_corrected(reader: IndexReader, words: list[str], threshold: float) -> None:
+def test_corrections_accept_any_words(reader: IndexReader, words: list[str], threshold: float) -> None:
     suspects = suspected_typos(reader.vocabulary().frequencies(words))
     for meant in corrections(words, suspects, reader.vocabulary(), threshold).values():
         assert all(0 < correction.weight < 1 for correction in meant)
@@ -145,21 +145,21 @@ def mended(reader: IndexReader, question: str) -> Spelling:
         ("caro line and DOKCER", "caroline and docker"),
         ("dokcer tag:dokcers", "docker tag:dokcers"),
         ("(dokcer OR useEfect) -tea", "(docker OR useeffect) -tea"),
-        # A phrase stays as it is typed.
+        # A phrase stays as typed.
         ("dokcer “dokcer cluster” dokcer", "docker “dokcer cluster” docker"),
         # A correction makes no filter.
         ("gruop:xyz gruop: gruop", "gruop:xyz group: group"),
         *[(right, right) for right in ("docker cluster", '"dokcer"', "dokc*", "what", "", "dokc3r", "熊猫")],
     ],
 )
-def test_a_query_is_corrected_where_it_is_no_syntax(reader: IndexReader, typed: str, meant: str) -> None:
+def test_corrections_change_only_words_of_a_query(reader: IndexReader, typed: str, meant: str) -> None:
     assert mended(reader, typed).corrected(typed) == meant
 
 
-def test_of_very_many_words_those_that_begin_alike_are_looked_at(
+def test_corrections_compare_words_with_the_same_beginning_if_many(
     reader: IndexReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vocabulary, "_MANY_TEXTS", 0)
-    monkeypatch.setattr(reader, "_vocabulary", None)  # it remembers how large it is
+    monkeypatch.setattr(reader, "_vocabulary", None)  # it caches its size
     meant = {"dokcer": "docker", "odcker": "docker", "xdocker": "docker", "kuberntes": "kubernetes", "qocker": "qocker"}
     assert {typed: mended(reader, typed).corrected(typed) for typed in meant} == meant

@@ -1,4 +1,4 @@
-"""What of a memory is over is marked in every answer and format, and a superseded memory leads to its successor."""
+"""Inactive memories are marked in every answer and format, and a superseded one leads to its successor."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,7 +48,7 @@ def over(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("method", ["search", "list", "get", "timeline", "related"])
-def test_every_answer_marks_what_is_over(over: VaultIndex, method: str, state: str) -> None:
+def test_states_of_inactive_memories_are_shown_in_every_answer(over: VaultIndex, method: str, state: str) -> None:
     asked: dict[str, Any] = {
         "search": lambda: over.search(f"ferry is:{state}"),
         "list": lambda: over.list(state=state),
@@ -65,13 +65,13 @@ def test_every_answer_marks_what_is_over(over: VaultIndex, method: str, state: s
     assert shown in page(method, answer).text.replace(STATES[state], "")
 
 
-def test_what_holds_is_not_marked(over: VaultIndex) -> None:
+def test_states_of_active_memories_are_not_shown(over: VaultIndex) -> None:
     answers = (over.search("boat"), over.list(path="80-memory/new.md"), over.get(["80-memory/new.md", "see.md"]))
     for answer in map(to_json, answers):
         assert all({"states", "superseded_by", "archived", "unreviewed"}.isdisjoint(one) for one in answer["results"])
 
 
-# --- from the old words to the memory that holds -------------------------------------------------------------------
+# --- from the old words to the current memory ----------------------------------------------------------------------
 
 CHAIN = {
     "80-memory/a.md": memory(1, "RabbitMQ carries our queue.", f"superseded_by: {uid(2)}"),
@@ -94,8 +94,8 @@ LEADS: list[tuple[str, dict[str, Any], list[tuple[str, str | None]]]] = [
     ("carries our queue", {"as_of": "2026-02-10"}, [(B, uid(1))]),
     ("carries our queue", {"as_of": "2026-01-10"}, [(A, None)]),
     ("herons", {}, []),  # two that superseded each other
-    ("cranes", {}, []),  # by one that is not there
-    ("storks", {}, []),  # by one that has expired
+    ("cranes", {}, []),  # by a missing one
+    ("storks", {}, []),  # by an expired one
 ]
 
 
@@ -106,7 +106,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 
 
 @pytest.mark.parametrize(("query", "options", "found"), LEADS)
-def test_search_shows_the_newest_successor_in_place_of_a_superseded_memory(
+def test_search_shows_the_newest_successor_of_a_superseded_memory(
     chain: VaultIndex, query: str, options: dict[str, Any], found: list[tuple[str, str | None]]
 ) -> None:
     hits = chain.search(query, **options).results
@@ -119,7 +119,7 @@ def test_related_shows_supersession_as_a_relation(chain: VaultIndex) -> None:
     assert A not in {one.path for one in chain.related(B, project="api").results}
 
 
-def test_recall_and_every_format_say_which_memory_was_superseded(chain: VaultIndex, tmp_path: Path) -> None:
+def test_recall_and_every_format_name_the_superseded_memory(chain: VaultIndex, tmp_path: Path) -> None:
     said = f"supersedes {uid(1)[:8]}"
     assert said in chain.recall("which queue carries").text
     answer = to_json(chain.search("which queue carries"))

@@ -1,4 +1,4 @@
-"""Of two indexes of the same files each answers as the other does, in whatever order their rows were written."""
+"""Two indexes of the same files give the same answers, in whatever order their rows were written."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def answer(index: VaultIndex, query: str, **options: Any) -> list[Any]:
     ],
     ids=["alike", "named", "vectors"],
 )
-def test_hits_do_not_depend_on_the_order_of_the_rows(
+def test_search_does_not_depend_on_the_order_of_rows(
     tmp_path: Path, files: dict[str, str], modes: list[Mode], provider: str
 ) -> None:
     paths = sorted(files)
@@ -50,7 +50,7 @@ def test_hits_do_not_depend_on_the_order_of_the_rows(
     assert all(found[0])
 
 
-def test_a_chunk_that_was_written_later_stands_where_its_lines_do(tmp_path: Path) -> None:
+def test_search_ranks_a_chunk_written_later_by_its_lines(tmp_path: Path) -> None:
     text = "\n\n".join(f"## Part {word}\n\n" + "heron lake. " * 60 for word in WORDS[:12]) + "\n"
     found = []
     for number, before in enumerate([text, text[len(text) // 2 :]]):
@@ -64,7 +64,7 @@ def test_a_chunk_that_was_written_later_stands_where_its_lines_do(tmp_path: Path
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5, 9, 50])
-def test_of_those_that_are_as_good_as_the_last_one_the_first_are_taken(limit: int) -> None:
+def test_best_includes_all_ties_before_cutting_by_the_given_order(limit: int) -> None:
     scores = {number: 1.0 if number == 30 else 0.5 if number < 25 else 0.1 for number in range(1, 40)}
     asked = []
 

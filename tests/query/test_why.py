@@ -1,4 +1,4 @@
-"""`why` says what leaves a passage out, one reason for each thing that does, and agrees with `search`."""
+"""`why` names each reason that hides a passage, and agrees with `search`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +36,7 @@ def codes(answer: Why) -> list[str]:
     return [reason.code for reason in answer.reasons]
 
 
-def test_every_hit_of_a_search_is_found_with_its_number_and_score(index: VaultIndex) -> None:
+def test_why_finds_every_hit_with_its_number_and_score(index: VaultIndex) -> None:
     hits = index.search("heron lake", explain=True).results
     assert len(hits) > 3
     for number, hit in enumerate(hits, start=1):
@@ -46,13 +46,13 @@ def test_every_hit_of_a_search_is_found_with_its_number_and_score(index: VaultIn
         assert (answer.hit.score, answer.hit.explain) == (hit.score, hit.explain)
 
 
-def test_a_hit_behind_the_limit_has_its_number(index: VaultIndex) -> None:
+def test_why_numbers_a_hit_beyond_the_limit(index: VaultIndex) -> None:
     second = index.search("heron lake", limit=2).results[1]
     answer = index.why("heron lake", f"{second.path}:{second.focus[0]}", limit=1)
     assert (answer.found, answer.rank, codes(answer)) == (False, 2, ["beyond_limit"])
 
 
-def test_other_passages_of_a_document_may_take_its_places(index: VaultIndex) -> None:
+def test_why_names_other_passages_that_fill_the_places_of_a_document(index: VaultIndex) -> None:
     shown = {hit.focus[0] for hit in index.search("heron number").results if hit.path == "birds.md"}
     assert len(shown) == 3
     hidden = next(line for line in range(5, 26, 4) if line not in shown)
@@ -61,7 +61,7 @@ def test_other_passages_of_a_document_may_take_its_places(index: VaultIndex) -> 
     assert index.why("heron number", f"birds.md:{hidden}", per_document=6).found
 
 
-def test_the_same_text_is_named_by_another_hit(index: VaultIndex) -> None:
+def test_why_names_the_hit_with_the_same_text(index: VaultIndex) -> None:
     (hit,) = index.search("kingfisher").results
     answer = index.why("kingfisher", hit.also[0])
     assert (answer.found, codes(answer)) == (False, ["same_text"])
@@ -85,13 +85,13 @@ def test_the_same_text_is_named_by_another_hit(index: VaultIndex) -> None:
         ("?!", "lake.md", ["nothing_asked"]),
     ],
 )
-def test_what_leaves_a_passage_out_is_named(index: VaultIndex, query: str, path: str, expected: list[str]) -> None:
+def test_why_names_every_reason_hiding_a_passage(index: VaultIndex, query: str, path: str, expected: list[str]) -> None:
     answer = index.why(query, path, mode="text")
     assert (answer.found, answer.rank, answer.hit) == (False, None, None)
     assert codes(answer) == expected
 
 
-def test_why_names_the_filter_or_the_word_that_is_missing(index: VaultIndex) -> None:
+def test_why_names_the_missing_filter_or_word(index: VaultIndex) -> None:
     answer = index.why("heron tag:water OR tag:air [status:done] after:2026-04-01", "lake.md", kind="memory")
     assert [reason.message.removesuffix(" does not hold for it.") for reason in answer.reasons] == [
         "kind:memory", "[status:done]", "after:2026-04-01",
@@ -100,7 +100,7 @@ def test_why_names_the_filter_or_the_word_that_is_missing(index: VaultIndex) -> 
     assert [reason.message for reason in answer.reasons] == ["It does not hold toad, which is required."]
 
 
-def test_memories_that_are_over_are_found_when_asked_for(index: VaultIndex) -> None:
+def test_why_finds_expired_and_superseded_memories_on_request(index: VaultIndex) -> None:
     assert index.why("heron", "80-memory/expired.md", include_expired=True).rank is not None
     assert index.why("heron", "80-memory/expired.md", as_of="2020-01-01").reasons[0].code == "created_later"
     assert index.why("heron", "80-memory/replaced.md", include_superseded=True).rank is not None
@@ -125,7 +125,7 @@ def test_why_names_a_file_that_no_sync_reads(index: VaultIndex, path: str) -> No
         index.why("heron", "nowhere.md")
 
 
-def test_a_file_that_is_new_or_gone_asks_for_a_sync(tmp_path: Path) -> None:
+def test_why_asks_for_a_sync_of_a_new_or_deleted_file(tmp_path: Path) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", {"old.md": "A heron.\n", "other.md": "Another heron.\n"})
         index.sync()
@@ -135,7 +135,7 @@ def test_a_file_that_is_new_or_gone_asks_for_a_sync(tmp_path: Path) -> None:
         assert codes(index.why("heron", "old.md")) == ["gone"]
 
 
-def test_vectors_that_are_missing_or_far_are_named(tmp_path: Path) -> None:
+def test_why_names_missing_or_distant_vectors(tmp_path: Path) -> None:
     with opened(tmp_path, provider="local") as index:
         birds = {f"birds/{number}.md": f"The heron number {number} eats fish.\n" for number in range(70)}
         write(tmp_path / "vault", {**birds, "tax.md": "The form for income is due in May.\n"})
@@ -148,7 +148,7 @@ def test_vectors_that_are_missing_or_far_are_named(tmp_path: Path) -> None:
         assert codes(index.why("heron", "new.md")) == ["no_word", "pending"]
 
 
-def test_only_who_asks_is_explained(index: VaultIndex) -> None:
+def test_search_explains_only_on_request(index: VaultIndex) -> None:
     plain = dispatch(index, "search", {"query": "hern tag:water -toad"})
     assert "reading" not in plain
     assert "explain" not in plain["results"][0]
@@ -160,7 +160,7 @@ def test_only_who_asks_is_explained(index: VaultIndex) -> None:
     assert explained["results"][0]["explain"]["channels"]["text"]["rank"] == 1
 
 
-def test_a_score_is_the_sum_of_its_parts_times_its_factors(index: VaultIndex) -> None:
+def test_score_is_the_sum_of_its_parts_times_its_factors(index: VaultIndex) -> None:
     for mode in ("hybrid", "text"):
         for hit in index.search("heron lake", mode=mode, explain=True).results:
             assert hit.explain is not None

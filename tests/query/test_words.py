@@ -1,4 +1,4 @@
-"""Words of a question: their forms, typing errors, languages, and questions of many words or none that tells."""
+"""Words of a query: forms, typing errors, languages, and queries of many words or only stopwords."""
 
 from collections.abc import Iterator
 
@@ -47,12 +47,12 @@ def test_search_finds_a_word_as_it_is_typed(index: VaultIndex, mode: Mode) -> No
 
 
 @pytest.mark.parametrize("query", ["dokcer host", "dokcer AND host", "(dokcer OR tea) AND host"])
-def test_what_must_be_there_is_looked_for_as_it_was_meant(index: VaultIndex, query: str) -> None:
+def test_search_match_all_requires_the_corrected_word(index: VaultIndex, query: str) -> None:
     assert found(index, query, mode="text", match="all") == ["docker.md"]
 
 
-def test_a_correction_does_not_outrank_what_was_typed(index: VaultIndex) -> None:
-    # `docks` is in a text; `dokcer` is mended to `docker`.
+def test_search_ranks_a_correction_below_the_typed_word(index: VaultIndex) -> None:
+    # `docks` is in a text; `dokcer` is corrected to `docker`.
     assert found(index, "docks dokcer", mode="text") == ["dock.md", "docker.md"]
     assert index.search("docks", mode="text").corrections == {}
 
@@ -67,7 +67,7 @@ ASKED = st.text(max_size=40) | st.lists(
 
 @settings(max_examples=60)
 @given(ASKED, st.sampled_from(["hybrid", "text", "vector"]), st.sampled_from(["any", "all"]), st.booleans())
-def test_whatever_is_asked_the_answer_is_in_order(
+def test_search_orders_its_hits_for_any_query(
     index: VaultIndex, query: str, mode: str, match: str, fuzzy: bool
 ) -> None:
     try:
@@ -82,7 +82,7 @@ def test_whatever_is_asked_the_answer_is_in_order(
     assert all(hit.lines[0] <= hit.focus[0] <= hit.focus[1] <= hit.lines[1] for hit in hits)
 
 
-def test_a_phrase_in_a_sentence_is_preferred_and_not_required(index: VaultIndex) -> None:
+def test_search_prefers_a_phrase_in_a_sentence_without_requiring_it(index: VaultIndex) -> None:
     answer = index.search('what do I need for the "overnight cardamom dough" to rise?')
     assert (answer.results[0].path, answer.degraded) == ("bread.md", ())
     assert found(index, '"overnight cardamom dough"') == found(index, 'bread "overnight cardamom dough"') == []

@@ -1,4 +1,4 @@
-"""Sessions of any client as they are rendered, put into an index without the client."""
+"""Rendered sessions of any client, put into an index without the client."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from vault_index.models import DocumentRef, FileStamp, RawDocument
 from vault_index.store.writer import IndexWriter
 
 Turn = tuple[str, str, str]
-"""When, as `2026-11-20 09:00`; who; what stands under it."""
+"""Time as `2026-11-20 09:00`, speaker, and text."""
 
 
 def utc(local: str) -> str:
@@ -35,7 +35,7 @@ def transcript(session: str, turns: Sequence[Turn], *, ended: str = "", **front:
 
 @contextmanager
 def held(folder: Path, texts: Mapping[str, str], *, tokens: int = 200) -> Iterator[VaultIndex]:
-    """The index of these sessions by their ids, in chunks of so many tokens."""
+    """The index of these sessions by id, in chunks of this many tokens."""
     home, client = make_home(folder)
     client.close()
     with VaultIndex.open(home) as index:

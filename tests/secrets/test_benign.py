@@ -1,4 +1,4 @@
-"""What looks like a credential from afar and is none: nothing of it is redacted, refused, or warned of."""
+"""Texts that resemble credentials: none is redacted, refused, or warned of."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Credentials are put together at run time, so that no scanner takes this file for a leak."""
+"""Credentials are joined at run time, so that no scanner takes this file for a leak."""
 
 import string
 import tomllib
@@ -26,7 +26,7 @@ FORMS = [
     ("a private key", block("EC PRIVATE" + " KEY").replace("\n", "\\n")),
 ]
 ASSIGNED = [(kind, before, first + rest, after) for kind, before, first, rest, after in TABLES["assigned"]]
-"""The value is the secret; what stands around it is kept."""
+"""The value is the secret; the text around it is kept."""
 
 
 def found(text: str) -> list[tuple[str, str]]:
@@ -36,7 +36,7 @@ def found(text: str) -> list[tuple[str, str]]:
 AROUND = ("{}", "Use {} for it.", '"{}"', "`{}`", "x={}", "(the one: {})", "a\\n{}")
 
 
-def test_find_secrets_knows_every_form_in_any_surroundings() -> None:
+def test_find_secrets_finds_every_form_in_any_context() -> None:
     missed = [
         (kind, around)
         for kind, secret in FORMS
@@ -46,7 +46,7 @@ def test_find_secrets_knows_every_form_in_any_surroundings() -> None:
     assert missed == []
 
 
-def test_find_secrets_knows_what_is_assigned_to_a_name() -> None:
+def test_find_secrets_finds_values_assigned_to_a_name() -> None:
     missed = [row for row in ASSIGNED if found("".join(row[1:])) != [(row[0], row[2])]]
     assert missed == []
 
@@ -56,7 +56,7 @@ AWS_SECRET = "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYEXAMPLEKEY"
 GITHUB = "gh" + "p_" + MIXED[:36]
 
 
-def test_find_secrets_tells_the_kind() -> None:
+def test_find_secrets_returns_the_kind() -> None:
     for text, kinds in (
         (f"key {AWS_KEY} with {AWS_SECRET}", ["an AWS access key", "an AWS secret key"]),
         (f"cat /tmp/{AWS_KEY}/credentials", ["an AWS access key"]),
@@ -65,7 +65,7 @@ def test_find_secrets_tells_the_kind() -> None:
         assert [kind for kind, _ in found(text)] == kinds
 
 
-def test_find_secrets_tells_line_and_offsets_without_the_secret() -> None:
+def test_find_secrets_returns_line_and_offsets_without_the_secret() -> None:
     password = "hun7er2"
     text = f"one\r\npassword: {password}\r\n\r\n{GITHUB} and {GITHUB}\n"
     first, second, third = find_secrets(text)
@@ -74,7 +74,7 @@ def test_find_secrets_tells_line_and_offsets_without_the_secret() -> None:
     assert password not in repr(find_secrets(text))
 
 
-def test_a_private_key_that_is_cut_off_ends_with_its_lines() -> None:
+def test_find_secrets_ends_a_truncated_private_key_with_its_lines() -> None:
     key = block("RSA PRIVATE" + " KEY", end=False)
     assert found(f"{key}\nIt was cut off here.") == [("a private key", key.rstrip("\n"))]
 
@@ -86,7 +86,7 @@ REPEATED = [
 ]  # fmt: skip
 
 
-def test_find_secrets_reads_repeated_beginnings_in_linear_time() -> None:
+def test_find_secrets_is_linear_in_repeated_beginnings() -> None:
     """With quadratic time this takes minutes."""
     for unit in REPEATED:
         for secret in find_secrets("password" + unit * (50_000 // len(unit))):
@@ -97,7 +97,7 @@ PIECES = [secret for _, secret in FORMS] + ["".join(parts) for _, *parts in ASSI
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(alphabet=string.printable + "İß🙂", max_size=8), max_size=6))
-def test_any_text_gives_places_in_order(pieces: list[str]) -> None:
+def test_find_secrets_returns_places_in_order_for_any_text(pieces: list[str]) -> None:
     text = " ".join(pieces)
     end = 0
     for secret in find_secrets(text):

@@ -5,14 +5,14 @@ from tests.secrets.test_find import ASSIGNED, FORMS, GITHUB, TABLES, block
 from vault_index.secrets.find import drop_private, find_secrets, redact
 
 
-def test_a_secret_becomes_its_kind_and_the_rest_stays() -> None:
+def test_redact_replaces_a_secret_by_its_kind() -> None:
     redacted, count = redact(f"Use {GITHUB} and `password = 'hun7er2'` for it.\n")
     assert redacted == "Use [redacted: a GitHub token] and `password = '[redacted: a password]'` for it.\n"
     assert count == 2
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_a_private_key_keeps_its_lines(ending: str) -> None:
+def test_redact_keeps_the_lines_of_a_private_key(ending: str) -> None:
     text = f"before\n{block('RSA PRIVATE' + ' KEY')}\nafter\n".replace("\n", ending)
     redacted = redact(text)[0]
     assert redacted.splitlines() == ["before", "[redacted: a private key]", "", "", "", "", "after"]
@@ -23,7 +23,7 @@ SECRETS = [("", secret, "") for _, secret in FORMS] + [(before, secret, after) f
 
 
 @given(st.lists(st.sampled_from(SECRETS), max_size=6), st.sampled_from([" ", "\n", "\r\n", '", "', " is one. "]))
-def test_nothing_of_a_secret_is_left(secrets: list[tuple[str, str, str]], between: str) -> None:
+def test_redact_leaves_nothing_of_a_secret(secrets: list[tuple[str, str, str]], between: str) -> None:
     text = between.join("".join(parts) for parts in secrets)
     redacted, count = redact(text)
     assert not [secret for _, secret, _ in secrets if secret in redacted]
@@ -50,7 +50,7 @@ def test_nothing_of_a_secret_is_left(secrets: list[tuple[str, str, str]], betwee
         ("a &amp;#60;private&amp;#62;b", "a "),
     ],
 )
-def test_what_is_private_is_dropped(text: str, left: str) -> None:
+def test_drop_private_removes_private_text(text: str, left: str) -> None:
     assert drop_private(text) == left
 
 
@@ -60,7 +60,7 @@ ESCAPED = [
 ]  # fmt: skip
 
 
-def test_what_stands_behind_an_escape_is_redacted_and_nothing_else() -> None:
+def test_redact_finds_a_secret_after_an_escape_sequence() -> None:
     texts = [f"50% of it\n\nbefore {around} after\nlast \\x41" for around in ESCAPED]
     told = "[redacted: a GitHub token]"
     assert [text for text in texts if redact(text.replace("{}", GITHUB)) != (text.replace("{}", told), 1)] == []
@@ -72,7 +72,7 @@ PIECES = {
 }  # fmt: skip
 
 
-def test_no_piece_is_left_in_any_context() -> None:
+def test_redact_leaves_no_secret_in_any_context() -> None:
     left = []
     for context in TABLES["contexts"]:
         text = context
@@ -83,13 +83,13 @@ def test_no_piece_is_left_in_any_context() -> None:
     assert left == []
 
 
-def test_a_token_that_a_terminal_wrapped_is_redacted() -> None:
+def test_redact_finds_a_token_wrapped_by_a_terminal() -> None:
     for width in (80, 100, 120, 132):
         line = f"{'Authorization: Bearer '.rjust(width - 9)}{PIECES['{k}']}"
         assert PIECES["{k}"][12:] not in redact(f"$ ls\n{line[:width]}\n{line[width:]}\nend")[0]
 
 
-def test_a_weak_password_is_called_so() -> None:
+def test_find_secrets_marks_a_weak_password() -> None:
     for password in ("tiger", "summer24", "123456"):
         assert [found.weak for found in find_secrets(f"db_password: {password}\n")] == [True]
         assert redact(f"db_password: {password}\n") == ("db_password: [redacted: a weak password]\n", 1)

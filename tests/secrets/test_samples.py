@@ -1,6 +1,6 @@
-"""Made-up credentials of many forms, each as it is and after what programs do to text: none is kept whole.
+"""Synthetic credentials of many forms, plain and after changes by programs:
 
-The samples are made by tools/build_secret_samples.py, which another seed makes anew.
+none is kept whole. tools/build_secret_samples.py makes the samples; another seed makes others.
 """
 
 import json
@@ -25,7 +25,7 @@ WEAK = [sample for sample in SAMPLES if sample.strength == "weak"]
 TOKENS = [sample for sample in SAMPLES if sample.kind == "token"]
 
 
-def test_samples_are_as_their_program_makes_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secret_samples_equal_the_output_of_their_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = Path(__file__).parents[2] / "tools" / "build_secret_samples.py"
     monkeypatch.setattr(sys, "argv", [str(program), str(tmp_path / "new.json")])
     runpy.run_path(str(program), run_name="__main__")
@@ -45,7 +45,7 @@ def test_redact_leaves_no_sample_whole_in_any_wrapper() -> None:
     assert len(STRONG) >= 170
 
 
-def test_find_secrets_tells_strong_samples_from_weak_ones() -> None:
+def test_find_secrets_distinguishes_strong_and_weak_samples() -> None:
     def strengths(sample: Sample) -> set[bool]:
         return {secret.weak for secret in find_secrets(f"How to deploy:\n\n{sample.whole}")}
 
@@ -69,7 +69,7 @@ def test_add_refuses_strong_samples_and_keeps_them_in_no_file(tmp_path: Path) ->
     assert leaked(some, tmp_path) == []
 
 
-def test_every_way_in_warns_of_a_weak_sample_and_stores_it(tmp_path: Path) -> None:
+def test_every_command_warns_of_a_weak_sample_and_stores_it(tmp_path: Path) -> None:
     weak = WEAK[0].whole
     (tmp_path / "memory.md").write_text(f"Imported\n\n{weak}\n", encoding="utf-8")
     with opened(tmp_path) as index:
@@ -87,7 +87,7 @@ def test_every_way_in_warns_of_a_weak_sample_and_stores_it(tmp_path: Path) -> No
 
 
 def leaked(wanted: list[Sample], folder: Path) -> list[tuple[str, str]]:
-    """Which forms stand whole in which files, as they are, in lower case, or as JSON."""
+    """The forms that stand whole in each file: as written, in lower case, or as JSON."""
     files = {
         str(file.relative_to(folder)): file.read_bytes().decode("utf-8", "replace")
         for name in ("home", "vault")
@@ -104,7 +104,7 @@ def leaked(wanted: list[Sample], folder: Path) -> list[tuple[str, str]]:
 
 
 def test_sync_keeps_no_sample_of_a_session_in_any_file(client: Client, tmp_path: Path) -> None:
-    """Neither of what was said and done, nor of what tools, files, agents and the session itself are called."""
+    """Text, tool calls, and the names of tools, files, agents and the session."""
     tokens = [sample for sample in TOKENS if not set(sample.secret) & set("/|:")][::2]  # one of most forms
     with client.connection:  # one transaction
         for number, sample in enumerate(STRONG):

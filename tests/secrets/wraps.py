@@ -1,7 +1,7 @@
-"""The samples of fixtures/secrets, and what programs do to the line a credential stands in before we read it.
+"""The samples of fixtures/secrets, and changes by programs to the line of a credential.
 
-A wrapper (wrappers.toml) changes a sample and says how its secret is spelt there. It names the kinds of samples that it
-leaves what they are: nobody could know a bare word in a table for a password.
+A wrapper (wrappers.toml) changes a sample and gives the new spelling of its secret. It names the kinds of samples that
+remain recognizable: a bare word in a table is no visible password.
 """
 
 import html
@@ -26,7 +26,7 @@ class Sample(NamedTuple):
     strength: str
     source: str
     text: str
-    """With `{secret}` where the secret stands."""
+    """With `{secret}` in place of the secret."""
     secret: str
 
     @property
@@ -42,7 +42,7 @@ class Wrapper(NamedTuple):
     spelling: str
 
     def wrap(self, sample: Sample) -> tuple[str, str]:
-        """The text, and the secret as it is spelt there."""
+        """The text, and the spelling of the secret in it."""
         spell = SPELLINGS[self.spelling]
         framed = {"text": sample.whole, "secret": sample.secret}
         if self.framed == "lines":
@@ -61,13 +61,13 @@ def samples(file: Path = FILE) -> list[Sample]:
 
 
 def leaks(secret: str, text: str) -> bool:
-    """Whether it stands there whole; of several lines, whether one does."""
+    """Whether the secret stands there whole; for several lines, whether one does."""
     lines = [line for line in secret.split("\n") if len(line) >= 16] or [secret]
     return any(line in text for line in lines)
 
 
 def spelt(**signs: str) -> Callable[[str], str]:
-    """Some signs replaced; a secret that holds one is spelt with it, too."""
+    """Replace some characters, also in a secret that contains them."""
     names = {"equals": "=", "space": " ", "quote": '"', "apostrophe": "'", "colon": ":", "ampersand": "&"}
     table = str.maketrans({names[name]: to for name, to in signs.items()})
     return lambda text: text.translate(table)
@@ -82,7 +82,7 @@ def json_twice(text: str) -> str:
 
 
 def json_escaped(text: str) -> str:
-    """As PHP, Go and .NET write it, which trust no sign of HTML."""
+    """As written by PHP, Go and .NET, which escape every character of HTML."""
     for sign in "=&'<>+":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
@@ -120,11 +120,11 @@ WRAPPERS = [
     )["wrappers"]
 ]
 WEAK = ("as it is", "JSON text", "added lines", "fence", "log line", "coloured line", "list", "table", "quoted lines")
-"""What a weak one is looked for in: its name must stand beside it, in plain sight."""
+"""Wrappers for weak samples, which need their name in plain sight next to them."""
 
 
 def wrapped(sample: Sample) -> Iterator[tuple[str, str, str]]:
-    """The wrapper's name, the text, and the secret in it: of every wrapper that makes sense."""
+    """Yield name, text and secret for every wrapper that fits the sample."""
     for wrapper in WRAPPERS:
         if sample.kind in wrapper.kinds.split() and (sample.strength == "strong" or wrapper.name in WEAK):
             text, secret = wrapper.wrap(sample)

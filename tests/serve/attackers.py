@@ -1,4 +1,4 @@
-"""A server in front of a small vault, and requests as raw bytes, which no HTTP client would send."""
+"""A server with a small vault, and requests as raw bytes that no HTTP client would send."""
 
 import http.client
 import io
@@ -17,7 +17,7 @@ from tests.world import Answered, Process, Served, World, opened_world
 from vault_index.callers import Scope
 
 OUTSIDE = "mandrill"
-"""The word of a file beside the vault, which no answer may hold."""
+"""The word of a file outside the vault, which must be in no answer."""
 NOTES = {
     "alpha.md": "# Alpha\n\nthe aardvark digs\n",
     "deep/beta.md": "# Beta\n\nthe buffalo stands by [[alpha]]\n",
@@ -28,7 +28,7 @@ import time, types
 from vault_index.serve import guard
 guard.time = types.SimpleNamespace(monotonic=lambda: 0.0, time=time.time)
 """
-"""Python for `serve`: rate limits see no time pass, so that a slow machine gets no more requests answered."""
+"""Python for `serve`: rate limits see no time pass, so a slow machine answers no more requests."""
 
 
 class Target:
@@ -39,7 +39,7 @@ class Target:
         self.host = f"127.0.0.1:{served.port}"
         self.tokens: dict[str, str] = {}
         self.secrets: list[str] = []
-        """Tokens and codes that no log and no file may hold."""
+        """Tokens and codes that must be in no log and no file."""
         self._numbers = itertools.count()
 
     def token(self, name: str, *, writes: bool = False, expires: float | None = None, **scope: Any) -> str:
@@ -48,7 +48,7 @@ class Target:
         return self.tokens[name]
 
     def logs(self) -> str:
-        """Return all that both processes wrote, to files and to stderr."""
+        """Return all output of both processes, in files and on stderr."""
         files = sorted(self.world.home.data_dir.glob("*.log*"))
         return "\n".join([*(file.read_text("utf-8", "replace") for file in files), self.world.log()])
 
@@ -59,7 +59,7 @@ class Target:
     # --- requests ----------------------------------------------------------------------------------------------------
 
     def headers(self, name: str = "reader", **other: str) -> dict[str, str]:
-        """Return the headers of a good client with this token; write `_` for `-` in the names of others."""
+        """Return the headers of a valid client with this token; write `_` for `-` in the names of others."""
         usual = {"Host": self.host, "Authorization": f"Bearer {self.tokens[name]}"} if name else {"Host": self.host}
         return usual | {key.replace("_", "-"): value for key, value in other.items()}
 
@@ -84,14 +84,14 @@ class Target:
         return reply
 
     def send(self, data: bytes, *methods: str, source: str = "") -> list[Answered]:
-        """Return all answers until the server hangs up. Name the methods of the requests if one is HEAD."""
+        """Return all replies until the server hangs up. Name the methods of the requests if one is HEAD."""
         with self.connected(source) as connection:
             with hung_up():  # it may answer and hang up before it has read everything
                 connection.sendall(data)
             return replies(read_all(connection), methods)
 
     def first(self, data: bytes) -> Answered:
-        """Return the first answer as soon as it is there, of a stream without its body."""
+        """Return the first reply as soon as it arrives, of a stream without its body."""
         with self.connected() as connection:
             with hung_up():
                 connection.sendall(data)
@@ -102,7 +102,7 @@ class Target:
             return Answered(response.status, headers, b"" if streams else response.read())
 
     def connected(self, source: str = "") -> socket.socket:
-        """Connect, on Linux from an address of its own, because failed logins are counted by address."""
+        """Connect, on Linux from a new address, because failed logins are counted by address."""
         number = next(self._numbers)
         other = f"127.{number // 62500 % 250 + 1}.{number // 250 % 250 + 1}.{number % 250 + 1}"
         mine = source or (other if sys.platform == "linux" else "127.0.0.1")
@@ -130,7 +130,7 @@ def attacked(folder: Path, more: str = "", *, first: str = STOPPED_CLOCK) -> Ite
 
 
 def is_found(target: Target) -> bool:
-    """Return whether a good request gets the usual answer."""
+    """Return whether a valid request gets the usual answer."""
     reply = target.ask("search", query="aardvark")
     assert reply.status == 200, reply
     return [hit["path"] for hit in reply.json["results"]] == ["alpha.md"]
@@ -151,7 +151,7 @@ def read_all(connection: socket.socket) -> bytes:
 
 
 def replies(data: bytes, methods: Sequence[str] = ()) -> list[Answered]:
-    """Return all answers in these bytes, in order, without those of 1xx."""
+    """Return all replies in these bytes, in order, without those of 1xx."""
     recorded, found = _Recorded(data), list[Answered]()
     while recorded.tell() < len(data):
         method = methods[len(found)] if len(found) < len(methods) else "GET"
@@ -163,7 +163,7 @@ def replies(data: bytes, methods: Sequence[str] = ()) -> list[Answered]:
 
 
 class _Recorded(io.BytesIO):
-    """Bytes that HTTPResponse reads as a socket; the next one reads on where it stopped."""
+    """Bytes that HTTPResponse reads as a socket; the next response continues where it stopped."""
 
     def makefile(self, _mode: str) -> "_Recorded":
         return self

@@ -1,4 +1,4 @@
-"""Random calls of a caller who guesses at what is kept from it."""
+"""Random calls of a caller that guesses hidden items."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Call:
 
     @property
     def everything(self) -> bool:
-        """Whether a search is answered by all that there is."""
+        """Whether a search covers all documents."""
         return self.params.get("limit") == ALL and not self.params.get("offset")
 
     def within(self, folder: Path) -> dict[str, Any]:
@@ -30,7 +30,7 @@ class Call:
         return {key: _placed(value, str(folder)) for key, value in self.params.items()}
 
     def crosses(self, scene: Scene) -> bool:
-        """Whether it asks for the past of what was on the other side once."""
+        """Whether it asks for the past of an item that changed sides."""
         if self.method not in ("history", "diff"):
             return False
         crossers = scene.crossers()
@@ -70,7 +70,7 @@ class Asker:
             return self.random.choice(COMMON)
         words = [word for word in self.item().said.replace("\n", " ").replace("-", " ").split() if word.isalpha()]
         word = self.random.choice(words or COMMON)
-        if self.chance(0.25):  # as it is not written
+        if self.chance(0.25):  # in another case or form
             at = self.random.randrange(len(word))
             word = word[:at] + self.random.choice(("", "s", word[at] * 2)) + word[at + 1 :]
         return word
@@ -228,7 +228,7 @@ def reading_calls(random: Random, scene: Scene, number: int = 40) -> Iterator[Ca
 
 
 def _like(random: Random, item: Item, scene: Scene) -> Item:
-    """An item of names that nothing has."""
+    """An item with names that no other has."""
     word, id_ = scene.words(), item.id[:6] + "0" * 7 + item.id[13:]
     path, names = item.path.replace(item.stem, word), tuple(scene.words() for _ in item.names)
     return replace(item, path=path, id=id_, title=word, data=word.encode(), names=names)

@@ -1,4 +1,4 @@
-"""Worlds for the tests of `serve`: one for each module that only reads or writes things of its own."""
+"""Worlds for the tests of `serve`: one for each module that only reads or writes its own files."""
 
 from collections.abc import Iterator
 from pathlib import Path

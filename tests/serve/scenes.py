@@ -1,4 +1,4 @@
-"""Random vaults and sessions of which a caller may see a part, written with the rest and without it."""
+"""Random vaults and sessions with a visible part, written with the rest and without it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vault_index.config import Home, find_home
 
 SESSIONS = "claude-code"
 FOLDERS = ("work", "work/acme", "workshop", "Work", "w_rk", "80-memory", "80-memory/handoffs", "diary", "")
-"""Some begin as others do, some are the same to `LIKE` or to a file system that folds case."""
+"""Some are prefixes of others, some are equal for `LIKE` or for a file system that ignores case."""
 COMMON: list[str] = re.findall(
     r"\w+",
     "harbour ferry bicycle winter timetable storage cluster backup invoice customer garden kitchen recipe train "
@@ -31,15 +31,15 @@ TEXTS = (
     "Backups of the storage cluster are made at three in the night and kept for ninety days.",
     "Invoices of customers are numbered by the year, and none is ever deleted from the archive.",
 )
-"""What documents on both sides may say in the same words."""
+"""Texts that documents on both sides may share."""
 TURNS = ("The museum is closed on Mondays, so the tickets were bought for the day after.", "Nothing failed.")
-"""The same of sessions and notes. Not of memories: what one said that was deleted, no session says any more."""
+"""The same for sessions and notes. Not for memories: text of a deleted memory is removed from sessions."""
 VALUES = "The storage cluster listens on port {} for its backup."
 _BASE = 1_780_000_000
 
 
 class Words:
-    """Words that no language has, each given once, and none like another."""
+    """Invented words, each returned once, and none similar to another."""
 
     def __init__(self) -> None:
         self._random = Random(21)
@@ -47,7 +47,7 @@ class Words:
 
     def __call__(self) -> str:
         while True:
-            # Ends that the stemmer leaves alone: a word is told by the answers as it is written.
+            # Endings that the stemmer keeps, so that answers show a word as it is written.
             word = "".join(self._random.choice("bdfgklmprtvz") + self._random.choice("aou") for _ in range(5)) + "k"
             if word not in self.given:
                 self.given.add(word)
@@ -56,7 +56,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Item:
-    """One file at one time; of a session the path is that of its document."""
+    """One file at one time; for a session, the path of its document."""
 
     key: int
     source: str
@@ -66,10 +66,10 @@ class Item:
     project: str | None = None
     kind: str = "note"
     names: tuple[str, ...] = ()
-    """What it is called beside its path, and what stands in it that may be asked for."""
+    """Its other names, and words in it that a query may use."""
     title: str = ""
     parent: str = ""
-    """Of the session of a subagent."""
+    """For the session of a subagent."""
 
     @property
     def stem(self) -> str:
@@ -91,28 +91,28 @@ def sees(scope: Scope, item: Item) -> bool:
 
 @dataclass
 class Scene:
-    """What there is at one time after the other, and who asks."""
+    """The items at each time, and the caller."""
 
     scope: Scope
     vaults: tuple[str, ...]
     stages: list[list[Item]]
     words: Words
     kept: tuple[tuple[str, ...], ...] = ()
-    """Ids of which the user decided that they may stay as they are."""
+    """Ids that the user decided to keep."""
     opened: tuple[int, ...] = ()
-    """Items that the user opened before anybody asked."""
+    """Items that the user opened before the first call."""
     provider: str = "none"
     pending: bool = False
-    """Whether what is hidden has no vectors yet."""
+    """Whether hidden items have no vectors yet."""
     unmounted: bool = False
-    """Whether vaults that are hidden as a whole are not there any more."""
+    """Whether vaults that are completely hidden are missing."""
 
     @property
     def last(self) -> list[Item]:
         return self.stages[-1]
 
     def items(self) -> Iterator[Item]:
-        """Also those of before."""
+        """Including those of earlier times."""
         for stage in self.stages:
             yield from stage
 
@@ -123,12 +123,12 @@ class Scene:
         return [item for item in self.items() if not sees(self.scope, item)]
 
     def crossers(self) -> set[int]:
-        """What was on both sides of the border."""
+        """Items that were on both sides of the border."""
         seen = {item.key for item in self.items() if sees(self.scope, item)}
         return seen & {item.key for item in self.hidden()}
 
     def canaries(self) -> set[str]:
-        """Words and ids that stand in nothing that the caller sees, or saw."""
+        """Words and ids that occur in no item that the caller sees or saw."""
         known = "\n".join(
             [*(item.said for item in self.items() if sees(self.scope, item)), *self.scope.projects, *self.scope.folders]
         )
@@ -155,7 +155,7 @@ def make_scene(random: Random, *, provider: str = "none") -> Scene:
     scene = Scene(scope, vaults, stages, words, provider=provider)
     ids = [item.id for item in stages[-1]]
     alone = [item for item in stages[-1] if ids.count(item.id) == 1]
-    # How often a text was opened is counted by its id, wherever it stands.
+    # Accesses of a text are counted by its id, in any file.
     scene.opened = tuple(item.key for item in alone if item.key not in scene.crossers() and random.random() < 0.2)
     memories = [item.id for item in alone if item.kind == "memory"]
     scene.kept = tuple(tuple(random.sample(memories, k)) for k in (1, 2, 2) if len(memories) > 1)
@@ -187,7 +187,7 @@ class _Maker:
         return f"{head}-{self.random.getrandbits(16):04x}-4c2d-9e3f-{self.random.getrandbits(48):012x}"
 
     def lasting(self) -> list[Item]:
-        """What stays in each vault that a scope leaves something of: one that loses all counts as unmounted."""
+        """Items that stay in each vault with a visible part: a vault that loses all counts as unmounted."""
         found = []
         for key, source in enumerate(self.vaults):
             for kind, folder in (("note", "work/acme"), ("memory", "80-memory")):
@@ -229,7 +229,7 @@ class _Maker:
             front |= {"expires": "2026-02-01"} if chance(0.15) else {}
             front |= {"valid_until": "2026-02-01"} if chance(0.15) else {}
             front |= {"archived": "2026-03-01"} if chance(0.15) else {}
-            if chance(0.3):  # says nothing but what others say, too
+            if chance(0.3):  # contains only text that others share
                 front = {name: front[name] for name in ("id", "project") if name in front}
                 said = choice((*TEXTS, VALUES.format(self.random.randint(1000, 9999))))
                 return Item(key, source, self.place(kind), _memory(front, said), id_, project, kind)
@@ -246,13 +246,13 @@ class _Maker:
 
     def sentence(self) -> str:
         some = [*self.random.sample(COMMON, 3), self.words(), self.words()]
-        if self.chance(0.4):  # nearly a word of the other side
+        if self.chance(0.4):  # similar to a word of the other side
             like = self.random.choice(COMMON)
             some += [like[: self.random.randrange(2, len(like))] + like[-2:]] * self.random.choice((1, 1, 9))
         return f"The {' '.join(some)}."
 
     def other(self, key: int, source: str) -> Item:
-        """What is read with a fault, or not at all."""
+        """A file that is read with a fault, or not at all."""
         word = self.words
         folder = self.random.choice([one for one in FOLDERS if one])
         path, data = self.random.choice(
@@ -292,7 +292,7 @@ class _Maker:
         return Item(key, SESSIONS, path, data, id_, project, "session", parent=parent.stem if parent else "")
 
     def linked(self, items: list[Item]) -> list[Item]:
-        """With links, embeds and successors across all borders, subagents, and files that say the same."""
+        """With links, embeds and successors across all borders, subagents, and files with equal text."""
         items = list(items)
         documents = [n for n, item in enumerate(items) if item.kind in ("note", "memory")]
         for n in documents:
@@ -329,7 +329,7 @@ class _Maker:
         return replace(item, data=item.data + f"\nSee {link}.\n".encode())
 
     def after(self, items: list[Item]) -> list[Item]:
-        """Some of them edited, moved, given to another project, deleted, and some new ones."""
+        """Some of them edited, moved, given to another project or deleted, and some new ones."""
         changed: list[Item] = []
         for item in items:
             what = self.random.choice(("", "", "", "edit", "move", "delete", "project")) if item.key >= 0 else ""
@@ -367,7 +367,7 @@ def _with_key(item: Item, line: str) -> Item:
 
 
 def home_of(folder: Path, scene: Scene, sources: Sequence[str]) -> Home:
-    """A configuration for the scene in `folder`, of these sources alone."""
+    """A configuration for the scene in `folder`, with these sources only."""
     home = find_home(folder / "home")
     home.data_dir.mkdir(mode=0o700, parents=True)
     told = [f'[embedding]\nprovider = "{scene.provider}"', "[agents]\nstart_daemon = false", "[watch]\nquiet = 0.02"]
@@ -385,7 +385,7 @@ def home_of(folder: Path, scene: Scene, sources: Sequence[str]) -> Home:
 
 
 def write_stage(folder: Path, before: Sequence[Item], now: Sequence[Item]) -> None:
-    """Make the files of one time those of the next."""
+    """Turn the files of one time into those of the next."""
     there = {place(folder, item) for item in now}
     for item in before:
         if place(folder, item) not in there:

@@ -1,4 +1,4 @@
-"""A random scene indexed as it is, or without what a caller may not see; what both answer, made comparable."""
+"""A random scene, indexed completely or without the hidden part; the answers of both, made comparable."""
 
 import json
 import re
@@ -24,7 +24,7 @@ _ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9
 
 @dataclass
 class Side:
-    """An index over the scene as it became what it is, and how it is asked."""
+    """An index over the scene after its history, and the calls to it."""
 
     folder: Path
     scene: Scene
@@ -33,16 +33,16 @@ class Side:
     stage: int = -1
     there: list[Item] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
-    """Ids that stand in no file."""
+    """Ids that are in no file."""
 
     def advance(self) -> None:
-        """Have the files, and the index, be those of the next time."""
+        """Advance the files and the index to the next time."""
         self.stage += 1
         now, scope = self.scene.stages[self.stage], self.scene.scope
         seen = [item for item in now if sees(scope, item)]
         rest = [] if self.part else [item for item in self.there if not sees(scope, item)]
         self._sync([*seen, *rest], embed=True)
-        if not self.part:  # what it may not see has no vectors yet
+        if not self.part:  # hidden items have no vectors yet
             self._sync(now, embed=not self.scene.pending)
         for item in self.there:
             if item.key in self.scene.opened and item.kind in ("note", "memory"):
@@ -51,11 +51,11 @@ class Side:
             self._end()
 
     def _end(self) -> None:
-        """What the user did before anybody asked."""
+        """The actions of the user before the first call."""
         ids = {item.id for item in self.there}
         for kept in self.scene.kept:
             if ids.issuperset(kept):
-                with suppress(VaultIndexError):  # nothing is said against it, or it is a session
+                with suppress(VaultIndexError):  # no objection, or a session
                     self.index.decide("keep", kept)
         for vault in self.scene.vaults:
             if self.scene.unmounted and self.scene.scope.sources and vault not in self.scene.scope.sources:
@@ -69,7 +69,7 @@ class Side:
         assert not lost, lost
 
     def ask(self, call: Call, caller: Caller) -> Told:
-        """The answer or the error, without what differs from call to call and from folder to folder."""
+        """The answer or the error, without parts that differ between calls and folders."""
         index = self.index if caller.scope.whole else VaultIndex(self.index._runtime.within(caller.scope))
         try:
             given = served_params(caller, call.method, call.within(self.folder))
@@ -79,12 +79,12 @@ class Side:
         return json.loads(self.plain(json.dumps(told, ensure_ascii=False)))  # type: ignore[no-any-return]
 
     def plain(self, text: str) -> str:
-        """Without new ids, the time of today and the folder."""
+        """Without new ids, the current time and the folder."""
         known = {item.id for item in self.scene.items()}
         self.new += [one for one in dict.fromkeys(_ID.findall(text)) if one not in known and one not in self.new]
         for number, id_ in enumerate(self.new):
             text = text.replace(id_, f"NEW-{number}").replace(id_[:13], f"NEW-{number}")
-        text = re.sub(r"-\d{8}(?=\b|-)", "", text)  # what tells names apart that are not to tell of each other
+        text = re.sub(r"-\d{8}(?=\b|-)", "", text)  # tell equal names apart, and must reveal nothing
         days = "|".join(str(date.today() + timedelta(days)) for days in (-1, 0, 1))
         now = rf"\b({days})([T ]\d\d:\d\d(:\d\d)?([.+-][\d:.]+)?)?"
         return re.sub(now, "NOW", text.replace(str(self.folder), "{root}"))
@@ -92,7 +92,7 @@ class Side:
 
 @contextmanager
 def built(folder: Path, scene: Scene, *, part: bool) -> Iterator[Side]:
-    """The index of all of the scene, or of the part that is seen, at the first time."""
+    """The index of the whole scene, or of the visible part, at the first time."""
     scope, every = scene.scope, (*scene.vaults, SESSIONS)
     sources = scope.sources or every if part else every
     home = home_of(folder, scene, sources)
@@ -102,7 +102,7 @@ def built(folder: Path, scene: Scene, *, part: bool) -> Iterator[Side]:
         yield side
 
 
-# --- what must be the same -------------------------------------------------------------------------------------------
+# --- comparable parts ------------------------------------------------------------------------------------------------
 
 _OF_DOCUMENT = re.findall(
     r"\w+", "id kind source path title archived unreviewed tags type digest created updated entered_by project"
@@ -110,7 +110,7 @@ _OF_DOCUMENT = re.findall(
 
 
 def alike(call: Call, told: Told) -> Any:
-    """The part of an answer that does not depend on scores, or on the moment."""
+    """The part of an answer that does not depend on scores or time."""
     answer = told.get("answer")
     if answer is None:
         return told
@@ -134,7 +134,7 @@ def _recall(call: Call, answer: Told) -> Any:
 
 
 def _review(call: Call, answer: Told) -> Any:
-    for item in answer["results"]:  # what comes of ids that are new
+    for item in answer["results"]:  # differs with new ids
         item |= {"id": None, "memories": [{**one, "seen": None} for one in item["memories"]]}
     return answer
 
@@ -142,7 +142,7 @@ def _review(call: Call, answer: Told) -> Any:
 def _search(call: Call, answer: Told) -> Any:
     answer = {key: value for key, value in answer.items() if key != "confidence"} | {"reading": _reading(answer)}
     hits = answer.pop("results")
-    if not call.everything:  # which ones come first depends on scores
+    if not call.everything:  # their order depends on scores
         return {**answer, "hits": bool(hits)}
     paths = sorted({path for hit in hits for path in (hit["path"], *hit["also"])})
     told = {hit["id"]: {key: hit.get(key) for key in _OF_DOCUMENT} for hit in hits if not hit["also"]}
@@ -167,7 +167,7 @@ _BY_METHOD: Mapping[str, Callable[[Call, Told], Any]] = {
 
 
 def difference(one: Any, other: Any, at: str = "") -> str:
-    """Where two answers differ, in lines."""
+    """The differences of two answers, in lines."""
     if isinstance(one, dict) and isinstance(other, dict):
         keys = [key for key in {**one, **other} if one.get(key) != other.get(key)]
         return "\n".join(difference(one.get(key), other.get(key), f"{at}.{key}") for key in keys)

@@ -1,4 +1,4 @@
-"""`vault-index serve` under attack: it refuses, tells nothing, and serves everyone else meanwhile."""
+"""`vault-index serve` under attack: it refuses, reveals nothing, and keeps serving other clients."""
 
 import gzip
 import inspect
@@ -20,14 +20,14 @@ from vault_index.serve.page.drawing import draw
 SERVED = [name for name, method in METHODS.items() if method.served]
 WRITES = sorted(WRITING & set(SERVED))
 PLACES = [("GET", "/healthz"), ("GET", "/openapi.json"), ("POST", "/api/tags"), ("GET", "/events"), ("POST", "/mcp")]
-"""Every way in."""
+"""Every route."""
 SEARCH = b'{"query": "aardvark"}'
 EVIL = "evil.example"
 JSON = {"Content_Type": "application/json"}
 
 
 def is_guarded(reply: Answered) -> bool:
-    """Return whether browsers are told to keep the answer to themselves, and from pages of other sites."""
+    """Return whether the headers tell browsers to store nothing and to deny pages of other sites."""
     headers = reply.headers
     return (
         headers["x-content-type-options"] == "nosniff"
@@ -48,8 +48,8 @@ OTHER_HOSTS = [
 ]  # fmt: skip
 
 
-def test_host_other_than_its_own_is_refused(target: Target) -> None:
-    """DNS rebinding: the browser takes the page for ours, and says so in Origin."""
+def test_serve_refuses_a_foreign_host(target: Target) -> None:
+    """DNS rebinding: the browser takes the page for ours, and repeats the host in Origin."""
     for host in (one.format(port=target.served.port) for one in OTHER_HOSTS):
         for method, path in PLACES:
             for more in ({}, {"Origin": f"http://{host}"}):
@@ -58,7 +58,7 @@ def test_host_other_than_its_own_is_refused(target: Target) -> None:
                 assert b"aardvark" not in reply.body
 
 
-def test_host_is_named_once_and_by_itself(target: Target) -> None:
+def test_serve_requires_exactly_one_valid_host(target: Target) -> None:
     token = f"Authorization: Bearer {target.tokens['reader']}"
     for head in (
         f"GET /openapi.json HTTP/1.1\r\n{token}",
@@ -73,7 +73,7 @@ def test_host_is_named_once_and_by_itself(target: Target) -> None:
         assert reply.status in (400, 404, 421), (head, reply)
 
 
-def test_its_own_names_are_served(target: Target) -> None:
+def test_serve_accepts_its_own_names(target: Target) -> None:
     for name in ("127.0.0.1", "localhost", "LOCALHOST", "[::1]"):
         host = f"{name}:{target.served.port}"
         reply = target.post("/api/search", SEARCH, Host=host)
@@ -90,7 +90,7 @@ OTHER_ORIGINS = [
 ]  # fmt: skip
 
 
-def test_origin_of_another_site_is_refused_with_a_token_too(target: Target) -> None:
+def test_serve_refuses_a_foreign_origin_even_with_a_token(target: Target) -> None:
     for origin in (one.format(port=target.served.port) for one in OTHER_ORIGINS):
         for method, path in PLACES[1:]:
             reply = target.request(method, path, target.headers(Origin=origin, **JSON), b"{}")
@@ -98,7 +98,7 @@ def test_origin_of_another_site_is_refused_with_a_token_too(target: Target) -> N
             assert is_guarded(reply)
 
 
-def test_both_of_two_origins_count(target: Target) -> None:
+def test_serve_checks_both_of_two_origins(target: Target) -> None:
     head = target.head("POST /api/tags HTTP/1.1", **JSON) + b"Content-Length: 2\r\nConnection: close\r\n"
     own, other = f"Origin: http://{target.host}\r\n".encode(), f"Origin: http://{EVIL}\r\n".encode()
     for origins in (own + other, other + own):
@@ -112,7 +112,7 @@ FORMS = [
 ]  # fmt: skip
 
 
-def test_what_a_form_can_send_is_refused(target: Target) -> None:
+def test_serve_refuses_requests_that_a_form_can_send(target: Target) -> None:
     before = target.world.files()
     for kind in FORMS:
         for method in ("search", "add"):
@@ -124,7 +124,7 @@ def test_what_a_form_can_send_is_refused(target: Target) -> None:
     assert target.world.files() == before
 
 
-def test_preflight_of_another_site_gets_no_permission(target: Target) -> None:
+def test_serve_denies_the_preflight_of_another_site(target: Target) -> None:
     asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
     for private in ({}, {"Access-Control-Request-Private-Network": "true"}):
         for _, path in PLACES:
@@ -137,7 +137,7 @@ def test_preflight_of_another_site_gets_no_permission(target: Target) -> None:
 # --- tokens ----------------------------------------------------------------------------------------------------------
 
 
-def test_only_health_is_told_without_a_token(target: Target) -> None:
+def test_serve_shows_only_health_without_a_token(target: Target) -> None:
     assert target.request("GET", "/healthz", {"Host": target.host}).json["status"] == "ok"
     for method, path in [*PLACES[1:], ("POST", "/api/nothing"), ("GET", "/nothing"), ("POST", "/api/add")]:
         reply = target.request(method, path, {"Host": target.host, "Content-Type": "application/json"}, b"{}")
@@ -146,8 +146,8 @@ def test_only_health_is_told_without_a_token(target: Target) -> None:
         assert not [name for name in SERVED if name.encode() in reply.body.split()]
 
 
-def test_token_is_read_from_one_header_only(target: Target) -> None:
-    """Anywhere else it would get into logs of proxies and histories of browsers, or be sent unasked."""
+def test_serve_reads_the_token_from_one_header_only(target: Target) -> None:
+    """Anywhere else it would get into logs of proxies and browser histories, or be sent automatically."""
     secret = target.tokens["reader"]
     shown: list[dict[str, str]] = [
         {"Cookie": f"token={secret}"}, {"X-Api-Key": secret}, {"Proxy-Authorization": f"Bearer {secret}"},
@@ -172,13 +172,13 @@ def test_token_is_read_from_one_header_only(target: Target) -> None:
     assert reply.status in (400, 401)
 
 
-def test_each_request_of_a_connection_shows_its_own_token(target: Target) -> None:
+def test_serve_checks_the_token_of_each_request_of_a_connection(target: Target) -> None:
     good, none = (target.head("GET /openapi.json HTTP/1.1", name) for name in ("reader", ""))
     data = good + b"\r\n" + none + b"\r\n" + good + b"Connection: close\r\n\r\n"
     assert [reply.status for reply in target.send(data)] == [200, 401, 200]
 
 
-def test_revoked_token_is_refused_on_an_open_connection(target: Target) -> None:
+def test_serve_refuses_a_revoked_token_on_an_open_connection(target: Target) -> None:
     target.token("going")
     request = target.head("GET /openapi.json HTTP/1.1", "going") + b"\r\n"
     with target.connected() as kept:
@@ -195,7 +195,7 @@ def test_revoked_token_is_refused_on_an_open_connection(target: Target) -> None:
 # --- rights ----------------------------------------------------------------------------------------------------------
 
 
-def test_reader_writes_by_no_route(target: Target) -> None:
+def test_serve_lets_a_reader_write_by_no_route(target: Target) -> None:
     before = target.world.files()
     params = {"text": "x", "ref": "alpha.md", "content": "x", "action": "keep", "title": "x", "dry_run": False}
     for method in sorted(METHODS):
@@ -212,7 +212,7 @@ def test_reader_writes_by_no_route(target: Target) -> None:
     assert target.world.files() == before
 
 
-def test_what_is_for_this_machine_alone_has_no_route_and_no_parameter(target: Target) -> None:
+def test_serve_has_no_routes_and_parameters_of_local_methods(target: Target) -> None:
     local = [name for name, method in METHODS.items() if not method.served]
     for name in ["tool", "served", "ping", "reload", "_call", "__init__", "", "search.json", *local]:
         reply = target.post(f"/api/{name}", b"{}", "writer")
@@ -237,7 +237,7 @@ UPWARDS = (
 )  # fmt: skip
 
 
-def test_no_reference_leads_out_of_the_vault(target: Target) -> None:
+def test_serve_refuses_references_out_of_the_vault(target: Target) -> None:
     home, folder = target.world.home, target.world.vault.parent
     beside = {path.name for path in folder.iterdir()}
     before = target.world.files()
@@ -272,7 +272,7 @@ OTHER_PATHS = (
 )  # fmt: skip
 
 
-def test_other_paths_lead_nowhere(target: Target) -> None:
+def test_serve_answers_no_other_paths(target: Target) -> None:
     for path in OTHER_PATHS:
         for method in ("GET", "POST"):
             reply = target.request(method, path, target.headers(**JSON), b"{}")
@@ -296,7 +296,7 @@ NO_OBJECTS = [
 ]  # fmt: skip
 
 
-def test_body_that_is_no_json_object_is_refused(target: Target) -> None:
+def test_serve_refuses_a_body_that_is_not_a_json_object(target: Target) -> None:
     for body in NO_OBJECTS:
         reply = target.post("/api/search", body)
         assert (reply.status, reply.error) == (400, "usage"), (body[:60], reply)
@@ -311,7 +311,7 @@ LARGE: tuple[Any, ...] = (
 FITS = {"query": "aardvark", "ref": "alpha.md", "text": "", "action": "keep"}
 
 
-def test_large_value_of_a_parameter_is_no_fault_of_the_server(target: Target) -> None:
+def test_serve_survives_a_large_value_of_any_parameter(target: Target) -> None:
     """schemathesis gives smaller values to all parameters."""
     for method in SERVED:
         known = [name for name in inspect.signature(getattr(VaultIndex, method)).parameters if name in FITS]
@@ -325,7 +325,7 @@ def test_large_value_of_a_parameter_is_no_fault_of_the_server(target: Target) ->
                 assert len(reply.body) < 1 << 20, (method, name)
 
 
-def test_body_that_is_too_big_is_not_read(target: Target) -> None:
+def test_serve_does_not_read_a_body_over_the_limit(target: Target) -> None:
     largest = 1 << 20
     exact = b'{"query": "aardvark"' + b" " * (largest - 21) + b"}"
     assert target.post("/api/search", exact).status == 200
@@ -339,7 +339,7 @@ def test_body_that_is_too_big_is_not_read(target: Target) -> None:
         assert target.first(head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks).status == 413
 
 
-def test_refusal_arrives_although_the_client_closes_and_nobody_reads_its_body(target: Target) -> None:
+def test_serve_refusal_arrives_before_the_body_is_read(target: Target) -> None:
     body = b" " * (8 << 20)
     for name, status in (("reader", 413), ("", 401)):
         for length in (f"Content-Length: {len(body)}\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n800000\r\n"):
@@ -349,12 +349,12 @@ def test_refusal_arrives_although_the_client_closes_and_nobody_reads_its_body(ta
                 assert [reply.status for reply in replies(read_all(connection))] == [status]
 
 
-def test_hostile_text_is_drawn_within_the_limit() -> None:
+def test_draw_limits_hostile_text() -> None:
     for text in ("http://a.b/)", "[", "*a", "|-|\n"):
         assert draw([text * (200_000 // len(text))])[0].nodes[0][0] != "callout", text
 
 
-def test_compressed_body_is_not_unpacked(target: Target) -> None:
+def test_serve_does_not_unpack_a_compressed_body(target: Target) -> None:
     small = gzip.compress(b" " * 20_000_000 + SEARCH)
     for coding in ("gzip", "x-gzip", "deflate", "br", "gzip, gzip"):
         reply = target.post("/api/search", small, Content_Encoding=coding)
@@ -363,10 +363,10 @@ def test_compressed_body_is_not_unpacked(target: Target) -> None:
     assert plain.json["results"], "an answer that may hold a secret is not compressed"
 
 
-# --- what is no request ----------------------------------------------------------------------------------------------
+# --- invalid requests ------------------------------------------------------------------------------------------------
 
 
-def test_other_protocols_are_refused(target: Target) -> None:
+def test_serve_refuses_other_protocols(target: Target) -> None:
     for data in (
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(300),
@@ -389,7 +389,7 @@ def test_other_protocols_are_refused(target: Target) -> None:
             assert not first.startswith(b"HTTP/1.1 5"), (path, name, first)
 
 
-def test_other_verbs_do_nothing(target: Target) -> None:
+def test_serve_refuses_other_verbs(target: Target) -> None:
     before = target.world.files()
     for verb in ("TRACE", "CONNECT", "PUT", "DELETE", "PATCH", "OPTIONS", "GET", "HEAD", "get", "X" * 100):
         for path in ("/api/search", "/api/add"):
@@ -405,7 +405,7 @@ def test_other_verbs_do_nothing(target: Target) -> None:
     assert target.world.files() == before
 
 
-def test_endless_heads_are_refused(target: Target) -> None:
+def test_serve_refuses_endless_heads(target: Target) -> None:
     start, end = f"GET /healthz HTTP/1.1\r\nHost: {target.host}\r\n", "Connection: close\r\n\r\n"
     for more in ("X: y\r\n" * 50_000, f"X: {'y' * 1_000_000}\r\n", f"{'X' * 1_000_000}: y\r\n"):
         assert all(reply.status in (400, 413, 431) for reply in target.send((start + more + end).encode()))
@@ -423,8 +423,8 @@ guard.BODY_SECONDS, connections._REQUEST_SECONDS = 1.0, 3.0
 """
 
 
-def test_slow_clients_keep_nobody_waiting_and_are_hung_up_on(target: Target) -> None:
-    """They say nothing, half a head, half a body, or a byte now and then: a deadline counts from the first byte."""
+def test_serve_drops_slow_clients_and_keeps_answering_others(target: Target) -> None:
+    """They send nothing, half a head, half a body, or single bytes: a deadline counts from the first byte."""
     short = Target(target.world, target.daemon, target.world.serve(first=SHORT))
     short.tokens = target.tokens
     part = short.head("POST /api/search HTTP/1.1", **JSON)
@@ -458,7 +458,7 @@ def _takes_more(connection: socket.socket) -> bool:
         return False
 
 
-def test_silent_crowd_keeps_nobody_out(target: Target) -> None:
+def test_serve_answers_despite_a_crowd_of_silent_clients(target: Target) -> None:
     """More connections than the server keeps open."""
     with ExitStack() as crowd:
         for number in range(connections.MOST + 50):
@@ -469,7 +469,7 @@ def test_silent_crowd_keeps_nobody_out(target: Target) -> None:
     assert is_found(target)
 
 
-def test_client_that_does_not_read_keeps_nobody_waiting(target: Target) -> None:
+def test_serve_answers_despite_a_client_that_does_not_read(target: Target) -> None:
     asked = (target.head("GET /openapi.json HTTP/1.1") + b"\r\n") * 50
     with ExitStack() as stack:
         for _ in range(20):
@@ -479,7 +479,7 @@ def test_client_that_does_not_read_keeps_nobody_waiting(target: Target) -> None:
     assert is_found(target)
 
 
-def test_client_that_hangs_up_in_the_middle_leaves_nothing_behind(target: Target) -> None:
+def test_serve_cleans_up_after_a_client_that_hangs_up(target: Target) -> None:
     head = target.head("POST /api/search HTTP/1.1", **JSON)
     data = head + b"Content-Length: %d\r\n\r\n%b" % (len(SEARCH), SEARCH)
     files = f"/proc/{target.served.process.pid}/fd"

@@ -1,4 +1,4 @@
-"""`/events`: a stream of changes in what a caller may see, from a real server in front of a real daemon."""
+"""`/events`: a stream of visible changes, from a real server and a real daemon."""
 
 import asyncio
 import http.client
@@ -28,7 +28,7 @@ class Stream:
         self._connection, self.answer = connection, answer
 
     def next(self) -> Event:
-        """Return the next event, perhaps with nothing but an id. Raises EOFError at the end."""
+        """Return the next event, which may have only an id. Raises EOFError at the end."""
         fields: dict[str, str] = {}
         while line := self.answer.readline().decode():
             key, _, value = line.rstrip("\n").partition(": ")
@@ -39,7 +39,7 @@ class Stream:
         raise EOFError
 
     def tells(self, *expected: tuple[str, str]) -> None:
-        """Read until it has told all of these changes, in one event or several, and no others."""
+        """Read until it has reported exactly these changes, in one event or several."""
         missing = set(expected)
         while missing:
             event = self.next()
@@ -71,7 +71,7 @@ def below(world: World) -> str:
     return world.token("below", scope=Scope(folders=("work",)))
 
 
-def test_stream_tells_changes(world: World, served: Served, whole: str) -> None:
+def test_events_report_changes(world: World, served: Served, whole: str) -> None:
     with listening(served, whole) as stream:
         assert stream.answer.status == 200
         assert stream.answer.headers["content-type"] == "text/event-stream"
@@ -83,7 +83,7 @@ def test_stream_tells_changes(world: World, served: Served, whole: str) -> None:
         stream.tells(("added", "b.md"))
 
 
-def test_stream_of_a_scope_tells_nothing_else(world: World, served: Served, whole: str, below: str) -> None:
+def test_events_report_only_changes_of_the_scope(world: World, served: Served, whole: str, below: str) -> None:
     with listening(served, whole) as one, listening(served, whole) as two, listening(served, below) as part:
         for stream in (one, two, part):
             stream.next()
@@ -96,7 +96,7 @@ def test_stream_of_a_scope_tells_nothing_else(world: World, served: Served, whol
         assert [change["path"] for change in event.data["changes"]] == ["work/seen.md"]
 
 
-def test_client_that_comes_back_is_told_what_it_missed(world: World, served: Served, below: str) -> None:
+def test_events_resume_for_a_client_that_reconnects(world: World, served: Served, below: str) -> None:
     with listening(served, below) as stream:
         first = stream.next()
         world.write("work/missed.md", "the moth")
@@ -109,7 +109,7 @@ def test_client_that_comes_back_is_told_what_it_missed(world: World, served: Ser
         assert stream.next().data == {"reset": True, "changes": []}
 
 
-def test_stream_of_a_revoked_token_ends(world: World, served: Served) -> None:
+def test_events_end_with_a_revoked_token(world: World, served: Served) -> None:
     token = world.token("gone")
     with listening(served, token) as stream:
         Tokens(world.home.tokens_file).revoke("gone")
@@ -118,7 +118,7 @@ def test_stream_of_a_revoked_token_ends(world: World, served: Served) -> None:
     assert served.ask("GET", "/events", headers=bearer(token)).status == 401
 
 
-def test_streams_of_one_token_are_bounded_and_leave_nothing(world: World, served: Served) -> None:
+def test_events_are_limited_per_token_and_leak_no_threads(world: World, served: Served) -> None:
     token = world.token("many", scope=Scope(folders=("many",)))
     tasks = Path(f"/proc/{served.process.pid}/task")
     threads = len(list(tasks.iterdir()))
@@ -133,11 +133,11 @@ def test_streams_of_one_token_are_bounded_and_leave_nothing(world: World, served
                 streams.enter_context(listening(served, token)).next()
             assert served.ask("GET", "/events", headers=bearer(token)).status == 503
         until(is_let_in)
-    # The threads that are left answer anybody, but for one that still waits for the daemon.
+    # The remaining threads serve other clients, except one that still waits for the daemon.
     until(lambda: len(list(tasks.iterdir())) <= threads + 20)
 
 
-def test_client_that_does_not_read_is_dropped() -> None:
+def test_events_drop_a_client_that_does_not_read() -> None:
     sent: list[dict[str, Any]] = []
 
     async def send(message: Any) -> None:
@@ -153,8 +153,8 @@ def test_client_that_does_not_read_is_dropped() -> None:
     assert [message["body"] for message in sent] == [b"first", b""]
 
 
-def test_new_daemon_resets_the_stream(new_world: World) -> None:
-    new_world.more = "[agents]\nstart_daemon = false\n"  # else serve starts one, which may be the first
+def test_events_reset_with_a_new_daemon(new_world: World) -> None:
+    new_world.more = "[agents]\nstart_daemon = false\n"  # otherwise serve starts one, which may be the first
     new_world.configure()
     daemon = new_world.daemon()
     token, served = new_world.token("below", scope=Scope(folders=("work",))), new_world.serve()

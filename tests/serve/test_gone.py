@@ -13,7 +13,7 @@ from vault_index.serve.api import Api
 
 
 class _Slow:
-    """Answers when `let` is set, and remembers its requests."""
+    """Answers when `let` is set, and records its requests."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, Any]] = []
@@ -41,7 +41,7 @@ async def _ask(api: Api, method: str, query: str, *, gone: bool) -> None:
     await api(scope, receive, send)
 
 
-def test_daemon_is_not_asked_for_a_client_that_is_gone_unless_it_writes() -> None:
+def test_api_calls_the_daemon_for_a_client_that_left_only_to_write() -> None:
     slow = _Slow()
 
     async def asking() -> None:

@@ -1,4 +1,4 @@
-"""Requests over HTTP: who may ask, how, and what the answer is."""
+"""Requests over HTTP: access, format, and answers."""
 
 import time
 from collections.abc import Iterator
@@ -36,21 +36,21 @@ def token(world: World) -> str:
     return world.token("anna", writes=True)
 
 
-def test_method_answers_as_the_command_does(served: Served, token: str) -> None:
+def test_http_method_answers_like_the_command(served: Served, token: str) -> None:
     answer = served.call("search", token, query="readers wait", limit=3)
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
     assert [hit["path"] for hit in answer.json["results"]] == ["wal.md"]
     assert answer.headers.items() >= SECURITY.items()
-    for headers in (bearer(token), {"Authorization": f"Bearer {token}"}):  # nothing is an empty object, of any type
+    for headers in (bearer(token), {"Authorization": f"Bearer {token}"}):  # an empty body is an empty object
         assert served.ask("POST", "/api/tags", b"", headers).json["results"][0]["tag"] == "db"
 
 
-def test_expired_token_is_refused(world: World, served: Served) -> None:
+def test_http_refuses_an_expired_token(world: World, served: Served) -> None:
     answer = served.call("tags", world.token("past", expires=time.time() - 1))
     assert (answer.status, answer.error, answer.headers["www-authenticate"]) == (401, "unauthorized", "Bearer")
 
 
-def test_writer_is_named_in_what_it_writes(world: World, served: Served, token: str) -> None:
+def test_http_records_the_writer_of_a_memory(world: World, served: Served, token: str) -> None:
     reader = world.token("reader")
     assert served.call("add", reader, text="Readers may not write.").error == "forbidden"
     assert not (world.vault / "80-memory").exists()
@@ -59,7 +59,7 @@ def test_writer_is_named_in_what_it_writes(world: World, served: Served, token: 
     assert text["metadata"]["entered_by"] == "anna"
 
 
-def test_token_for_a_folder_sees_nothing_else(world: World, served: Served) -> None:
+def test_http_token_for_a_folder_sees_nothing_else(world: World, served: Served) -> None:
     part = world.token("part", scope=Scope(folders=("work",)))
     for method, params in (("list", {}), ("search", {"query": "readers containers"})):
         assert [one["path"] for one in served.call(method, part, **params).json["results"]] == ["work/docker.md"]
@@ -82,7 +82,7 @@ ERRORS: list[tuple[str, dict[str, Any], int, str]] = [
 ]
 
 
-def test_errors_have_their_status(served: Served, token: str) -> None:
+def test_http_maps_errors_to_status_codes(served: Served, token: str) -> None:
     for method, params, status, code in ERRORS:
         answer = served.call(method, token, **params)
         assert (answer.status, answer.error) == (status, code), (method, params)
@@ -90,7 +90,7 @@ def test_errors_have_their_status(served: Served, token: str) -> None:
         assert answer.headers.items() >= SECURITY.items()
 
 
-def test_unknown_parameter_gets_the_names_of_the_document(served: Served, token: str) -> None:
+def test_http_unknown_parameter_returns_the_documented_names(served: Served, token: str) -> None:
     paths = served.ask("GET", "/openapi.json", headers=bearer(token)).json["paths"]
     assert {"/api/search", "/api/sessions", "/api/recall", "/api/update", "/api/undo"} <= paths.keys()
     for path, operations in paths.items():
@@ -111,14 +111,14 @@ HEADERS: list[tuple[dict[str, str], bytes, int]] = [
 ]
 
 
-def test_headers_and_body_of_a_request_are_checked(served: Served, token: str) -> None:
+def test_http_checks_headers_and_body_of_a_request(served: Served, token: str) -> None:
     for headers, body, status in HEADERS:
         answer = served.ask("POST", "/api/search", body, {**bearer(token), **headers})
         assert answer.status == status, (headers, answer.body)
         assert status == 200 or answer.json["error"]["message"]
 
 
-def test_page_in_the_settings_may_ask_and_no_other(served: Served, token: str) -> None:
+def test_http_allows_a_configured_origin_and_no_other(served: Served, token: str) -> None:
     page = {"Origin": "https://page.example"}
     allowed = served.ask("OPTIONS", "/api/search", headers=page)
     assert (allowed.status, allowed.headers["access-control-allow-origin"]) == (204, "https://page.example")
@@ -170,7 +170,7 @@ def test_openapi_document_describes_the_answers(served: Served, token: str) -> N
     validate(error, document["components"]["responses"]["404"], document)
 
 
-def test_openapi_document_names_what_a_token_may_ask_for(world: World, served: Served) -> None:
+def test_openapi_document_contains_what_a_token_may_use(world: World, served: Served) -> None:
     answer = served.ask("GET", "/openapi.json", headers=bearer(world.token("looks")))
     names = {path.removeprefix("/api/") for path in answer.json["paths"]}
     assert names >= {"search", "get", "status"}
@@ -182,7 +182,7 @@ def test_openapi_document_names_what_a_token_may_ask_for(world: World, served: S
     assert search["properties"]["kind"]["description"] == "documents of this kind"
 
 
-def test_rates_allow_a_burst_and_then_so_many_a_second() -> None:
+def test_rates_allow_a_burst_then_a_steady_rate() -> None:
     rates = Rates(2, 4, most=2)
     assert [rates.wait("anna", 100.0) for _ in range(6)] == [0, 0, 0, 0, 1, 1]
     assert rates.wait("bert", 100.0) == 0
@@ -194,6 +194,6 @@ def test_rates_allow_a_burst_and_then_so_many_a_second() -> None:
 
 
 def validate(value: Any, content: dict[str, Any], document: dict[str, Any]) -> None:
-    """Check a value against a schema of the document, whose references lead into it."""
+    """Check a value against a schema of the document, with its references."""
     schema = content["content"]["application/json"]["schema"]
     jsonschema.Draft202012Validator({**schema, "components": document["components"]}).validate(value)

@@ -1,4 +1,4 @@
-"""MCP over HTTP with a token, in both eras of the protocol, with the client of the SDK."""
+"""MCP over HTTP with a token, in both eras of the protocol, with the SDK's client."""
 
 import json
 from collections.abc import AsyncIterator
@@ -34,7 +34,7 @@ async def client(served: Served, token: str, mode: str, **more: Any) -> AsyncIte
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_tools_answer_in_both_eras(served: Served, world: World, mode: str) -> None:
+def test_http_mcp_tools_answer_in_both_eras(served: Served, world: World, mode: str) -> None:
     writer, reader = (world.token(f"{name}-{mode}", writes=name == "writer") for name in ("writer", "reader"))
 
     async def asked() -> None:
@@ -63,7 +63,7 @@ def test_tools_answer_in_both_eras(served: Served, world: World, mode: str) -> N
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_user_is_asked_before_a_delete(served: Served, world: World, mode: str) -> None:
+def test_http_mcp_asks_the_user_before_a_delete(served: Served, world: World, mode: str) -> None:
     token, said = world.token(f"asked-{mode}", writes=True), ["decline", "accept"]
 
     async def user(context: Any, params: Any) -> types.ElicitResult:
@@ -83,7 +83,7 @@ def test_user_is_asked_before_a_delete(served: Served, world: World, mode: str) 
     anyio.run(asked)
 
 
-def test_session_belongs_to_its_token(served: Served, world: World) -> None:
+def test_http_mcp_session_belongs_to_its_token(served: Served, world: World) -> None:
     anna, bert = world.token("anna", writes=True), world.token("bert")
     opened = mcp(served, anna, OPENING)
     session = session_of(opened)
@@ -92,12 +92,12 @@ def test_session_belongs_to_its_token(served: Served, world: World) -> None:
     assert served.ask("POST", "/mcp", json.dumps(LISTING).encode(), session).status == 401
     Tokens(world.home.tokens_file).revoke("anna")
     assert mcp(served, anna, LISTING, **session).status == 401
-    again = world.token("anna")  # another token of that name, that only reads
+    again = world.token("anna")  # another token of that name, read-only
     told = mcp(served, again, LISTING, **session)
     assert told.status == 404
 
 
-def test_least_recently_used_session_of_a_token_ends_if_there_are_too_many(served: Served, world: World) -> None:
+def test_http_mcp_ends_the_least_recently_used_session_of_a_token(served: Served, world: World) -> None:
     carl, dora = world.token("carl"), world.token("dora")
     others = mcp(served, dora, OPENING)
     opened = [mcp(served, carl, OPENING) for _ in range(64)]
@@ -109,7 +109,7 @@ def test_least_recently_used_session_of_a_token_ends_if_there_are_too_many(serve
     assert mcp(served, dora, LISTING, **session_of(others)).status == 200
 
 
-def test_what_is_no_request_is_refused(world: World, served: Served) -> None:
+def test_http_mcp_refuses_invalid_requests(world: World, served: Served) -> None:
     headers = {**bearer(world.token("odd")), **ACCEPT}
     for method, body, more, status in (
         ("PUT", b"{}", {}, 405),
@@ -133,7 +133,7 @@ NO_MESSAGES = [
 
 
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
-def test_body_that_is_no_message_is_told_what_to_send(world: World, served: Served, version: str) -> None:
+def test_http_mcp_answers_an_invalid_message_with_a_hint(world: World, served: Served, version: str) -> None:
     headers = {**bearer(world.token(f"odd-{version}")), **ACCEPT, "Mcp-Protocol-Version": version}
     for body, code in NO_MESSAGES:
         answer = served.ask("POST", "/mcp", body, headers)

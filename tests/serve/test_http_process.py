@@ -1,4 +1,4 @@
-"""The process of `vault-index serve`: where it listens, what it logs, and what it does when the daemon ends."""
+"""The process of `vault-index serve`: its address, its logs, and the end of its daemon."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ from vault_index.serve.answers import Refusal
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-def test_serve_tells_the_service_manager_when_it_is_ready_and_ends(world: World, tmp_path: Path) -> None:
+def test_serve_notifies_the_service_manager_when_ready_and_stopping(world: World, tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "n.sock"))
         manager.settimeout(PATIENCE)
@@ -38,7 +38,7 @@ def test_serve_tells_the_service_manager_when_it_is_ready_and_ends(world: World,
             told.append(manager.recv(1000))
 
 
-def test_serve_asks_a_new_daemon(new_world: World) -> None:
+def test_serve_uses_a_new_daemon(new_world: World) -> None:
     daemon = new_world.daemon()
     served, token = new_world.serve(), new_world.token("anna", writes=True)
     assert served.call("search", token, query="tamarisk").status == 200
@@ -55,7 +55,7 @@ def test_serve_asks_a_new_daemon(new_world: World) -> None:
     assert served.call("search", token, query="tamarisk").status == 200
 
 
-def test_logs_name_the_token_and_the_path_and_hold_no_content(world: World, served: Served) -> None:
+def test_serve_logs_name_token_and_path_without_content(world: World, served: Served) -> None:
     token = world.token("anna", writes=True)
     for path in (f"/api/{token}", f"/{token}?token={token}", f"/api/search?query=tamarisk&token={token}"):
         served.ask("POST", path, b'{"query": "tamarisk"}', bearer(token))
@@ -86,7 +86,7 @@ UNSAFE = [
 ]
 
 
-def test_unsafe_or_taken_address_is_refused(new_world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_serve_refuses_an_unsafe_or_taken_address(new_world: World, capsys: pytest.CaptureFixture[str]) -> None:
     home = str(new_world.home.data_dir)
     for listen, settings, why in UNSAFE:
         new_world.more = f"[serve]\n{settings}\n"
@@ -102,7 +102,7 @@ def test_unsafe_or_taken_address_is_refused(new_world: World, capsys: pytest.Cap
     assert "address already in use" in capsys.readouterr().err
 
 
-def test_behind_a_proxy_it_serves_any_address_and_counts_what_the_proxy_saw(new_world: World) -> None:
+def test_serve_behind_a_proxy_uses_the_address_that_the_proxy_saw(new_world: World) -> None:
     new_world.more = '[serve]\nrate = 1\nlisten = "0.0.0.0:0"\nbehind_proxy = true\nhosts = ["notes.example"]\n'
     new_world.configure()
     new_world.daemon()
@@ -147,7 +147,7 @@ def test_serve_speaks_tls_with_a_certificate(new_world: World, tmp_path: Path) -
         assert connection.recv(1000).startswith(b"HTTP/1.1 200")
 
 
-def test_body_that_does_not_come_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_body_gives_up_after_its_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "BODY_SECONDS", 0.01)
 
     async def receive() -> dict[str, object]:
@@ -159,7 +159,7 @@ def test_body_that_does_not_come_in_time_is_given_up(monkeypatch: pytest.MonkeyP
     assert refused.value.status == 408
 
 
-def test_token_for_a_part_is_not_told_where_a_vault_lies(new_world: World, tmp_path: Path) -> None:
+def test_serve_hides_the_path_of_a_vault_from_a_scoped_token(new_world: World, tmp_path: Path) -> None:
     new_world.write("80-memory/m.md", "---\nproject: p\n---\nThe ferry.\n")
     new_world.daemon()
     served = new_world.serve()
