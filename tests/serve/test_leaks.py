@@ -1,6 +1,7 @@
-"""No answer tells what a caller may not see: each is that of an index without it.
+"""No answer reveals hidden documents:
 
-A random scene is indexed as it is, and once more without what the caller may not see. Both get the same calls.
+each equals that of an index without them. A random scene is indexed completely, and again without the hidden part. Both
+get the same calls.
 """
 
 import json
@@ -18,14 +19,14 @@ from vault_index.callers import Caller
 
 
 class Watch:
-    """Asks both sides, and knows what the caller must not be told."""
+    """Calls both sides, and knows what the answers must not reveal."""
 
     def __init__(self, scene: Scene, whole: Side, part: Side) -> None:
         self.scene, self.whole, self.part = scene, whole, part
         self.caller, self.secrets = Caller("phone", scope=scene.scope), scene.canaries()
 
     def faults(self, call: Call) -> Iterator[str]:
-        """Yield what is wrong with the answer to a call. What the caller itself says is no secret from then on."""
+        """Yield the faults in the answer to a call. Words of the caller are no secret from then on."""
         asked = json.dumps(call.params, ensure_ascii=False).lower()
         self.secrets -= {word for word in self.secrets if word in asked}
         told, without = (side.ask(call, self.caller) for side in (self.whole, self.part))
@@ -40,7 +41,7 @@ class Watch:
 
 
 def faults(scene: Scene, random: Random, folder: Path) -> Iterator[tuple[Call, str]]:
-    """Yield everything that the answers to random calls give away."""
+    """Yield every leak in the answers to random calls."""
     with built(folder / "whole", scene, part=False) as whole, built(folder / "part", scene, part=True) as part:
         watch = Watch(scene, whole, part)
         while part.stage < len(scene.stages) - 1:
@@ -62,7 +63,7 @@ def check(found: Iterable[tuple[Call, str]], scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("seed", seeds(8))
-def test_no_answer_tells_what_a_caller_may_not_see(tmp_path: Path, seed: int) -> None:
+def test_scope_answers_reveal_nothing_hidden(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     scene = make_scene(random, provider=random.choice(("none", "none", "local")))
     check(faults(scene, random, tmp_path), scene)

@@ -12,7 +12,7 @@ ID = "5f0c0000-0000-4000-8000-000000000001"
 INSIDE = Scope(folders=("80-memory/pub",))
 
 
-def test_history_tells_nothing_of_commits_outside_the_scope(tmp_path: Path) -> None:
+def test_history_reveals_no_commits_outside_the_scope(tmp_path: Path) -> None:
     vault, body = tmp_path / "vault", "".join(f"Line {n} of the ferry.\n" for n in range(30))
 
     def commit(subject: str) -> None:

@@ -1,4 +1,4 @@
-"""`serve` costs nothing to a daemon that it does not ask; tests/cli/test_thin.py says the same of commands."""
+"""A daemon does not import `serve`; tests/cli/test_thin.py checks the commands."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ atexit.register(lambda: open({file!r}, "w", encoding="utf-8").write("\\n".join(s
 """Python that writes the names of all imported modules at the end."""
 
 
-def test_daemon_does_not_import_serve_when_it_answers_callers(new_world: World, tmp_path: Path) -> None:
+def test_daemon_does_not_import_serve_to_answer_callers(new_world: World, tmp_path: Path) -> None:
     new_world.first = _TELL.format(file=str(tmp_path / "modules"))
     daemon = new_world.daemon()
     for scope in (Scope(), Scope(folders=("deep",))):

@@ -1,4 +1,4 @@
-"""What the page stands on: its files, what its owner alone may ask for, and the command that opens it."""
+"""The base of the page: its files, the methods of its owner, and the command that opens it."""
 
 import contextlib
 import gzip
@@ -27,7 +27,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 def sign_in_code(world: World) -> bytes:
-    """Return what a page sends to sign in, with a code as `vault-index open` makes it."""
+    """Return the body that a page sends to sign in, with a code as `vault-index open` makes it."""
     caller = Caller(f"page-{time.monotonic_ns()}", writes=True, owner=True)
     made = Tokens(world.home.tokens_file).add(caller, created=time.time(), expires=time.time() + 300, once=True)
     return json.dumps({"code": made}).encode()
@@ -42,7 +42,7 @@ def ask(served: Served, name: str, token: str, **params: Any) -> Answered:
     return served.ask("POST", f"/page/{name}", json.dumps(params).encode(), bearer(token))
 
 
-def test_page_and_its_files_come_without_a_token(served: Served) -> None:
+def test_page_files_need_no_token(served: Served) -> None:
     answer = served.ask("GET", "/")  # with Accept-Encoding: identity
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     for accepted in ("br, GZIP;q=0.5", "gzip;q=0, *"):
@@ -57,7 +57,7 @@ def test_page_and_its_files_come_without_a_token(served: Served) -> None:
         assert (served.ask("GET", path, headers=etag).status, served.ask("HEAD", path).status) == (304, 200)
 
 
-def test_page_signs_for_one_run_and_port_instead_of_showing_its_token(world: World, served: Served) -> None:
+def test_page_key_is_valid_for_one_run_and_port(world: World, served: Served) -> None:
     caller = Caller("page", writes=True, owner=True)
     token = Tokens(world.home.tokens_file).add(caller, created=time.time(), expires=time.time() + 300)
     here, elsewhere = (page_key(token, str(served.port + more)) for more in (0, 1))
@@ -66,16 +66,16 @@ def test_page_signs_for_one_run_and_port_instead_of_showing_its_token(world: Wor
         assert ask(served, "about", signed).status == status
 
 
-def test_file_that_the_page_does_not_have_is_not_found(served: Served, owner: str) -> None:
+def test_page_reports_a_missing_file_as_not_found(served: Served, owner: str) -> None:
     for path in ("gone.js", "views/gone.css", "../signin.js", "vendor/%2e%2e/main.js"):
         for headers in ({}, bearer(owner)):
             answer = served.ask("GET", f"/page/{path}", headers=headers)
             assert (answer.status, answer.headers["cache-control"]) == (404, "no-store"), path
             assert "www-authenticate" not in answer.headers
-    assert served.ask("GET", "/page/about").status == 401  # it is no file
+    assert served.ask("GET", "/page/about").status == 401  # not a file
 
 
-def test_no_file_of_the_page_asks_elsewhere_or_writes_html() -> None:
+def test_page_files_contact_no_other_server_and_write_no_html() -> None:
     import vault_index.serve.page
 
     site = Path(vault_index.serve.page.__file__).parent / "site"
@@ -87,7 +87,7 @@ def test_no_file_of_the_page_asks_elsewhere_or_writes_html() -> None:
         assert found == [], path
 
 
-def test_what_the_page_asks_is_for_the_owner_alone(world: World, served: Served, owner: str) -> None:
+def test_page_methods_are_for_the_owner_only(world: World, served: Served, owner: str) -> None:
     for scope in (Scope(), Scope(sources=("vault",))):
         token = world.token(f"writer-{len(scope.sources)}", writes=True, scope=scope)
         for name in ("about", "read", "tokens", "disk", "sent"):
@@ -99,7 +99,7 @@ def test_what_the_page_asks_is_for_the_owner_alone(world: World, served: Served,
         assert ask(served, name, owner).status == 200, name
 
 
-def test_owner_may_ask_for_things_of_this_machine(world: World, served: Served, owner: str) -> None:
+def test_page_owner_may_use_local_methods(world: World, served: Served, owner: str) -> None:
     about = ask(served, "about", owner).json
     assert about["sources"] == [{"name": "vault", "kind": "vault", "path": str(world.vault)}]
     assert served.call("file_status", owner, ref="notes/wal.md").status == 200
@@ -108,7 +108,7 @@ def test_owner_may_ask_for_things_of_this_machine(world: World, served: Served, 
         assert served.call(name, owner).status == 404
 
 
-def test_document_is_read_as_a_tree_with_the_lines_of_its_file(served: Served, owner: str) -> None:
+def test_page_reads_a_document_as_a_tree_with_line_numbers(served: Served, owner: str) -> None:
     read = ask(served, "read", owner, ref="notes/wal.md").json
     assert [(one["text"], one["line"]) for one in read["outline"]] == [("WAL", 4), ("Why", 8)]
     assert read["document"]["path"] == "notes/wal.md"
@@ -116,7 +116,7 @@ def test_document_is_read_as_a_tree_with_the_lines_of_its_file(served: Served, o
     assert (place["named"], place["outline"], place["nodes"]) == ([8, 10], read["outline"], read["nodes"])
 
 
-def test_disk_lists_the_sizes_of_what_is_on_it(world: World, served: Served, owner: str) -> None:
+def test_page_disk_lists_the_sizes_of_files(world: World, served: Served, owner: str) -> None:
     world.home.sessions_dir.mkdir()
     (world.home.sessions_dir / "one").write_bytes(b"x" * 70_000)
     told = ask(served, "disk", owner).json
@@ -153,7 +153,7 @@ def begun_by_open(world: World) -> Iterator[int]:
                 yield int(folder.name)
 
 
-def test_open_leads_to_the_running_serve_with_a_code_for_minutes(world: World, served: Served) -> None:
+def test_open_prints_the_address_of_serve_with_a_short_lived_code(world: World, served: Served) -> None:
     said = opened(world)
     assert said.returncode == 0, said.stderr
     assert "no display" in said.stderr
@@ -166,7 +166,7 @@ def test_open_leads_to_the_running_serve_with_a_code_for_minutes(world: World, s
     assert served.ask("POST", "/signin", json.dumps({"code": code}).encode(), JSON).status == 200
 
 
-def test_open_starts_serve_beside_a_port_that_is_taken(new_world: World, served: Served) -> None:
+def test_open_starts_serve_on_another_port_if_one_is_taken(new_world: World, served: Served) -> None:
     new_world.more = f'[serve]\nlisten = "127.0.0.1:{served.port}"\n'
     new_world.configure()
     new_world.daemon()
@@ -183,6 +183,6 @@ def test_open_starts_serve_beside_a_port_that_is_taken(new_world: World, served:
             os.kill(process, signal.SIGKILL)
 
 
-def test_open_says_that_there_is_nothing_to_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_open_reports_a_missing_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--home", str(tmp_path), "open", "--print"]) != 0
     assert "vault-index init" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`GET /files/<source>/<path>`: images of a vault for its owner, and nothing else of the vault or of the machine."""
+"""`GET /files/<source>/<path>`: images of a vault for its owner, and no other file of the vault or the machine."""
 
 import os
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ GOOD = {
     "inside.png": ("image/png", PNG),  # a link to good.png
     "folder-inside/good.png": ("image/png", PNG),  # in a link to a folder of the vault
 }
-"""What is sent, and as which type."""
+"""Files that are sent, and their types."""
 NEVER = {
     "note.md": SECRET,
     "html.png": b"<!DOCTYPE html><script>1</script>" + SECRET,
@@ -44,7 +44,7 @@ NEVER = {
     "drawn.svgz": b"\x1f\x8b\x08" + SECRET,
     "bits.bmp": b"BM" + SECRET,
 }
-"""What lies in the vault and is not sent."""
+"""Files in the vault that are not sent."""
 LINKS = {
     "inside.png": "good.png", "folder-inside": "a", "escape.png": "{folder}/outside/outside.png",
     "self.png": "self.png", "away": "{folder}/outside", "up.png": "../outside.png", "twice.png": "away/outside.png",
@@ -56,7 +56,7 @@ NO_FILES = [
     "folder.png", "folder.png/", "pipe.png", "huge.png", "missing.png", "good.png/", "good.png/x.png", "a", "",
     "link.md", "good.png ", "good.png.",
 ]  # fmt: skip
-"""Links that lead out of the vault or into a hidden folder, what is no file, and what is too large."""
+"""Links out of the vault or into a hidden folder, other file types, and files that are too large."""
 UPWARDS = [
     "../outside.png", "%2e%2e/outside.png", "..%2foutside.png", "%2e%2e%2foutside.png", "..%5coutside.png",
     "..\\outside.png", "a/../../outside.png", "a/..%2f..%2foutside.png", "./../outside.png", "%252e%252e/outside.png",
@@ -102,12 +102,12 @@ def fill(world: World) -> None:
 
 
 def image(target: Target, path: str, name: str = "owner", method: str = "GET", **headers: str) -> Answered:
-    """Ask for this path below /files/, sent as it is."""
+    """Request this path below /files/ unchanged."""
     return target.request(method, f"/files/{path}", target.headers(name, **headers))
 
 
 def is_refused(reply: Answered) -> bool:
-    """Return whether the answer is an error that holds nothing of a file."""
+    """Return whether the answer is an error without any content of a file."""
     return (
         400 <= reply.status < 500
         and bool(reply.error or not reply.body or reply.status == 400)
@@ -116,7 +116,7 @@ def is_refused(reply: Answered) -> bool:
     )
 
 
-def test_image_is_sent_as_what_it_is(target: Target) -> None:
+def test_page_image_is_sent_with_its_type(target: Target) -> None:
     for path, (kind, data) in GOOD.items():
         reply = image(target, f"vault/{quote(path)}")
         headers = reply.headers
@@ -130,27 +130,27 @@ def test_image_is_sent_as_what_it_is(target: Target) -> None:
         assert image(target, f"vault/{quote(path)}", method="HEAD").body == b""
 
 
-def test_image_is_found_by_its_name_alone_as_obsidian_finds_it(target: Target) -> None:
+def test_page_image_is_found_by_name_like_in_obsidian(target: Target) -> None:
     assert image(target, "vault/elsewhere/PHOTO.jpg").body == GOOD["photo.jpg"][1]
 
 
-def test_nothing_but_images_of_the_vault_is_sent(target: Target) -> None:
+def test_page_sends_only_images_of_the_vault(target: Target) -> None:
     assert [path for path in (*NEVER, *NO_FILES) if not is_refused(image(target, f"vault/{quote(path)}"))] == []
 
 
-def test_no_path_leads_out_of_the_vault(target: Target) -> None:
+def test_page_images_have_no_path_out_of_the_vault(target: Target) -> None:
     for path in (one.replace("{folder}", str(target.world.vault.parent)) for one in UPWARDS):
         for whole in (f"/files/vault/{path}", f"/files/{path}", f"//files/vault/{path}", f"/page/{path}"):
             assert is_refused(target.request("GET", whole, target.headers("owner"))), whole
 
 
-def test_what_is_no_vault_has_no_images(target: Target) -> None:
+def test_page_images_need_a_vault_as_source(target: Target) -> None:
     for source in ("", ".", "%2e%2e", "vaul", "VAULT", "vault%2f..", "vault%00", "*", "claude-code", "vault:"):
         for path in ("good.png", "outside.png"):
             assert is_refused(image(target, f"{source}/{path}")), (source, path)
 
 
-def test_only_the_owner_is_sent_images(target: Target) -> None:
+def test_page_images_are_for_the_owner_only(target: Target) -> None:
     target.token("whole", writes=True, sources=("vault",))
     for name in ("reader", "writer", "part", "whole"):
         paths = ("vault/good.png", "vault/missing.png", "vault/html.png", "vault/../outside.png", "none/x.png", "")
@@ -169,7 +169,7 @@ def test_only_the_owner_is_sent_images(target: Target) -> None:
         assert image(target, "vault/good.png", Origin=origin).status == 403
 
 
-def test_link_that_replaces_an_image_is_not_followed(target: Target) -> None:
+def test_page_image_replaced_by_a_link_is_not_sent(target: Target) -> None:
     good, moved = target.world.vault / "a/good.png", target.world.vault / "moved.png"
     assert image(target, "vault/a/good.png").status == 200
     good.rename(moved)

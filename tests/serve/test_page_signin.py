@@ -1,4 +1,4 @@
-"""The code of `vault-index open` signs one browser in, once, soon, and nobody else; nothing keeps or tells it."""
+"""The code of `vault-index open` signs one browser in, once, for a short time; nothing stores or reveals it."""
 
 import json
 import sys
@@ -46,7 +46,7 @@ def about(target: Target, secret: str) -> Answered:
     return with_secret(target, secret, "POST", "/page/about")
 
 
-def test_code_signs_in_once(target: Target) -> None:
+def test_signin_code_works_once(target: Target) -> None:
     given = code(target)
     reply = sign_in(target, given)
     assert reply.status == 200
@@ -60,7 +60,7 @@ def test_code_signs_in_once(target: Target) -> None:
     assert about(target, signed).status == 200, "whoever tries the code again ends nothing"
 
 
-def test_one_of_many_who_show_a_code_at_once_is_let_in(target: Target) -> None:
+def test_signin_code_used_by_many_at_once_admits_one(target: Target) -> None:
     given, replies = code(target), list[Answered]()
     barrier = threading.Barrier(12)
 
@@ -76,7 +76,7 @@ def test_one_of_many_who_show_a_code_at_once_is_let_in(target: Target) -> None:
     assert sorted(reply.status for reply in replies) == [200] + [401] * 11
 
 
-def test_old_or_revoked_code_signs_nobody_in(target: Target) -> None:
+def test_signin_refuses_an_old_or_revoked_code(target: Target) -> None:
     assert sign_in(target, code(target, lives=-1.0)).status == 401
     given = code(target, "page-revoked")
     Tokens(target.world.home.tokens_file).revoke("page-revoked")
@@ -84,7 +84,7 @@ def test_old_or_revoked_code_signs_nobody_in(target: Target) -> None:
     assert (reply.status, reply.error) == (401, "unauthorized")
 
 
-def test_code_is_no_token_and_token_no_code(target: Target, capsys: pytest.CaptureFixture[str]) -> None:
+def test_signin_code_is_not_a_token_nor_the_reverse(target: Target, capsys: pytest.CaptureFixture[str]) -> None:
     given = code(target, "page-not-listed")
     assert main(["--home", str(target.world.home.data_dir), "token", "list"]) == 0
     assert "page-not-listed" not in capsys.readouterr().out
@@ -97,7 +97,7 @@ def test_code_is_no_token_and_token_no_code(target: Target, capsys: pytest.Captu
         assert with_secret(target, secret, "GET", "/openapi.json").status == 200
 
 
-def test_code_is_read_from_the_body_only(target: Target) -> None:
+def test_signin_code_is_read_from_the_body_only(target: Target) -> None:
     given = code(target)
     headers = target.headers("", Content_Type="application/json")
     for path in (f"/signin?code={given}", f"/signin?token={given}", f"/signin/{given}", f"/signin;code={given}"):
@@ -116,7 +116,7 @@ NO_CODES = [
 ]  # fmt: skip
 
 
-def test_what_is_no_code_signs_nobody_in(target: Target) -> None:
+def test_signin_refuses_an_invalid_code(target: Target) -> None:
     for body in NO_CODES:
         reply = sign_in(target, body)
         assert reply.status in (400, 401, 413), (body[:40], reply)
@@ -130,8 +130,8 @@ def test_what_is_no_code_signs_nobody_in(target: Target) -> None:
     assert sign_in(target, given).status == 200
 
 
-def test_page_of_another_site_signs_nobody_in(target: Target) -> None:
-    """Nor does a form, or another method or path: a page elsewhere could sign a browser in as it likes."""
+def test_signin_refuses_a_page_of_another_site(target: Target) -> None:
+    """Also a form, or another method or path: otherwise another site could sign a browser in."""
     given = code(target)
     body, headers = json.dumps({"code": given}).encode(), target.headers("", Content_Type="application/json")
     for origin in (f"http://{EVIL}", "null", f"https://{target.host}", "http://127.0.0.1", "file://", "*", ""):
@@ -150,7 +150,7 @@ def test_page_of_another_site_signs_nobody_in(target: Target) -> None:
     assert sign_in(target, given, Origin=f"http://{target.host}").status == 200, "nothing of that used it up"
 
 
-def test_damaged_file_of_tokens_signs_nobody_in_and_stays(target: Target) -> None:
+def test_signin_with_a_damaged_tokens_file_fails_and_keeps_the_file(target: Target) -> None:
     given, file = code(target), target.world.home.tokens_file
     whole = file.read_bytes()
     for damage, mode in ((b"{", 0o600), (whole.replace(b'"owner": true', b'"owner": 1'), 0o600), (whole, 0o666)):
@@ -169,7 +169,7 @@ def test_damaged_file_of_tokens_signs_nobody_in_and_stays(target: Target) -> Non
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux connects from any address of 127.0.0.0/8")
-def test_guesses_of_one_address_are_slowed_down(target: Target) -> None:
+def test_signin_slows_down_guesses_of_one_address(target: Target) -> None:
     mine = target.served.signed(sign_in(target, code(target)).json["key"])
 
     def status(secret: str) -> int:
@@ -189,7 +189,7 @@ def test_guesses_of_one_address_are_slowed_down(target: Target) -> None:
 # --- the page without a token ----------------------------------------------------------------------------------------
 
 
-def test_page_tells_nothing_and_runs_only_its_own_code(target: Target) -> None:
+def test_page_shows_no_data_and_runs_only_its_own_code(target: Target) -> None:
     reply = target.request("GET", "/", {"Host": target.host})
     assert reply.status == 200
     parts = (part.strip().partition(" ") for part in reply.headers["content-security-policy"].split(";"))
@@ -218,7 +218,7 @@ OTHER_FILES = [
 ]  # fmt: skip
 
 
-def test_no_path_of_the_page_leads_elsewhere(target: Target) -> None:
+def test_page_paths_lead_to_no_other_file(target: Target) -> None:
     for path in OTHER_FILES:
         for method in ("GET", "HEAD", "POST"):
             reply = target.request(method, f"/page/{path}", {"Host": target.host})

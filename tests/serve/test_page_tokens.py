@@ -1,4 +1,4 @@
-"""Tokens as the page lists, makes and revokes them: as strictly as the commands do."""
+"""Tokens on the page are listed, made and revoked by the same rules as on the command line."""
 
 import re
 import time
@@ -27,7 +27,7 @@ def known(world: World, secret: str) -> Caller | None:
     return Tokens(world.home.tokens_file).find(secret, time.time())
 
 
-def test_token_is_made_as_asked_for(new_world: World) -> None:
+def test_page_tokens_makes_a_token_as_requested(new_world: World) -> None:
     given: list[tuple[dict[str, Any], Scope]] = [
         ({}, Scope()),
         ({"sources": None, "folders": None, "expires": None}, Scope()),
@@ -58,7 +58,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_token_that_may_not_be_meant_is_refused(new_world: World) -> None:
+def test_page_tokens_refuses_an_ambiguous_token(new_world: World) -> None:
     for params, said in REFUSED:
         with pytest.raises(VaultIndexError) as caught:
             answer(new_world, asked(**params))
@@ -66,7 +66,7 @@ def test_token_that_may_not_be_meant_is_refused(new_world: World) -> None:
         assert Tokens(new_world.home.tokens_file).all() == ()
 
 
-def test_unknown_request_changes_nothing(new_world: World) -> None:
+def test_page_tokens_unknown_request_changes_nothing(new_world: World) -> None:
     answer(new_world, asked())
     unknown: list[dict[str, Any]] = [{"add": 1}, {"revoke": None}, {"ad": {}}, {"revoke": "ci", "add": {}}]
     for params in unknown:
@@ -75,7 +75,7 @@ def test_unknown_request_changes_nothing(new_world: World) -> None:
     assert [token.caller.name for token in Tokens(new_world.home.tokens_file).all()] == ["ci"]
 
 
-def test_tokens_are_listed_and_revoked_with_those_of_pages(new_world: World) -> None:
+def test_page_tokens_lists_and_revokes_all_tokens(new_world: World) -> None:
     secret = answer(new_world, asked(expires="in 2 hours"))["token"]
     Tokens(new_world.home.tokens_file).add(ME, created=1.0, expires=2.0)
     listed = answer(new_world, {})
@@ -91,7 +91,7 @@ def test_tokens_are_listed_and_revoked_with_those_of_pages(new_world: World) -> 
         answer(new_world, {"revoke": "ci"})
 
 
-def test_doubtful_token_is_made_with_a_warning(new_world: World) -> None:
+def test_page_tokens_makes_a_doubtful_token_with_a_warning(new_world: World) -> None:
     (new_world.vault / "work").mkdir()
     made = answer(new_world, {"add": {"name": "ci", "writes": True, "folders": ["work", "werk"]}})
     said = [re.split("[;:]", one)[0] for one in made["doubts"]]

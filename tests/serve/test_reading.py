@@ -1,4 +1,4 @@
-"""Documents in parts, and links where they are written, as the page asks for them."""
+"""Documents in parts, and links resolved at their place, as the page requests them."""
 
 from itertools import pairwise
 from typing import Any
@@ -22,13 +22,13 @@ ROWS = "| a | b |\n|---|---|\n" + "\n".join(f"| row {number} | {'words ' * 20}|"
 
 @pytest.fixture(autouse=True)
 def _here(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Few tests draw in a process of its own, the others spare it."""
+    """Few tests draw in a separate process; the others avoid it."""
     if "rows-long.md:290" not in request.node.name and "too_long" not in request.node.name:
         monkeypatch.setattr(drawing, "_SHORT", 10_000_000)
 
 
 class Vault:
-    """What `get --full` answers of some notes."""
+    """The answers of `get --full` for some notes."""
 
     def __init__(self, **texts: str) -> None:
         self.texts = {path.replace("__", "/") + ".md": text for path, text in texts.items()}
@@ -57,7 +57,7 @@ def said(node: Any) -> str:
 
 
 def parts(text: str, first: str = "long.md") -> list[dict[str, Any]]:
-    """From a place on to the end, and before that back to the beginning."""
+    """All parts from a place to the end, and before it back to the beginning."""
     vault = Vault(long=text)
     found = [read_document(vault, {"ref": first})]
     while asked := found[-1]["next"]:
@@ -73,7 +73,7 @@ def parts(text: str, first: str = "long.md") -> list[dict[str, Any]]:
     [(PLAIN, "Paragraph {}:", 600), (BLOCKS, "one {} ", 60), (ITEMS, "item {} ", 1501), (ROWS, "row {} ", 1501)],
     ids=["plain", "blocks", "items", "rows"],
 )
-def test_the_parts_of_a_long_note_say_all_of_it_once(text: str, name: str, numbers: int, first: str) -> None:
+def test_read_document_returns_each_part_of_a_long_note_once(text: str, name: str, numbers: int, first: str) -> None:
     found = parts(text, first)
     assert len(found) > 1
     assert "\n".join(one["text"] for one in found) == text
@@ -81,7 +81,7 @@ def test_the_parts_of_a_long_note_say_all_of_it_once(text: str, name: str, numbe
     assert [drawn.count(name.format(number)) for number in range(1, numbers)] == [1] * (numbers - 1)
 
 
-def test_a_part_begins_where_the_one_before_ends() -> None:
+def test_read_document_parts_adjoin() -> None:
     found = parts(BLOCKS)
     ends = [one["document"]["lines"] for one in found]
     assert ends[0][0] == 1
@@ -90,13 +90,13 @@ def test_a_part_begins_where_the_one_before_ends() -> None:
     assert len(found[0]["outline"]) == len(found[-1]["outline"]) == 60
 
 
-def test_a_list_that_is_cut_goes_on_with_its_numbers_and_a_table_has_its_head() -> None:
+def test_read_document_continues_list_numbers_and_table_heads() -> None:
     items, rows = parts(ITEMS)[1], parts(ROWS)[1]
     assert items["nodes"][0][1]["start"] == items["document"]["lines"][0]
     assert [part[0] for part in rows["nodes"][0][2:]] == ["thead", "tbody"]
 
 
-def test_what_is_far_down_is_shown_with_what_is_above_it() -> None:
+def test_read_document_shows_a_place_far_down_with_its_context() -> None:
     found = read_document(Vault(long=PLAIN), {"ref": "long.md:801-801"})
     first, last = found["document"]["lines"]
     assert first < 801 < last
@@ -104,7 +104,7 @@ def test_what_is_far_down_is_shown_with_what_is_above_it() -> None:
     assert any("Paragraph 401:" in said(node) for node in found["nodes"])
 
 
-def test_what_stands_below_a_long_block_is_shown_with_it() -> None:
+def test_read_document_shows_the_text_below_a_long_block() -> None:
     nested = "".join(f"{'  ' * level}- {level}\n" for level in range(400))
     found = read_document(Vault(long=f"above\n\n{nested}\nbelow"), {"ref": "long.md:404-404"})
     assert said(found["nodes"][-1]) == "below"
@@ -118,7 +118,7 @@ def test_what_stands_below_a_long_block_is_shown_with_it() -> None:
         ("[[both]]", "both.md"), ("./both.md", "sub/both.md"), ("[[top#Nowhere|alias]]", "top.md"),
     ],
 )  # fmt: skip
-def test_a_link_is_looked_for_where_it_is_written(ref: str, path: str) -> None:
+def test_read_document_resolves_a_link_at_its_place(ref: str, path: str) -> None:
     vault = Vault(top="text", both="text", sub__both="text", sub__beside="text\n# Heading", sub__here="text\n# Heading")
     found = read_document(vault, {"ref": ref, "from": "vault:sub/here.md"})
     assert found["document"]["path"] == path
@@ -126,12 +126,12 @@ def test_a_link_is_looked_for_where_it_is_written(ref: str, path: str) -> None:
     assert found["named"] == ([2, 2] if "Heading" in ref else None)
 
 
-def test_what_takes_too_long_to_draw_is_shown_as_written() -> None:
+def test_draw_returns_plain_text_after_its_timeout() -> None:
     [found] = draw([PLAIN], seconds=0)
     assert found.nodes[0][0] == "callout"
     assert "\n\n".join(said(node) for node in found.nodes[1:]) == PLAIN
 
 
-def test_a_link_that_leads_nowhere_says_so_as_it_is_written() -> None:
+def test_read_document_names_an_unresolved_link_as_written() -> None:
     with pytest.raises(NotFoundError, match="away"):
         read_document(Vault(top="text"), {"ref": "[[away]]", "from": "vault:sub/here.md"})

@@ -1,4 +1,4 @@
-"""A caller whose token is for a part of the index sees it as if there were nothing else."""
+"""A caller with a token for a part of the index sees nothing else."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,7 +58,7 @@ def within(index: VaultIndex, scope: Scope) -> VaultIndex:
 
 
 def answer(index: VaultIndex, method: str, params: dict[str, Any]) -> Any:
-    """Return the answer as JSON without scores and what differs each time."""
+    """Return the answer as JSON without scores and varying values."""
     try:
         return _plain(dispatch(index, method, params))
     except VaultIndexError as error:
@@ -79,7 +79,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def test_part_answers_as_an_index_of_it_alone(index: VaultIndex, alone: VaultIndex) -> None:
+def test_scope_answers_like_an_index_of_its_part(index: VaultIndex, alone: VaultIndex) -> None:
     for scope in SCOPES:
         for method, params in CALLS:
             found = answer(within(index, scope), method, params)
@@ -94,13 +94,13 @@ def test_scope_matches_whole_names_only(index: VaultIndex) -> None:
     assert within(index, Scope(sources=("elsewhere",))).list().total == 0
 
 
-def test_errors_name_only_sources_that_are_seen(index: VaultIndex) -> None:
+def test_scope_errors_name_only_visible_sources(index: VaultIndex) -> None:
     for scope in (FOLDER, Scope(sources=("vault",))):
         code, _, hint = answer(within(index, scope), "search", {"query": "apple", "source": "codex"})
         assert (code, hint) == ("not_found", "the sources are: vault")
 
 
-def test_part_follows_the_index(tmp_path: Path) -> None:
+def test_scope_follows_the_index(tmp_path: Path) -> None:
     with indexed(tmp_path, SEEN) as index:
         part = within(index, FOLDER)
         assert part.list().total == 2
@@ -112,7 +112,7 @@ def test_part_follows_the_index(tmp_path: Path) -> None:
         assert [hit.path for hit in part.search("marmot kettle").results] == ["work/new.md"]
 
 
-def test_callers_cannot_name_folders_of_this_machine(index: VaultIndex) -> None:
+def test_scope_callers_cannot_name_local_folders(index: VaultIndex) -> None:
     for method in ("recall", "sessions"):
         for project in ("/etc", "~/x", ".", ["acme", "../x"]):
             with pytest.raises(UsageError, match="cannot be a folder"):

@@ -1,4 +1,4 @@
-"""A caller whose token is for a part of the index writes in that part only."""
+"""A caller with a token for a part of the index writes in that part only."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -47,7 +47,7 @@ def files(tmp_path: Path) -> dict[str, str]:
     }
 
 
-def test_added_memory_gets_the_project_of_the_token(index: VaultIndex, tmp_path: Path) -> None:
+def test_scope_sets_the_project_of_an_added_memory(index: VaultIndex, tmp_path: Path) -> None:
     part = within(index, ACME)
     added = part.add("The teapot is green.")
     assert "project: acme" in files(tmp_path)[added.path]
@@ -57,7 +57,7 @@ def test_added_memory_gets_the_project_of_the_token(index: VaultIndex, tmp_path:
         within(index, Scope(projects=("acme", "other"))).add("The cup is green.")
 
 
-def test_nothing_is_written_outside(index: VaultIndex, tmp_path: Path) -> None:
+def test_scope_writes_nothing_outside(index: VaultIndex, tmp_path: Path) -> None:
     acts: list[tuple[Scope, Callable[[VaultIndex], object]]] = [
         (ACME, lambda part: part.add("The cup is white.", project="other")),
         (ACME, lambda part: part.add("---\nproject: other\n---\nThe cup is white.\n")),
@@ -78,7 +78,7 @@ def test_nothing_is_written_outside(index: VaultIndex, tmp_path: Path) -> None:
     assert index.history(OWN).total == 1
 
 
-def test_memory_outside_cannot_be_written_or_told_from_none(index: VaultIndex, tmp_path: Path) -> None:
+def test_scope_treats_an_outside_memory_as_missing(index: VaultIndex, tmp_path: Path) -> None:
     for scope in (ACME, SHOP):
         part = within(index, scope)
         for act in (
@@ -99,14 +99,14 @@ def test_memory_outside_cannot_be_written_or_told_from_none(index: VaultIndex, t
     assert files(tmp_path) == FILES
 
 
-def test_new_memories_go_to_the_folder_of_the_scope(index: VaultIndex) -> None:
+def test_scope_folder_receives_new_memories(index: VaultIndex) -> None:
     part = within(index, SHOP)
     assert part.add("The cup is white.").path.startswith("80-memory/shop/note/")
     assert part.add("The cup is brown.", path="shop/brown").path == "80-memory/shop/brown.md"
     assert part.list(sort="title").total == 3
 
 
-def test_taken_names_and_ids_tell_nothing_of_what_is_outside(index: VaultIndex, tmp_path: Path) -> None:
+def test_scope_hides_taken_names_and_ids(index: VaultIndex, tmp_path: Path) -> None:
     part = within(index, ACME)
     added = part.add("The kettle is grey.", path="note/other")
     assert added.path.startswith("80-memory/note/other-")
@@ -117,7 +117,7 @@ def test_taken_names_and_ids_tell_nothing_of_what_is_outside(index: VaultIndex, 
     assert files(tmp_path)["80-memory/note/other.md"] == FILES["80-memory/note/other.md"]
 
 
-def test_merge_that_would_move_a_memory_outside_writes_nothing(tmp_path: Path) -> None:
+def test_scope_refuses_a_merge_that_moves_a_memory_outside(tmp_path: Path) -> None:
     waiting = {
         "80-memory/inbox/one.md": memory(OWN, "acme", "The kettle is blue."),
         "80-memory/inbox/two.md": memory(OTHER, "acme", "The kettle is red."),
@@ -135,7 +135,7 @@ def test_merge_that_would_move_a_memory_outside_writes_nothing(tmp_path: Path) -
         assert files(tmp_path) == waiting
 
 
-def test_history_names_the_token_that_wrote(index: VaultIndex) -> None:
+def test_scope_history_names_the_writing_token(index: VaultIndex) -> None:
     part = within(index, ACME, "laptop")
     added = part.add("The teapot is green.", entered_by="somebody")
     part.update(added.id, add_tags="pot")
@@ -145,7 +145,7 @@ def test_history_names_the_token_that_wrote(index: VaultIndex) -> None:
     assert [one.by for one in index.history(added.id).results] == ["laptop"] * 5
 
 
-def test_versions_from_outside_are_not_told(index: VaultIndex, tmp_path: Path) -> None:
+def test_scope_history_hides_versions_from_outside(index: VaultIndex, tmp_path: Path) -> None:
     index.update(OWN, content="The kettle is lilac.", project="other")
     index.update(OWN, content="The kettle is black.", project="acme")
     index.update(OWN, content="The kettle is white.")
@@ -158,7 +158,7 @@ def test_versions_from_outside_are_not_told(index: VaultIndex, tmp_path: Path) -
     assert "blue" in files(tmp_path)["80-memory/shop/own.md"]
 
 
-def test_history_of_a_deleted_memory_is_for_those_who_saw_it(index: VaultIndex) -> None:
+def test_scope_history_of_a_deleted_memory_needs_its_former_scope(index: VaultIndex) -> None:
     index.delete([OWN, OTHER])
     for scope in (ACME, SHOP):
         part = within(index, scope)
@@ -168,7 +168,7 @@ def test_history_of_a_deleted_memory_is_for_those_who_saw_it(index: VaultIndex) 
                 part.history(ref)
 
 
-def test_file_that_left_the_scope_is_not_read_before_the_index_follows(index: VaultIndex, tmp_path: Path) -> None:
+def test_scope_hides_a_file_that_left_it_before_the_index_follows(index: VaultIndex, tmp_path: Path) -> None:
     part = within(index, ACME)
     assert "blue" in part.get(OWN).results[0].content
     write(tmp_path / "vault", {"80-memory/shop/own.md": memory(OWN, "other", "The kettle is lilac.")})
@@ -178,7 +178,7 @@ def test_file_that_left_the_scope_is_not_read_before_the_index_follows(index: Va
     assert "lilac" not in str(part.review(reason="expired"))
 
 
-def test_daemon_serves_callers_and_logs_who_wrote(new_world: World) -> None:
+def test_scope_daemon_serves_callers_and_logs_the_writer(new_world: World) -> None:
     new_world.write("b.md", "---\nproject: acme\n---\nThe buffalo.\n")
     new_world.daemon()
     caller = Caller("laptop", True, ACME)

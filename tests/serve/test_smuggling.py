@@ -1,5 +1,5 @@
-"""Where one request ends and the next begins is never in doubt. The server refuses what a proxy in front may count
-differently, and closes the connection. A second request follows each case: it is answered as such, or not at all."""
+"""The end of each request is unambiguous. The server refuses requests that a proxy may count differently, and closes
+the connection. A second request follows each case: it is answered as such, or not at all."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from tests.serve.attackers import Target
 HIDDEN = b"POST /api/add HTTP/1.1\r\nHost: %(host)b\r\nAuthorization: Bearer %(writer)b\r\n" + (
     b'Content-Type: application/json\r\nContent-Length: 28\r\n\r\n{"text": "smuggled", "x": 1}'
 )
-"""What nobody sent: it would be refused with 400, which no other request here is."""
+"""A request that must not be seen: its reply would be 400, unlike all others here."""
 TAIL = b"GET /healthz HTTP/1.1\r\nHost: %(host)b\r\nConnection: close\r\n\r\n"
 START = b"POST /api/tags HTTP/1.1\r\nHost: %(host)b\r\nAuthorization: Bearer %(reader)b\r\n" + (
     b"Content-Type: application/json\r\n"
@@ -40,7 +40,7 @@ REFUSED = [
     b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}XX0\r\n\r\n",
     b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\n0\r\n\r\n",
 ]  # fmt: skip
-"""The rest of a request after START that gets a refusal, and nothing after it an answer."""
+"""The rest of a request after START that is refused, without a reply after it."""
 PLAIN = [
     b"Content-Length: 2\r\n\r\n{}",
     b"Content-Length: \t 2 \t\r\n\r\n{}",
@@ -51,7 +51,7 @@ PLAIN = [
     b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nAuthorization: x\r\nContent-Length: 99\r\n\r\n",
     b"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}",
 ]
-"""Everyone reads these alike. They are answered, and so is the next."""
+"""Unambiguous forms. They are answered, and so is the next request."""
 OLD = [
     b"Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
     b"Content-Length: 2, 2\r\n\r\n{}",
@@ -78,7 +78,7 @@ EARLY = [
     START.replace(b"POST /api/tags", b"GET /openapi.json"),
     START.replace(b"POST /api/tags", b"DELETE /mcp"),
 ]
-"""Heads that are answered without a look at the body."""
+"""Heads that are answered without reading the body."""
 
 
 def filled(target: Target, data: bytes) -> bytes:
@@ -96,20 +96,20 @@ def misses(target: Target, rests: Iterable[bytes], expected: set[tuple[int, ...]
     return {rest: got for rest, got in found.items() if got not in expected}
 
 
-def test_what_can_be_counted_in_two_ways_is_refused(target: Target) -> None:
+def test_serve_refuses_a_request_of_ambiguous_length(target: Target) -> None:
     assert misses(target, REFUSED, {(400,), (411,), (413,), (501,)}) == {}
 
 
-def test_plain_request_is_answered_and_so_is_the_next(target: Target) -> None:
+def test_serve_answers_a_plain_request_and_the_next(target: Target) -> None:
     assert misses(target, PLAIN, {(200, 200)}) == {}
 
 
-def test_old_forms_are_read_in_one_way_or_refused(target: Target) -> None:
+def test_serve_reads_old_forms_in_one_way_or_refuses_them(target: Target) -> None:
     assert misses(target, OLD, {(200, 200), (400,)}) == {}
 
 
-def test_body_is_never_the_next_request(target: Target) -> None:
-    """If the answer comes before the body was read, the body is thrown away, or the connection with it."""
+def test_serve_never_reads_a_body_as_the_next_request(target: Target) -> None:
+    """After an early answer, the server discards the body or closes the connection."""
     hidden, before = filled(target, HIDDEN), target.world.files()
     for head in EARLY:
         for rest in (
@@ -122,13 +122,13 @@ def test_body_is_never_the_next_request(target: Target) -> None:
     assert target.world.files() == before
 
 
-def test_chunks_in_http_1_0_are_read_in_one_way_or_refused(target: Target) -> None:
+def test_serve_reads_http_1_0_chunks_in_one_way_or_refuses_them(target: Target) -> None:
     head = START.replace(b"HTTP/1.1", b"HTTP/1.0") + b"Connection: keep-alive\r\n"
     found = statuses(target, head, b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
     assert found in ((200,), (400,)), found
 
 
-def test_many_requests_of_one_connection_are_answered_in_order(target: Target) -> None:
+def test_serve_answers_many_requests_of_a_connection_in_order(target: Target) -> None:
     head = filled(target, START)
     data = b"".join(head + b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in (b"{}", b"{", b"[]") * 40)
     found = [reply.status for reply in target.send(data + filled(target, TAIL))]

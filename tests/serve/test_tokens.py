@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
 # --- the file ------------------------------------------------------------------------------------------------------
 
 
-def test_token_is_known_until_it_is_revoked(file: Path) -> None:
+def test_tokens_find_a_token_until_it_is_revoked(file: Path) -> None:
     tokens, of_the_server = Tokens(file), Tokens(file)
     assert tokens.all() == ()
     secret = tokens.add(ANN, created=NOW)
@@ -45,7 +45,7 @@ def test_token_is_known_until_it_is_revoked(file: Path) -> None:
     assert of_the_server.all() == (Token(Caller("bob"), NOW, None),)
 
 
-def test_token_expires(file: Path) -> None:
+def test_tokens_expire(file: Path) -> None:
     tokens = Tokens(file)
     secret = tokens.add(ANN, created=NOW, expires=NOW + 60)
     assert tokens.find(secret, NOW + 59) == ANN
@@ -53,7 +53,7 @@ def test_token_expires(file: Path) -> None:
     assert [token.expired(NOW + 60) for token in tokens.all()] == [True]
 
 
-def test_secret_that_is_nearly_right_is_unknown(file: Path) -> None:
+def test_tokens_refuse_a_similar_secret(file: Path) -> None:
     tokens = Tokens(file)
     secret = tokens.add(ANN, created=NOW)
     kept = hashlib.sha256(secret.encode()).hexdigest()
@@ -61,20 +61,20 @@ def test_secret_that_is_nearly_right_is_unknown(file: Path) -> None:
         assert tokens.find(wrong, NOW) is None, wrong
 
 
-def test_file_holds_no_secret_and_is_for_its_user_alone(file: Path) -> None:
+def test_tokens_file_is_private_and_holds_no_secret(file: Path) -> None:
     secret = Tokens(file).add(ANN, created=NOW)
     text = file.read_text(encoding="utf-8")
     assert secret.removeprefix("vx_") not in text
     assert hashlib.sha256(secret.encode()).hexdigest() in text
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.parent.stat().st_mode & 0o077 == 0
-    file.chmod(0o644)  # by a program that restored it, say
+    file.chmod(0o644)  # for example by a restore
     Tokens(file).add(Caller("bob"), created=NOW)
     assert file.stat().st_mode & 0o777 == 0o600
     assert [path.name for path in file.parent.iterdir()] == ["tokens.json"]
 
 
-def test_name_is_given_once(file: Path) -> None:
+def test_tokens_have_unique_names(file: Path) -> None:
     tokens = Tokens(file)
     secret = tokens.add(ANN, created=NOW)
     with pytest.raises(UsageError, match="ann already"):
@@ -86,7 +86,7 @@ def test_name_is_given_once(file: Path) -> None:
         tokens.revoke("bob")
 
 
-def test_names_are_plain(file: Path) -> None:
+def test_tokens_have_plain_names(file: Path) -> None:
     for name in ("", "-x", "a b", "a\n", "a/b", "a" * 65, 'a"b', "\u0430nn", "a\u202e"):
         with pytest.raises(UsageError, match="not a valid token name"):
             Tokens(file).add(Caller(name), created=NOW)
@@ -95,7 +95,7 @@ def test_names_are_plain(file: Path) -> None:
         Tokens(file).revoke("ann")
 
 
-def test_concurrent_writers_lose_nothing(file: Path) -> None:
+def test_tokens_keep_concurrent_writes(file: Path) -> None:
     def add(name: str) -> None:
         secrets[name] = Tokens(file).add(Caller(name), created=NOW)
 
@@ -140,7 +140,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def test_damaged_file_lets_nobody_in_and_stays(file: Path) -> None:
+def test_tokens_refuse_all_access_with_a_damaged_file_and_keep_it(file: Path) -> None:
     tokens = Tokens(file)
     secrets = [tokens.add(caller, created=NOW) for caller in (ANN, Caller("bob"))]
     whole = file.read_bytes()
@@ -158,11 +158,11 @@ def test_damaged_file_lets_nobody_in_and_stays(file: Path) -> None:
                 act()
             assert "backup" in caught.value.hint, name
         assert file.read_bytes() == damaged, name
-        file.write_bytes(whole)  # mended
+        file.write_bytes(whole)  # repaired
         assert [tokens.find(secret, NOW) for secret in secrets] == [ANN, Caller("bob")], name
 
 
-def test_file_that_others_may_write_lets_nobody_in(file: Path) -> None:
+def test_tokens_refuse_a_file_writable_by_others(file: Path) -> None:
     tokens = Tokens(file)
     secret = tokens.add(ANN, created=NOW)
     file.chmod(0o666)
@@ -173,7 +173,7 @@ def test_file_that_others_may_write_lets_nobody_in(file: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-def test_file_of_another_user_lets_nobody_in(file: Path) -> None:
+def test_tokens_refuse_a_file_of_another_user(file: Path) -> None:
     tokens = Tokens(file)
     secret = tokens.add(ANN, created=NOW)
     os.chown(file, 1234, -1)
@@ -199,7 +199,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
-def test_add_prints_the_token_alone(home: Path, capsys: Out) -> None:
+def test_token_add_prints_only_the_token(home: Path, capsys: Out) -> None:
     assert main(["token", "add", "laptop", "--read", "--source", "notes"]) == 0
     out, err = capsys.readouterr()
     assert out.endswith("\n")
@@ -235,7 +235,7 @@ SCOPES: list[tuple[tuple[str, ...], Scope]] = [
 ]
 
 
-def test_scopes_are_read_as_people_say_them(home: Path, tmp_path: Path) -> None:
+def test_token_add_reads_scopes_in_many_spellings(home: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "notes")
     places = {name: tmp_path / name for name in ("notes", "shared", "link")}
     for words, scope in SCOPES:
@@ -262,7 +262,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
 ]
 
 
-def test_scope_that_may_not_be_meant_is_refused(home: Path, tmp_path: Path, capsys: Out) -> None:
+def test_token_add_refuses_an_ambiguous_scope(home: Path, tmp_path: Path, capsys: Out) -> None:
     places = {name: tmp_path / name for name in ("notes", "shared")}
     for words, said in REFUSED:
         assert main(["token", "add", "one", *(word.format(**places) for word in words)]) in (2, 3), words
@@ -271,12 +271,12 @@ def test_scope_that_may_not_be_meant_is_refused(home: Path, tmp_path: Path, caps
     assert not (home / "tokens.json").exists()
 
 
-def test_add_warns_of_a_missing_folder(home: Path, capsys: Out) -> None:
+def test_token_add_warns_of_a_missing_folder(home: Path, capsys: Out) -> None:
     assert main(["token", "add", "one", "--read", "--source", "notes", "--folder", "plans", "--folder", "work"]) == 0
     assert re.findall(r"folder (\S+) does not exist", capsys.readouterr().err) == ["plans"]
 
 
-def test_add_warns_if_a_writer_sees_no_memories(home: Path, capsys: Out) -> None:
+def test_token_add_warns_if_a_writer_sees_no_memories(home: Path, capsys: Out) -> None:
     for name, rights, folders, told in (
         ("a", "--write", ["work"], True), ("b", "--write", ["work", "80-memory/decision"], False),
         ("c", "--read", ["work"], False), ("d", "--write", [], False),
@@ -286,7 +286,7 @@ def test_add_warns_if_a_writer_sees_no_memories(home: Path, capsys: Out) -> None
         assert ("are in 80-memory/" in capsys.readouterr().err) == told, name
 
 
-def test_folder_is_spelled_as_on_the_disk(home: Path, tmp_path: Path, capsys: Out) -> None:
+def test_token_add_spells_a_folder_as_on_disk(home: Path, tmp_path: Path, capsys: Out) -> None:
     (tmp_path / "notes" / "Cafe\u0301" / "b").mkdir(parents=True)
     (tmp_path / "notes" / "file").touch()
     assert scope_of(home, "--folder", "Caf\u00e9/b") == Scope(folders=("Cafe\u0301/b",))
@@ -296,7 +296,7 @@ def test_folder_is_spelled_as_on_the_disk(home: Path, tmp_path: Path, capsys: Ou
         assert f"folder {name} does not exist yet" in capsys.readouterr().err
 
 
-def test_token_is_good_through_its_last_day(home: Path, capsys: Out) -> None:
+def test_token_add_expires_at_the_end_of_the_last_day(home: Path, capsys: Out) -> None:
     assert main(["token", "add", "one", "--read", "--expires", "Q1 2097", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["expires"].startswith("2097-03-31T23:59:59")
     assert main(["token", "add", "two", "--read", "--expires", "in 2 hours"]) == 0
@@ -305,7 +305,7 @@ def test_token_is_good_through_its_last_day(home: Path, capsys: Out) -> None:
     assert two.expires - two.created == pytest.approx(7200, abs=2)
 
 
-def test_revoke_ends_a_token(home: Path, capsys: Out) -> None:
+def test_token_revoke_ends_a_token(home: Path, capsys: Out) -> None:
     secret = Tokens(home / "tokens.json").add(ANN, created=NOW)
     assert main(["token", "revoke", "ann", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"name": "ann", "revoked": True}

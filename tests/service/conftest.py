@@ -1,4 +1,4 @@
-"""A home of its own, and stand-ins for the programs of the service managers, which no test may call for real."""
+"""A home for each test, and stubs for the programs of the service managers, which no test may run for real."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Callable[[], list[str]]]:
-    """Puts a shell script in the place of a program; what it returns tells with which words it was called."""
+    """Replaces a program by a shell script; returns a function that lists its calls."""
     folder, calls = tmp_path / "bin", tmp_path / "calls"
     folder.mkdir()
     calls.touch()

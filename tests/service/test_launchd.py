@@ -26,7 +26,7 @@ esac
 """
 
 
-def test_it_is_installed_once_and_again_after_a_change(stand_in: Stand, home: Path) -> None:
+def test_launchd_installs_once_and_again_after_a_change(stand_in: Stand, home: Path) -> None:
     calls = stand_in("launchctl", LAUNCHCTL)
     service = service_here("darwin")
     assert service.install(WATCH)
@@ -48,7 +48,7 @@ def test_it_is_installed_once_and_again_after_a_change(stand_in: Stand, home: Pa
     assert service.state().active == "inactive"
 
 
-def test_serve_is_an_agent_of_its_own(stand_in: Stand, home: Path) -> None:
+def test_launchd_serve_is_a_separate_agent(stand_in: Stand, home: Path) -> None:
     stand_in("launchctl", LAUNCHCTL)
     service = service_here("darwin", serve=True)
     assert service.install(Definition(("/opt/vault-index", "serve"), {}, hidden=()))
@@ -58,7 +58,7 @@ def test_serve_is_an_agent_of_its_own(stand_in: Stand, home: Path) -> None:
     assert not (home / "Library" / "LaunchAgents" / f"{LABEL}.plist").exists()
 
 
-# launchd.plist(5), of macOS 14: launchd passes over a key that it does not know, so that a typing error goes unseen.
+# launchd.plist(5) of macOS 14: launchd ignores unknown keys, so a typing error would go unnoticed.
 KEYS: dict[str, type] = {
     "Label": str, "ProgramArguments": list, "KeepAlive": dict, "RunAtLoad": bool, "WorkingDirectory": str,
     "EnvironmentVariables": dict, "Umask": int, "ExitTimeOut": int, "ThrottleInterval": int, "StandardOutPath": str,
@@ -68,7 +68,7 @@ KEYS: dict[str, type] = {
 KEEP_ALIVE = {"SuccessfulExit", "NetworkState", "PathState", "OtherJobEnabled", "Crashed", "AfterInitialDemand"}
 
 
-def test_every_key_is_one_that_launchd_knows(tmp_path: Path) -> None:
+def test_launchd_agent_has_only_known_keys(tmp_path: Path) -> None:
     told = plistlib.loads(agent(WATCH, tmp_path / "log"), fmt=plistlib.FMT_XML)
     assert {"Label", "ProgramArguments", "RunAtLoad", "KeepAlive"} <= told.keys() <= KEYS.keys()
     assert [key for key, value in told.items() if not isinstance(value, KEYS[key])] == []
@@ -77,7 +77,7 @@ def test_every_key_is_one_that_launchd_knows(tmp_path: Path) -> None:
     assert all(os.path.isabs(path) for path in (told["ProgramArguments"][0], told["StandardErrorPath"]))
 
 
-def test_a_sandbox_is_refused(stand_in: Stand, home: Path) -> None:
+def test_launchd_refuses_a_sandbox(stand_in: Stand, home: Path) -> None:
     stand_in("launchctl", LAUNCHCTL)
     with pytest.raises(VaultIndexError, match="no sandbox"):
         service_here("darwin").install(Definition(("/x",), {}, ()))

@@ -1,4 +1,4 @@
-"""What the daemon tells a service manager, heard by one that listens as systemd does (sd_notify(3))."""
+"""Messages of the daemon to a service manager that listens like systemd (sd_notify(3))."""
 
 import signal
 import socket
@@ -13,7 +13,7 @@ from tests.world import Process, World, opened_world
 
 
 class Manager:
-    """Starts the daemon as a unit of Type=notify, and hears what it says."""
+    """Starts the daemon as a unit of Type=notify, and receives its messages."""
 
     def __init__(self, world: World, address: Path) -> None:
         self._world, self._address = world, str(address)
@@ -55,7 +55,7 @@ def manager(world: World, tmp_path: Path) -> Iterator[Manager]:
         yield manager
 
 
-def test_ready_is_the_first_word_and_stopping_the_last(manager: Manager, world: World) -> None:
+def test_daemon_notifies_ready_first_and_stopping_last(manager: Manager, world: World) -> None:
     unit = manager.start()
     assert manager.until("STATUS=") == ["READY=1", "STATUS=0 waiting, 0 without a vector, 0 missed"]
     assert world.ask("status")["daemon"]["pid"] == unit.pid
@@ -71,7 +71,7 @@ def test_ready_is_the_first_word_and_stopping_the_last(manager: Manager, world: 
     assert manager.is_told_nothing()
 
 
-def test_a_reload_is_told_from_its_beginning_to_its_end(manager: Manager, world: World) -> None:
+def test_daemon_notifies_the_begin_and_end_of_a_reload(manager: Manager, world: World) -> None:
     unit = manager.start()
     manager.until("READY=1")
     for settings in (world.home.config_file.read_text("utf-8"), "[wach]\n"):
@@ -87,7 +87,7 @@ def test_a_reload_is_told_from_its_beginning_to_its_end(manager: Manager, world:
 
 
 @pytest.mark.parametrize(("settings", "code"), [("[wach]\n", 2), ("", 4)], ids=["faulty", "missing"])
-def test_a_daemon_without_a_sound_configuration_is_never_ready(
+def test_daemon_is_never_ready_without_a_valid_configuration(
     manager: Manager, world: World, settings: str, code: int
 ) -> None:
     world.home.config_file.write_text(settings, "utf-8")

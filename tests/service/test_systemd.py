@@ -1,4 +1,4 @@
-"""The service under systemd, by the command line: written once, started, asked about, and taken away."""
+"""The service under systemd on the command line: install, start, status, uninstall."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from vault_index.cli import main
 
 Stand = Callable[[str, str], Callable[[], list[str]]]
 
-# Knows the unit once it was reloaded, and fails as systemctl does.
+# Knows the unit after a reload, and fails as systemctl does.
 SYSTEMCTL = """
 shift 2
 [ "$1" = --quiet ] && shift
@@ -49,7 +49,7 @@ def service(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, 
     return code, told.out, told.err
 
 
-def test_it_is_installed_once_and_taken_away_once(
+def test_systemd_install_and_uninstall_are_idempotent(
     stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     calls = stand_in("systemctl", SYSTEMCTL)
@@ -71,7 +71,7 @@ def test_it_is_installed_once_and_taken_away_once(
     assert "no service" in out
 
 
-def test_the_status_tells_what_both_say(stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_systemd_status_joins_unit_and_daemon(stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stand_in("systemctl", SYSTEMCTL)
     service(capsys, "install")
     code, out, _ = service(capsys, "status", "--json")
@@ -87,7 +87,7 @@ def test_the_status_tells_what_both_say(stand_in: Stand, unit: Path, capsys: pyt
 
 
 @pytest.mark.parametrize("link", [False, True], ids=["file", "link"])
-def test_a_unit_of_somebody_else_is_left_alone(
+def test_systemd_install_keeps_a_foreign_unit(
     stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str], link: bool
 ) -> None:
     calls = stand_in("systemctl", SYSTEMCTL)
@@ -105,7 +105,7 @@ def test_a_unit_of_somebody_else_is_left_alone(
     assert not any("able" in call or "start v" in call for call in calls())
 
 
-def test_a_sandbox_knows_the_vaults(stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_systemd_sandbox_may_write_the_vaults(stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stand_in("systemctl", SYSTEMCTL)
     config = unit.parents[3] / ".config/vault-index/config.toml"
     config.write_text(f"{config.read_text('utf-8')}[sessions.opencode]\nenabled = true\n", "utf-8")
@@ -113,17 +113,17 @@ def test_a_sandbox_knows_the_vaults(stand_in: Stand, unit: Path, capsys: pytest.
     text = unit.read_text("utf-8")
     for folder in ("My Vault", ".local/share/vault-index", ".local/share/opencode"):
         assert f"-{unit.parents[3]}/{folder}" in text
-    assert (unit.parents[3] / ".local/share/vault-index").is_dir()  # nothing but a folder can be made writable
+    assert (unit.parents[3] / ".local/share/vault-index").is_dir()  # only a folder can be made writable
 
 
-def test_serve_is_a_service_of_its_own(stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_systemd_serve_is_a_separate_service(stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]) -> None:
     calls = stand_in("systemctl", SYSTEMCTL)
     code, _, err = service(capsys, "install", "--serve")
     assert code == 3
     assert "vault-index service install" in err
     service(capsys, "install")
     daemon = unit.read_text("utf-8")
-    # One around the configuration cannot be hidden.
+    # A vault around the configuration cannot be hidden.
     with open(unit.parents[3] / ".config/vault-index/config.toml", "a", encoding="utf-8") as file:
         file.write(f'[sources.around]\npath = "{unit.parents[3]}/.config"\n')
     assert service(capsys, "install", "--serve")[0] == 0
@@ -141,7 +141,7 @@ def test_serve_is_a_service_of_its_own(stand_in: Stand, unit: Path, capsys: pyte
         assert [call for call in told if f"{words} vault-index-serve.service" in call], words
 
 
-def test_a_start_that_fails_is_explained_and_not_tried_again(
+def test_systemd_explains_a_failed_start_and_does_not_retry(
     stand_in: Stand, unit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stand_in("systemctl", SYSTEMCTL)
@@ -156,7 +156,7 @@ def test_a_start_that_fails_is_explained_and_not_tried_again(
         (tmp_path / "stopped").unlink()
 
 
-def test_who_has_no_lingering_is_told_that_it_ends_with_the_session(
+def test_systemd_install_warns_without_lingering(
     stand_in: Stand, unit: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stand_in("systemctl", SYSTEMCTL)
@@ -167,7 +167,7 @@ def test_who_has_no_lingering_is_told_that_it_ends_with_the_session(
         assert ("at boot: sudo loginctl enable-linger $USER" in err) == said, loginctl
 
 
-def test_what_is_missing_is_named_and_nothing_is_written(
+def test_systemd_names_a_missing_program_and_writes_nothing(
     stand_in: Stand, unit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_in("systemctl", SYSTEMCTL)
@@ -188,7 +188,7 @@ def test_what_is_missing_is_named_and_nothing_is_written(
     assert "vault-index watch" in err
 
 
-def test_the_log_is_the_journal(stand_in: Stand, unit: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_systemd_logs_show_the_journal(stand_in: Stand, unit: Path, capfd: pytest.CaptureFixture[str]) -> None:
     stand_in("systemctl", SYSTEMCTL)
     stand_in("journalctl", 'echo "the journal $*"\nexit 3')
     assert main(["service", "logs", "-n", "7"]) == 3

@@ -1,4 +1,4 @@
-"""The units of systemd: what they say, that the files in systemd/ say the same, and what systemd thinks of them."""
+"""The units of systemd: their content, the copies in systemd/, and the verdict of systemd."""
 
 import os
 import re
@@ -27,7 +27,7 @@ def values(unit: str, key: str) -> list[str]:
     return re.findall(rf"^{key}=(.*)$", unit, re.MULTILINE)
 
 
-def test_the_unit_names_the_command_and_is_marked_as_ours() -> None:
+def test_unit_names_its_command_and_its_origin() -> None:
     unit = user_unit(PLAIN)
     assert unit.startswith(f"# {MARK}\n")
     assert values(unit, "ExecStart") == ["/opt/bin/vault-index watch"]
@@ -35,14 +35,14 @@ def test_the_unit_names_the_command_and_is_marked_as_ours() -> None:
     assert not values(unit, "PrivateUsers"), "a user namespace is not to be had everywhere"
 
 
-def test_words_of_the_command_and_the_environment_may_hold_anything() -> None:
+def test_unit_quotes_any_words_of_command_and_environment() -> None:
     odd = Definition(("/opt/my tools/100%/$HOME/v", 'a"b', "watch"), {"VAULT_INDEX_HOME": "/mnt/50 %/$x"})
     unit = user_unit(odd)
     assert values(unit, "ExecStart") == [r'"/opt/my tools/100%%/$$HOME/v" "a\"b" watch']
     assert values(unit, "Environment") == ['"VAULT_INDEX_HOME=/mnt/50 %%/$x"']
 
 
-def test_a_sandbox_leaves_these_folders_to_be_written() -> None:
+def test_unit_sandbox_leaves_its_folders_writable() -> None:
     unit = user_unit(SANDBOXED)
     paths = values(unit, "ReadWritePaths")
     assert paths == ["%t", "-/home/anna/.local/share/vault-index", '"-/home/anna/My Vault"']
@@ -50,12 +50,12 @@ def test_a_sandbox_leaves_these_folders_to_be_written() -> None:
     assert values(unit, "PrivateTmp") == ["yes"]
 
 
-def test_a_vault_among_the_temporary_files_is_not_covered_by_private_ones() -> None:
+def test_unit_with_a_vault_in_tmp_has_no_private_tmp() -> None:
     unit = user_unit(Definition(PLAIN.command, {}, (Path("/tmp/vault"),)))
     assert values(unit, "PrivateTmp") == ["no"]
 
 
-def test_serve_has_a_sandbox_that_writes_nowhere_and_sees_no_vault() -> None:
+def test_unit_of_serve_writes_nowhere_and_sees_no_vault() -> None:
     served = Definition(("/opt/bin/vault-index", "serve"), {}, hidden=(Path("/home/anna/My Vault"),))
     unit = user_unit(served)
     assert values(unit, "ExecStart") == ["/opt/bin/vault-index serve"]
@@ -71,13 +71,13 @@ def test_serve_has_a_sandbox_that_writes_nowhere_and_sees_no_vault() -> None:
     assert values(SERVE_TEMPLATE, "Wants") == ["vault-index@%i.service"]
 
 
-def test_no_directive_is_said_twice_but_where_that_adds_to_it() -> None:
+def test_unit_repeats_only_additive_directives() -> None:
     for unit in (user_unit(SANDBOXED), DAEMON, DAEMON_TEMPLATE, SERVE, SERVE_TEMPLATE):
         keys = re.findall(r"^(\w+)=", unit, re.MULTILINE)
         assert {key for key in keys if keys.count(key) > 1} <= {"SystemCallFilter", "ReadWritePaths", "Environment"}
 
 
-def test_the_files_are_up_to_date() -> None:
+def test_unit_files_are_up_to_date() -> None:
     for name, text in UNITS.items():
         assert (ROOT / "systemd" / name).read_text(encoding="utf-8") == text, "run: python tools/build_units.py"
 
@@ -100,9 +100,9 @@ def analyzed(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]
     ],
     ids=["user", "sandbox", "system", "serve", "serve-system"],
 )
-def test_systemd_has_nothing_to_say_against_it(tmp_path: Path, name: str, unit: str, manager: str, most: float) -> None:
+def test_unit_passes_systemd_analyze(tmp_path: Path, name: str, unit: str, manager: str, most: float) -> None:
     file = tmp_path / name
-    # Only the place of the command is another one: it must be there.
+    # Replace the command by one that exists here.
     file.write_text(re.sub(r"^ExecStart=\S+", f"ExecStart={sys.executable}", unit, flags=re.MULTILINE), "utf-8")
     verified = analyzed(tmp_path, manager, "verify", "--man=no", str(file))
     assert (verified.returncode, verified.stderr) == (0, "")

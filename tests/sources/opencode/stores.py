@@ -1,4 +1,4 @@
-"""Databases and trees of OpenCode for tests: copies of what real clients wrote, and small ones made here."""
+"""OpenCode databases and trees for tests: copies of real data, and small ones made here."""
 
 import json
 import shutil
@@ -24,7 +24,7 @@ T0 = 1_795_000_000_000
 
 
 def copied(name: str, tmp_path: Path) -> Path:
-    """Real data in a place of its own: readers leave `-shm` beside a database."""
+    """Real data in a folder of its own: readers leave `-shm` next to a database."""
     target = tmp_path / Path(name).name
     if (FIXTURES / name).is_dir():
         shutil.copytree(FIXTURES / name, target)
@@ -104,7 +104,7 @@ class Client:
         return id_
 
     def begin(self, text: str) -> None:
-        """A new session whose user says this."""
+        """A new session with this prompt of the user."""
         self.user(text, session=self.session())
 
     def user(self, text: str, session: str = "ses_a", id_: str = "", **data: Any) -> str:
@@ -140,7 +140,7 @@ class Client:
         return id_ or f"prt_{at:x}"
 
     def fork(self, session: str, new: str, until: str = "") -> str:
-        """As `Session.fork` does: new ids, everything else the same, times of the messages too."""
+        """As `Session.fork` does: new ids, all else equal, including the times of the messages."""
         self.session(new, f"{session} (fork #1)")
         rows = self.connection.execute(
             "SELECT id, time_created, data FROM message WHERE session_id = ? ORDER BY time_created, id", (session,)

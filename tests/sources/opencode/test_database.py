@@ -20,7 +20,7 @@ def read(client: Client, problems: list[str] | None = None, session: str = "ses_
     return [part.text for message in found for part in message.parts if isinstance(part, Text)]
 
 
-def test_database_reads_beside_a_client_in_a_transaction(client: Client) -> None:
+def test_database_reads_during_a_transaction_of_the_client(client: Client) -> None:
     client.session()
     client.user("first")
     client.run("BEGIN IMMEDIATE")
@@ -30,16 +30,16 @@ def test_database_reads_beside_a_client_in_a_transaction(client: Client) -> None
     store = Database(client.path)
     reading = store.messages("ses_a", [])
     next(reading)
-    client.user("third")  # an open reader keeps no client from writing
-    assert len(list(reading)) == 1  # the moment it began at
+    client.user("third")  # an open reader does not block writes of a client
+    assert len(list(reading)) == 1  # the state at its beginning
     with pytest.raises(apsw.ReadOnlyError):
         store._connection.execute("DELETE FROM session")
     store.close()
 
 
-def test_order_is_by_time_and_then_id(client: Client) -> None:
+def test_database_orders_by_time_then_id(client: Client) -> None:
     client.session()
-    client.user("wrapped", id_="msg_0001")  # ids begin anew every 795 days
+    client.user("wrapped", id_="msg_0001")  # ids restart every 795 days
     client.user("later", id_="msg_fff1")
     at = client.tick()
     for id_ in ("msg_b", "msg_a"):
@@ -48,7 +48,7 @@ def test_order_is_by_time_and_then_id(client: Client) -> None:
     assert read(client) == ["wrapped", "later", "msg_a", "msg_b"]
 
 
-def test_database_names_what_is_broken_and_reads_the_rest(client: Client) -> None:
+def test_database_names_broken_rows_and_reads_the_rest(client: Client) -> None:
     client.session()
     before = client.user("before")
     client.run("INSERT INTO part (id, message_id, session_id, time_created, time_updated, data) VALUES"
@@ -70,7 +70,7 @@ def test_database_names_what_is_broken_and_reads_the_rest(client: Client) -> Non
     assert [problem.startswith(words) for problem, words in zip(problems, named, strict=True)] == [True] * 5
 
 
-def test_a_damaged_page_costs_what_stands_on_it(client: Client, tmp_path: Path) -> None:
+def test_database_with_a_damaged_page_loses_only_its_rows(client: Client, tmp_path: Path) -> None:
     for name in "abc":
         client.session(f"ses_{name}", f"Session {name}")
         for number in range(60):
@@ -82,7 +82,7 @@ def test_a_damaged_page_costs_what_stands_on_it(client: Client, tmp_path: Path) 
     client.close()
     damaged = tmp_path / "damaged.db"
     data = bytearray(client.path.read_bytes())
-    # Pages that hold rows of the middle session, but none that leads to others.
+    # Pages with rows of the middle session that lead to no others.
     at = [data.find(f'"b{number} xxx'.encode()) for number in (10, 20)]
     for place in at:
         page = place // size
@@ -101,7 +101,7 @@ def test_a_damaged_page_costs_what_stands_on_it(client: Client, tmp_path: Path) 
     assert all("damaged" in problem and "parts are missing" in problem for problem in problems)
 
 
-def test_an_unknown_layout_is_named_with_its_version(client: Client) -> None:
+def test_database_names_an_unknown_layout_with_its_version(client: Client) -> None:
     client.run("INSERT INTO migration VALUES ('20270101000000_all_is_new', 0)")
     client.run("ALTER TABLE part RENAME COLUMN data TO content")
     with pytest.raises(UnknownSchemaError, match="its last migration is 20270101000000_all_is_new") as error:
@@ -109,7 +109,7 @@ def test_an_unknown_layout_is_named_with_its_version(client: Client) -> None:
     assert "part.data" in error.value.message
 
 
-def test_columns_that_came_later_may_lack(client: Client) -> None:
+def test_database_accepts_missing_newer_columns(client: Client) -> None:
     client.session(parent_id=None)
     client.user("still read")
     for column in ("revert", "version", "slug"):
@@ -117,7 +117,7 @@ def test_columns_that_came_later_may_lack(client: Client) -> None:
     assert read(client) == ["still read"]
 
 
-def test_database_refuses_what_is_none(tmp_path: Path) -> None:
+def test_database_refuses_other_files(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     path.write_text("not a database, but long enough to have a header of sixteen bytes and more")
     with pytest.raises(VaultIndexError, match="damaged"):
@@ -155,7 +155,7 @@ def test_database_reads_tables_only_and_within_limits(
         read(client)
 
 
-def test_a_huge_value_is_left_out_and_named(client: Client) -> None:
+def test_database_names_and_skips_a_huge_value(client: Client) -> None:
     client.session()
     message = client.user("before")
     client.run("UPDATE session SET revert = zeroblob(?)", client_database.LARGEST_VALUE + 1)
@@ -169,7 +169,7 @@ def test_a_huge_value_is_left_out_and_named(client: Client) -> None:
     ]  # fmt: skip
 
 
-def test_a_locked_database_is_said_to_be_busy(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_database_that_is_locked_is_reported_as_busy(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vault_index.sources.opencode.database._BUSY_MS", 1)
     client.session()
     client.connection.pragma("locking_mode", "exclusive")
@@ -178,7 +178,7 @@ def test_a_locked_database_is_said_to_be_busy(client: Client, monkeypatch: pytes
         Database(client.path)
 
 
-def test_secrets_in_the_same_file_are_never_read(client: Client, tmp_path: Path) -> None:
+def test_database_never_reads_secrets_in_the_same_file(client: Client, tmp_path: Path) -> None:
     client.session()
     client.user("hello")
     client.run("INSERT INTO account (id, email, url, access_token, refresh_token, time_created, time_updated)"
@@ -199,7 +199,7 @@ def test_secrets_in_the_same_file_are_never_read(client: Client, tmp_path: Path)
     assert tables - {"sqlite_master", "json_each"} == {"session", "project", "message", "part", "session_message"}
 
 
-def test_rows_of_the_v2_api_are_read_as_far_as_known(client: Client) -> None:
+def test_database_reads_known_rows_of_the_v2_api(client: Client) -> None:
     client.session()
     client.user("by the old way")
     rows: list[tuple[str, str]] = [
@@ -229,7 +229,7 @@ def test_rows_of_the_v2_api_are_read_as_far_as_known(client: Client) -> None:
     )
 
 
-def test_what_a_client_wrote_in_both_ways_counts_once(client: Client) -> None:
+def test_database_counts_a_message_in_both_forms_once(client: Client) -> None:
     client.session()
     message = client.user("said once")
     client.run("INSERT INTO session_message VALUES (?, 'ses_a', 'user', 0, ?, ?, ?)", message, client.tick(), 0,
@@ -237,7 +237,7 @@ def test_what_a_client_wrote_in_both_ways_counts_once(client: Client) -> None:
     assert read(client) == ["said once"]
 
 
-def test_what_may_pass_is_no_reason_to_read_half_a_session(client: Client) -> None:
+def test_database_reads_no_partial_session_after_a_temporary_error(client: Client) -> None:
     client.session()
     client.user("Hello")
     store = Database(client.path)

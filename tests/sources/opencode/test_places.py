@@ -15,7 +15,7 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
-def test_everything_in_the_data_folder_is_found(data: Path) -> None:
+def test_find_places_finds_everything_in_the_data_folder(data: Path) -> None:
     expected = Places(
         (data / "opencode.db", data / "opencode-alpha.db", data / "opencode-beta.db"),
         (data / "storage",),
@@ -25,7 +25,7 @@ def test_everything_in_the_data_folder_is_found(data: Path) -> None:
     assert find_places(data, {}) == expected
 
 
-def test_without_xdg_it_is_looked_for_at_home(data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_find_places_without_xdg_looks_at_home(data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / ".local").mkdir()
     data.parent.rename(tmp_path / ".local/share")
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -33,7 +33,7 @@ def test_without_xdg_it_is_looked_for_at_home(data: Path, monkeypatch: pytest.Mo
     assert find_places(environ={"XDG_DATA_HOME": "relative"}) == find_places(environ={})
 
 
-def test_the_database_the_client_was_told_to_use_is_the_only_one(data: Path, tmp_path: Path) -> None:
+def test_find_places_uses_only_the_database_of_the_environment(data: Path, tmp_path: Path) -> None:
     mine = tmp_path / "mine.db"
     mine.touch()
     environ = {"XDG_DATA_HOME": str(data.parent), "OPENCODE_DB": str(mine)}
@@ -42,12 +42,12 @@ def test_the_database_the_client_was_told_to_use_is_the_only_one(data: Path, tmp
     assert find_places(environ=environ | {"OPENCODE_DB": "none.db"}).databases == ()
 
 
-def test_a_setting_wins(data: Path, tmp_path: Path) -> None:
+def test_find_places_prefers_the_setting(data: Path, tmp_path: Path) -> None:
     environ = {"OPENCODE_DB": str(tmp_path / "mine.db"), "XDG_DATA_HOME": str(tmp_path)}
     assert find_places(data, environ).databases[0] == data / "opencode.db"
     assert find_places(data / "other.db", environ).databases == (data / "other.db",)
 
 
-def test_nothing_there_is_nothing_found(tmp_path: Path) -> None:
+def test_find_places_is_empty_without_data(tmp_path: Path) -> None:
     assert not find_places(environ={"XDG_DATA_HOME": str(tmp_path)})
     assert not find_places(tmp_path / "gone.db", {})

@@ -1,4 +1,4 @@
-"""What real clients wrote (1.18.33 and 1.1.65), against expectations written by hand from their data."""
+"""Data of real clients (1.18.33 and 1.1.65), compared with expectations written by hand."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def body(text: str) -> str:
     return text.split("\n---\n\n", 1)[1]
 
 
-def test_the_database_holds_four_sessions(tmp_path: Path) -> None:
+def test_database_of_opencode_1_18_holds_four_sessions(tmp_path: Path) -> None:
     problems: list[str] = []
     store = Database(copied("opencode.db", tmp_path))
     found = transcripts(store, problems)
@@ -37,7 +37,7 @@ def test_the_database_holds_four_sessions(tmp_path: Path) -> None:
     assert body(found[TITLES[3]].text) == RECALLED
 
 
-def test_a_fresh_database_whose_rows_are_all_in_the_wal(tmp_path: Path) -> None:
+def test_database_with_all_rows_in_the_wal_is_read(tmp_path: Path) -> None:
     folder = copied("sqlite-wal-fresh", tmp_path)
     before = {file.name: file.read_bytes() for file in folder.iterdir() if not file.name.endswith("-shm")}
     problems: list[str] = []
@@ -47,17 +47,17 @@ def test_a_fresh_database_whose_rows_are_all_in_the_wal(tmp_path: Path) -> None:
     assert problems == []
     assert {title: transcript.turns for title, transcript in found.items()} == {TITLES[0]: 2}
     assert body(found[TITLES[0]].text) == FIXED
-    # Reading must leave what only the client may move.
+    # Reading must keep the files that only the client may move.
     assert {file.name: file.read_bytes() for file in folder.iterdir() if not file.name.endswith("-shm")} == before
 
 
-def test_the_json_tree_holds_four_sessions(tmp_path: Path) -> None:
+def test_tree_of_opencode_1_1_holds_four_sessions(tmp_path: Path) -> None:
     problems: list[str] = []
     found = transcripts(Tree(copied("json-1.1.65", tmp_path) / "storage"), problems)
     assert problems == []
     assert list(found) == TITLES
     assert [transcript.turns for transcript in found.values()] == [6, 4, 2, 6]
-    # 1.1 refused two tools for want of an argument; all else was said as in 1.18, seconds later.
+    # 1.1 refused two tools for a missing argument; all else is as in 1.18, seconds later.
     refused = 'The bash tool was called with invalid arguments: [ { "expected": "string", "code": "invalid_type",'
     text = body(found[TITLES[0]].text)
     assert text.count(f"(error: `{refused}") == 3
@@ -75,7 +75,7 @@ def test_the_json_tree_holds_four_sessions(tmp_path: Path) -> None:
     assert 'version: "1.1.65"\nturns: 2\ntokens: 240\nparent: "[[ses_e02f95c2dffetUWLyhhgfYI0r7]]"' in front
 
 
-def test_more_is_shown_when_asked_for(tmp_path: Path) -> None:
+def test_sessions_include_reasoning_output_and_diffs_on_request(tmp_path: Path) -> None:
     database = Database(copied("opencode.db", tmp_path))
     stores: tuple[Store, ...] = (database, Tree(copied("json-1.1.65", tmp_path) / "storage"))
     comparison = "The comparison is inverted: != should be ==. Prüfe auch Umlaute: äöü ß — 日本語 🙂."

@@ -20,7 +20,7 @@ FILES = {
 }
 
 
-def test_tree_names_truncated_and_lost_files_and_reads_the_rest_by_time(tmp_path: Path) -> None:
+def test_tree_names_truncated_and_lost_files_and_reads_the_rest(tmp_path: Path) -> None:
     broken = {
         "session/p1/ses_2.json": '{"id": "ses_2", "title": "half',
         "message/ses_1/msg_3.json": '{"id": "msg_3", "role": "us',
@@ -49,7 +49,7 @@ def test_tree_names_truncated_and_lost_files_and_reads_the_rest_by_time(tmp_path
     assert 'project: "api"\ndirectory: "/home/user/api/src"' in transcript.text
 
 
-def test_a_session_changes_when_a_message_does(tmp_path: Path) -> None:
+def test_tree_session_changes_with_a_message(tmp_path: Path) -> None:
     store = tree(tmp_path, FILES)
     (before,) = store.sessions([])
     os.utime(tmp_path / "message/ses_1/msg_2.json", (4e9, 4e9))
@@ -58,7 +58,7 @@ def test_a_session_changes_when_a_message_does(tmp_path: Path) -> None:
     assert after.stamp.mtime_ns == 4_000_000_000_000_000_000 > before.stamp.mtime_ns
 
 
-def test_the_layout_of_the_first_versions(tmp_path: Path) -> None:
+def test_tree_of_the_first_versions_is_read(tmp_path: Path) -> None:
     old = {
         "info/ses_1.json": {"id": "ses_1", "title": "Old", "version": "0.3.1", "time": {"created": T0, "updated": T0}},
         "message/ses_1/msg_1.json": USER,

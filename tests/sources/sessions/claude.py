@@ -39,7 +39,7 @@ class Writer:
         return self
 
     def read(self, *include: str, offset: int = 0) -> tuple[list[Message], list[str]]:
-        """Write the session; return its messages as the product reads them, and the problems."""
+        """Write the session; return its messages as our reader gives them, and the problems."""
         self.write()
         return read(self.home, self.id, *include, offset=offset)
 
@@ -52,7 +52,7 @@ class Writer:
         self.lines.append(json.dumps(value).encode())
 
     def line(self, kind: str, **values: object) -> str:
-        """A line of the tree, which goes on from the last one unless it says otherwise."""
+        """A line of the tree, which continues the last one by default."""
         number = len(self.lines)
         id_ = f"{self.id[:8]}-{number:04}"
         base: Json = {
@@ -68,7 +68,7 @@ class Writer:
         return self.line("user", message={"role": "user", "content": content}, **values)
 
     def answer(self, *blocks: object, new: bool = True, **values: object) -> str:
-        """A block of an answer; `new` where it begins one."""
+        """A block of an answer; `new` if it begins one."""
         self.answers += new
         message = {
             "id": f"msg_{self.answers:04}",

@@ -1,4 +1,4 @@
-"""A client that keeps a file a session: `<folder>/talks/<id>.jsonl`, whose first line says whose it is."""
+"""A client with one file per session: `<folder>/talks/<id>.jsonl`, whose first line is its head."""
 
 import json
 import os
@@ -60,7 +60,7 @@ class Fake(FileClient):
 
 
 def write(folder: Path, name: str, *said: str, **head: Any) -> Path:
-    """A talk, or what is said further in it."""
+    """Write a session, or append to it."""
     file = folder / "talks" / f"{name}.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
     lines = [] if file.exists() else [{"at": T0, "cwd": "/home/user/api", "title": name, **head}]
@@ -71,7 +71,7 @@ def write(folder: Path, name: str, *said: str, **head: Any) -> Path:
 
 
 def pretend(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put the client in the place of Codex, and return its data folder."""
+    """Register the client in place of Codex, and return its data folder."""
     known = clients.Known("tests.sources.sessions.fake", "Fake", "CODEX_HOME", "", ".codex")
     monkeypatch.setitem(clients.KNOWN, "codex", known)
     monkeypatch.setenv("CODEX_HOME", str(folder / "codex"))

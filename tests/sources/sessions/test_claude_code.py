@@ -1,4 +1,4 @@
-"""What is read of sessions of Claude Code: what was said, on the branch that counts; and what is lost is named."""
+"""Reading sessions of Claude Code: the text of the current branch, and the names of lost parts."""
 
 import json
 import os
@@ -23,10 +23,10 @@ def writer(tmp_path: Path) -> Writer:
     return Writer(tmp_path)
 
 
-# --- what was said -------------------------------------------------------------------------------------------------
+# --- messages ------------------------------------------------------------------------------------------------------
 
 
-def test_a_turn_is_the_prompt_its_answer_and_the_calls_with_what_came_of_them(writer: Writer) -> None:
+def test_claude_code_turn_has_prompt_answer_and_calls_with_results(writer: Writer) -> None:
     prompt = writer.prompt("Mend the login 🙂")
     writer.answer({"type": "thinking", "thinking": "It is inverted."})
     writer.answer("I look first.", new=False)
@@ -50,7 +50,7 @@ def test_a_turn_is_the_prompt_its_answer_and_the_calls_with_what_came_of_them(wr
     assert failed.error == "String not found"
 
 
-def test_reasoning_output_and_diffs_are_there_where_they_are_asked_for(writer: Writer) -> None:
+def test_claude_code_reads_reasoning_output_and_diffs_on_request(writer: Writer) -> None:
     writer.prompt("Change it")
     writer.answer({"type": "thinking", "thinking": "It is inverted."})
     writer.call("a", "Edit", file_path="app.py")
@@ -66,7 +66,7 @@ def test_reasoning_output_and_diffs_are_there_where_they_are_asked_for(writer: W
     assert (call.output, call.diff) == ("", "")
 
 
-def test_claude_code_leaves_out_what_the_client_writes_for_the_user(writer: Writer) -> None:
+def test_claude_code_skips_text_that_the_client_writes_for_the_user(writer: Writer) -> None:
     prompts: list[tuple[object, list[str]]] = [
         ("Plain", ["Plain"]),
         ([{"type": "text", "text": "One"}, {"type": "text", "text": "Two"}], ["One", "Two"]),
@@ -91,7 +91,7 @@ def test_claude_code_leaves_out_what_the_client_writes_for_the_user(writer: Writ
     assert writer.told() == [f"user: {one}" for _, said in prompts for one in said]
 
 
-def test_what_the_client_says_itself_is_left_out(writer: Writer) -> None:
+def test_claude_code_skips_text_of_the_client_itself(writer: Writer) -> None:
     writer.prompt("Go on")
     writer.prompt("The whole text of a skill", isMeta=True)
     writer.attachment("hook_additional_context", content=["what a hook recalled"])
@@ -105,7 +105,7 @@ def test_what_the_client_says_itself_is_left_out(writer: Writer) -> None:
     assert [message.model for message in messages] == ["", "", ""]
 
 
-def test_what_the_user_answered_or_refused_in_a_dialogue_is_the_user_s(writer: Writer) -> None:
+def test_claude_code_reads_dialogue_answers_and_refusals_as_the_user(writer: Writer) -> None:
     writer.prompt("Plan it")
     writer.call("a", "AskUserQuestion", questions=[])
     writer.result("a", "Your questions have been answered", toolUseResult={"answers": {"Which base?": "Postgres"}})
@@ -119,7 +119,7 @@ def test_what_the_user_answered_or_refused_in_a_dialogue_is_the_user_s(writer: W
     ]  # fmt: skip
 
 
-def test_compaction_leaves_what_stands_before_and_shows_its_summary(writer: Writer) -> None:
+def test_claude_code_compaction_keeps_earlier_turns_and_its_summary(writer: Writer) -> None:
     writer.prompt("Before")
     writer.answer("Answered before.")
     writer.compact(
@@ -132,7 +132,7 @@ def test_compaction_leaves_what_stands_before_and_shows_its_summary(writer: Writ
     assert writer.told() == said
 
 
-# --- which lines count ---------------------------------------------------------------------------------------------
+# --- branches ------------------------------------------------------------------------------------------------------
 
 
 FOUR = ["user: First", "assistant: One.", "user: Second", "assistant: Two."]
@@ -157,7 +157,7 @@ FOUR = ["user: First", "assistant: One.", "user: Second", "assistant: Two."]
     ids=["a hook's branch", "late lines of a helper", "a retry", "a continuation", "parallel answers", "a lost place",
          "two terminals", "a rewind", "two rewinds", "a rewind to the beginning", "a subagent of old versions"],
 )  # fmt: skip
-def test_claude_code_leaves_out_nothing_but_rewinds_and_counts_them(
+def test_claude_code_skips_only_rewinds_and_counts_them(
     writer: Writer, write: Callable[[Writer], object], left_out: int
 ) -> None:
     writer.prompt("First", uuid="first")
@@ -196,7 +196,7 @@ def test_claude_code_leaves_out_nothing_but_rewinds_and_counts_them(
                        for add, text in ((w.prompt, "First"), (w.answer, "One."), (w.prompt, "Second"))],
             FOUR[:3],
         ),
-        (  # a prompt that waited for an answer, and commands that did not end
+        (  # a prompt queued during an answer, and unfinished commands
             lambda w: [w.prompt("First"), w.call("a", command="make"),
                        w.result("a", "", toolUseResult={"stdout": "", "interrupted": True}),
                        w.attachment("queued_command", prompt="And the tests, too", commandMode="prompt"),
@@ -209,14 +209,14 @@ def test_claude_code_leaves_out_nothing_but_rewinds_and_counts_them(
         ),
     ],
 )  # fmt: skip
-def test_claude_code_reads_the_branch_that_counts(
+def test_claude_code_reads_the_current_branch(
     writer: Writer, write: Callable[[Writer], object], told: list[str]
 ) -> None:
     write(writer)
     assert writer.told() == told
 
 
-def test_a_line_that_stands_twice_counts_once_and_another_of_its_id_is_named(writer: Writer) -> None:
+def test_claude_code_counts_a_repeated_line_once_and_names_an_id_conflict(writer: Writer) -> None:
     writer.prompt("First", uuid="a")
     writer.lines.append(writer.lines[-1])
     writer.answer("One.", uuid="b")
@@ -227,7 +227,7 @@ def test_a_line_that_stands_twice_counts_once_and_another_of_its_id_is_named(wri
     assert ["one id" in problem for problem in writer.read()[1]] == [True]
 
 
-# --- which sessions there are --------------------------------------------------------------------------------------
+# --- the list of sessions ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("inside", ["", "/.claude/worktrees/feature"])  # a worktree that the client makes
@@ -242,7 +242,7 @@ def test_claude_code_lists_the_head_of_a_session(writer: Writer, inside: str) ->
     assert (session.version, session.created, session.parent, session.forked_from) == ("2.1.330", BEGAN + 1000, "", "")
 
 
-def test_titles_hold_no_part_of_a_secret(writer: Writer) -> None:
+def test_claude_code_titles_contain_no_part_of_a_secret(writer: Writer) -> None:
     writer.prompt(f"<private>hidden</private> {'x' * 80} AKIAIOSFODNN7EXAMPLE and ghp_{'a1B2' * 9}{'x' * 200}")
     writer.write()
     history(writer.home, {"display": "y" * 85 + " AKIAIOSFODNN7EXAMPLE", "timestamp": BEGAN, "sessionId": "gone"})
@@ -255,7 +255,7 @@ def named(title: object, kind: str = "custom-title", key: str = "customTitle") -
     return {"type": kind, key: title}
 
 
-def test_claude_code_prefers_the_user_s_title_to_the_client_s_and_the_prompt(tmp_path: Path) -> None:
+def test_claude_code_title_prefers_user_then_client_then_prompt(tmp_path: Path) -> None:
     by_client = named("Login mended", "ai-title", "aiTitle")
     cases: list[tuple[list[Json], str]] = [
         ([], "Mend the login"),
@@ -279,7 +279,7 @@ def test_claude_code_prefers_the_user_s_title_to_the_client_s_and_the_prompt(tmp
 
 
 @pytest.mark.parametrize("inside", ["subagents", "subagents/run-1", "subagents/workflows/run-1"])
-def test_a_subagent_is_a_session_of_its_own_that_its_call_leads_to(writer: Writer, inside: str) -> None:
+def test_claude_code_subagent_is_a_session_linked_by_its_call(writer: Writer, inside: str) -> None:
     writer.prompt("Who calls check()?")
     writer.call("a", "Task", description="Find usages", prompt="Where is check() called?")
     writer.result("a", "in app.py", toolUseResult={"agentId": "a115", "status": "completed"})
@@ -300,7 +300,7 @@ def test_a_subagent_is_a_session_of_its_own_that_its_call_leads_to(writer: Write
     assert client.resume("agent-a115") == ["claude", "--resume", SESSION] == client.resume(SESSION)
 
 
-def test_subagents_of_older_versions_lie_beside_their_session_or_in_it(writer: Writer) -> None:
+def test_claude_code_finds_subagents_of_older_versions(writer: Writer) -> None:
     agent = Writer(writer.home, agent="b7")
     agent.prompt("Look")
     agent.answer("Seen.")
@@ -319,7 +319,7 @@ def test_subagents_of_older_versions_lie_beside_their_session_or_in_it(writer: W
     assert writer.told() == ["user: Delegate", "assistant: Task `Look` completed"]
 
 
-def test_sessions_in_which_nobody_said_anything_are_none(tmp_path: Path) -> None:
+def test_claude_code_ignores_sessions_without_messages(tmp_path: Path) -> None:
     cleared = Writer(tmp_path, "cleared")
     cleared.prompt("<command-name>/clear</command-name>")
     cleared.raw({"type": "custom-title", "customTitle": "Shop"})
@@ -338,7 +338,7 @@ def test_sessions_in_which_nobody_said_anything_are_none(tmp_path: Path) -> None
     assert (listing.sessions, listing.faults, listing.problems) == ({}, (), ())
 
 
-def test_a_fork_of_older_versions_names_the_session_it_begins_with(writer: Writer) -> None:
+def test_claude_code_fork_of_older_versions_names_its_origin(writer: Writer) -> None:
     copied: Json = {"forkedFrom": {"sessionId": "old", "messageUuid": "x"}}
     writer.prompt("First", **copied)
     writer.answer("One.", **copied)
@@ -347,7 +347,7 @@ def test_a_fork_of_older_versions_names_the_session_it_begins_with(writer: Write
     assert ClaudeCode(writer.home).listing().sessions[SESSION].session.forked_from == "old"
 
 
-def test_of_a_session_in_two_folders_the_one_that_was_written_last_counts(tmp_path: Path) -> None:
+def test_claude_code_session_in_two_folders_uses_the_newer_file(tmp_path: Path) -> None:
     for newer in ("-a", "-b"):
         for project in ("-a", "-b"):
             writer = Writer(tmp_path, project=project)
@@ -357,7 +357,7 @@ def test_of_a_session_in_two_folders_the_one_that_was_written_last_counts(tmp_pa
         assert told(read(tmp_path, SESSION)[0]) == [f"user: In {newer}"]
 
 
-def test_a_version_that_is_not_known_is_said_once(tmp_path: Path) -> None:
+def test_claude_code_reports_an_unknown_version_once(tmp_path: Path) -> None:
     for number in range(3):
         writer = Writer(tmp_path, f"s{number}")
         writer.prompt("Hello", version="3.0.1" if number else "2.9.0")
@@ -367,7 +367,7 @@ def test_a_version_that_is_not_known_is_said_once(tmp_path: Path) -> None:
     assert client.listing().problems == ("unknown Claude Code version 3.0.1: its sessions may be misread",)
 
 
-# --- prompts whose session is gone ---------------------------------------------------------------------------------
+# --- prompts of deleted sessions -----------------------------------------------------------------------------------
 
 
 def history(home: Path, *prompts: Json) -> None:
@@ -375,7 +375,7 @@ def history(home: Path, *prompts: Json) -> None:
     (home / "history.jsonl").write_text(text)
 
 
-def test_of_a_session_that_was_swept_the_prompts_are_left(tmp_path: Path) -> None:
+def test_claude_code_keeps_the_prompts_of_a_deleted_session(tmp_path: Path) -> None:
     writer = Writer(tmp_path, "there")
     writer.prompt("Still there")
     writer.write()
@@ -401,7 +401,7 @@ def test_of_a_session_that_was_swept_the_prompts_are_left(tmp_path: Path) -> Non
     assert client.listing().sessions["gone"].stamp != before
 
 
-def test_history_that_cannot_be_read_is_named_and_costs_nothing_else(writer: Writer) -> None:
+def test_claude_code_names_an_unreadable_history_and_reads_the_rest(writer: Writer) -> None:
     writer.prompt("Hello")
     writer.write()
     (writer.home / "history.jsonl").write_bytes(b'{"display": "half\n[]\n{"display": 7, "sessionId": ["x"]}\n\xff\n')
@@ -410,7 +410,7 @@ def test_history_that_cannot_be_read_is_named_and_costs_nothing_else(writer: Wri
     assert len(listing.problems) == 3
 
 
-# --- losses are named ----------------------------------------------------------------------------------------------
+# --- losses --------------------------------------------------------------------------------------------------------
 
 
 UNKNOWN: list[tuple[dict[str, Any], str]] = [
@@ -426,7 +426,7 @@ UNKNOWN: list[tuple[dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-def test_claude_code_names_once_what_it_does_not_know(tmp_path: Path) -> None:
+def test_claude_code_names_each_unknown_kind_once(tmp_path: Path) -> None:
     for number, (value, named) in enumerate(UNKNOWN):
         writer = Writer(tmp_path / str(number))
         writer.prompt("First")
@@ -439,4 +439,4 @@ def test_claude_code_names_once_what_it_does_not_know(tmp_path: Path) -> None:
         assert str(writer.file) in problems[0]
 
 
-# --- reading on ----------------------------------------------------------------------------------------------------
+# --- incremental reads ---------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Random sessions of Claude Code, read on from each message."""
+"""Random sessions of Claude Code, read again from each message."""
 
 import random
 
@@ -12,16 +12,16 @@ from vault_index.sources.sessions.model import LeftOut
 
 
 class Story:
-    """A session in the making, with what is to be read of it."""
+    """A session that is being written, with its expected messages."""
 
     def __init__(self, writer: Writer, choice: random.Random) -> None:
         self.writer, self.choice = writer, choice
         self.waiting: list[tuple[str, str]] = []
-        """Calls without a result, and the lines they stand in."""
+        """Calls without a result, and their lines."""
         self.branched = self.open = False
         self.texts: list[str] = []
         self.places: list[tuple[str | None, list[str]]] = []
-        """Where the prompts stand that it can be taken back to, and what is said up to there."""
+        """Prompts that a rewind may return to, with the messages up to there."""
 
     def step(self, name: str, number: int) -> None:
         if name == "block":
@@ -86,7 +86,7 @@ STEPS = st.sampled_from(
 
 @settings(max_examples=250 * TIMES)
 @given(steps=st.lists(STEPS, max_size=25), choice=st.randoms(use_true_random=False))
-def test_claude_code_reads_on_from_any_message_of_a_random_session(
+def test_claude_code_resumes_reading_at_any_message(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str], choice: random.Random
 ) -> None:
     story = Story(Writer(tmp_path_factory.mktemp("story")), choice)

@@ -1,4 +1,4 @@
-"""Lines as Codex CLI 0.169 writes them (`paginated`), and as its sources say that versions before did."""
+"""Lines as Codex CLI 0.169 writes them (`paginated`), and as its sources describe earlier versions."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -104,7 +104,7 @@ RECORD = Path(__file__).with_name("codex.jsonl")
 CONVERSATION: list[Line] = [json.loads(one) for one in RECORD.read_text("utf-8").splitlines()]
 
 
-def test_reasoning_output_and_diffs_are_read_where_they_are_wanted(tmp_path: Path) -> None:
+def test_codex_reads_reasoning_output_and_diffs_on_request(tmp_path: Path) -> None:
     write(tmp_path, CONVERSATION)
     _, messages, _ = read(tmp_path, include=("reasoning", "output", "diffs"))
     reasoning = [part.text for one in messages for part in one.parts if isinstance(part, Reasoning)]
@@ -112,10 +112,10 @@ def test_reasoning_output_and_diffs_are_read_where_they_are_wanted(tmp_path: Pat
     assert calls(messages)[0].output == "stored = 1\n"
     assert calls(messages)[1].diff.startswith("*** Begin Patch")
     assert [one.target for one in calls(messages)] == ["cat app.py", "src/app.py, new.py", "ls /nowhere"]
-    assert sum(one.tokens for one in messages) == (100 - 10 + 5) + (250 - 100)  # what is said again is counted once
+    assert sum(one.tokens for one in messages) == (100 - 10 + 5) + (250 - 100)  # repeated text is counted once
 
 
-def test_codex_leaves_out_what_the_client_says_for_the_user(tmp_path: Path) -> None:
+def test_codex_skips_text_that_the_client_writes_for_the_user(tmp_path: Path) -> None:
     own = (
         "<user_instructions>be brief</user_instructions>", "<turn_aborted>\nThe user interrupted</turn_aborted>",
         "# AGENTS.md instructions for /home/user/shop\n\n<INSTRUCTIONS>x</INSTRUCTIONS>",
@@ -128,7 +128,7 @@ def test_codex_leaves_out_what_the_client_says_for_the_user(tmp_path: Path) -> N
     assert problems == []
 
 
-def test_a_picture_is_named(tmp_path: Path) -> None:
+def test_codex_names_an_image(tmp_path: Path) -> None:
     whole = user("<image name=[Image #1]>", "</image>", "What is that?")
     whole["payload"]["content"].insert(1, {"type": "input_image", "image_url": "data:image/png;base64,AAAA"})
     write(tmp_path, [meta(), whole])
@@ -137,7 +137,7 @@ def test_a_picture_is_named(tmp_path: Path) -> None:
     assert session.title == "What is that?"
 
 
-def test_a_compaction_is_a_summary_and_repeats_nothing(tmp_path: Path) -> None:
+def test_codex_compaction_is_a_summary_without_repetition(tmp_path: Path) -> None:
     preface = "Another language model started to solve this problem and … to assist with your own analysis:\n"
     history = [user("First")["payload"], user(preface + "We fixed it.")["payload"]]
     newer = {**assistant("We fixed it."), "metadata": {"compaction_output": True}}
@@ -151,7 +151,7 @@ def test_a_compaction_is_a_summary_and_repeats_nothing(tmp_path: Path) -> None:
     assert problems == []
 
 
-def test_codex_pairs_calls_at_once_and_knows_broken_ones(tmp_path: Path) -> None:
+def test_codex_pairs_parallel_calls_and_marks_unfinished_ones(tmp_path: Path) -> None:
     lines = [meta(), user("Go"), call("a", "one"), call("b", "two"), ran("b", 1), ran("a", 0), call("c", "three")]
     write(tmp_path, lines)
     assert [one.finished for one in read(tmp_path)[1]][-2:] == [True, False]  # the last call runs
@@ -164,7 +164,7 @@ def test_codex_pairs_calls_at_once_and_knows_broken_ones(tmp_path: Path) -> None
     assert said(messages) == ["user: Go", "user: Again"]
 
 
-def test_codex_reads_answers_of_every_version(tmp_path: Path) -> None:
+def test_codex_reads_tool_results_of_every_version(tmp_path: Path) -> None:
     answers: list[tuple[object, tuple[int | None, str, str]]] = [
         ('{"output": "boom", "metadata": {"exit_code": 3, "duration_seconds": 0.1}}', (3, "completed", "boom")),
         ({"content": "no such tool", "success": False}, (None, "error", "no such tool")),
@@ -178,7 +178,7 @@ def test_codex_reads_answers_of_every_version(tmp_path: Path) -> None:
     assert [(one.exit, one.status, one.output) for one in calls(messages)] == [known for _, known in answers]
 
 
-def test_calls_of_every_form_name_what_they_were_for(tmp_path: Path) -> None:
+def test_codex_names_the_target_of_calls_in_every_form(tmp_path: Path) -> None:
     shell = item("function_call", name="shell", call_id="a", arguments='{"command": ["bash", "-lc", "make"]}')
     patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: a.py\n*** End Patch\nEOF"
     lines = [
@@ -208,7 +208,7 @@ def test_calls_of_every_form_name_what_they_were_for(tmp_path: Path) -> None:
     assert problems == []
 
 
-def test_calls_that_a_script_makes_are_told_of(tmp_path: Path) -> None:
+def test_codex_reads_calls_made_by_a_script(tmp_path: Path) -> None:
     ran_in = {"type": "CommandExecution", "id": "x1", "command": ["/bin/bash", "-lc", "cat a"], "exit_code": 0}
     changed = {"type": "FileChange", "id": "x2", "changes": {"/home/user/shop/a": {"unified_diff": "-a\n+b"}}}
     asked = {"type": "McpToolCall", "id": "x3", "server": "wiki", "tool": "lookup", "arguments": {"query": "b"}}
@@ -227,7 +227,7 @@ def test_calls_that_a_script_makes_are_told_of(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_nothing_stays_of_what_we_answered(tmp_path: Path) -> None:
+def test_codex_keeps_nothing_of_our_own_tool_results(tmp_path: Path) -> None:
     script = item("custom_tool_call", name="exec", call_id="a", input="await tools.memory_search({query: 'x'})")
     lines = [meta(), user("Go"), script, item("custom_tool_call_output", call_id="a", output="SECRET NOTE")]
     lines += [call("b", "vx search x"), output("b", "SECRET NOTE")]
@@ -237,7 +237,7 @@ def test_nothing_stays_of_what_we_answered(tmp_path: Path) -> None:
     assert [one.target for one in calls(messages)] == ["", "vx search"]
 
 
-def test_turns_that_were_taken_back_are_left_out(tmp_path: Path) -> None:
+def test_codex_skips_rewound_turns(tmp_path: Path) -> None:
     turns = [user("One"), assistant("1"), user("Two"), assistant("2"), user("Three"), assistant("3")]
     rolled = event("thread_rolled_back", num_turns=2)
     write(tmp_path, [meta(history_mode="legacy"), *turns, rolled, user("Four"), assistant("4")])
@@ -246,7 +246,7 @@ def test_turns_that_were_taken_back_are_left_out(tmp_path: Path) -> None:
     assert problems == ["4 rewound messages"]
 
 
-def test_a_fork_begins_behind_its_original(tmp_path: Path) -> None:
+def test_codex_fork_begins_after_its_original(tmp_path: Path) -> None:
     original = [meta(history_mode="legacy"), event("task_started", turn_id=OLD), user("One"), assistant("1")]
     write(tmp_path, original)
     fork = meta(NEW, forked_from_id=OLD, history_mode="legacy")
@@ -255,13 +255,13 @@ def test_a_fork_begins_behind_its_original(tmp_path: Path) -> None:
     session, messages, _ = read(tmp_path, NEW)
     assert session.forked_from == OLD
     assert said(messages) == ["user: Other", "assistant: 2"]
-    # Nobody else has the copies once the original is gone.
+    # Without the original, only the fork has the copies.
     next(tmp_path.glob(f"sessions/**/*{OLD}.jsonl")).unlink()
     _, messages, _ = read(tmp_path, NEW)
     assert said(messages) == ["user: One", "assistant: 1", "user: Other", "assistant: 2"]
 
 
-def test_a_subagent_names_who_asked_and_agents_of_the_client_are_left_out(tmp_path: Path) -> None:
+def test_codex_subagent_names_its_parent_and_internal_agents_are_skipped(tmp_path: Path) -> None:
     spawned = {"subagent": {"thread_spawn": {"parent_thread_id": OLD, "depth": 1, "agent_role": "explorer"}}}
     asked = item("agent_message", author="/root", recipient="/root/a", content=[{"type": "input_text", "text": "Find"}])
     write(tmp_path, [meta(NEW, source=spawned), asked, assistant("Found.")], NEW)
@@ -273,7 +273,7 @@ def test_a_subagent_names_who_asked_and_agents_of_the_client_are_left_out(tmp_pa
     assert problems == []
 
 
-def test_names_given_by_the_user_are_titles(tmp_path: Path) -> None:
+def test_codex_title_is_the_name_given_by_the_user(tmp_path: Path) -> None:
     write(tmp_path, CONVERSATION)
     client = Codex(tmp_path)
     unnamed = client.session(OLD)
@@ -289,7 +289,7 @@ def test_names_given_by_the_user_are_titles(tmp_path: Path) -> None:
     assert unnamed.stamp != named.stamp
 
 
-def test_archived_sessions_are_the_same_ones(tmp_path: Path) -> None:
+def test_codex_archived_session_is_the_same_session(tmp_path: Path) -> None:
     file = write(tmp_path, CONVERSATION)
     before = read(tmp_path)
     archived = tmp_path / "archived_sessions" / file.name
@@ -304,7 +304,7 @@ def test_archived_sessions_are_the_same_ones(tmp_path: Path) -> None:
     assert client.resume(OLD) == ["codex", "resume", OLD]
 
 
-def test_a_session_that_does_not_go_on_is_read_anew(tmp_path: Path) -> None:
+def test_codex_refuses_to_resume_reading_a_rewritten_session(tmp_path: Path) -> None:
     file = write(tmp_path, CONVERSATION)
     client = Codex(tmp_path)
     listed = client.session(OLD)
@@ -317,7 +317,7 @@ def test_a_session_that_does_not_go_on_is_read_anew(tmp_path: Path) -> None:
             client.read(listed, (), [], offset)
 
 
-def test_the_first_versions_had_no_frame(tmp_path: Path) -> None:
+def test_codex_reads_the_first_versions_without_frames(tmp_path: Path) -> None:
     head: Line = {"id": OLD, "timestamp": "2025-06-23T00:23:43.224Z", "instructions": None, "git": {}}
     said_then = [user("One")["payload"], {"record_type": "state"}, assistant("1")["payload"]]
     write(tmp_path, [head, *said_then])
@@ -327,7 +327,7 @@ def test_the_first_versions_had_no_frame(tmp_path: Path) -> None:
     assert problems == []
 
 
-def test_what_is_not_known_is_told_once(tmp_path: Path) -> None:
+def test_codex_names_each_unknown_kind_once(tmp_path: Path) -> None:
     strange = [item("hologram", x=1), item("hologram", x=2), line("dream", {"a": 1}), line("dream", {"a": 2})]
     write(tmp_path, [meta(history_mode="quantum"), user("One"), *strange])
     client = Codex(tmp_path)
@@ -347,7 +347,7 @@ def packed(file: Path) -> Path:
     return other
 
 
-def test_packed_sessions_are_read_where_python_can_unpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_codex_reads_compressed_sessions_if_python_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """gzip stands for Zstandard here, which comes with Python 3.14."""
     write(tmp_path, CONVERSATION)
     before = read(tmp_path)
@@ -369,7 +369,7 @@ def test_packed_sessions_are_read_where_python_can_unpack(tmp_path: Path, monkey
     assert ["cannot decompress" in one for one in problems] == [True]
 
 
-def test_packed_sessions_are_told_of_once_where_it_cannot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_codex_reports_unreadable_compressed_sessions_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codex, "_zstd", None)
     for id_ in (OLD, NEW):
         file = write(tmp_path, [meta(id_), user("One")], id_)
@@ -382,7 +382,7 @@ def test_packed_sessions_are_told_of_once_where_it_cannot(tmp_path: Path, monkey
     assert "zstd -d" in listing.problems[0]
 
 
-def test_a_session_whose_first_line_is_lost_is_known_by_its_name(tmp_path: Path) -> None:
+def test_codex_takes_a_lost_first_line_from_the_file_name(tmp_path: Path) -> None:
     file = write(tmp_path, CONVERSATION)
     lines = file.read_bytes().split(b"\n")
     file.write_bytes(b"\n".join([b'{"timestamp": "2026-', *lines[1:]]))
@@ -392,7 +392,7 @@ def test_a_session_whose_first_line_is_lost_is_known_by_its_name(tmp_path: Path)
     assert ["the line at byte 0 cannot be read" in one for one in problems] == [True]
 
 
-def test_every_line_that_is_lost_is_named_and_no_other_is(tmp_path: Path) -> None:
+def test_codex_names_every_lost_line_and_no_other(tmp_path: Path) -> None:
     file = write(tmp_path, [meta(), *(user(f"Prompt {number}") for number in range(30))])
     lines = file.read_bytes().splitlines(keepends=True)
     lines[3] = lines[3][:40] + b"\n"

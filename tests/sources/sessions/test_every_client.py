@@ -1,4 +1,4 @@
-"""What the readers of all clients that write files have in common."""
+"""Common behaviour of the readers of all clients with session files."""
 
 import json
 import os
@@ -74,7 +74,7 @@ CASES: dict[str, Case] = {
 every_client = pytest.mark.parametrize(("kind", "lines", "write"), CASES.values(), ids=CASES)
 
 HALF = "half a character"
-"""Stands for an escaped half of a character, which JSON can hold and UTF-8 cannot."""
+"""Stands for an escaped lone surrogate, which JSON can hold and UTF-8 cannot."""
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just(HALF),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
@@ -119,11 +119,11 @@ def test_readers_survive_values_of_any_type_and_damaged_bytes(
                 continue
             assert {message.speaker for message in found} <= {"user", "assistant", "summary"}
             assert re.fullmatch("[A-Za-z0-9_-]*", session.id + session.parent + session.forked_from)
-            f"{session} {found}".encode()  # no half characters
+            f"{session} {found}".encode()  # no lone surrogates
 
 
 def texts(client: FileClient) -> tuple[set[str], list[str]]:
-    """Return what is shown of all sessions, and the problems."""
+    """Return the text of all sessions, and the problems."""
     listing = client.listing()
     problems, found = [*listing.problems], set[str]()
     for listed in listing.sessions.values():
@@ -135,7 +135,7 @@ def texts(client: FileClient) -> tuple[set[str], list[str]]:
 @every_client
 @settings(max_examples=60 * TIMES)
 @given(seed=st.integers(0, 1 << 30))
-def test_readers_show_or_count_all_that_was_said(
+def test_readers_show_or_count_every_message(
     tmp_path_factory: pytest.TempPathFactory,
     kind: type[FileClient], lines: list[Json], write: Callable[[Path, list[Any]], Path], seed: int,
 ) -> None:  # fmt: skip
@@ -158,7 +158,7 @@ def test_readers_show_or_count_all_that_was_said(
     os.utime(file, (1, 1))
     shown, problems = texts(kind(folder))
     named = sum(int(problem.split()[0]) if isinstance(problem, LeftOut) else 1 for problem in problems)
-    assert len(everything - shown) <= named or (problems and not shown)  # or the file is named as a whole
+    assert len(everything - shown) <= named or (problems and not shown)  # or the whole file is named
 
 
 PROMPTS = [
@@ -183,12 +183,12 @@ PROMPTS = [
 
 
 @pytest.mark.parametrize(("client", "text", "words"), PROMPTS)
-def test_what_the_editor_adds_is_not_said_by_the_user(client: str, text: str, words: str | None) -> None:
+def test_said_in_prompt_removes_text_added_by_the_editor(client: str, text: str, words: str | None) -> None:
     assert said_in_prompt(client, text) == (text if words is None else words)
 
 
 @every_client
-def test_readers_name_a_session_that_goes_while_it_is_read(
+def test_readers_name_a_session_that_disappears_during_reading(
     tmp_path: Path, kind: type[FileClient], lines: list[Json], write: Callable[[Path, list[Any]], Path]
 ) -> None:
     file = write(tmp_path, lines)
@@ -199,7 +199,7 @@ def test_readers_name_a_session_that_goes_while_it_is_read(
         list(client.read(listed, (), [])[1])
 
 
-def test_listing_goes_on_where_one_folder_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_listing_continues_after_an_unreadable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for project in ("-a", "-b", "-c"):
         writer = Writer(tmp_path / "claude", f"in{project}", project=project)
         writer.prompt("Hello")

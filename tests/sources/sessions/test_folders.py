@@ -1,5 +1,5 @@
-"""Whole folders that are merged, damaged, linked, forbidden, or go while they are read: no crash, no session lost that
-could be read, and nothing of a client is written."""
+"""Whole folders that are merged, damaged, linked, forbidden, or disappear during a read: no crash, no readable session
+lost, and no file of a client is written."""
 
 import os
 import random
@@ -29,17 +29,17 @@ def state(folder: Path) -> dict[str, tuple[int, int, bytes]]:
 
 
 def read(source: SessionSource) -> dict[str, str]:
-    """Return the texts of the sessions that can be read; a session that went meanwhile is left out."""
+    """Return the texts of the readable sessions; one that disappeared meanwhile is omitted."""
     texts = {}
     for ref in source.scan_places([""]).refs:
         try:
             texts[ref.path] = source.read(ref).text
         except VaultIndexError:
-            assert source.config.name == "gemini"  # it says so where a file holds nothing any more
+            assert source.config.name == "gemini"  # the error for a file without content
     return texts
 
 
-def test_folders_of_two_machines_are_read_as_one_and_stay_as_they_are(client: str, tmp_path: Path) -> None:
+def test_folders_of_two_machines_are_read_as_one_and_unchanged(client: str, tmp_path: Path) -> None:
     before = state(tmp_path / "data")
     whole = read(opened(tmp_path / "data", client))
     assert whole
@@ -54,7 +54,7 @@ def test_folders_of_two_machines_are_read_as_one_and_stay_as_they_are(client: st
     assert len(merged) == len(ids)
 
 
-def test_two_folders_of_a_client_are_read_as_one_the_first_before_the_second(client: str, tmp_path: Path) -> None:
+def test_folders_of_one_client_are_read_as_one_in_order(client: str, tmp_path: Path) -> None:
     shutil.copytree(tmp_path / "data", tmp_path / "other")
     first, second = opened(tmp_path / "data", client), opened(tmp_path / "other", client)
     before = read(second)
@@ -71,7 +71,7 @@ def test_two_folders_of_a_client_are_read_as_one_the_first_before_the_second(cli
 
 
 @pytest.mark.parametrize("seed", seeds(12))
-def test_damaged_folders_lose_no_other_session(client: str, tmp_path: Path, seed: int) -> None:
+def test_folders_with_damage_lose_no_other_session(client: str, tmp_path: Path, seed: int) -> None:
     data, chance = tmp_path / "data", random.Random(seed)
     whole = read(opened(data, client))
     files = sorted(file for file in data.rglob("*.jsonl") if file.name != "history.jsonl")
@@ -96,14 +96,14 @@ def test_damaged_folders_lose_no_other_session(client: str, tmp_path: Path, seed
         hurt.mkdir()
     source = opened(data, client)
     found = read(source)
-    # Of a session in several files, or one that others were made from, the others are hurt as well.
+    # Related files of the session are damaged as well: its other files, and its forks.
     same = {path for path, text in whole.items() if found.get(path) == text}
     assert len(same) >= len(whole) - 2
     if damage == 4:
         assert found == whole
 
 
-def test_files_that_go_while_they_are_listed(client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_with_vanishing_files_are_listed(client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = opened(tmp_path / "data", client)
     refs = source.scan_places([""]).refs
     found = source.client.listing().sessions.values()
@@ -121,7 +121,7 @@ def test_files_that_go_while_they_are_listed(client: str, tmp_path: Path, monkey
     assert left.unreadable == ()
 
 
-def test_a_file_that_may_not_be_read_is_named(client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_name_a_file_without_permission(client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = read(opened(tmp_path / "data", client))
     found = opened(tmp_path / "data", client).client.listing().sessions.values()
     closed = next(seen.place for seen in found if isinstance(seen.place, str))

@@ -1,4 +1,4 @@
-"""Lines as Gemini CLI 0.61 writes them, and the one object that versions before rewrote."""
+"""Lines as Gemini CLI 0.61 writes them, and the single object of earlier versions."""
 
 import hashlib
 import json
@@ -62,7 +62,7 @@ def read(folder: Path, id_: str = ID, include: Iterable[str] = ()) -> tuple[Sess
     return test_codex.read(folder, id_, include, Gemini)
 
 
-def test_a_session_is_its_last_state(tmp_path: Path) -> None:
+def test_gemini_session_is_its_last_state(tmp_path: Path) -> None:
     file = write(tmp_path, CONVERSATION)
     (file.parents[1] / ".project_root").write_text(FOLDER, "utf-8")
     session, messages, problems = read(tmp_path)
@@ -74,7 +74,7 @@ def test_a_session_is_its_last_state(tmp_path: Path) -> None:
     assert problems == []
 
 
-def test_thoughts_output_and_diffs_are_read_where_they_are_wanted(tmp_path: Path) -> None:
+def test_gemini_reads_thoughts_output_and_diffs_on_request(tmp_path: Path) -> None:
     write(tmp_path, CONVERSATION)
     _, messages, _ = read(tmp_path, include=("reasoning", "output", "diffs"))
     reasoning = [part.text for one in messages for part in one.parts if isinstance(part, Reasoning)]
@@ -82,13 +82,13 @@ def test_thoughts_output_and_diffs_are_read_where_they_are_wanted(tmp_path: Path
     assert [(one.output, one.diff) for one in calls(messages)] == [("Output: no\nExit Code: 2", ""), ("", "-a\n+b")]
 
 
-def test_the_older_form_is_read_alike(tmp_path: Path) -> None:
+def test_gemini_reads_the_older_form_alike(tmp_path: Path) -> None:
     whole = head(summary="Login repaired", messages=[CONTEXT, *(CONVERSATION[number] for number in (2, 5, 6, 7))])
     write(tmp_path, [whole], "session-2026-11-23T00-30-fcdca28e.json", project=HASH)
     (tmp_path / "projects.json").write_text(json.dumps({"projects": {"/home/user/other": "x", FOLDER: "shop"}}))
     session, messages, problems = read(tmp_path)
     older = session.title, session.directory, messages, problems
-    # A newer client goes on with it in the newer form, and leaves the older file.
+    # A newer client continues it in the newer form, and keeps the older file.
     going_on = [*CONVERSATION, message("e", "user", "And now?", second=9)]
     write(tmp_path, going_on, project=HASH)
     session, messages, problems = read(tmp_path)
@@ -109,7 +109,7 @@ def test_gemini_finds_the_project_by_mark_list_or_folder(tmp_path: Path) -> None
     assert read(tmp_path / "hashed")[0].directory == ""
 
 
-def test_a_compaction_is_a_summary_and_the_turns_before_it_stay(tmp_path: Path) -> None:
+def test_gemini_compaction_is_a_summary_and_earlier_turns_stay(tmp_path: Path) -> None:
     snapshot = message("s", "user", [{"text": "<state_snapshot>We fixed it.</state_snapshot>"}])
     taken = message("k", "gemini", [{"text": "Got it. Thanks for the additional context!"}])
     masked = message("d", "gemini", [{"text": "[masked]"}])
@@ -120,7 +120,7 @@ def test_a_compaction_is_a_summary_and_the_turns_before_it_stay(tmp_path: Path) 
     assert problems == []
 
 
-def test_a_prompt_is_what_was_typed(tmp_path: Path) -> None:
+def test_gemini_prompt_is_the_typed_text(tmp_path: Path) -> None:
     whole = [{"text": "Look at @a.py"}, {"text": "\n--- Content from referenced files ---\nx = 1"}]
     hooked = "<hook_context>FROM A HOOK</hook_context>\n\nNeu"
     picture = [{"text": "What is that?"}, {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]
@@ -141,7 +141,7 @@ def test_a_prompt_is_what_was_typed(tmp_path: Path) -> None:
     assert problems == []
 
 
-def test_a_subagent_is_a_session_of_its_own(tmp_path: Path) -> None:
+def test_gemini_subagent_is_a_separate_session(tmp_path: Path) -> None:
     asked = {"id": "t", "name": "invoke_agent", "args": {"query": "find it"}, "status": "success", "agentId": CHILD}
     write(tmp_path, [head(), message("a", "user", "Go"), message("b", "gemini", "", toolCalls=[asked])])
     lines = [head(sessionId=CHILD, kind="subagent"), message("a", "user", "find it"), message("b", "gemini", "There.")]
@@ -150,7 +150,7 @@ def test_a_subagent_is_a_session_of_its_own(tmp_path: Path) -> None:
     assert (session.parent, session.project) == (ID, "shop")
     assert said(messages) == ["user: find it", "assistant: There."]
     assert [(one.target, one.child) for one in calls(read(tmp_path)[1])] == [("find it", CHILD)]
-    # Of older clients it had the id of the session that asked for it.
+    # In older clients it had the id of its parent session.
     whole = head(kind="subagent", messages=[message("a", "user", "old")])
     write(tmp_path, [whole], "session-2026-01-01T00-00-fcdca28e.json")
     client = Gemini(tmp_path)
@@ -159,7 +159,7 @@ def test_a_subagent_is_a_session_of_its_own(tmp_path: Path) -> None:
     assert client.listing().sessions[older].session.parent == ID
 
 
-def test_the_empty_twin_of_a_resumed_session_hides_nothing(tmp_path: Path) -> None:
+def test_gemini_ignores_the_empty_twin_of_a_resumed_session(tmp_path: Path) -> None:
     write(tmp_path, CONVERSATION)
     twin = [head(), changed(messages=[CONTEXT]), message("x", "info", "resumed")]
     write(tmp_path, twin, "session-2026-11-24T00-30-fcdca28e.jsonl")
@@ -167,7 +167,7 @@ def test_the_empty_twin_of_a_resumed_session_hides_nothing(tmp_path: Path) -> No
     assert (session.title, len(messages)) == ("Login repaired", 3)
 
 
-def test_how_calls_went(tmp_path: Path) -> None:
+def test_gemini_calls_have_their_outcome(tmp_path: Path) -> None:
     args = {"file_path": "x"}
     failed = {"id": "1", "name": "read_file", "args": args, "status": "error", "resultDisplay": "not there"}
     stopped = ran("2", "sleep 9", "", status="cancelled")
@@ -180,7 +180,7 @@ def test_how_calls_went(tmp_path: Path) -> None:
     assert "SECRET" not in repr(messages)
 
 
-def test_what_is_not_known_is_told_once(tmp_path: Path) -> None:
+def test_gemini_names_each_unknown_kind_once(tmp_path: Path) -> None:
     strange = [message("x", "oracle", "1"), message("y", "oracle", "2"), {"$merge": 1}, {"$merge": 2}]
     write(tmp_path, [*CONVERSATION, *strange])
     _, messages, problems = read(tmp_path)
@@ -191,7 +191,7 @@ def test_what_is_not_known_is_told_once(tmp_path: Path) -> None:
     ]
 
 
-def test_a_session_is_always_read_as_a_whole(tmp_path: Path) -> None:
+def test_gemini_always_reads_a_whole_session(tmp_path: Path) -> None:
     file = write(tmp_path, CONVERSATION)
     client = Gemini(tmp_path)
     listed = client.session(ID)
@@ -206,7 +206,7 @@ def test_a_session_is_always_read_as_a_whole(tmp_path: Path) -> None:
     assert client.resume(ID) == ["gemini", "--resume", ID]
 
 
-def test_gemini_names_files_that_hold_no_session(tmp_path: Path) -> None:
+def test_gemini_names_files_without_a_session(tmp_path: Path) -> None:
     write(tmp_path, CONVERSATION)
     file = write(tmp_path, [head(messages=[message("a", "user", "Go")])], "session-2026-01-01T00-00-00000000.json")
     outside = b'{"sessionId": "../../etc", "messages": [{"type": "user", "content": "x"}]}'
@@ -217,7 +217,7 @@ def test_gemini_names_files_that_hold_no_session(tmp_path: Path) -> None:
         assert [str(file) in one for one in listing.problems] == [True]
 
 
-def test_gemini_reads_no_half_written_file_as_an_empty_session(tmp_path: Path) -> None:
+def test_gemini_refuses_a_half_written_file(tmp_path: Path) -> None:
     file = write(tmp_path, [head(messages=[message("a", "user", "Go")])], "session-2026-11-23T00-30-fcdca28e.json")
     client = Gemini(tmp_path)
     (listed,) = client.listing().sessions.values()
