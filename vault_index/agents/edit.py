@@ -92,14 +92,14 @@ def with_json(text: str, path: Sequence[Key], value: Any) -> str:
         for key in reversed(path[depth:]):
             value = {key: value} if isinstance(key, str) else [value]
         data.update(value) if isinstance(value, dict) else data.extend(value)
-        candidates = [_added(text, parent, value)]
+        candidates = [_insert_last(text, parent, value)]
     else:
         data[path[depth]] = value
         _, begin, start, end = parent.members[index]
-        new = _written(text, value, _indent_of(text, begin))
-        kept = _comments_in(_JSON_COMMENT, text[start:end])
-        candidates = [_spliced(text, (start, end, new)), _spliced(text, (start, end, new + kept))]
-    return _checked(text, candidates, wanted, read_json, _JSON_COMMENT, hint)
+        new = _format_json(text, value, _indent_of(text, begin))
+        comments = _comments_in(_JSON_COMMENT, text[start:end])
+        candidates = [_splice(text, (start, end, new)), _splice(text, (start, end, new + comments))]
+    return _first_safe(text, candidates, wanted, read_json, _JSON_COMMENT, hint)
 
 
 def without_json(text: str, path: Sequence[Key]) -> str:
@@ -116,15 +116,15 @@ def without_json(text: str, path: Sequence[Key]) -> str:
     _, begin, _, end = parent.members[index]
     comma = max(parent.commas[index : index + 2])  # the one after it, or else the one before
     commas = [(comma, comma + 1, "")] if comma >= 0 else []
-    blank, kept = len(text[:begin].rstrip()), _comments_in(_JSON_COMMENT, text[begin:end])
+    blank, comments = len(text[:begin].rstrip()), _comments_in(_JSON_COMMENT, text[begin:end])
     candidates = (
-        _spliced(text, (blank, end, ""), *commas)
+        _splice(text, (blank, end, ""), *commas)
         if len(parent.members) > 1
-        else _spliced(text, (blank, parent.close, "")),
+        else _splice(text, (blank, parent.close, "")),
         # If the first one loses or extends a comment:
-        _spliced(text, (begin, end, kept), *commas),
+        _splice(text, (begin, end, comments), *commas),
     )
-    return _checked(text, candidates, wanted, read_json, _JSON_COMMENT, hint)
+    return _first_safe(text, candidates, wanted, read_json, _JSON_COMMENT, hint)
 
 
 def read_toml(text: str) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def with_server(text: str, value: dict[str, Any]) -> str:
     wanted = read_toml(text)
     servers = wanted["mcp_servers"]
     if "vault-index" in servers:
-        changed = _TOML_SERVER.sub(lambda block: _updated(block[0], value), text, 1)
+        changed = _TOML_SERVER.sub(lambda block: _update_table(block[0], value), text, 1)
     else:
         line = _line_of(text)
         gap = ("" if text.endswith("\n") else line) + line if text else ""
@@ -151,7 +151,7 @@ def with_server(text: str, value: dict[str, Any]) -> str:
         changed = text + gap + line.join(["[mcp_servers.vault-index]", *lines, ""])
     servers["vault-index"] = {**servers.get("vault-index", {}), **value}
     hint = f"set mcp_servers.vault-index by hand to {json.dumps(value, ensure_ascii=False)}"
-    return _checked(text, [changed], wanted, read_toml, _TOML_COMMENT, hint)
+    return _first_safe(text, [changed], wanted, read_toml, _TOML_COMMENT, hint)
 
 
 def without_server(text: str) -> str:
@@ -159,9 +159,9 @@ def without_server(text: str) -> str:
     wanted = read_toml(text)
     if wanted["mcp_servers"].pop("vault-index", None) is None:
         return text
-    kept = _TOML_SERVER.sub(lambda block: _comments_in(_TOML_COMMENT, block[0]), text)
-    candidates = (_TOML_SERVER.sub("", text), kept)
-    return _checked(
+    with_comments = _TOML_SERVER.sub(lambda block: _comments_in(_TOML_COMMENT, block[0]), text)
+    candidates = (_TOML_SERVER.sub("", text), with_comments)
+    return _first_safe(
         text, candidates, wanted, read_toml, _TOML_COMMENT, "delete mcp_servers.vault-index by hand"
     )
 
@@ -169,7 +169,7 @@ def without_server(text: str) -> str:
 # --- helpers --------------------------------------------------------------------------------------
 
 
-def _checked(
+def _first_safe(
     text: str,
     candidates: Iterable[str],
     wanted: dict[str, Any],
@@ -254,28 +254,28 @@ def _container(spaced: str, plain: str, start: int) -> _Container:
     return _Container(start, gap.end() if gap else at, members, commas)
 
 
-def _spliced(text: str, *edits: tuple[int, int, str]) -> str:
+def _splice(text: str, *edits: tuple[int, int, str]) -> str:
     """Replace parts of a text, given as start, end and new text."""
     for start, end, new in sorted(edits, reverse=True):
         text = text[:start] + new + text[end:]
     return text
 
 
-def _added(text: str, parent: _Container, more: dict[str, Any] | list[Any]) -> str:
+def _insert_last(text: str, parent: _Container, more: dict[str, Any] | list[Any]) -> str:
     """Add the one member of `more` at the end of an object or array."""
     _, begin, _, end = parent.members[-1] if parent.members else ("", 0, 0, 0)
     if parent.members and "\n" not in text[parent.start : begin]:  # all on one line
-        return _spliced(text, (end, end, f", {json.dumps(more, ensure_ascii=False)[1:-1]}"))
-    inner = _written(text, more, _indent_of(text, parent.start))[1:-1]
+        return _splice(text, (end, end, f", {json.dumps(more, ensure_ascii=False)[1:-1]}"))
+    inner = _format_json(text, more, _indent_of(text, parent.start))[1:-1]
     new, rest = inner.rstrip(), len(text[: parent.close].rstrip())
     if not parent.members:
-        return _spliced(text, (rest, rest, new if "\n" in text[rest : parent.close] else inner))
+        return _splice(text, (rest, rest, new if "\n" in text[rest : parent.close] else inner))
     if parent.commas[-1] >= 0:
-        return _spliced(text, (rest, rest, f"{new},"))
-    return _spliced(text, (end, rest, f",{text[end:rest]}{new}"))
+        return _splice(text, (rest, rest, f"{new},"))
+    return _splice(text, (end, rest, f",{text[end:rest]}{new}"))
 
 
-def _written(text: str, value: Any, indent: str) -> str:
+def _format_json(text: str, value: Any, indent: str) -> str:
     """Return JSON on several lines, indented like the first member that has its own line."""
     step = re.search(r'\n([ \t]+)"', text)
     new = json.dumps(value, indent=step[1] if step else "  ", ensure_ascii=False)
@@ -291,7 +291,7 @@ def _line_of(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _updated(block: str, value: dict[str, Any]) -> str:
+def _update_table(block: str, value: dict[str, Any]) -> str:
     import tomlkit
 
     with suppress(tomlkit.exceptions.TOMLKitError):  # not a table of its own: leave it unchanged

@@ -82,11 +82,11 @@ def _last_messages(client: str, transcript: str) -> list[str]:
             lines = file.read(_TAIL).split(b"\n")
     except (OSError, ValueError):
         return []
-    texts = (_typed(client, read_object(line, "", []) or {}) for line in reversed(lines))
+    texts = (_typed_text(client, read_object(line, "", []) or {}) for line in reversed(lines))
     return list(islice((text for text in texts if not _NOT_TYPED.match(text)), _TOPIC_MESSAGES))
 
 
-def _typed(client: str, line: dict[str, Any]) -> str:
+def _typed_text(client: str, line: dict[str, Any]) -> str:
     """Return the text that the user typed in one line of a transcript."""
     from vault_index.sources.sessions.claude_blocks import said_in
     from vault_index.sources.sessions.claude_lines import is_chained

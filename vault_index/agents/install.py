@@ -294,11 +294,11 @@ def _is_trusted(target: Target) -> bool:
     """
     plan = Plan()
     known = _table(_table(plan.data(folder_of("codex") / "config.toml").get("hooks")).get("state"))
-    asked = [
+    expected = [
         f"{target.hooks}:{re.sub('(?<!^)(?=[A-Z])', '_', str(path[1])).lower()}:{path[2]}:{path[4]}"
         for path, _ in _our_hooks(plan, target)
     ]
-    return all(key in known for key in asked)
+    return all(key in known for key in expected)
 
 
 def _read(path: Path) -> str | None:

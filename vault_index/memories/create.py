@@ -186,15 +186,15 @@ def _keys(fields: Mapping[str, Any], body: str) -> dict[str, Any]:
 
 def _times(front: Mapping[str, Any], now: datetime) -> dict[str, str]:
     """Return the creation and update times in a frontmatter; the default is now."""
-    said = {}
+    times = {}
     for name, other in (("created", "date"), ("updated", "modified")):
         if front.get(name):
             iso = last_moment(front[name]) is not None
-            said[name] = front[name] if iso else read_date(str(front[name]), now, option=name)
+            times[name] = front[name] if iso else read_date(str(front[name]), now, option=name)
         elif last_moment(front.get(other)) is not None:
-            said[name] = front[other]
-    created = said.get("created") or said.get("updated") or now.isoformat(timespec="seconds")
-    return {"created": created, "updated": said.get("updated") or created}
+            times[name] = front[other]
+    created = times.get("created") or times.get("updated") or now.isoformat(timespec="seconds")
+    return {"created": created, "updated": times.get("updated") or created}
 
 
 def check_given(

@@ -133,11 +133,13 @@ def _accept(memories: MemoryStore, document: StoredDocument) -> MemoryOutcome:
 def _out_of_inbox(memories: MemoryStore, document: StoredDocument, file: MemoryFile) -> str:
     """Move a decided memory from the inbox to the folder of its type; return its path."""
     return (
-        memories.move(document, _accepted(document, file)) if document.unreviewed else document.path
+        memories.move(document, _accepted_path(document, file))
+        if document.unreviewed
+        else document.path
     )
 
 
-def _accepted(document: StoredDocument, file: MemoryFile) -> str:
+def _accepted_path(document: StoredDocument, file: MemoryFile) -> str:
     return f"{slug(str(file.front.get('type') or '')) or 'note'}/{document.path.rpartition('/')[2]}"
 
 
@@ -208,7 +210,7 @@ def _replace(
         )
     if document.unreviewed:
         files = memories.files(document.source)
-        files.allow(files.resolve(_accepted(document, file)), text)
+        files.allow(files.resolve(_accepted_path(document, file)), text)
     marked = marked_superseded(old, document.uid)
     memories.rewrite(file, text)
     memories.replace_all(marked, f"{document.path} is changed")

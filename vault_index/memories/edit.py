@@ -104,8 +104,8 @@ def update_memory(
         document = memories.find(runtime.inside(ref), sources)
         replaced = replaced_by(memories, given.get("supersedes"))
         file = memories.read(document)
-        said = {**given, "tags": [given.get("tags"), add_tags]}
-        memories.record(document.path, document.uid, said, content or "")
+        origin = {**given, "tags": [given.get("tags"), add_tags]}
+        memories.record(document.path, document.uid, origin, content or "")
         text = _with_content(file.text, content, section, append=append)
         stored = with_warnings(
             _apply(memories, document, file, text, keys, more, fewer, replaced), weak
@@ -131,11 +131,11 @@ def _apply(
             f"{document.path} cannot supersede itself", "give the memory that it replaces"
         )
     written = string_list(file.front.get("tags", file.front.get("tag")), split_spaces=True)
-    kept = [
+    remaining = [
         tag for tag in keys.pop("tags", written) or () if not set(fewer) & set(normal_tags([tag]))
     ]
-    has = set(normal_tags(kept))
-    tags = [*kept, *(tag for tag in more if tag not in has)]
+    has = set(normal_tags(remaining))
+    tags = [*remaining, *(tag for tag in more if tag not in has)]
     if tags != written:
         keys["tags"] = tags or None
     if old:
@@ -210,7 +210,7 @@ def delete_memories(
 
         def delete(ref: str) -> MemoryOutcome:
             if permanent:
-                return _deleted(memories, ref, sources, keys)
+                return _delete_permanently(memories, ref, sources, keys)
             return removed(memories, memories.find(runtime.inside(ref), sources))
 
         done, failed = each_of(refs, delete)
@@ -356,7 +356,7 @@ def prune_memories(
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 
-def _deleted(
+def _delete_permanently(
     memories: MemoryStore, ref: str, sources: Sequence[str], keys: set[bytes]
 ) -> MemoryOutcome:
     """Delete a memory permanently, or the versions of one that was already deleted.

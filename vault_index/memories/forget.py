@@ -58,7 +58,7 @@ def forget_sessions(
     with runtime.write.held("forget"):
         with runtime.pool.lend() as connections:
             all_ = {one.id: one for one in _sessions(runtime, connections)}
-            chosen = {_named(runtime, connections, ref, all_) for ref in refs} or {
+            chosen = {_find_id(runtime, connections, ref, all_) for ref in refs} or {
                 one.id
                 for one in all_.values()
                 if project in ("", one.project)
@@ -81,10 +81,10 @@ def forget_sessions(
 def _sessions(runtime: Runtime, connections: Connections) -> Iterator[_Session]:
     """Yield the archived sessions, then the indexed ones, which have more details."""
     for name in runtime.config.clients:
-        kept = SessionSource(runtime.config, name).kept
+        archive = SessionSource(runtime.config, name).kept
         with suppress(OSError):
-            for path in kept.all() if kept else ():
-                if kept and (listed := kept.listed(path)) is not None:
+            for path in archive.all() if archive else ():
+                if archive and (listed := archive.listed(path)) is not None:
                     one, updated = listed.session, listed.session.updated / 1000
                     yield _Session(
                         one.id, "", name, path, one.title, name, one.project, one.parent, updated
@@ -108,7 +108,9 @@ def _sessions(runtime: Runtime, connections: Connections) -> Iterator[_Session]:
             )  # fmt: skip
 
 
-def _named(runtime: Runtime, connections: Connections, ref: str, known: dict[str, _Session]) -> str:
+def _find_id(
+    runtime: Runtime, connections: Connections, ref: str, known: dict[str, _Session]
+) -> str:
     if ref in known:
         return ref
     document = runtime.resolve(connections, runtime.inside(ref)).document
@@ -141,10 +143,10 @@ def _forget(runtime: Runtime, sessions: Sequence[_Session]) -> None:
             ):
                 os.unlink(name, dir_fd=folder)
     for name in runtime.config.clients:
-        kept = SessionSource(runtime.config, name).kept
-        for id_ in ids if kept else ():
-            while kept and (path := kept.find(id_)):
-                kept.remove(path)
+        archive = SessionSource(runtime.config, name).kept
+        for id_ in ids if archive else ():
+            while archive and (path := archive.find(id_)):
+                archive.remove(path)
     places = [(one.source, one.path) for one in sessions]
 
     def out_of_index(writer: IndexWriter) -> set[bytes]:

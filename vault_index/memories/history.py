@@ -211,7 +211,7 @@ def past_of(runtime: Runtime, connections: Connections, ref: str, sources: Seque
     try:
         document = runtime.resolve(connections, ref, sources).document
     except NotFoundError:
-        return _deleted(runtime, versions, ref, sources)
+        return _find_deleted(runtime, versions, ref, sources)
     if document.kind != "memory":
         raise UsageError(
             f"{document.path} is a {document.kind}, not a memory",
@@ -223,7 +223,7 @@ def past_of(runtime: Runtime, connections: Connections, ref: str, sources: Seque
     return _past(runtime, versions, document.uid, document.source, document.path, rows, document)
 
 
-def _deleted(runtime: Runtime, versions: Versions, ref: str, sources: Sequence[str]) -> Past:
+def _find_deleted(runtime: Runtime, versions: Versions, ref: str, sources: Sequence[str]) -> Past:
     name, folder = ref.strip(), runtime.config.memory.dir
     paths = [f"{above}{name}{ending}" for above in ("", f"{folder}/") for ending in ("", ".md")]
     beginning = name.lower() if _ID.fullmatch(name.lower()) else ""

@@ -62,8 +62,8 @@ def _steps_to_undo(memories: MemoryStore, change: Change, steps: Sequence[Step])
         source, path = step.source, step.path
         here = at(source, path)
         moved_to = step.place if step.after and step.place else None
-        there = at(source, moved_to) if moved_to else here
-        if there == step.after and (moved_to is None or here is None):
+        at_target = at(source, moved_to) if moved_to else here
+        if at_target == step.after and (moved_to is None or here is None):
             found.append(step)
             digests[source, path] = step.before
             if moved_to:

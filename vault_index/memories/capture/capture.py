@@ -42,7 +42,7 @@ def capture_memories(
     if mode == "off":
         return MemoryOutcomes(())
     now = datetime.now().astimezone()
-    found = _extracted(text, now, runtime.config.memory.capture_tags, statements=statements)
+    found = _extract(text, now, runtime.config.memory.capture_tags, statements=statements)
     if not found:
         return MemoryOutcomes(())
     given_project = project_of(project or "")
@@ -67,7 +67,7 @@ def capture_memories(
                     new = read_text(with_changes(new.text, {"session": session}))
                 folder = WAITING if captured.guessed else INBOX
                 done.append(
-                    _stored(memories, captured, new, folder if mode == "inbox" else None, weak)
+                    _store(memories, captured, new, folder if mode == "inbox" else None, weak)
                 )
             except VaultIndexError as error:
                 failed.append(FailedItem(f"line {captured.line}", error.message, error.hint))
@@ -79,7 +79,7 @@ def capture_memories(
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 
-def _extracted(
+def _extract(
     text: str, now: datetime, more_tags: Sequence[str], *, statements: bool
 ) -> tuple[Captured, ...]:
     """Return the memories in a text, each once, without private parts and recalled text."""
@@ -100,7 +100,7 @@ def _words(captured: Captured) -> str:
     return " ".join(captured.text.lower().split())
 
 
-def _stored(
+def _store(
     memories: MemoryStore,
     captured: Captured,
     new: MemoryFile,

@@ -129,7 +129,8 @@ def captures(text: str, *, now: datetime, tag_words: TagWords) -> tuple[Captured
             body = _body(lines, shown, fenced, number, match)
             if not _PLACEHOLDER.fullmatch(body):
                 found.setdefault(
-                    " ".join(body.lower().split()), _titled(_labelled(Captured(body, number + 1)))
+                    " ".join(body.lower().split()),
+                    _with_title(_with_label(Captured(body, number + 1))),
                 )
     return tuple(inferred(each, now=now, tag_words=tag_words) for each in found.values())
 
@@ -218,7 +219,7 @@ def _unquoted(line: str) -> str:
     return _QUOTE.sub("", line, count=1)
 
 
-def _labelled(captured: Captured) -> Captured:
+def _with_label(captured: Captured) -> Captured:
     """Set the type from a label such as `Decision: …`."""
     match = _LABEL.match(captured.text)
     return (
@@ -228,7 +229,7 @@ def _labelled(captured: Captured) -> Captured:
     )
 
 
-def _titled(captured: Captured) -> Captured:
+def _with_title(captured: Captured) -> Captured:
     """Use a short sentence alone on the first line as the title."""
     first, _, rest = captured.text.partition("\n")
     if not rest.strip() or len(first) > 80 or not re.fullmatch(r"[^.!?\w]*\w[^.!?]*[.!?]", first):
@@ -257,20 +258,20 @@ def _expiry(text: str, now: datetime) -> str | None:
         match.end() for match in _UNTIL.finditer(plain) if not _DURATION.match(plain, match.end())
     ]
     ends += [match.end() for match in _LASTS.finditer(plain)]
-    said = [day for end in ends[:MOST_DATES] if (day := leading_date(plain[end : end + 80], now))]
+    days = [day for end in ends[:MOST_DATES] if (day := leading_date(plain[end : end + 80], now))]
     alone = [match.end() for match in _THROUGH.finditer(plain)]
-    if not said:
+    if not days:
         quarters = [match.start() for match in _QUARTER.finditer(plain)]
         alone += [
             start
             for start in quarters
             if not _BEGINS.search(plain[max(start - 10, 0) : start].lower())
         ]
-    said += [
+    days += [
         day for start in alone[:MOST_DATES] if (day := _clause_date(plain[start : start + 80], now))
     ]
-    if said:
-        return next((day for day in said if day >= now.date().isoformat()), None)
+    if days:
+        return next((day for day in days if day >= now.date().isoformat()), None)
     return (now.date() + TEMPORARY).isoformat() if _TEMPORARY.search(plain) else None
 
 

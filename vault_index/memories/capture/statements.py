@@ -193,7 +193,7 @@ def statements(text: str) -> tuple[Captured, ...]:
         return ()
     found: dict[str, Captured] = {}
     for line, sentence, shown in _sentences(text):
-        stated = _stated(shown)
+        stated = _find_statement(shown)
         if stated and sentence[stated[1] :].strip():
             kind, start = stated
             found.setdefault(shown, Captured(sentence[start:].strip(), line, type=kind))
@@ -207,7 +207,7 @@ def _sentences(text: str) -> Iterator[tuple[int, str, str]]:
     """
     lines = split_lines(text)
     shown, _ = without_code(lines)
-    for number, (raw, visible) in _joined(lines, shown):
+    for number, (raw, visible) in _join_wrapped_lines(lines, shown):
         plain = _lower(_QUOTED.sub(lambda match: "`" * len(match[0]), visible).replace("’", "'"))
         start = 0
         for end in [*(match.end() for match in _STOP.finditer(plain)), len(plain)]:
@@ -227,7 +227,9 @@ def _lower(text: str) -> str:
     )
 
 
-def _joined(lines: list[str], shown: list[str]) -> Iterator[tuple[int, tuple[str, str]]]:
+def _join_wrapped_lines(
+    lines: list[str], shown: list[str]
+) -> Iterator[tuple[int, tuple[str, str]]]:
     """Yield the user's lines without list marks and emphasis; wrapped lines are joined."""
     raw, visible, first = "", "", 0
     for number, (line, seen) in enumerate(zip(lines, shown, strict=False)):
@@ -248,7 +250,7 @@ def _joined(lines: list[str], shown: list[str]) -> Iterator[tuple[int, tuple[str
         yield first + 1, (raw, visible)
 
 
-def _stated(sentence: str) -> tuple[str | None, int] | None:
+def _find_statement(sentence: str) -> tuple[str | None, int] | None:
     """Return the memory type of a sentence and where its memory begins; None if there is none."""
     begin = _after_fillers(sentence, 0)
     if (

@@ -226,13 +226,13 @@ def _find_heading(headings: Sequence[tuple[int, Block]], name: str) -> tuple[int
             f"the heading {name.strip()!r} occurs {len(found)} times: lines {lines}",
             "add the heading above it, as Parent#Heading, or edit the file",
         )
-    there = ", ".join(
+    names = ", ".join(
         f"{'#' * level} {one.headings[-1]}" for level, one in headings[:_SHOWN_HEADINGS]
     )
     more = f" and {len(headings) - _SHOWN_HEADINGS} more" if len(headings) > _SHOWN_HEADINGS else ""
     raise UsageError(
         f"no heading {name.strip()!r} in the file",
-        f"the headings are: {there}{more}" if there else "the file has no headings",
+        f"the headings are: {names}{more}" if names else "the file has no headings",
     )
 
 

@@ -51,9 +51,9 @@ def said_in(front: Mapping[str, Any]) -> dict[str, Any]:
 
     A space separates two tags, as in notes.
     """
-    said = {name: front[name] for name in FIELDS if name in front}
+    fields = {name: front[name] for name in FIELDS if name in front}
     tags = front.get("tags", front.get("tag"))
-    return said if tags is None else {**said, "tags": string_list(tags, split_spaces=True)}
+    return fields if tags is None else {**fields, "tags": string_list(tags, split_spaces=True)}
 
 
 def changes_of(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -85,7 +85,7 @@ class MemoryFiles:
         self._check_path(path)
         folder, _, name = path.rpartition("/")
         with (
-            _translated(path, "written"),
+            _translate_os_errors(path, "written"),
             disk.folder_in(self._root, folder, make=True) as at,
             disk.draft(".", encoded(text), within=self._root, at=at) as draft,
         ):
@@ -126,7 +126,7 @@ class MemoryFiles:
 
     def _read(self, path: str) -> tuple[bytes, os.stat_result]:
         self._check_path(path)
-        with _translated(path, "read"):
+        with _translate_os_errors(path, "read"):
             return read_inside(self._root, path, MAX_BYTES)
 
     def replace(self, path: str, text: str | bytes, seen: MemoryFile) -> None:
@@ -140,7 +140,10 @@ class MemoryFiles:
         if data == seen.data:
             return
         self._check_path(path)
-        with _translated(path, "written"), disk.file_in(self._root, path, make=True) as (at, name):
+        with (
+            _translate_os_errors(path, "written"),
+            disk.file_in(self._root, path, make=True) as (at, name),
+        ):
             if os.access(name, os.F_OK, dir_fd=at) and not os.access(name, os.W_OK, dir_fd=at):
                 raise VaultIndexError(f"{path} is write-protected", "make it writable to change it")
             with disk.draft(".", data, like=seen.status, within=self._root, at=at) as draft:
@@ -149,8 +152,8 @@ class MemoryFiles:
                         os.replace(draft, name, src_dir_fd=at, dst_dir_fd=at)
                         disk.sync_folder(".", at=at)
                         return
-                kept = _keep_conflicted_copy(draft, name, at)
-        beside = f"{os.path.dirname(path)}/{kept}"
+                copy = _keep_conflicted_copy(draft, name, at)
+        beside = f"{os.path.dirname(path)}/{copy}"
         raise ConflictError(
             f"{path} changed since it was read and was not overwritten",
             f"the new text is in {beside!r}: copy what is missing, then delete that file",
@@ -161,7 +164,7 @@ class MemoryFiles:
         self._check_path(path)
         folder, _, name = path.rpartition("/")
         bin = f"{_TRASH}/{folder}"
-        with _translated(path, "moved to the trash"), self._locked(folder) as at:
+        with _translate_os_errors(path, "moved to the trash"), self._locked(folder) as at:
             os.lstat(name, dir_fd=at)
             try:
                 with disk.folder_in(self._root, bin, make=True) as into:
@@ -185,10 +188,10 @@ class MemoryFiles:
         self._check_path(target)
         folder, _, name = path.rpartition("/")
         new_folder, _, new_name = target.rpartition("/")
-        with _translated(path, "moved"), self._locked(folder) as at:
+        with _translate_os_errors(path, "moved"), self._locked(folder) as at:
             os.lstat(name, dir_fd=at)
             with (
-                _translated(target, "written"),
+                _translate_os_errors(target, "written"),
                 disk.folder_in(self._root, new_folder, make=True) as into,
             ):
                 disk.rename_without_overwriting(name, new_name, at=at, into=into)
@@ -220,7 +223,7 @@ class MemoryFiles:
     def copies_in_trash(self, uid: str) -> list[str]:
         """Return the paths of the files in the trash that contain this id."""
         trash = Path(self._root, _TRASH)
-        with _translated(_TRASH, "read"):
+        with _translate_os_errors(_TRASH, "read"):
             found = (
                 file
                 for file in sorted(trash.rglob("*.md"))
@@ -235,7 +238,7 @@ class MemoryFiles:
         """Delete a file permanently."""
         self._check_path(path)
         folder, _, name = path.rpartition("/")
-        with _translated(path, "deleted"), self._locked(folder) as at:
+        with _translate_os_errors(path, "deleted"), self._locked(folder) as at:
             os.unlink(name, dir_fd=at)
             disk.sync_folder(".", at=at)
 
@@ -349,7 +352,7 @@ def _suffixes(mark: str) -> Iterator[str]:
 
 
 @contextmanager
-def _translated(path: str, done: str) -> Iterator[None]:
+def _translate_os_errors(path: str, done: str) -> Iterator[None]:
     """Translate errors of the system, except FileExistsError, which callers handle."""
     try:
         yield

@@ -272,12 +272,12 @@ def _replaced(inside: str, name: yaml.Node, node: yaml.Node, rendered: str) -> s
 def _with_items(inside: str, node: yaml.SequenceNode, items: list[Any], newline: str) -> str:
     """Replace the items of a list in its own style; unchanged items keep their text."""
     if node.flow_style:
-        kept = {
+        sources = {
             item.value: inside[_start(item) : _end(inside, item)]
             for item in node.value
             if _is_scalar(item)
         }
-        parts = [kept.get(item) or flow_value(item) for item in items]
+        parts = [sources.get(item) or flow_value(item) for item in items]
         return f"{inside[: _start(node)]}[{', '.join(parts)}]{inside[_end(inside, node) :]}"
     starts = list(_dashes(inside, node))
     if len(starts) != len(node.value):

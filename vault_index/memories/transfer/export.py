@@ -130,7 +130,7 @@ def write_file(path: Path, text: str, *, force: bool) -> int:
 
     Raises UsageError if it exists, unless `force` is set.
     """
-    with _translated(path):
+    with _translate_os_errors(path):
         if path.is_dir():
             raise UsageError(
                 f"{path} is a folder",
@@ -148,7 +148,7 @@ def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool)
     Raises UsageError, before anything is written, if the folder is not empty, unless `force` is
     set.
     """
-    with _translated(folder):
+    with _translate_os_errors(folder):
         if folder.exists() and not folder.is_dir():
             raise UsageError(
                 f"{folder} is a file", "give a folder, or a file name without / at its end"
@@ -181,7 +181,7 @@ def _write(path: Path, text: str, *, force: bool) -> int:
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def _translate_os_errors(path: Path) -> Iterator[None]:
     """Translate errors of the system."""
     try:
         yield

@@ -87,7 +87,7 @@ class Importer:
             except VaultIndexError as error:
                 failed.append(FailedItem(memory.position, error.message, error.hint))
             else:
-                results.append(_warned(outcome, memory.warnings))
+                results.append(_with_warnings(outcome, memory.warnings))
                 self._note_usage(memory, outcome)
             progress("import", done, len(settled))
         return MemoryOutcomes(tuple(results), tuple(sorted(failed, key=_by_position)), finished)
@@ -130,7 +130,7 @@ class Importer:
                 target = first[key] = here
             if target != uid:
                 instead[uid] = target
-            old_ids.setdefault(target, []).extend(_listed(memory.head.get(OLD_ID)))
+            old_ids.setdefault(target, []).extend(_as_list(memory.head.get(OLD_ID)))
         return [
             memory if memory.own else _with_references(memory, instead, old_ids)
             for memory in memories
@@ -165,7 +165,7 @@ class Importer:
             return MemoryOutcome(
                 uid, self.memories.put(new), title, "created", {"warnings": weak} if weak else {}
             )
-        stored = self.memories.store(new, self._replaced(memory))
+        stored = self.memories.store(new, self._replaced_memories(memory))
         details = {"warnings": [*stored.warnings, *weak]}
         if stored.duplicate_of is None:
             return MemoryOutcome(uid, stored.path, title, "created", details)
@@ -203,7 +203,7 @@ class Importer:
         known = self.memories.known(uid)
         return self.memories.read(known) if known else None
 
-    def _replaced(self, memory: ImportRecord) -> list[StoredDocument]:
+    def _replaced_memories(self, memory: ImportRecord) -> list[StoredDocument]:
         """Return the memories of the vault that it supersedes, except those in the same batch."""
         known = (self.memories.known(uid) for uid in memory.head.get("supersedes", ()))
         return [document for document in known if document and document.uid not in self._new]
@@ -213,8 +213,8 @@ class Importer:
         here = self.memories.at(path)
         if here is None or old is None:
             return
-        was = _listed(here.front.get(OLD_ID))
-        more = [name for name in _listed(old) if name not in was]
+        was = _as_list(here.front.get(OLD_ID))
+        more = [name for name in _as_list(old) if name not in was]
         if more:
             ids = [*was, *more] if was or len(more) > 1 else more[0]
             self.memories.replace(here, with_changes(here.text, {OLD_ID: ids}))
@@ -229,7 +229,7 @@ class Importer:
             self.usage[outcome.id] = max(count, memory.accesses), max(known, last)
 
 
-def _warned(outcome: MemoryOutcome, more: Sequence[str]) -> MemoryOutcome:
+def _with_warnings(outcome: MemoryOutcome, more: Sequence[str]) -> MemoryOutcome:
     warnings = [*outcome.details.get("warnings", ()), *more]
     return replace(outcome, details={**outcome.details, "warnings": warnings}) if more else outcome
 
@@ -240,7 +240,7 @@ def _by_position(failed: FailedItem) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
 
 

@@ -181,7 +181,7 @@ def _split_files(text: str) -> dict[str, str] | None:
     files: dict[str, str] = {}
     while mark := _MARK.match(data, at):
         at = mark.end() + int(mark["size"]) + 1
-        files[json.loads(mark["path"])] = _decoded(data[mark.end() : at - 1])
+        files[json.loads(mark["path"])] = _decode(data[mark.end() : at - 1])
     if files and at != len(data):
         raise UsageError(
             "the file was edited or cut off", "export it again, or import a folder, or JSON"
@@ -198,7 +198,7 @@ def read_path(path: Path) -> Batch:
     try:
         if path.is_dir():
             return _read_folder(path)
-        text = _decoded(read_regular(str(path), sys.maxsize)[0])
+        text = _decode(read_regular(str(path), sys.maxsize)[0])
     except FileNotFoundError as error:
         raise NotFoundError(
             f"{path} does not exist", "give a JSON file, or a folder of markdown files"
@@ -244,7 +244,7 @@ def _read_folder(folder: Path) -> Batch:
                 FailedItem(place, f"it cannot be read: {error.strerror}", "check its permissions")
             )
         else:
-            files.append((place, _decoded(data)))
+            files.append((place, _decode(data)))
     if not files and not failed:
         raise UsageError(
             f"{folder} has no markdown files", "give a folder of memories, or a JSON file"
@@ -252,7 +252,7 @@ def _read_folder(folder: Path) -> Batch:
     batch = read_files(files, inner.resolve().name)
     counts = inner / USAGE_FILE
     try:
-        usage = "" if counts.is_symlink() else _decoded(read_regular(str(counts), sys.maxsize)[0])
+        usage = "" if counts.is_symlink() else _decode(read_regular(str(counts), sys.maxsize)[0])
     except (OSError, VaultIndexError):
         usage = ""
     return Batch(tuple(_with_usage(batch.memories, usage)), (*batch.failed, *failed))
@@ -281,7 +281,7 @@ def _markdown(folder: Path) -> Iterator[str]:
                 yield name if inside == "." else f"{inside}/{name}".replace(os.sep, "/")
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     """Decode UTF-8; invalid bytes become surrogates, which are reported when the text is stored."""
     return data.decode("utf-8", "surrogateescape")
 
