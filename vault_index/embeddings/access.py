@@ -1,4 +1,4 @@
-"""Finds the URL, proxy and API key of an embeddings server from the settings."""
+"""Find the URL, proxy and API key of an embeddings server from the settings."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Converts the response of an embeddings server to unit vectors, or raises an error."""
+"""Convert the response of an embeddings server to unit vectors, or raise an error."""
 
 import json
 from base64 import b64decode

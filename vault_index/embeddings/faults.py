@@ -1,4 +1,4 @@
-"""Translates errors of embeddings servers to ours, with hints, and without the key or the texts."""
+"""Translate errors of embeddings servers to ours, with hints, and without the key or the texts."""
 
 import time
 from collections.abc import Mapping

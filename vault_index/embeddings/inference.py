@@ -23,7 +23,7 @@ Array = np.ndarray[Any, np.dtype[np.float32]]
 LONGEST_HEAD = 48
 """Maximum number of pieces of a first line (the location) that every window repeats."""
 _MOST_THREADS = 4
-"""Texts are short, and other programs need cores too."""
+"""Maximum number of threads: texts are short, and other programs need cores, too."""
 
 
 def open_session(path: Path) -> onnxruntime.InferenceSession:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 2
 """Texts embedded in parallel, because one text does not use all cores."""
 _BATCH_TEXTS = 16
-"""About 0.5 s of work; larger batches are no faster, but delay interrupts."""
+"""Maximum texts per batch: about 0.5 s of work. Larger ones only delay interrupts."""
 
 
 class Model(Protocol):

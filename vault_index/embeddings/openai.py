@@ -86,7 +86,7 @@ class OpenAIEmbedder:
 
     def release(self, unused: float) -> bool:
         """Return False: no model is in memory."""
-        return False  # the server has the model
+        return False
 
     def close(self) -> None:
         """Close the connections; also end the wait between retries."""

@@ -1,4 +1,4 @@
-"""Builds the shell command that installs the multilingual model for this installation."""
+"""Build the shell command that installs the multilingual model for this installation."""
 
 import json
 import shlex

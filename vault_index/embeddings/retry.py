@@ -1,4 +1,4 @@
-"""Retries failed requests after the server's Retry-After, or with exponential backoff."""
+"""Retry failed requests after the server's Retry-After, or with exponential backoff."""
 
 import random
 from collections.abc import Callable, Mapping

@@ -1,1 +1,1 @@
-"""Keeps the index up to date with the sources, and embeds texts behind the privacy gate."""
+"""Keep the index up to date with the sources, and embed texts behind the privacy gate."""

@@ -1,4 +1,4 @@
-"""Builds the sources of the current settings, and counts their chunks without a vector."""
+"""Build the sources of the current settings, and count their chunks without a vector."""
 
 from __future__ import annotations
 

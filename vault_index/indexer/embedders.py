@@ -1,4 +1,4 @@
-"""Opens embedders and keeps them: the configured one, and the one of the serving space."""
+"""Open embedders and keep them: the configured one, and the one of the serving space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detects added and removed files in a folder tree by the modification times of its folders."""
+"""Detect added and removed files in a folder tree by the modification times of its folders."""
 
 import os
 from collections.abc import Iterable, Mapping

@@ -133,7 +133,7 @@ class WriteSide:
                 self._open_writer().mark_stale()
                 write_meta(self._open_writer(), ROWS_MADE_WITH, str(ROWS_VERSION))
             wanted, unread = places, self._unread()
-            # With this key, a missing state is known to be lost.
+            # Because of this key, a state that is missing later counts as lost.
             if not (dry_run or unread or read_meta(self._open_writer(), STATE_MADE)):
                 write_meta(self._open_writer(), STATE_MADE, "made")
             if self._config.sessions.mirror and not dry_run and not unread:
@@ -175,7 +175,7 @@ class WriteSide:
     def embed(
         self, *, rebuild: bool, progress: Progress, cancel: CancelToken | None = None
     ) -> EmbedReport:
-        """Embed every chunk without a vector; with `rebuild`, all, while the old vectors serve."""
+        """Embed chunks without a vector; with `rebuild`, embed all, while the old vectors serve."""
         return self._fill(progress, cancel or CancelToken(), renew=rebuild)
 
     def refill(self, *, progress: Progress) -> EmbedReport:

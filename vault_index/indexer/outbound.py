@@ -188,7 +188,7 @@ class Moment:
             )
 
     def _judge(self) -> Callable[[DocumentState], bool | None]:
-        """Return a function: do the settings keep a document local? Its result is None if unknown.
+        """Return a function for whether the settings keep a document local (None: unknown).
 
         It caches origins, so use it at once.
         """

@@ -1,4 +1,4 @@
-"""Removes forgotten and deleted sessions from a scan."""
+"""Remove forgotten and deleted sessions from a scan."""
 
 import logging
 import time

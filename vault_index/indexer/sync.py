@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 _MANY = 400
 """Number of documents that justify a second process, which takes half a second to start."""
 _REMEMBERED_TOGETHER = 32
-"""Memories per transaction that records versions, before their rows are written."""
+"""Memories per transaction of versions, which is committed before the rows are written."""
 _WRITTEN_TOGETHER = 100
 """Documents written in one transaction.
 
@@ -194,9 +194,9 @@ class Synchroniser:
         return scan, known
 
     def _is_really_empty(self, source: Source) -> bool:
-        """Return whether an empty folder is not just an unmounted disk.
+        """Return whether a folder is really empty, and not just an unmounted disk.
 
-        It is not if it had no documents, or if its last document was removed from the same folder.
+        It is if it had no documents before, or if the last one was removed from the same folder.
         """
         known = len(self._writer.known(source.config.name))
         return not known or (

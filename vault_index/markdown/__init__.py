@@ -1,1 +1,1 @@
-"""Parses markdown: blocks, frontmatter, links, chunks, and trees for the page."""
+"""Parse markdown: blocks, frontmatter, links, chunks, and trees for the page."""

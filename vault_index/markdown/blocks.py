@@ -1,4 +1,4 @@
-"""Reads the block structure of markdown, by the scanner, by markdown-it, or line by line."""
+"""Read the block structure of markdown, by the scanner, by markdown-it, or line by line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parses the tool calls in rendered sessions: one line each, with tool, target and outcome."""
+"""Parse the tool calls in rendered sessions: one line each, with tool, target and outcome."""
 
 import os
 import re

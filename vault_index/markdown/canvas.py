@@ -1,4 +1,4 @@
-"""Parses an Obsidian canvas: its text cards become blocks with the lines of the JSON file."""
+"""Parse an Obsidian canvas: its text cards become blocks with the lines of the JSON file."""
 
 import json
 import re

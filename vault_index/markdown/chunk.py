@@ -1,4 +1,4 @@
-"""Cuts a document into chunks of whole blocks under one heading; edits elsewhere do not move cuts.
+"""Cut a document into chunks of whole blocks under one heading; edits elsewhere do not move cuts.
 
 Packing from the top would shift all later cuts when a line is inserted, and embed the whole note
 again. Two rules make cuts independent of the text above:
@@ -168,7 +168,7 @@ def _counted(text: str) -> int:
 
 
 def _lines_of(block: Block, budget: int, glue: str) -> Iterator[_Unit]:
-    """Yield the lines of a too large block, and the pieces of a too large line."""
+    """Yield the lines of an oversized block, and the pieces of an oversized line."""
     for offset, line in enumerate(block.text.split("\n")):
         if not line.strip():
             glue += "\n"

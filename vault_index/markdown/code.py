@@ -1,4 +1,4 @@
-"""Finds inline code, in which no comment, tag or link can begin."""
+"""Find inline code, in which no comment, tag or link can begin."""
 
 import re
 from bisect import bisect

@@ -1,4 +1,4 @@
-"""Reads YAML frontmatter safely and within limits; invalid YAML is a fault, never an error."""
+"""Read YAML frontmatter safely and within limits; invalid YAML is a fault, never an error."""
 
 import datetime
 import math

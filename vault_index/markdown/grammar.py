@@ -1,4 +1,4 @@
-"""Parses full markdown with Obsidian's syntax by markdown-it; HTML is text.
+"""Parse full markdown with Obsidian's syntax by markdown-it; HTML is text.
 
 Blocks are parsed for the whole text, inline text only in shown blocks, because it takes most of the
 time. There are two parsers, because their nesting limits differ.

@@ -1,4 +1,4 @@
-"""Nests foreign markdown under a heading, so that it cannot affect other sections.
+"""Nest foreign markdown under a heading, so that it cannot affect other sections.
 
 In a transcript each turn is a section. A heading in a turn would end the section, and an open
 fence, formula, comment or HTML block would include the following turns. So headings are lowered,

@@ -1,4 +1,4 @@
-"""Parses comments, tags, links and Dataview fields in text."""
+"""Parse comments, tags, links and Dataview fields in text."""
 
 import re
 from bisect import bisect

@@ -1,4 +1,4 @@
-"""Parses markdown into title, aliases, tags, links, frontmatter, and blocks with line numbers."""
+"""Parse markdown into title, aliases, tags, links, frontmatter, and blocks with line numbers."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Sanitizes the text of notes before an agent reads it.
+"""Sanitize the text of notes before an agent reads it.
 
 Removes terminal sequences, control characters, and characters that Unicode calls ignorable
 (zero-width characters, bidirectional controls, tags, variation selectors), because they can hide

@@ -1,4 +1,4 @@
-"""Scans the blocks of usual notes in a tenth of markdown-it's time, and leaves unusual parts to it.
+"""Scan the blocks of usual notes in a tenth of markdown-it's time, and leave unusual parts to it.
 
 The scanner handles a block only if it is unambiguous in CommonMark. Ambiguous are HTML, underlined
 headings, link definitions, lazy continuation lines of lists and quotations, code in these, and

@@ -1,4 +1,4 @@
-"""Converts markdown to a tree that a page can draw safely: fixed tags, safe addresses, no HTML.
+"""Convert markdown to a tree that a page can draw safely: fixed tags, safe addresses, no HTML.
 
 A node is a string or `[tag, attributes, *children]`. The tags are p h1 to h6 ul ol li blockquote
 pre code em strong del mark sup hr br table thead tbody tr th td a img callout input math tag embed.

@@ -1,4 +1,4 @@
-"""Converts inline markdown, such as a heading, to plain words."""
+"""Convert inline markdown, such as a heading, to plain words."""
 
 import html
 import re

@@ -1,1 +1,1 @@
-"""Writes sessions as notes into a vault, which keeps them when their client deletes them."""
+"""Write sessions as notes into a vault, which keeps them when their client deletes them."""

@@ -1,4 +1,4 @@
-"""Reads and writes files in a folder of a vault, atomically and without lost updates."""
+"""Read and write files in a folder of a vault, atomically and without lost updates."""
 
 import os
 import stat

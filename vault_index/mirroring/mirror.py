@@ -1,4 +1,4 @@
-"""Writes each session into a file of a vault, which is indexed instead of the session.
+"""Write each session into a file of a vault, which is indexed instead of the session.
 
 Users may edit the files:
 
@@ -288,7 +288,10 @@ def _hash(data: bytes) -> bytes:
 
 
 class VaultWithSessions(VaultSource):
-    """The vault with the sessions: a file in their folder with a session id is a session."""
+    """The vault into which sessions are written.
+
+    A file in their folder with a session id in its frontmatter has the kind `session`.
+    """
 
     def __init__(self, config: SourceConfig, folder: str) -> None:
         super().__init__(config)

@@ -1,4 +1,4 @@
-"""Converts a session to a note's name and text, and reads the session id of a file."""
+"""Convert a session to a note's name and text, and read the session id of a file."""
 
 import re
 from collections.abc import Collection, Mapping

@@ -1,1 +1,1 @@
-"""Finds and reads documents; does not depend on the index."""
+"""Find and read documents, without any use of the index."""

@@ -1,4 +1,4 @@
-"""Reads the git history of a vault: the date of a file's first commit, and earlier versions.
+"""Read the git history of a vault: the date of a file's first commit, and earlier versions.
 
 The repository is untrusted. No program that it names runs, nothing outside it is read, and the size
 of its files, git's memory and git's output are limited.

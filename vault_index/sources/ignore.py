@@ -1,4 +1,4 @@
-"""Compiles ignore rules in the syntax of gitignore(5), and matches them against paths.
+"""Compile ignore rules in the syntax of gitignore(5), and match them against paths.
 
 We do not use `pathspec`: it differs from git for rules with exceptions (`*`, `!*/`, `!*.md`), and
 takes 28 ms to import.

@@ -1,4 +1,4 @@
-"""Reads the mounts under a folder from `/proc` (Linux only; elsewhere the list is empty)."""
+"""Read the mounts under a folder from `/proc` (Linux only; elsewhere the list is empty)."""
 
 import contextlib
 import os

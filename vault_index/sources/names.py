@@ -1,4 +1,4 @@
-"""Classifies files and folders by name: documents, hidden files, conflict copies, placeholders."""
+"""Classify files and folders by name: documents, hidden files, conflict copies, placeholders."""
 
 import re
 from collections.abc import Iterable

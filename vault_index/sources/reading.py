@@ -1,4 +1,4 @@
-"""Reads a consistent state of a regular file, and decodes it."""
+"""Read a consistent state of a regular file, and decode it."""
 
 import codecs
 import os
@@ -74,7 +74,7 @@ def read_regular(
             data = _read(descriptor, before.st_size + 1)
             if len(data) == before.st_size and stamp_of(os.fstat(descriptor)) == stamp_of(before):
                 break
-    # If the file keeps changing, return the last read: its old stamp causes another one later.
+    # If the file keeps changing, return the last read; its old stamp causes another read later.
     return data, before
 
 

@@ -1,4 +1,4 @@
-"""Applies the ignore rules of a vault: `.vaultignore`, Obsidian's settings, configured patterns."""
+"""Apply the ignore rules of a vault: `.vaultignore`, Obsidian's settings, configured patterns."""
 
 import json
 import os
@@ -158,7 +158,7 @@ def _state(path: str) -> _State:
 
 
 def _settled(state: _State) -> bool:
-    """Return whether the mtime is old enough: any further change of the file will change it."""
+    """Return whether the mtime is so old that any further change of the file changes it, too."""
     return state is None or time.time_ns() - state[1] > _TICK_NS
 
 

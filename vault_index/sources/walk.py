@@ -1,4 +1,4 @@
-"""Walks a vault and collects its documents; links come last, so that real paths win."""
+"""Walk a vault and collect its documents; links come last, so that real paths win."""
 
 import contextlib
 import errno

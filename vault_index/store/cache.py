@@ -1,6 +1,6 @@
 """`cache.db`: vectors by content, and the texts that embedding servers rejected.
 
-Losing it loses no data, only the cost of embedding again.
+Its loss loses no data, but texts must be embedded again.
 """
 
 from __future__ import annotations

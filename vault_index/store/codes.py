@@ -83,7 +83,7 @@ class Codes:
         raise ValueError(path)
 
     def nearest(self, vector: Vector, count: int, without: Ids, among: Ids | None = None) -> Ids:
-        """Return the likely `count` nearest chunks, most likely first.
+        """Return the `count` chunks that are probably the nearest, most likely first.
 
         `among` restricts them to these chunks, in ascending order.
         """

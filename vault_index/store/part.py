@@ -104,7 +104,7 @@ class PartReader(IndexReader):
         return int(self.value(sql, (match, last - last // share)))
 
     def own_names(self, match: str, document_ids: Collection[int]) -> set[int]:
-        """Return the given documents, except matches only by the texts of hidden links."""
+        """Return the given documents, without those that match only by texts of hidden links."""
         sql = (
             "SELECT rowid FROM name_fts WHERE name_fts MATCH ?"
             f" AND +rowid IN ({', '.join('?' * len(document_ids))})"
@@ -134,7 +134,7 @@ class PartVocabulary(Vocabulary):
         self._forms: dict[str, Counter[str]] = {}
 
     def count_stems(self, stem_of: Mapping[str, str]) -> dict[str, int]:
-        """Return the number of visible texts by stem, without those of no text."""
+        """Return the number of visible texts by stem, without stems of hidden texts only."""
         word_of = {stem: word for word, stem in stem_of.items() if stem not in self._texts}
         # Stems that no text holds are skipped here; below, their count is 0.
         for stem in super().count_stems(dict(zip(word_of, word_of, strict=True))):
@@ -143,7 +143,7 @@ class PartVocabulary(Vocabulary):
         return {stem: count for stem in stem_of.values() if (count := self._texts.get(stem, 0))}
 
     def look_up(self, words: Collection[str]) -> dict[str, tuple[str, int]]:
-        """Return the stem and the number of visible texts of each word that they hold."""
+        """Return the stem and the number of visible texts of each visible word."""
         known = super().look_up(words)
         self.count_stems({word: stem for word, (stem, _) in known.items()})
         counts = {word: (stem, self._read(stem, word)[word]) for word, (stem, _) in known.items()}

@@ -189,7 +189,7 @@ class Vocabulary:
         )
 
     def completions(self, word: str, stem: str, limit: int) -> list[str]:
-        """Return the most common words that begin with `word` (of this stem); one per stem."""
+        """Return the most common words that begin with `word`, one per stem; `stem` is its stem."""
         shared = stem[: max(len(word) - _LONGEST_ENDING, 2)]
         rows = self._db.execute(
             f"SELECT min(word), sum(chunks) FROM {self._TERM}"

@@ -67,7 +67,7 @@ class DocumentRow(DocumentColumns):
     links: tuple[Link, ...]
     chunks: tuple[ChunkRow, ...]
     identity: bytes | None = None
-    """For memories: equal for memories with the same content."""
+    """For memories: a hash that is equal for equal contents."""
     title_given: bool = True
     name_given: bool = True
     """Whether title and file name were given; generated ones are not searched as names."""

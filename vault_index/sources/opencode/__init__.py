@@ -1,1 +1,1 @@
-"""Reads OpenCode's sessions from its databases and its older JSON trees."""
+"""Read OpenCode's sessions from its databases and its older JSON trees."""

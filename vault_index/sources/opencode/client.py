@@ -1,4 +1,4 @@
-"""Implements the client interface for OpenCode."""
+"""Implement the client interface for OpenCode."""
 
 import os
 from collections.abc import Collection, Generator, Sequence
@@ -17,7 +17,7 @@ class OpenCode:
 
     name = "opencode"
     title = "OpenCode"
-    deep = False  # the folder also contains git trees
+    deep = False  # do not watch its subfolders, which include git trees
 
     def __init__(self, folder: Path, cache: Path | None = None) -> None:
         """Use a data folder, or one database file; `cache` is unused."""

@@ -1,4 +1,4 @@
-"""Reads OpenCode's database while OpenCode may write to it.
+"""Read OpenCode's database while OpenCode may write to it.
 
 Access is read-only, limited, and restricted to the tables named here, because the file also holds
 account tokens. The file is never copied or opened as immutable, because recent data (at first all
@@ -22,7 +22,7 @@ from vault_index.sources.sessions.values import read_object
 
 _BUSY_MS = 2000
 _LIVELY = 100
-"""Number of recent sessions with parts to check each time: compaction edits old messages.
+"""Number of recent sessions to check each time for changed parts: compaction edits old messages.
 
 Other sessions are checked once per connection, because OpenCode has no index for that column.
 """

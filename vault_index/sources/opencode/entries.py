@@ -1,4 +1,4 @@
-"""Converts OpenCode's JSON, of both stores and all known versions, to messages.
+"""Convert OpenCode's JSON, of both stores and all known versions, to messages.
 
 The data are untrusted: a value of an unexpected type counts as absent, and invalid JSON becomes a
 problem.

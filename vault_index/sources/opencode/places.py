@@ -1,4 +1,4 @@
-"""Finds OpenCode's databases and trees on this machine."""
+"""Find OpenCode's databases and trees on this machine."""
 
 import os
 from collections.abc import Mapping

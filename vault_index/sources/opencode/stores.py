@@ -1,4 +1,4 @@
-"""Combines all databases and trees of OpenCode."""
+"""Combine all databases and trees of OpenCode."""
 
 import os
 import threading

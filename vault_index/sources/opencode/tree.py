@@ -1,4 +1,4 @@
-"""Reads the JSON trees of OpenCode before 1.2.
+"""Read the JSON trees of OpenCode before 1.2.
 
 storage/session/<project>/<session>.json    first versions: project/<slug>/storage/session/
 storage/message/<session>/<message>.json        info/<session>.json

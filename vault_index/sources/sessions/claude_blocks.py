@@ -1,4 +1,4 @@
-"""Parses one line of a Claude Code session: a prompt, a block of an answer, or a tool result."""
+"""Parse one line of a Claude Code session: a prompt, a block of an answer, or a tool result."""
 
 import re
 from collections.abc import Collection, Generator, Sequence

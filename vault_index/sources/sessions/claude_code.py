@@ -1,4 +1,4 @@
-"""Reads Claude Code's sessions: one JSONL file each. The lines form a tree by `parentUuid`.
+"""Read Claude Code's sessions: one JSONL file each. The lines form a tree by `parentUuid`.
 
 projects/<folder's name>/<session>.jsonl
 projects/<folder's name>/<session>/subagents/agent-<id>.jsonl

@@ -1,4 +1,4 @@
-"""Reads the lines of a Claude Code session, and drops the branches that the user rewound.
+"""Read the lines of a Claude Code session, and drop the branches that the user rewound.
 
 Each line names its parent. A rewind adds another prompt under the same parent; the first prompt and
 its descendants then no longer count. Other branches come from parallel calls, hooks, retries and

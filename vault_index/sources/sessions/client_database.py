@@ -1,4 +1,4 @@
-"""Opens a client's SQLite database read-only and within limits, because the file is untrusted.
+"""Open a client's SQLite database read-only and within limits, because the file is untrusted.
 
 A view could recurse forever, a value could have a gigabyte, and damaged pages could form a cycle.
 """

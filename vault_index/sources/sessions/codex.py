@@ -1,4 +1,4 @@
-"""Reads Codex CLI's sessions: an append-only JSONL file ("rollout") each.
+"""Read Codex CLI's sessions: an append-only JSONL file ("rollout") each.
 
 The path is `<folder>/sessions/<year>/<month>/<day>/rollout-<time>-<uuid>.jsonl`. `codex archive`
 moves it to `archived_sessions`; newer versions may compress it (`.zst`). A rewound session

@@ -1,4 +1,4 @@
-"""Parses tool calls and results in Codex rollouts.
+"""Parse tool calls and results in Codex rollouts.
 
 A `Call` is a tool's name, its arguments, and keyword arguments for `tool_call`.
 """

@@ -1,4 +1,4 @@
-"""Converts the lines of a Codex rollout to messages."""
+"""Convert the lines of a Codex rollout to messages."""
 
 from collections import deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
@@ -124,7 +124,7 @@ class Turns:
     def messages(
         self, lines: Iterable[tuple[int, int, Json]], end: int = 0
     ) -> Iterator[Message | Rollback]:
-        """Yield messages and rollbacks from (begin, end, object) lines; the first is at `end`."""
+        """Yield messages and rollbacks from (begin, end, object) lines, which begin at `end`."""
         for begin, behind, line in lines:
             end = behind
             # The first versions had no envelope.

@@ -1,11 +1,11 @@
-"""Separates the user's words in a prompt from the context that clients and editors add."""
+"""Separate the user's words in a prompt from the context that clients and editors add."""
 
 import re
 from typing import NamedTuple
 
 
 class _Marks(NamedTuple):
-    """The marks around context that a client adds. Inside a line they are quoted, and stay."""
+    """The marks of context that a client adds. A mark inside a line is a quotation, and stays."""
 
     blocks: str
     """Pattern of the tags of blocks to remove."""

@@ -1,4 +1,4 @@
-"""Reads Gemini CLI's sessions, one file each.
+"""Read Gemini CLI's sessions, one file each.
 
 The path is `<folder>/tmp/<project>/chats/session-<minute>-<first 8 of the id>.jsonl`; subagents'
 sessions are in a sibling folder, named by the id. Older versions rewrote one JSON object

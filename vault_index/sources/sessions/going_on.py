@@ -1,4 +1,4 @@
-"""Renders long sessions incrementally, from a cache in memory and an offset in the file."""
+"""Render long sessions incrementally, from a cache in memory and an offset in the file."""
 
 import threading
 from collections import OrderedDict

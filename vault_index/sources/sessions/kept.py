@@ -1,4 +1,4 @@
-"""Keeps copies of sessions as markdown files, for sessions that their client deletes.
+"""Keep copies of sessions as markdown files, for sessions that their client deletes.
 
 <data>/sessions/<client>/<project>/<session>.md    its mtime is the time of the session
 

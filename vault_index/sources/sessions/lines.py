@@ -1,4 +1,4 @@
-"""Reads JSON Lines files while a client appends to them."""
+"""Read JSON Lines files while a client appends to them."""
 
 import json
 import time
@@ -82,7 +82,7 @@ def _objects_of(
 
 
 def _joined(line: bytes) -> Iterator[tuple[int, int, Json]]:
-    """Yield the objects up to another object or the end of the line; skip invalid JSON."""
+    """Yield the objects that end at another object or at the line end; skip invalid JSON."""
     text, at = line.decode("latin-1"), 0  # one character per byte
     for _ in range(_MOST_JOINED):
         if (begin := text.find('{"', at)) < 0:

@@ -1,4 +1,4 @@
-"""Decides from the settings which sources, paths, projects and sessions are private."""
+"""Decide from the settings which sources, paths, projects and sessions are private."""
 
 from collections.abc import Collection, Iterable
 from functools import cached_property

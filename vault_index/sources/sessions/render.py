@@ -1,4 +1,4 @@
-"""Renders a session as one markdown document: frontmatter, then a section for each turn.
+"""Render a session as one markdown document: frontmatter, then a section for each turn.
 
 The text of a turn depends on that turn alone, so that lines and chunks of unchanged turns stay the
 same. `_clean` removes secrets, private blocks and our own recalled memories from every text.
