@@ -50,13 +50,13 @@ def translate(error: openai.APIError, asked: Asked) -> EmbedderError:
     )
 
 
-def of_status(status: int, said: object, asked: Asked, wait: float | None = None) -> EmbedderError:
+def of_status(status: int, body: object, asked: Asked, wait: float | None = None) -> EmbedderError:
     """Return the error for an HTTP status.
 
-    `said` is the error object of the response, `wait` its Retry-After in seconds.
+    `body` is the error object of the response, `wait` its Retry-After in seconds.
     """
-    quote = _quote(_message(said), asked)
-    codes = {str(said.get("code")), str(said.get("type"))} if isinstance(said, Mapping) else set()
+    quote = _quote(_message(body), asked)
+    codes = {str(body.get("code")), str(body.get("type"))} if isinstance(body, Mapping) else set()
     if status == 402 or codes & _NO_QUOTA:
         return EmbedderRefused(
             f"the account at {asked.endpoint} has no quota left{quote}",
@@ -76,11 +76,11 @@ def of_status(status: int, said: object, asked: Asked, wait: float | None = None
     return _refusal(status, asked, quote)
 
 
-def of_error_object(said: object, asked: Asked) -> EmbedderError:
+def of_error_object(body: object, asked: Asked) -> EmbedderError:
     """Return the error for a response with status 200 and an error object."""
-    code = str(said.get("code")) if isinstance(said, Mapping) else ""
+    code = str(body.get("code")) if isinstance(body, Mapping) else ""
     status = int(code) if len(code) == 3 and code.isdecimal() else 0
-    return of_status(status if 400 <= status < 600 else 500, said, asked)
+    return of_status(status if 400 <= status < 600 else 500, body, asked)
 
 
 def _refusal(status: int, asked: Asked, quote: str) -> EmbedderError:
@@ -107,14 +107,14 @@ def _refusal(status: int, asked: Asked, quote: str) -> EmbedderError:
     )
 
 
-def _message(said: object) -> str:
+def _message(body: object) -> str:
     """Return the message in a server's error: a string, or the first one in an object or list."""
-    while not isinstance(said, str):
-        values = [said.get(key) for key in _MESSAGES] if isinstance(said, Mapping) else said
+    while not isinstance(body, str):
+        values = [body.get(key) for key in _MESSAGES] if isinstance(body, Mapping) else body
         if not isinstance(values, list):
             return ""
-        said = next((value for value in values if isinstance(value, str | list | Mapping)), None)
-    return said
+        body = next((value for value in values if isinstance(value, str | list | Mapping)), None)
+    return body
 
 
 def _quote(message: str, asked: Asked) -> str:

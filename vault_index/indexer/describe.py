@@ -56,10 +56,12 @@ def describe(
     memory = kind == "memory"
     named = not (memory and _is_made(path, front))
     given = parsed.title_given and (parsed.title_in_text or named)
-    said = parsed._replace(title_given=given)
+    searched = parsed._replace(title_given=given)
     # Model, folder and version are the same in most sessions, and would only be noise.
     if kind == "session":
-        said = said._replace(frontmatter={key: front.get(key) for key in ("project", "tags")})
+        searched = searched._replace(
+            frontmatter={key: front.get(key) for key in ("project", "tags")}
+        )
     modified = raw.ref.stamp.mtime_ns / 1e9
     name = path.rpartition("/")[2].rpartition(".")[0]
     created = first_time(front.get("created"), front.get("date"), _day_in(name))
@@ -86,15 +88,20 @@ def describe(
         archived=first_time(front.get("archived")) if memory else None,
         unreviewed=unreviewed,
         superseded_by=plain_text(front.get("superseded_by")) if memory else None,
-        frontmatter={**front, **{f"{key}::": list(said) for key, said in parsed.inline.items()}},
+        frontmatter={
+            **front,
+            **{f"{key}::": list(values) for key, values in parsed.inline.items()},
+        },
         tags=parsed.tags,
         aliases=parsed.aliases,
         links=parsed.links,
         chunks=tuple(
-            _chunk_rows(path if named else _still_said(path, parsed.title), said, chunks, fields)
+            _chunk_rows(
+                path if named else _still_said(path, parsed.title), searched, chunks, fields
+            )
         ),
         identity=memory_identity(
-            raw.text, front, said.title if given and said.title_in_text else ""
+            raw.text, front, searched.title if given and searched.title_in_text else ""
         )
         if memory
         else None,

@@ -218,28 +218,26 @@ class Moment:
     def _origins_of(self, document: DocumentState, known: Origins) -> Sequence[Origin]:
         """Return the origins of a document: from its text, and recorded for its id or path."""
         front = json.loads(document.origin) if document.origin else {}
-        said = said_in(front, document.tags.split())
+        own = said_in(front, document.tags.split())
         if document.source in self._scope.clients:
-            return [said]
+            return [own]
         ids = as_uuid(front.get("id")) or document.uid, (document.source, document.path)
         recorded = [one for id_ in ids for one in known.get(id_, ())]
         vault, folder = self._mirror
         if document.source == vault and is_under(folder, document.path):
-            said = said._replace(session=said.session or "-")  # an unknown session is private
+            own = own._replace(session=own.session or "-")  # an unknown session is private
         elif not is_under(self._config.memory.dir, document.path) and not _SESSION.fullmatch(
-            said.session
+            own.session
         ):
-            said = said._replace(session="")  # a note may use this key for anything
+            own = own._replace(session="")  # a note may use this key for anything
         # If the folder of a project was recorded, its name adds nothing.
         placed = {
             form for one in recorded if one.folders for form in map(project_form, one.projects)
         }
-        told = (
-            bool(placed)
-            and placed.issuperset(map(project_form, said.projects))
-            and not said.folders
+        is_recorded = (
+            bool(placed) and placed.issuperset(map(project_form, own.projects)) and not own.folders
         )
-        return recorded if told else (said, *recorded)
+        return recorded if is_recorded else (own, *recorded)
 
     def _left_out(self, document: DocumentState) -> bool:
         client = self._scope.clients.get(document.source)
@@ -260,8 +258,8 @@ def _named_by(filters: Filters) -> list[Origin]:
     """Return the projects, folders and sessions that filters name."""
     projects = (*filters.projects, *projects_in((*filters.tags, *filters.any_tags)))
     texts = ((key, value or "") for key, value in filters.properties)
-    said = (said_in({key: [text.strip("[]"), text]}) for key, text in texts)
-    return [*(Origin((name,)) for name in projects), *(one for one in said if one != Origin())]
+    origins = (said_in({key: [text.strip("[]"), text]}) for key, text in texts)
+    return [*(Origin((name,)) for name in projects), *(one for one in origins if one != Origin())]
 
 
 Now = Callable[[], Moment]

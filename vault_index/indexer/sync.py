@@ -287,8 +287,8 @@ class Synchroniser:
     def _restored(self, row: DocumentRow) -> None:
         """Undelete the contents of a memory, and mark sessions that quote it to be read again."""
         salt, deleted = self._settings.deleted
-        said = runs_in(row.title, *(chunk.text for chunk in row.chunks))
-        back = self._state.restore_deleted(row.uid, [fingerprint(run, salt) for run in said])
+        runs = runs_in(row.title, *(chunk.text for chunk in row.chunks))
+        back = self._state.restore_deleted(row.uid, [fingerprint(run, salt) for run in runs])
         self._settings = self._settings._replace(deleted=(salt, deleted.difference(back)))
         self._read_again((), back)
 

@@ -188,10 +188,10 @@ def _with_gaps(spans: Iterable[BlockSpan], lines: Sequence[str]) -> Iterator[Blo
     for span in (*spans, BlockSpan(len(lines) + 1, len(lines))):
         start: int | None = None
         for number in range(position + 1, span.start + 1):
-            says = number < span.start and bool(lines[number - 1].strip())
-            if says and start is None:
+            has_text = number < span.start and bool(lines[number - 1].strip())
+            if has_text and start is None:
                 start = number
-            elif not says and start is not None:
+            elif not has_text and start is not None:
                 yield BlockSpan(start, number - 1)
                 start = None
         if position < span.start <= span.end:

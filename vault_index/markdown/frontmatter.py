@@ -183,10 +183,10 @@ def _texts(key: str, node: yaml.Node, lines: Sequence[str], first: int) -> Itera
         last = max(end.line - (end.column == 0), start.line)
         text = " ".join(node.value.split())
         if last > start.line:
-            said = [lines[start.line][start.column :], *lines[start.line + 1 : last + 1]]
+            written = [lines[start.line][start.column :], *lines[start.line + 1 : last + 1]]
             if node.style in ("|", ">"):
-                said[0] = ""
-            text = "\n".join(line.strip() for line in said).rstrip()
+                written[0] = ""
+            text = "\n".join(line.strip() for line in written).rstrip()
         yield FieldText(key, first + start.line, first + last, mended(text))
 
 
@@ -233,13 +233,13 @@ def _salvage(
                 _try([*head, *entry[begin:end]], start + 2 + begin - len(head), start + 2 + begin)
                 for begin, end in zip(starts, [*starts[1:], len(entry)], strict=True)
             ]
-        for found, said, failed in parts:
+        for found, found_texts, failed in parts:
             for key, value in found.items():
                 goes_on = (
                     len(parts) > 1 and isinstance(value, list) and isinstance(values.get(key), list)
                 )
                 values[key] = [*values[key], *value] if goes_on else value
-            texts += said
+            texts += found_texts
             faults += failed
     return values, tuple(texts), tuple(faults)
 
@@ -252,8 +252,8 @@ def _try(
         return *_load(entry, first), []
     except _ERRORS as error:
         written = _as_written(entry)
-        said = tuple(FieldText(key, first, first, str(value)) for key, value in written.items())
-        return written, said, [_fault(error, line)]
+        texts = tuple(FieldText(key, first, first, str(value)) for key, value in written.items())
+        return written, texts, [_fault(error, line)]
 
 
 def _entries(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:

@@ -42,8 +42,8 @@ def unreviewed_in(path: str, memory_dir: str) -> int:
 
 def said_in(front: Mapping[str, Any], tags: Iterable[str] = ()) -> Origin:
     """Return the projects, folders and session in frontmatter, text fields and normal tags."""
-    said = _texts_by_key(front)
-    listed, tagged = said.get("project", []), [*said.get("tags", ()), *said.get("tag", ())]
+    texts = _texts_by_key(front)
+    listed, tagged = texts.get("project", []), [*texts.get("tags", ()), *texts.get("tag", ())]
     split = (
         part
         for one in tagged
@@ -53,7 +53,7 @@ def said_in(front: Mapping[str, Any], tags: Iterable[str] = ()) -> Origin:
     named = projects_in((*tags, *map(normalize_tag, split)))
     projects = [*listed, *(part for one in listed for part in string_list(one)), *named]
     return Origin(
-        tuple(projects), tuple(said.get("directory", ())), next(iter(said.get("session", ())), "")
+        tuple(projects), tuple(texts.get("directory", ())), next(iter(texts.get("session", ())), "")
     )
 
 
@@ -63,10 +63,10 @@ def project_in(front: Mapping[str, Any]) -> str | None:
 
 
 def _texts_by_key(front: Mapping[str, Any]) -> dict[str, list[str]]:
-    said: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for key, value in front.items():
-        said.setdefault(key.strip().rstrip(":").casefold(), []).extend(scalars(value))
-    return said
+        texts.setdefault(key.strip().rstrip(":").casefold(), []).extend(scalars(value))
+    return texts
 
 
 def projects_in(tags: Iterable[str]) -> list[str]:

@@ -87,7 +87,7 @@ def identity(title: str, subtitle: str, facts: Sequence[str], body: str) -> byte
 
     The order of facts matters.
     """
-    said = (
+    fields = (
         normal_text(title),
         normal_text(subtitle),
         [normal_text(fact) for fact in facts],
@@ -96,7 +96,7 @@ def identity(title: str, subtitle: str, facts: Sequence[str], body: str) -> byte
     import hashlib  # takes 3 ms, and no search needs it
 
     # JSON keeps the boundaries between fields unambiguous.
-    return hashlib.sha256(json.dumps(said).encode()).digest()
+    return hashlib.sha256(json.dumps(fields).encode()).digest()
 
 
 def normal_text(text: str) -> str:

@@ -95,11 +95,11 @@ def _fields(plain: str, text: str) -> dict[str, list[str]]:
     for match in chain.from_iterable(pattern.finditer(plain) for pattern in _FIELDS):
         value = text[slice(*match.span("value"))].strip()
         if value and len(value) <= _LONGEST_VALUE:
-            said = fields.setdefault(match["key"].strip(), [])
-            said += [
+            values = fields.setdefault(match["key"].strip(), [])
+            values += [
                 one
                 for one in dict.fromkeys((value, *map(str.strip, value.split(","))))
-                if one not in said
+                if one not in values
             ]
     return fields
 

@@ -105,9 +105,9 @@ def _document(
     *,
     memory: bool = False,
 ) -> ParsedDocument:
-    said = plain_text(front.values.get("title"))
+    stored_title = plain_text(front.values.get("title"))
     # Earlier versions stored the derived title.
-    given = (said if said != derived else None) or heading
+    given = (stored_title if stored_title != derived else None) or heading
     title = given or derived
     tags = normal_tags((*_either(front.values, "tags", "tag", split_spaces=True), *inline.tags))
     kept = tuple(tag for tag in tags if len(tag) <= _LONGEST_TAG)[:_MOST_TAGS]
@@ -132,10 +132,10 @@ def _document(
 
 def _unread_dates(front: Frontmatter, keys: Sequence[str]) -> Iterator[Fault]:
     for key in keys:
-        said = plain_text(front.values.get(key))
-        if said and not TEMPLATE.search(said) and first_time(said) is None:
+        value = plain_text(front.values.get(key))
+        if value and not TEMPLATE.search(value) and first_time(value) is None:
             line = next((text.first for text in front.texts if text.key == key), 1)
-            yield Fault("date", f"{key}: {said[:40]!r} is not a date", line=line)
+            yield Fault("date", f"{key}: {value[:40]!r} is not a date", line=line)
 
 
 def title_of(body: str) -> str:
@@ -211,10 +211,10 @@ def _fields(texts: Iterable[FieldText], *, every: bool) -> Iterator[tuple[Block,
     A vector of several facts is not close to any of them. If there are many sentences, several
     share a passage, to limit the number of passages.
     """
-    said = [one for one in texts if _is_passage(one, every)]
-    size = sum(map(_is_sentence, said)) // _SENTENCES_ALONE + 1
+    passages = [one for one in texts if _is_passage(one, every)]
+    size = sum(map(_is_sentence, passages)) // _SENTENCES_ALONE + 1
     lines = groupby(
-        said, key=lambda one: (one.first, one.text if size == 1 and _is_sentence(one) else "")
+        passages, key=lambda one: (one.first, one.text if size == 1 and _is_sentence(one) else "")
     )
     places = enumerate(list(same) for _, same in lines)
     for _, group in groupby(

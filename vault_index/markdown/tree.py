@@ -132,7 +132,7 @@ class _Drawing:
         # Footnotes go to the end.
         self._tokens = sorted(tokens, key=lambda token: token.type == FOOTNOTE)
         self._window = window
-        self._last_said = list(
+        self._last_nonblank = list(
             accumulate((n if line.strip() else 0 for n, line in enumerate(lines, start=1)), max)
         )
         self._room = sum(map(len, lines)) + _ROOM
@@ -251,7 +251,7 @@ class _Drawing:
         first, end = token.map or (0, 1)
         return {
             "line": first + 1,
-            "end": max(self._last_said[min(end, len(self._last_said)) - 1], first + 1),
+            "end": max(self._last_nonblank[min(end, len(self._last_nonblank)) - 1], first + 1),
         }
 
     def _is_left_out(self, at: int) -> bool:
@@ -291,20 +291,20 @@ class _Drawing:
                 self._leaf(token)
 
     def _leaf(self, token: Token) -> None:
-        out, said = self._out, token.content
+        out, content = self._out, token.content
         if token.type in ("text", "text_special", "softbreak"):
-            out.add_text("\n" if token.type == "softbreak" else said)
+            out.add_text("\n" if token.type == "softbreak" else content)
         elif token.type == "image":
-            shown, width = _sized(plain_words(said))
+            shown, width = _sized(plain_words(content))
             self._image(str(token.attrs["src"]), "", shown, width, token)
         elif token.type in ("wiki", "embed"):
-            self._wiki(_CONTROL.sub("", said), token)
+            self._wiki(_CONTROL.sub("", content), token)
         elif token.type == "tag":
-            out.add("tag", {"name": said}, f"#{said}")
+            out.add("tag", {"name": content}, f"#{content}")
         elif token.type in ("math", "display"):
-            out.add("math", {"display": token.type == "display"}, said.strip())
+            out.add("math", {"display": token.type == "display"}, content.strip())
         else:
-            out.add({"hardbreak": "br", "code_inline": "code"}.get(token.type, "sup"), {}, said)
+            out.add({"hardbreak": "br", "code_inline": "code"}.get(token.type, "sup"), {}, content)
 
     def _wiki(self, inner: str, token: Token) -> None:
         embed = token.type == "embed"

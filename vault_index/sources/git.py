@@ -67,8 +67,8 @@ def commits_of(root: str, path: str) -> list[Commit]:
     return []
 
 
-def _commit(told: str) -> Commit | None:
-    head, _, names = told.partition("\0")
+def _commit(record: str) -> Commit | None:
+    head, _, names = record.partition("\0")
     lines, path = head.split("\n", 3), names.strip("\n").split("\0")[0]
     # The author's name is untrusted.
     sound = len(lines) == 4 and path and _COMMIT.fullmatch(lines[0])

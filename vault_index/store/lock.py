@@ -70,7 +70,7 @@ class WriteLock:
         except OSError:
             holder = ""
         pid, _, work = holder.partition(" ")
-        who = f"process {pid} ({work})" if pid else "another process"
+        owner = f"process {pid} ({work})" if pid else "another process"
         return BusyError(
-            f"the index is being written by {who}", "wait until it is done, and try again"
+            f"the index is being written by {owner}", "wait until it is done, and try again"
         )

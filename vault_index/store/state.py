@@ -231,13 +231,13 @@ class State:
         }
 
     def put_decision(
-        self, reason: str, said: Iterable[tuple[str, str]], now: float, change: int = 0
+        self, reason: str, memories: Iterable[tuple[str, str]], now: float, change: int = 0
     ) -> None:
         """Record that memories may stay unchanged, each by uid and SHA-256 of its contents.
 
         An undo of the journal entry `change` reverts the decision.
         """
-        uids, digests = zip(*sorted(said), strict=True)
+        uids, digests = zip(*sorted(memories), strict=True)
         row = (reason, json.dumps(uids), json.dumps(digests), now, change)
         self._opened().execute(
             f"INSERT OR REPLACE INTO decision ({_HISTORY['decision']}) VALUES (?, ?, ?, ?, ?)", row

@@ -102,7 +102,7 @@ class Database:
                 )
             }
             if "time_updated" in self._columns["part"]:
-                self._ask_when_written(
+                self._read_write_times(
                     rows, messages, [message for message, _ in unfinished.values()]
                 )
         found = []
@@ -163,7 +163,7 @@ class Database:
 
     # --- inside -----------------------------------------------------------------------------------
 
-    def _ask_when_written(
+    def _read_write_times(
         self,
         rows: Sequence[tuple[Any, ...]],
         messages: Mapping[str, Sequence[int]],

@@ -182,11 +182,11 @@ def _v2_assistant(raw: RawMessage, data: Json, include: Collection[str]) -> Mess
 
 def _v2_tool_call(data: Json, include: Collection[str]) -> ToolCall:
     state, structured = object_of(data, "state"), object_of(data, "state", "structured")
-    said = [text_of(one, "text") for one in state.get("content") or () if isinstance(one, dict)]
+    texts = [text_of(one, "text") for one in state.get("content") or () if isinstance(one, dict)]
     return _tool_call(
         {
             "tool": text_of(data, "name"),
-            "state": {**state, "metadata": structured, "output": "\n".join(said)},
+            "state": {**state, "metadata": structured, "output": "\n".join(texts)},
         },
         include,
     )

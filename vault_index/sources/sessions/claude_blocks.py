@@ -43,10 +43,10 @@ def said_in(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
         "",
         "prompt",
     ):
-        held = object_of(value, "attachment")  # typed during an answer
+        attachment = object_of(value, "attachment")  # typed during an answer
         content = (
-            held.get("prompt")
-            if held.get("type") == "queued_command" and held.get("isMeta") is not True
+            attachment.get("prompt")
+            if attachment.get("type") == "queued_command" and attachment.get("isMeta") is not True
             else ""
         )
     elif value.get("type") != "user" or value.get("isMeta") is True:
@@ -112,11 +112,13 @@ def unknown_in(value: Json) -> Generator[str]:
 
 def tokens_in(value: Json) -> int:
     """Return the uncached input tokens plus output tokens of an answer."""
-    told = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
-    return sum(max(0, millis_of(value, "message", "usage", name) or 0) for name in told)
+    keys = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
+    return sum(max(0, millis_of(value, "message", "usage", name) or 0) for name in keys)
 
 
-def _parts_in(block: Json, result: Json, told: Json, include: Collection[str]) -> Generator[Part]:
+def _parts_in(
+    block: Json, result: Json, details: Json, include: Collection[str]
+) -> Generator[Part]:
     kind = block.get("type")
     if kind == "text":
         yield Text(text_of(block, "text"))
@@ -125,17 +127,20 @@ def _parts_in(block: Json, result: Json, told: Json, include: Collection[str]) -
     elif kind in _CALLS:
         if plan := text_of(block, "input", "plan"):
             yield Text(plan)
-        yield _call(block, result, told, include)
+        yield _call(block, result, details, include)
     else:
         yield from _attachment_parts(block)
 
 
-def _call(block: Json, result: Json, told: Json, include: Collection[str]) -> ToolCall:
+def _call(block: Json, result: Json, details: Json, include: Collection[str]) -> ToolCall:
     tool, output = text_of(block, "name"), "\n".join(_texts(result.get("content")))
-    failed, agent = result.get("is_error") is True, text_of(told, "agentId")
+    failed, agent = result.get("is_error") is True, text_of(details, "agentId")
     code = _EXIT.match(output) if failed else None
     ended = (
-        result and not failed and not told.get("backgroundTaskId") and not told.get("interrupted")
+        result
+        and not failed
+        and not details.get("backgroundTaskId")
+        and not details.get("interrupted")
     )
     return tool_call(
         tool,
@@ -152,12 +157,12 @@ def _call(block: Json, result: Json, told: Json, include: Collection[str]) -> To
         else "",
         child=f"agent-{agent}" if _AGENT.fullmatch(agent) else "",
         output=output,
-        diff="\n".join(_hunks(told)),
+        diff="\n".join(_hunks(details)),
     )
 
 
-def _hunks(told: Json) -> Generator[str]:
-    for hunk in objects_of(told, "structuredPatch"):
+def _hunks(details: Json) -> Generator[str]:
+    for hunk in objects_of(details, "structuredPatch"):
         old, new = (
             [millis_of(hunk, f"{side}{what}") for what in ("Start", "Lines")]
             for side in ("old", "new")

@@ -226,8 +226,8 @@ class ClaudeCode(FileClient):
                     or {}
                 )
                 if begin >= offset and text_of(value, "sessionId") == listed.session.id:
-                    time, said = millis_of(value, "timestamp") or 0, Text(text_of(value, "display"))
-                    yield Message(str(begin), "", "user", time, True, "", "", "", (said,), end=end)
+                    time, text = millis_of(value, "timestamp") or 0, Text(text_of(value, "display"))
+                    yield Message(str(begin), "", "user", time, True, "", "", "", (text,), end=end)
 
 
 def _id(text: str) -> str:

@@ -58,7 +58,7 @@ class _Line:
     prompt: str
     """Id of the last prompt before the line."""
     created: int
-    said: bool = False
+    has_parts: bool = False
     answer: str = ""
     """Id of the answer that the block belongs to."""
     tokens: int = 0
@@ -72,7 +72,7 @@ class _Line:
 
     @property
     def shown(self) -> bool:
-        return self.end > self.begin and (self.said or bool(self.answer))
+        return self.end > self.begin and (self.has_parts or bool(self.answer))
 
 
 _ASSISTANT: Speaker = "assistant"
@@ -118,9 +118,9 @@ class Transcript:
 
     def messages(self, include: Collection[str]) -> Generator[Message]:
         """Yield the messages that were not rewound, each tool call with its result."""
-        told = [line for line in self._lines if line.shown and not line.taken_back]
-        ends = [max([line.end, *(result.end for result in line.results)]) for line in told]
-        begins = [*(line.begin for line in told[1:]), *ends[-1:]]
+        shown = [line for line in self._lines if line.shown and not line.taken_back]
+        ends = [max([line.end, *(result.end for result in line.results)]) for line in shown]
+        begins = [*(line.begin for line in shown[1:]), *ends[-1:]]
         with (
             os_errors_as(f"{self._file} cannot be read", "check its permissions"),
             self._file.open("rb") as file,
@@ -131,9 +131,9 @@ class Transcript:
                 what = f"{self._file}: the line at byte {line.begin}"
                 return read_object(file.read(line.end - line.begin), what, self._problems) or {}
 
-            for line, end, following in zip(told, ends, begins, strict=True):
+            for line, end, following in zip(shown, ends, begins, strict=True):
                 value, speaker, error = value_of(line), _ASSISTANT, ""
-                if line.said:
+                if line.has_parts:
                     speaker, parts = said_in(value)
                 else:
                     parts, error = answered_in(
@@ -141,7 +141,7 @@ class Transcript:
                     )
                 yield Message(
                     id=line.id,
-                    answers="" if line.said else line.prompt,
+                    answers="" if line.has_parts else line.prompt,
                     speaker=speaker,
                     created=line.created,
                     finished={*line.calls}
@@ -197,14 +197,14 @@ class Transcript:
         self._places[line.id] = len(lines)
         lines.append(line)
         speaker, parts = said_in(value)
-        line.said = bool(parts)
+        line.has_parts = bool(parts)
         if parts and speaker == "user":
             self._prompt = line.id
         if kind in ("user", "assistant"):
             for what in unknown_in(value):
                 self._report(what, begin)
             line.gives = ids_in(value, "tool_result", "tool_use_id")
-            line.typed = line.said and speaker == "user" and not line.gives
+            line.typed = line.has_parts and speaker == "user" and not line.gives
         if kind == "assistant":
             line.answer, line.calls, counted = (
                 text_of(value, "message", "id") or line.id,

@@ -115,16 +115,16 @@ class Codex(FileClient):
                 problems.append(_NO_ZSTD)
             return None
         meta: Json = {}
-        said: list[Json] = []
+        lines: list[Json] = []
         for _, _, line in islice(_objects(file, problems), _HEAD):
-            said.append(line)
+            lines.append(line)
             # The first versions have no type.
             if line.get("type") == "session_meta" or "type" not in line:
                 meta = object_of(line, "payload") or line
                 break
         ids = (text_of(meta, "id"), _rollout_of(file, 0))
         id_ = next((one for one in ids if _ID.fullmatch(one)), "")
-        if not said or not id_:
+        if not lines or not id_:
             return None
         if (mode := text_of(meta, "history_mode")) not in ("", "legacy", "paginated"):
             problems.append(f"{self.title}: unknown history_mode {mode!r}, parts may be missing")
@@ -134,7 +134,7 @@ class Codex(FileClient):
             for one in (text_of(meta, "source", "subagent"), text_of(spawned, "other"))
         ):
             return None
-        times = (time_of(meta, "timestamp"), *(time_of(line, "timestamp") for line in said))
+        times = (time_of(meta, "timestamp"), *(time_of(line, "timestamp") for line in lines))
         parents = (
             text_of(meta, "parent_thread_id"),
             text_of(spawned, "thread_spawn", "parent_thread_id"),
@@ -146,7 +146,7 @@ class Codex(FileClient):
             id=id_,
             title="",
             directory=text_of(meta, "cwd")
-            or next(filter(None, (text_of(one, "payload", "cwd") for one in said)), ""),
+            or next(filter(None, (text_of(one, "payload", "cwd") for one in lines)), ""),
             worktree="",
             parent=next((one for one in parents if _ID.fullmatch(one)), ""),
             version=text_of(meta, "cli_version"),
@@ -190,10 +190,10 @@ class Codex(FileClient):
         prompts = (
             one.parts for one in messages([]) if isinstance(one, Message) and one.speaker == "user"
         )
-        said = next(
+        first_prompt = next(
             (part.text for parts in prompts for part in parts if isinstance(part, Text)), ""
         )
-        title = self._thread_names().get(session.id) or title_of(said)
+        title = self._thread_names().get(session.id) or title_of(first_prompt)
         kept = kept_prompts(messages([])) if taken_back else None
         return replace(session, title=title, updated=max(updated, session.created)), left_of(
             messages(problems, offset), kept, problems

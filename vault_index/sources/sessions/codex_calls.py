@@ -20,7 +20,7 @@ _WORD = re.compile(r"\w+")
 _TITLES = ("task_name", "message", "chars", "explanation", "target", "revised_prompt")
 
 
-def called(item: Json) -> Call:
+def parse_call(item: Json) -> Call:
     """Parse a call that the model requested."""
     kind = text_of(item, "type")
     tool = text_of(item, "name") or kind.removesuffix("_call")
@@ -29,40 +29,43 @@ def called(item: Json) -> Call:
         given.get("command") or given.get("cmd") or given.get("input")
     )
     title = next(filter(None, (text_of(one, key) for one in (given, item) for key in _TITLES)), "")
-    told = {"status": "running", "title": title}
+    fields = {"status": "running", "title": title}
     if tool != "exec" and (patch := _PATCH.search(whole)):
         paths = dict.fromkeys(_PATCHED.findall(patch[0]))
-        return "apply_patch", {"filePath": ", ".join(paths)}, {**told, "diff": patch[0]}
+        return "apply_patch", {"filePath": ", ".join(paths)}, {**fields, "diff": patch[0]}
     if kind == "custom_tool_call":  # a script may call our own tool
         tool = next(filter(is_own_tool, _WORD.findall(whole)), tool)
-    return tool, {**given, "command": whole} if whole else given, told
+    return tool, {**given, "command": whole} if whole else given, fields
 
 
-def made(item: Json) -> Call | None:
+def parse_nested_call(item: Json) -> Call | None:
     """Parse an event that records a nested call: one by a script of the model."""
     kind = text_of(item, "type")
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "status": "error" if text_of(item, "status") in ("failed", "declined") else "completed"
     }
     if kind == "CommandExecution" and text_of(item, "source") != "user_shell":
-        told |= {"exit": millis_of(item, "exit_code"), "output": text_of(item, "aggregated_output")}
-        return "exec_command", {"command": _command(item.get("command"))}, told
+        fields |= {
+            "exit": millis_of(item, "exit_code"),
+            "output": text_of(item, "aggregated_output"),
+        }
+        return "exec_command", {"command": _command(item.get("command"))}, fields
     if kind == "FileChange":
         changes = object_of(item, "changes")
-        told["diff"] = "\n".join(
+        fields["diff"] = "\n".join(
             filter(None, (text_of(changes, path, "unified_diff") for path in changes))
         )
-        return "apply_patch", {"filePath": ", ".join(changes)}, told
+        return "apply_patch", {"filePath": ", ".join(changes)}, fields
     if kind in ("McpToolCall", "WebSearch"):
         return (
             text_of(item, "tool") or "web_search",
             _arguments(item) or {"query": text_of(item, "query")},
-            told,
+            fields,
         )
     return None
 
 
-def told_later(item: Json) -> dict[str, Any]:
+def parse_event(item: Json) -> dict[str, Any]:
     """Return the fields that an event adds to a call: the id of a subagent, an exit code."""
     threads = item.get("receiver_thread_ids")
     first = threads[0] if isinstance(threads, list) and threads else ""
@@ -74,7 +77,7 @@ def told_later(item: Json) -> dict[str, Any]:
     }
 
 
-def answered(output: Any) -> dict[str, Any]:
+def parse_result(output: Any) -> dict[str, Any]:
     """Parse the result of a call: status, exit code, output.
 
     Results were plain text at first, then JSON in a string, and now are text with a header.
@@ -84,31 +87,31 @@ def answered(output: Any) -> dict[str, Any]:
     value = (
         output if isinstance(output, dict) else _object(output) if isinstance(output, str) else {}
     )
-    said = (
+    text = (
         text_of(value, "content")
         or text_of(value, "output")
         or (output if isinstance(output, str) else "")
     )
-    head = _OUTPUT.match(said)
+    head = _OUTPUT.match(text)
     exit_code = millis_of(value, "metadata", "exit_code")
     if exit_code is None and (found := _EXIT.search(head[0] if head else "")):
         exit_code = int(found[1])
     failed = value.get("success") is False
-    told = {
+    fields = {
         "status": "error"
         if failed
         else "interrupted"
-        if said.startswith("aborted")
+        if text.startswith("aborted")
         else "completed",
-        "output": said[head.end() :] if head else said,
+        "output": text[head.end() :] if head else text,
         "exit": exit_code,
-        "error": said if failed else "",
+        "error": text if failed else "",
         "child": text_of(value, "agent_id"),
     }
-    return {key: value for key, value in told.items() if value not in (None, "")}
+    return {key: value for key, value in fields.items() if value not in (None, "")}
 
 
-def used(usage: Json) -> int:
+def count_tokens(usage: Json) -> int:
     """Return uncached input tokens plus output tokens."""
     count = [
         millis_of(usage, key) or 0

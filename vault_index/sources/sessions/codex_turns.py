@@ -4,7 +4,14 @@ from collections import deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from vault_index.sources.sessions.codex_calls import Call, answered, called, made, told_later, used
+from vault_index.sources.sessions.codex_calls import (
+    Call,
+    count_tokens,
+    parse_call,
+    parse_event,
+    parse_nested_call,
+    parse_result,
+)
 from vault_index.sources.sessions.context import said_in_prompt
 from vault_index.sources.sessions.model import (
     Attachment,
@@ -117,7 +124,7 @@ class Turns:
             elif self._total is None and (
                 total := object_of(line, "payload", "info", "total_token_usage")
             ):
-                self._total = used(total)
+                self._total = count_tokens(total)
             if self._model and self._total is not None:
                 return
 
@@ -174,8 +181,8 @@ class Turns:
         elif kind == "response_item":
             self._item(payload, line, begin, time)
         elif kind == "compacted":
-            said = self._summary or said_in_prompt("codex", text_of(payload, "message"))
-            self._add("summary", [Text(said)] if said.strip() else [], begin, time)
+            summary = self._summary or said_in_prompt("codex", text_of(payload, "message"))
+            self._add("summary", [Text(summary)] if summary.strip() else [], begin, time)
             self._summary = ""
         elif kind == "event_msg":
             self._event(payload, begin, time)
@@ -196,11 +203,11 @@ class Turns:
             self._add("assistant", [Reasoning(text) for text in texts if text], begin, time)
         elif kind in _CALLS or kind in _CALLS_AND_ANSWERS:
             self._add_call(
-                text_of(item, "call_id"), called(item), begin, time, waits=kind in _CALLS
+                text_of(item, "call_id"), parse_call(item), begin, time, waits=kind in _CALLS
             )
         elif kind in _ANSWERS:  # else its call was unreadable, or is before the offset
             if (entry := self._calls.get(text_of(item, "call_id"))) is not None:
-                self._update_call(entry, **answered(item.get("output")))
+                self._update_call(entry, **parse_result(item.get("output")))
                 entry.waits = False
         elif (
             kind == "agent_message"
@@ -212,23 +219,24 @@ class Turns:
             self._report_unknown(f"items of type {kind!r}")
 
     def _prompt(self, item: Json, content: list[Json]) -> list[Part]:
-        said = text_of(content[0], "text").lstrip() if content else ""
-        if said.startswith("<user_shell_command>"):
+        first_text = text_of(content[0], "text").lstrip() if content else ""
+        if first_text.startswith("<user_shell_command>"):
             command, result = (
-                between(said, f"<{tag}>", f"</{tag}>").strip("\n") for tag in ("command", "result")
+                between(first_text, f"<{tag}>", f"</{tag}>").strip("\n")
+                for tag in ("command", "result")
             )
-            return [tool_call("shell", {"command": command}, self.include, **answered(result))]
+            return [tool_call("shell", {"command": command}, self.include, **parse_result(result))]
         kinds = object_of(item, "internal_chat_message_metadata_passthrough").get(
             "content_item_kinds"
         )
-        told = (
+        known_kinds = (
             kinds
             if isinstance(kinds, list) and len(kinds) == len(content)
             else ["user"] * len(content)
         )
         parts: list[Part] = []
-        for one, whose in zip(content, told, strict=True):
-            if not str(whose).startswith(("user", "unknown")):
+        for one, kind in zip(content, known_kinds, strict=True):
+            if not str(kind).startswith(("user", "unknown")):
                 continue
             if text := said_in_prompt("codex", text_of(one, "text")):
                 parts.append(Text(text))
@@ -264,20 +272,20 @@ class Turns:
         self._tokens = 0 if mine else self._tokens
 
     def _add_call(self, id_: str, call: Call, begin: int, time: int, *, waits: bool) -> None:
-        tool, given, told = call
-        if not waits and told["status"] == "running":
-            told["status"] = "completed"
-        self._add("assistant", [tool_call(tool, given, self.include, **told)], begin, time)
+        tool, given, fields = call
+        if not waits and fields["status"] == "running":
+            fields["status"] = "completed"
+        self._add("assistant", [tool_call(tool, given, self.include, **fields)], begin, time)
         entry = self._entries[-1]
         entry.call, entry.waits = call, waits
         if id_:
             self._calls[id_] = entry
 
     def _update_call(self, entry: _Entry, **more: object) -> None:
-        tool, given, told = entry.call
-        told |= more
+        tool, given, fields = entry.call
+        fields |= more
         entry.message = replace(
-            entry.message, parts=(tool_call(tool, given, self.include, **told),)
+            entry.message, parts=(tool_call(tool, given, self.include, **fields),)
         )
 
     def _end_calls(self) -> None:
@@ -302,17 +310,22 @@ class Turns:
         elif (
             entry := self._calls.get(text_of(item, "call_id") or text_of(item, "id"))
         ) is not None:
-            self._update_call(entry, **told_later(item))
-        elif any(one.waits for one in self._entries) and (call := made(item)) is not None:
+            self._update_call(entry, **parse_event(item))
+        elif (
+            any(one.waits for one in self._entries)
+            and (call := parse_nested_call(item)) is not None
+        ):
             self._add_call(text_of(item, "id"), call, begin, time, waits=False)
 
     def _count(self, info: Json) -> None:
         """Add the growth of the token total, because the client repeats counts."""
         total, last = object_of(info, "total_token_usage"), object_of(info, "last_token_usage")
         grown = (
-            max(0, used(last) if self._total is None else used(total) - self._total) if total else 0
+            max(0, count_tokens(last) if self._total is None else count_tokens(total) - self._total)
+            if total
+            else 0
         )
-        self._total = used(total) if total else self._total
+        self._total = count_tokens(total) if total else self._total
         if self._entries and (message := self._entries[-1].message).speaker == "assistant":
             self._entries[-1].message = replace(message, tokens=message.tokens + grown)
         else:

@@ -184,24 +184,24 @@ class FileClient(ABC):
         if self._heads is None:
             self._heads = {}
             with suppress(OSError, ValueError, TypeError, AttributeError):  # a cache: rebuild it
-                told = json.loads(self._cache.read_bytes()) if self._cache else {}
+                stored = json.loads(self._cache.read_bytes()) if self._cache else {}
                 self._heads = {
                     path: (FileStamp(*stamp), Session(*session) if session else None)
-                    for path, (stamp, session) in told.items()
+                    for path, (stamp, session) in stored.items()
                 }
         return self._heads
 
     def _store_heads(self, heads: _Heads) -> None:
         if self._cache is None:
             return
-        told = {
+        stored = {
             path: (stamp, session and astuple(session)) for path, (stamp, session) in heads.items()
         }
         from vault_index import disk
 
         with suppress(OSError):
             self._cache.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            disk.replace(os.fspath(self._cache), json.dumps(told).encode(), mode=0o600)
+            disk.replace(os.fspath(self._cache), json.dumps(stored).encode(), mode=0o600)
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:

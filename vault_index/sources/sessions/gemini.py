@@ -99,31 +99,37 @@ class Gemini(FileClient):
 
         Resuming a session may leave a file without a message.
         """
-        told: Json = {}
+        metadata: Json = {}
         for line in _lines(file, problems):
-            said = [*objects_of(line, "messages"), *objects_of(line, "$set", "messages"), line]
-            told |= {
+            candidates = [
+                *objects_of(line, "messages"),
+                *objects_of(line, "$set", "messages"),
+                line,
+            ]
+            metadata |= {
                 key: value
                 for key, value in {**line, **object_of(line, "$set")}.items()
-                if key not in told
+                if key not in metadata
             }
-            if any(one.get("type") in ("user", "gemini") and _parts_of(one, ()) for one in said):
-                return self._session(file, told, problems)
+            if any(
+                one.get("type") in ("user", "gemini") and _parts_of(one, ()) for one in candidates
+            ):
+                return self._session(file, metadata, problems)
         return None
 
-    def _session(self, file: Path, told: Json, problems: list[str]) -> Session | None:
+    def _session(self, file: Path, metadata: Json, problems: list[str]) -> Session | None:
         above = file.parent.name
-        id_ = text_of(told, "sessionId")
+        id_ = text_of(metadata, "sessionId")
         parent = above if above != "chats" else ""
         # Older versions store the parent's id as the subagent's.
-        if text_of(told, "kind") == "subagent" and not parent:
+        if text_of(metadata, "kind") == "subagent" and not parent:
             id_, parent = f"{id_}-{file.stem}", id_
         if not _ID.fullmatch(id_):
             problems.append(f"{file}: skipped, it has no valid session id")
             return None
         project = file.parents[2] if above != "chats" else file.parents[1]
-        created = time_of(told, "startTime") or time_of(told, "timestamp") or 0
-        folder = self._folder_of(project, text_of(told, "projectHash"))
+        created = time_of(metadata, "startTime") or time_of(metadata, "timestamp") or 0
+        folder = self._folder_of(project, text_of(metadata, "projectHash"))
         return Session(id_, "", folder, folder, parent, "", created, created)
 
     def _folder_of(self, project: Path, hash_: str) -> str:
@@ -158,56 +164,57 @@ class Gemini(FileClient):
             raise RewoundError
         file, unknown = Path(listed.place), set[str]()
         with os_errors_as(f"{file} cannot be read", "check its permissions"):
-            messages, told = _state(file, problems, unknown)
-        if not (messages or told):  # keep the indexed text
+            messages, metadata = _state(file, problems, unknown)
+        if not (messages or metadata):  # keep the indexed text
             raise VaultIndexError(f"{file} is empty", "retry after Gemini CLI has written the file")
         found = [
             one
-            for told in messages
-            if (one := self._message(told, listed.session, include, unknown)) is not None
+            for message in messages
+            if (one := self._message(message, listed.session, include, unknown)) is not None
         ]
         problems += [f"{self.title}: skipped unknown {one}" for one in sorted(unknown)]
-        said = (
+        prompts = (
             part.text
             for one in found
             if one.speaker == "user"
             for part in one.parts
             if isinstance(part, Text)
         )
-        title = text_of(told, "summary") or title_of(next(said, ""))
+        title = text_of(metadata, "summary") or title_of(next(prompts, ""))
         updated = max(
             [
                 listed.session.created,
-                time_of(told, "lastUpdated") or 0,
+                time_of(metadata, "lastUpdated") or 0,
                 *(one.created for one in found),
             ]
         )
         return replace(listed.session, title=title, updated=updated), (one for one in found)
 
     def _message(
-        self, told: Json, session: Session, include: Collection[str], unknown: set[str]
+        self, message: Json, session: Session, include: Collection[str], unknown: set[str]
     ) -> Message | None:
-        kind = text_of(told, "type")
+        kind = text_of(message, "type")
         if kind not in ("user", "gemini"):
             if kind not in ("info", "error", "warning"):  # the client's own messages
                 unknown.add(f"messages of type {kind!r}")
             return None
-        parts = _parts_of(told, include)
+        parts = _parts_of(message, include)
         if not parts:
             return None
         snapshot = any(isinstance(part, Text) and _SNAPSHOT.match(part.text) for part in parts)
         speaker: Speaker = "summary" if snapshot else "user" if kind == "user" else "assistant"
         tokens = [
-            millis_of(told, "tokens", key) or 0 for key in ("input", "cached", "output", "thoughts")
+            millis_of(message, "tokens", key) or 0
+            for key in ("input", "cached", "output", "thoughts")
         ]
         return Message(
-            id=text_of(told, "id"),
+            id=text_of(message, "id"),
             answers=session.id if speaker == "assistant" else "",
             speaker=speaker,
-            created=time_of(told, "timestamp") or session.created,
+            created=time_of(message, "timestamp") or session.created,
             finished=True,
             agent="",
-            model=text_of(told, "model"),
+            model=text_of(message, "model"),
             error="",
             parts=tuple(parts),
             tokens=max(0, tokens[0] - tokens[1]) + tokens[2] + tokens[3],
@@ -239,7 +246,7 @@ def _lines(file: Path, problems: list[str]) -> Iterable[Json]:
 def _state(file: Path, problems: list[str], unknown: set[str]) -> tuple[list[Json], Json]:
     """Apply all lines; return the remaining messages and the session's metadata."""
     messages: dict[str, Json] = {}
-    told: Json = {}
+    metadata: Json = {}
     taken_back: list[Json] = []
     for line in _lines(file, problems):
         changed = object_of(line, "$set")
@@ -258,9 +265,9 @@ def _state(file: Path, problems: list[str], unknown: set[str]) -> tuple[list[Jso
             id_ = text_of(one, "id") or str(len(messages))
             if id_ not in messages and _words(one) not in known:
                 messages[id_] = one
-        told |= {key: value for key, value in {**line, **changed}.items() if key in _METADATA}
+        metadata |= {key: value for key, value in {**line, **changed}.items() if key in _METADATA}
     problems += left_out(sum(bool(_parts_of(one, ())) for one in taken_back))
-    return [*messages.values()], told
+    return [*messages.values()], metadata
 
 
 def _texts(content: Any) -> list[str]:
@@ -274,49 +281,49 @@ def _texts(content: Any) -> list[str]:
     return [text for text in texts if text]
 
 
-def _words(told: Json) -> str:
+def _words(message: Json) -> str:
     """Return a key of the text of a message, which is equal under different ids."""
     return (
-        f"{text_of(told, 'type')} "
-        f"{''.join(''.join(_texts(told.get('content'))).split()) or text_of(told, 'id')}"
+        f"{text_of(message, 'type')} "
+        f"{''.join(''.join(_texts(message.get('content'))).split()) or text_of(message, 'id')}"
     )
 
 
-def _parts_of(told: Json, include: Collection[str]) -> list[Part]:
+def _parts_of(message: Json, include: Collection[str]) -> list[Part]:
     """Return the parts of a prompt as typed, or of an answer with its thoughts and calls."""
-    if told.get("type") == "user":
+    if message.get("type") == "user":
         texts = [
             said_in_prompt("gemini", text)
-            for text in _texts(told.get("displayContent") or told.get("content"))
+            for text in _texts(message.get("displayContent") or message.get("content"))
         ]
-        data = [object_of(one, "inlineData") for one in objects_of(told, "content")]
+        data = [object_of(one, "inlineData") for one in objects_of(message, "content")]
         files = [Attachment(text_of(one, "mimeType")) for one in data if one]
         return [*(Text(text) for text in texts if text), *files]
-    thoughts = objects_of(told, "thoughts") if "reasoning" in include else []
+    thoughts = objects_of(message, "thoughts") if "reasoning" in include else []
     thought = [
         "\n\n".join(filter(None, (text_of(one, "subject"), text_of(one, "description"))))
         for one in thoughts
     ]
-    said = [text for text in _texts(told.get("content")) if text != _SNAPSHOT_TAKEN]
-    calls = [_call(one, include) for one in objects_of(told, "toolCalls")]
-    return [*(Reasoning(one) for one in thought if one), *map(Text, said), *calls]
+    answers = [text for text in _texts(message.get("content")) if text != _SNAPSHOT_TAKEN]
+    calls = [_call(one, include) for one in objects_of(message, "toolCalls")]
+    return [*(Reasoning(one) for one in thought if one), *map(Text, answers), *calls]
 
 
-def _call(told: Json, include: Collection[str]) -> Part:
-    results = objects_of(told, "result") or [object_of(told, "result")]
+def _call(call: Json, include: Collection[str]) -> Part:
+    results = objects_of(call, "result") or [object_of(call, "result")]
     answers = [object_of(one, "functionResponse", "response") for one in results]
     output = "\n".join(filter(None, (text_of(one, "output") for one in answers)))
     exit_code = _EXIT.search(output)
     error = next(filter(None, (text_of(one, "error") for one in answers)), "")
     return tool_call(
-        text_of(told, "name"),
-        object_of(told, "args"),
+        text_of(call, "name"),
+        object_of(call, "args"),
         include,
-        status=_STATUS.get(text_of(told, "status"), "interrupted"),
-        title=text_of(told, "description"),
+        status=_STATUS.get(text_of(call, "status"), "interrupted"),
+        title=text_of(call, "description"),
         exit=int(exit_code[1]) if exit_code else None,
-        error=error or text_of(told, "resultDisplay") if told.get("status") == "error" else "",
-        child=child if _ID.fullmatch(child := text_of(told, "agentId")) else "",
+        error=error or text_of(call, "resultDisplay") if call.get("status") == "error" else "",
+        child=child if _ID.fullmatch(child := text_of(call, "agentId")) else "",
         output=output,
-        diff=text_of(told, "resultDisplay", "fileDiff"),
+        diff=text_of(call, "resultDisplay", "fileDiff"),
     )

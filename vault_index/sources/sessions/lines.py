@@ -70,11 +70,11 @@ def _objects_of(
     line: bytes, passed_over: bytes, what: str, problems: list[str]
 ) -> Iterator[tuple[int, int, Json]]:
     """Yield (begin, end, object) for the objects on a line, in bytes."""
-    said = line.strip(_BLANK)
-    if not said or (said.startswith(passed_over) and _JOINED not in said):
+    content = line.strip(_BLANK)
+    if not content or (content.startswith(passed_over) and _JOINED not in content):
         return
     faults = list[str]()
-    whole = read_object(said, what, faults)
+    whole = read_object(content, what, faults)
     found = [(0, len(line), whole)] if whole is not None else list(_joined(line))
     if sum(stop - start for start, stop, _ in found) < len(line.lstrip(_BLANK)):
         problems += faults

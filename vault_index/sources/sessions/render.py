@@ -188,10 +188,10 @@ class Renderer:
             self._items.append(f"- error: {_code(self._line(message.error, _LONGEST_ERROR))}")
 
     def _text(self, part: Part) -> str:
-        said = nest(self._clean(part.text), _LEVEL) if isinstance(part, Text | Reasoning) else ""
-        if isinstance(part, Text) or not said:
-            return said
-        return "\n".join(f"> {line}".rstrip() for line in ["*Reasoning*", *said.split("\n")])
+        text = nest(self._clean(part.text), _LEVEL) if isinstance(part, Text | Reasoning) else ""
+        if isinstance(part, Text) or not text:
+            return text
+        return "\n".join(f"> {line}".rstrip() for line in ["*Reasoning*", *text.split("\n")])
 
     def _item(self, part: ToolCall | Attachment) -> str:
         if isinstance(part, Attachment):
