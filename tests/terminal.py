@@ -1,4 +1,4 @@
-"""Run a command in a terminal of its own, as a job of a shell, and wait for the text that it shows."""
+"""Run a command in a new terminal, as a job of a shell, and wait for its output."""
 
 import fcntl
 import os

@@ -43,7 +43,7 @@ DATES = {
 }  # fmt: skip
 
 
-def test_dates_are_read_as_people_write_them() -> None:
+def test_read_date_accepts_common_notations() -> None:
     assert {text: read_date(text, NOW, option="--expires") for text in DATES} == DATES
 
 
@@ -72,12 +72,12 @@ WRITTEN = {
 }  # fmt: skip
 
 
-def test_a_date_in_a_file_does_not_depend_on_the_clock() -> None:
+def test_written_date_does_not_depend_on_the_clock() -> None:
     found = {text: written_date(text, first=True) for text in WRITTEN}
     assert {text: day and tuple(day.timetuple()[: len(WRITTEN[text] or ())]) for text, day in found.items()} == WRITTEN
 
 
-def test_a_start_is_the_first_moment_and_most_likely_past() -> None:
+def test_read_start_returns_the_first_and_most_likely_past_moment() -> None:
     found = {text: read_start(text, NOW) for text in STARTS}
     assert {text: start and local(*start.timetuple()[:6]) for text, start in found.items()} == {
         text: parts and local(*parts) for text, parts in STARTS.items()
@@ -93,7 +93,7 @@ NO_DATES = [
 ]  # fmt: skip
 
 
-def test_what_is_no_date_is_refused_with_examples() -> None:
+def test_read_date_refuses_other_text_with_examples() -> None:
     for text in NO_DATES:
         with pytest.raises(UsageError, match=r"^--expires: not a date") as raised:
             read_date(text, NOW, option="--expires")
@@ -101,7 +101,7 @@ def test_what_is_no_date_is_refused_with_examples() -> None:
         assert "in 3 months" in raised.value.hint
 
 
-def test_a_date_that_may_begin_with_day_or_month_is_not_guessed() -> None:
+def test_read_date_refuses_an_ambiguous_order_of_day_and_month() -> None:
     for text in ("01/02/2027", "1.2.2027", "1-2-27", "13/02/2027"):
         with pytest.raises(UsageError, match=f"^valid_until: '{text}' is ambiguous") as raised:
             read_date(text, NOW, option="valid_until")
@@ -109,7 +109,7 @@ def test_a_date_that_may_begin_with_day_or_month_is_not_guessed() -> None:
 
 
 @given(st.dates(date(1970, 1, 1), date(2200, 1, 1)), st.integers(1, 400))
-def test_words_count_from_today_whatever_the_clock_says(today: date, days: int) -> None:
+def test_read_date_counts_words_from_today(today: date, days: int) -> None:
     now = datetime.combine(today, time(23, 59))
     assert read_date(f"in {days} days", now, option="x") == (today + timedelta(days=days)).isoformat()
 
@@ -121,7 +121,7 @@ WORDS = st.sampled_from(
 
 
 @given(st.text(max_size=40) | st.lists(WORDS, max_size=5).map(" ".join))
-def test_any_text_gives_a_date_or_a_usage_error(text: str) -> None:
+def test_read_date_returns_a_date_or_a_usage_error(text: str) -> None:
     with suppress(UsageError):
         assert datetime.fromisoformat(read_date(text, NOW, option="x"))
 
@@ -135,5 +135,5 @@ BEGINNINGS = {
 }  # fmt: skip
 
 
-def test_a_text_may_begin_with_a_date() -> None:
+def test_leading_date_finds_a_date_at_the_beginning() -> None:
     assert {text: leading_date(text, NOW) for text in BEGINNINGS} == BEGINNINGS

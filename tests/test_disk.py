@@ -1,4 +1,4 @@
-"""Files are opened where they lie: not through a link that somebody put in their place, nor where others may write."""
+"""Files are opened in place: not through a planted link, nor where other users may write."""
 
 import contextlib
 import os
@@ -39,7 +39,7 @@ def log(path: Path) -> None:
 @pytest.mark.parametrize("use", [hold, lock, log])
 class TestFiles:
     @pytest.mark.parametrize("plant", [os.symlink, os.link])
-    def test_what_a_planted_name_leads_to_is_left_alone(self, tmp_path: Path, use: Use, plant: Plant) -> None:
+    def test_disk_file_keeps_the_target_of_a_planted_link(self, tmp_path: Path, use: Use, plant: Plant) -> None:
         mine = tmp_path / "mine"
         mine.write_text("precious")
         plant(mine, tmp_path / "planted")
@@ -47,13 +47,13 @@ class TestFiles:
             use(tmp_path / "planted")
         assert mine.read_text() == "precious"
 
-    def test_a_planted_pipe_keeps_nobody_waiting(self, tmp_path: Path, use: Use) -> None:
+    def test_disk_file_does_not_block_on_a_planted_pipe(self, tmp_path: Path, use: Use) -> None:
         os.mkfifo(tmp_path / "pipe")
         with pytest.raises((VaultIndexError, OSError)):
             use(tmp_path / "pipe")
 
     @needs_root
-    def test_a_file_of_another_user_is_not_written(self, tmp_path: Path, use: Use) -> None:
+    def test_disk_file_of_another_user_is_not_written(self, tmp_path: Path, use: Use) -> None:
         theirs = tmp_path / "theirs"
         theirs.touch()
         os.chown(theirs, NOBODY, NOBODY)
@@ -61,7 +61,7 @@ class TestFiles:
             use(theirs)
         assert theirs.read_bytes() == b""
 
-    def test_they_are_for_their_owner_alone(self, tmp_path: Path, use: Use) -> None:
+    def test_disk_file_is_private_to_its_owner(self, tmp_path: Path, use: Use) -> None:
         (tmp_path / "old").touch(0o666)
         before = os.umask(0)
         try:
@@ -73,7 +73,7 @@ class TestFiles:
 
 
 class TestFolders:
-    def test_links_inside_are_followed_and_others_are_not(self, tmp_path: Path) -> None:
+    def test_disk_folder_follows_only_inner_links(self, tmp_path: Path) -> None:
         root = tmp_path / "root"
         (root / "a/b").mkdir(parents=True)
         (root / "a/b/n.md").write_text("inside")
@@ -94,7 +94,7 @@ class TestFolders:
         with pytest.raises(UsageError, match="leads out of"):
             text(root, "../out/n.md")
 
-    def test_what_is_not_there(self, tmp_path: Path) -> None:
+    def test_disk_folder_reports_missing_paths_and_loops(self, tmp_path: Path) -> None:
         (tmp_path / "file").touch()
         (tmp_path / "loop").symlink_to("loop")
         (tmp_path / "dangling").symlink_to("nothing")
@@ -107,7 +107,7 @@ class TestFolders:
             with pytest.raises(error):
                 text(tmp_path, path)
 
-    def test_a_new_folder_is_no_more_open_than_the_one_around_it(self, tmp_path: Path) -> None:
+    def test_disk_folder_is_no_more_open_than_its_parent(self, tmp_path: Path) -> None:
         (tmp_path / "root").mkdir(mode=0o750)
         before = os.umask(0)
         try:
@@ -118,7 +118,7 @@ class TestFolders:
 
     @pytest.mark.skipif(not hasattr(os, "O_PATH"), reason="a handle needs the right to list its folder here")
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may list every folder")
-    def test_a_folder_that_cannot_be_listed_is_passed_through(self, tmp_path: Path) -> None:
+    def test_disk_folder_that_cannot_be_listed_can_be_traversed(self, tmp_path: Path) -> None:
         (tmp_path / "closed/inner").mkdir(parents=True)
         (tmp_path / "closed/inner/n.md").write_text("inside")
         (tmp_path / "closed").chmod(0o100)
@@ -127,7 +127,7 @@ class TestFolders:
         finally:
             (tmp_path / "closed").chmod(0o700)
 
-    def test_no_handle_is_left_open(self, tmp_path: Path) -> None:
+    def test_disk_folder_leaves_no_handle_open(self, tmp_path: Path) -> None:
         (tmp_path / "a/b").mkdir(parents=True)
         (tmp_path / "a/b/n.md").touch()
         (tmp_path / "l").symlink_to("a/b/n.md")

@@ -1,4 +1,4 @@
-"""What the documents say is true: keys, links, and the commands and code of the README."""
+"""The documents are correct: keys, links, and the commands and code of the README."""
 
 import ast
 import pkgutil
@@ -23,12 +23,12 @@ PAGES = [*ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md", *sorted((ROOT / 
 CODE = (".py", ".toml", ".ts", ".nix", ".service")
 
 
-def test_the_configuration_reference_is_up_to_date() -> None:
+def test_docs_configuration_reference_is_up_to_date() -> None:
     made = runpy.run_path(str(ROOT / "tools" / "build_settings.py"))["reference"]()
     assert (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8") == made, "run: make reference"
 
 
-def test_the_sample_configuration_is_the_default_one(tmp_path: Path) -> None:
+def test_docs_sample_configuration_is_the_default(tmp_path: Path) -> None:
     sample = re.search(
         r"```toml\n(.*?)```", (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8"), re.DOTALL
     )
@@ -41,7 +41,7 @@ def test_the_sample_configuration_is_the_default_one(tmp_path: Path) -> None:
     assert config == Config(sources=(vault,), told=frozenset({"opencode"}))
 
 
-def test_links_between_the_documents_lead_somewhere() -> None:
+def test_docs_links_resolve() -> None:
     for page in PAGES:
         for path, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", _without_code(page)):
             target = page.parent / path if path else page
@@ -54,12 +54,12 @@ def _without_code(page: Path) -> str:
 
 
 def _anchors(page: Path) -> list[str]:
-    """What GitHub calls the headings of a page."""
+    """The anchors that GitHub makes of the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", _without_code(page), re.MULTILINE)
     return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
 
 
-def test_the_pages_that_the_code_names_are_there() -> None:
+def test_docs_pages_named_in_the_code_exist() -> None:
     folders = [ROOT / name for name in ("vault_index", "tools", "nix", "systemd")]
     files = [path for folder in folders for path in folder.rglob("*") if path.suffix in CODE]
     named = {(page, path) for path in files for page in re.findall(r"docs/[a-z-]+\.md", path.read_text("utf-8"))}
@@ -67,7 +67,7 @@ def test_the_pages_that_the_code_names_are_there() -> None:
     assert [f"{path}: {page}" for page, path in named if not (ROOT / page).exists()] == []
 
 
-def test_the_python_of_the_readme_runs(
+def test_readme_python_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
@@ -79,7 +79,7 @@ def test_the_python_of_the_readme_runs(
     assert "wal.md:1 The write-ahead log" in capsys.readouterr().out
 
 
-def test_the_queries_of_the_readme_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_readme_queries_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with opened(tmp_path) as index:
         write(tmp_path / "vault", {"projects/cellar.md": "# Cellar\n\n" + "A shelf.\n" * 50})
         index.sync()
@@ -94,7 +94,7 @@ def test_the_queries_of_the_readme_run(tmp_path: Path, capsys: pytest.CaptureFix
 _WORDS = re.compile(r"\"([^\"]*)\"|'([^']*)'|(\S+)")
 
 
-def test_every_code_of_a_problem_is_explained() -> None:
+def test_docs_explain_every_problem_code() -> None:
     page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
     names = re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE)
     explained = {code for cell in names for code in re.findall(r"`([a-z_0-9]+)`", cell)}
@@ -102,7 +102,7 @@ def test_every_code_of_a_problem_is_explained() -> None:
 
 
 def _problem_codes() -> set[str]:
-    """What the program calls problems and faults, and the errors that `status` turns into problems."""
+    """Codes of problems and faults in the code, and of errors that `status` turns into problems."""
     codes = {"embedder", "index_corrupt", "index_too_new", "not_set_up", "opencode_schema", "failed", *_HINTS}
     for path in (ROOT / "vault_index").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -120,7 +120,7 @@ def _names_in_the_package(text: str) -> set[str]:
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 
-def test_the_picture_of_the_architecture_has_the_layers_of_the_contract() -> None:
+def test_architecture_diagram_has_the_layers_of_the_contract() -> None:
     contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     layers = contract["contracts"][0]["layers"]
     picture = re.search(r"```\n(.*?)```", ARCHITECTURE.partition("## Layers")[2], re.DOTALL)
@@ -131,7 +131,7 @@ def test_the_picture_of_the_architecture_has_the_layers_of_the_contract() -> Non
     )
 
 
-def test_the_architecture_names_what_there_is() -> None:
+def test_architecture_names_exist() -> None:
     for walk in re.findall(r"^### .+$", ARCHITECTURE.partition("## Design")[0], re.MULTILINE):
         steps = ARCHITECTURE.partition(f"{walk}\n")[2].partition("\n#")[0]
         assert len(_names_in_the_package(steps)) > 10, walk

@@ -1,4 +1,4 @@
-"""The fixture vault, indexed whole: what fixtures/README.md says of it."""
+"""The fixture vault, indexed completely, compared with fixtures/README.md."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
         yield opened
 
 
-def test_the_counts_are_right(index: VaultIndex) -> None:
+def test_fixture_vault_has_the_documented_counts(index: VaultIndex) -> None:
     documents = index.list(limit=500).results
     assert Counter(document.kind for document in documents) == {"note": 71, "memory": 6}
     assert Counter(document.path.partition("/")[0] for document in documents)["recipes"] == 10
@@ -32,13 +32,13 @@ def test_the_counts_are_right(index: VaultIndex) -> None:
     assert {row[1] for row in held["document"]} - {row[0] for row in held["chunk"]} == {"inbox/Untitled.md"}
 
 
-def test_words_in_code_and_hidden_folders_are_not_found(index: VaultIndex) -> None:
+def test_fixture_vault_hides_words_in_code_and_hidden_folders(index: VaultIndex) -> None:
     found = {word: index.search(word, mode="text").results for word in ("quagga", "axolotl", "pangolin")}
     places = {word: [(hit.path, hit.focus[0]) for hit in hits] for word, hits in found.items()}
     assert places == {"quagga": [], "axolotl": [], "pangolin": [("Inbox.md", 14)]}
 
 
-def test_lines_are_counted_as_editors_do(index: VaultIndex) -> None:
+def test_fixture_vault_counts_lines_like_editors(index: VaultIndex) -> None:
     lines = {
         "code/Python packaging.md": 44, "recipes/Kartoffelsalat.md": 28, "recipes/Pancakes.md": 4,
         "house/Leaking tap.md": 28, "garden/Garden log.md": 166,
@@ -46,12 +46,12 @@ def test_lines_are_counted_as_editors_do(index: VaultIndex) -> None:
     assert {path: index.get(path, full=True).results[0].lines[1] for path in lines} == lines
 
 
-def test_broken_frontmatter_is_named_with_its_line(index: VaultIndex) -> None:
+def test_fixture_vault_names_broken_frontmatter_with_its_line(index: VaultIndex) -> None:
     problems = [problem.message.partition(": ")[0] for problem in index.status().problems]
     assert problems == ["daily/2026-03-13.md:2", "projects/Kitchen shelf.md:2", "reading/Compost.md:4"]
 
 
-def test_words_find_their_note(index: VaultIndex) -> None:
+def test_fixture_vault_words_find_their_note(index: VaultIndex) -> None:
     paths = {
         "Bärlauch Kartoffelsalat Brühe": "recipes/Kartoffelsalat.md", "parse_config": "code/parse_config.md",
         "kube-proxy": "code/kube-proxy.md", "starter winter feeding": "recipes/Sourdough starter.md",
@@ -61,7 +61,7 @@ def test_words_find_their_note(index: VaultIndex) -> None:
     assert {query: index.search(query, mode="text").results[0].path for query in paths} == paths
 
 
-def test_indexing_leaves_the_vault_as_it_was(index: VaultIndex) -> None:
+def test_fixture_vault_is_unchanged_by_indexing(index: VaultIndex) -> None:
     files = [path for path in (FIXTURES / "vault").rglob("*") if path.is_file()]
     before = [(path.read_bytes(), path.stat().st_mtime_ns) for path in files]
     index.rebuild()

@@ -6,7 +6,7 @@ from pathlib import Path
 FLOW = Path(__file__).parents[1] / "tools" / "flow.py"
 
 
-def test_a_call_enters_few_modules() -> None:
+def test_flow_of_a_call_enters_few_modules() -> None:
     tool = runpy.run_path(str(FLOW))
     for call, (modules, _) in tool["entered"]().items():
         assert 0 < len(modules) <= tool["MOST"][call], f"{call} enters {', '.join(modules)}"

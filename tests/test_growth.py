@@ -1,6 +1,7 @@
-"""Hostile texts that once took time without end: each is read in a process of its own, with a limit of CPU time.
+"""Hostile texts that once took unlimited time:
 
-The limit is ten times and more what is needed, and far below what backtracking would take.
+each is read in a process of its own, with a CPU limit. The limit is at least ten times the need, and far below the time
+of backtracking.
 """
 
 import json
@@ -50,7 +51,7 @@ HOSTILE = {
         "f(['*a' * 12 + 'b']).covers('a' * 250); f(['**/a/' * 12 + 'b']).covers('a/' * 100 + 'a')",
     ),
 }
-"""What `f` is, and what is asked of it."""
+"""The function `f`, and the call."""
 
 # Prints the names of those that fail or need more than 30 s of CPU time.
 READ_ALL = """
@@ -66,7 +67,7 @@ for name, (f, code) in cases.items():
 """
 
 
-def test_hostile_texts_are_read_in_proportion_to_their_length() -> None:
+def test_hostile_texts_are_read_in_linear_time() -> None:
     read = subprocess.run(
         [sys.executable, "-c", READ_ALL], input=json.dumps(HOSTILE), capture_output=True, text=True, check=False
     )

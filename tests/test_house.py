@@ -1,4 +1,4 @@
-"""The budget of the house: what grows beyond it is made simpler, or the budget is raised on purpose, with a reason."""
+"""The budget of the code base: simplify what exceeds it, or raise the budget on purpose, with a reason."""
 
 import ast
 from collections.abc import Iterator, Sequence, Set
@@ -17,12 +17,12 @@ MODULES = 294
 TEST_LINES = 45_000
 LINES = 600
 BEGINNINGS = ("TOML",)
-"""What a message may begin with in upper case: names."""
+"""Names in upper case that may begin a message."""
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 NOW = ("date.today", "datetime.now", "datetime.today", "time.time")
 WAITS = {"wait": 0, "result": 0, "until": 1}
-"""Calls that wait, and which of their arguments is the time."""
+"""Calls that wait, and the argument that holds the time."""
 PAGE_READS = {
     "all_inner_texts", "all_text_contents", "count", "get_attribute", "inner_text", "input_value", "is_checked",
     "is_disabled", "is_enabled", "is_hidden", "is_visible", "text_content",
@@ -31,7 +31,7 @@ PAGE_READS = {
 ABOUT_DEADLINES = {"embeddings/test_openai.py"}
 
 
-def test_the_house_keeps_within_its_budget() -> None:
+def test_house_keeps_within_its_budget() -> None:
     texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
     modules = [path for path in texts if path.name != "__init__.py"]
     statements = sum(is_executable(node) for text in texts.values() for node in ast.walk(ast.parse(text)))
@@ -49,14 +49,14 @@ def is_executable(node: ast.AST) -> bool:
     return isinstance(node, ast.stmt) and not isinstance(node, ast.Import | ast.ImportFrom)
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    """Nor late, nor for types alone; a package's `__init__` is a module."""
+def test_house_has_no_import_cycles() -> None:
+    """Including late imports and those for types only; a package's `__init__` is a module."""
     graph = grimp.build_graph("vault_index", cache_dir=None)
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     TopologicalSorter(imports).prepare()  # raises CycleError, which names the modules
 
 
-def test_messages_and_hints_of_errors_are_no_sentences() -> None:
+def test_house_errors_and_hints_are_not_sentences() -> None:
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")}
     classes = error_classes([node for tree in trees.values() for node in ast.walk(tree)])
     found = [(path.name, *words) for path, tree in trees.items() for words in words_of_errors(tree, classes)]
@@ -64,7 +64,7 @@ def test_messages_and_hints_of_errors_are_no_sentences() -> None:
     assert [words for words in found if is_sentence(*words[2:])] == []
 
 
-def test_a_sentence_in_an_error_is_seen() -> None:
+def test_house_check_detects_a_sentence_in_an_error() -> None:
     for call, wrong in {
         "UsageError('it is gone', 'TOML can hold it')": False, "UsageError('it is gone.')": True,
         "UsageError(f'{path} is gone.', hint)": True, "UsageError(f'Gone: {path}')": True,
@@ -74,15 +74,15 @@ def test_a_sentence_in_an_error_is_seen() -> None:
         assert any(is_sentence(first, last) for _, first, last in found) == wrong, call
 
 
-def test_tests_do_not_depend_on_the_clock() -> None:
-    """No date is read when a test is imported, and every deadline is PATIENCE (tests/waiting.py)."""
+def test_house_tests_do_not_depend_on_the_clock() -> None:
+    """No date is read at import of a test, and every deadline is PATIENCE (tests/waiting.py)."""
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in TESTS.rglob("*.py")}
     found = {path.relative_to(TESTS).as_posix(): clocks(tree) for path, tree in trees.items()}
     assert {path: places for path, places in found.items() if places and path not in ABOUT_DEADLINES} == {}
 
 
-def test_tests_of_the_page_wait_for_what_they_assert() -> None:
-    """A plain `assert` reads the page once, perhaps too early: `expect` reads it until it is so."""
+def test_house_page_tests_wait_for_their_assertions() -> None:
+    """A plain `assert` reads the page once, perhaps too early; `expect` reads it until it is true."""
     trees = {path.name: ast.parse(path.read_text(encoding="utf-8")) for path in (TESTS / "page_real").glob("*.py")}
     found = [
         f"{name}:{call.lineno}"
@@ -131,7 +131,7 @@ def error_classes(nodes: Sequence[ast.AST]) -> set[str]:
 
 
 def words_of_errors(tree: ast.AST, classes: Set[str]) -> Iterator[tuple[int, str, str]]:
-    """Line, and how the words of each message and hint begin and end, as far as they are written there."""
+    """Line, and the literal beginning and end of each message and hint."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in {*classes, "type(error)", "error"}:
             for given in (*node.args, *(keyword.value for keyword in node.keywords)):
@@ -139,7 +139,7 @@ def words_of_errors(tree: ast.AST, classes: Set[str]) -> Iterator[tuple[int, str
 
 
 def literal_ends(node: ast.AST) -> list[tuple[str, str]]:
-    """The beginning and end of each text that an expression may give; empty where it is made of something else."""
+    """The beginning and end of each text that an expression may give; empty if not literal."""
     match node:
         case ast.Constant(value=str(text)):
             return [(text, text)]

@@ -1,4 +1,4 @@
-"""What every pattern of the package keeps to."""
+"""Rules for every regular expression of the package."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ ESCAPE_OR_SET = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 POSSESSIVE_OR_ATOMIC = re.compile(r"[*+?}]\+|\(\?>")
 
 BOUNDED = {"markdown.words._EMPHASIS": "texts of at most 200 characters"}
-"""What grows with the square of a text that is never long."""
+"""Quadratic ones, on texts that are never long."""
 
 MADE_WHILE_RUNNING = {
     "config.load": r'\s*"?key"?\s*[=.]',
@@ -29,15 +29,15 @@ MADE_WHILE_RUNNING = {
     "secrets.placeholders": "",
     "sources.ignore": r"a[^/][a-z]",
     "sources.sessions.context": r"(?<![^\n>])[ \t]*<(a|b)(?: [^<>]*)?>",
-    "sources.rulebook": "",  # compiled to know whether it is one; RE2 runs it
+    "sources.rulebook": "",  # compiled only to check it; RE2 runs it
 }
-"""An example of each pattern that is put together from what is known only then, by the module that does it."""
+"""An example of each pattern that is built at run time, by its module."""
 MATCHED = {"config.load", "query.recall"}
-"""Those that are asked at one place, not searched for."""
+"""Patterns matched at one place, not searched for."""
 
 
 def possessive(text: str) -> bool:
-    """Whether a string has such parts, if it is a pattern at all: a plain row of signs has no group, set or escape."""
+    """Whether a string is a pattern with such parts: a plain row of signs has no group, set or escape."""
     return bool(re.search(r"[(\[\\]", text)) and POSSESSIVE_OR_ATOMIC.search(ESCAPE_OR_SET.sub("x", text)) is not None
 
 
@@ -48,7 +48,7 @@ def strings(file: Path) -> list[tuple[int, str]]:
     ]
 
 
-def test_no_pattern_has_possessive_or_atomic_parts() -> None:
+def test_patterns_have_no_possessive_or_atomic_parts() -> None:
     """Python 3.11.0 to 3.11.4, which Debian 12 has, loses matches of nested ones without an error."""
     assert all(map(possessive, (r"(?:[ab]*+c)", r"\w{2,}+", "(?>a)")))
     assert not possessive(r"[-*+]\++")
@@ -64,7 +64,7 @@ def test_no_pattern_has_possessive_or_atomic_parts() -> None:
 everything: Callable[[], Collected] = cache(collect)
 
 
-def test_every_pattern_is_collected() -> None:
+def test_patterns_are_all_collected() -> None:
     found = everything()
     held = {one.where.partition(":")[0] for one in found.patterns}
     assert {"sources.reading._LINE_END", "memories.capture.statements.STATEMENTS"} <= held
@@ -72,13 +72,13 @@ def test_every_pattern_is_collected() -> None:
     assert set(BOUNDED) <= held
 
 
-def test_no_pattern_takes_more_time_than_in_proportion_to_its_text() -> None:
+def test_patterns_take_linear_time() -> None:
     made = [Pattern(where, example, 0, where in MATCHED) for where, example in MADE_WHILE_RUNNING.items() if example]
     grown = {one.where: attack for one in (*everything().patterns, *made) if (attack := ambiguity(one))}
     assert grown.keys() == BOUNDED.keys()
 
 
-# By pattern: whether it is anchored, and whether its time grows without end; None where it does not grow.
+# By pattern: whether it is anchored, and whether its time is unlimited; None if it is linear.
 JUDGED = {
     r"(a+)+$": (True, True), r"(?:\w+\s?)*!": (True, True), r"(?:[a-z]*x)*y": (True, True),
     r"\s+$": (False, False), r"a*a*b": (True, False), r"<!--.*?-->": (False, False),
@@ -87,7 +87,7 @@ JUDGED = {
 }  # fmt: skip
 
 
-def test_patterns_that_grow_are_told_from_others() -> None:
+def test_patterns_that_grow_are_detected() -> None:
     for text, (anchored, endless) in JUDGED.items():
         attack = ambiguity(Pattern("", text, 0, anchored))
         assert (attack and attack.endless) == endless, text

@@ -1,6 +1,6 @@
-"""The judged queries of the fixture vault: what search finds today it must find tomorrow.
+"""The judged queries of the fixture vault defend the quality of search.
 
-The measuring is that of `benchmarks/recall.py`; `make record-recall` writes the figures that are defended here.
+The measures are those of `benchmarks/recall.py`; `make record-recall` writes the expected figures.
 """
 
 import json
@@ -51,7 +51,7 @@ def results(index: VaultIndex) -> Results:
     return ask_all(index, JUDGED.queries)
 
 
-def test_answers_stay_where_not_all_texts_that_match_are_scored(
+def test_recall_rankings_are_stable_if_not_all_matches_are_scored(
     index: VaultIndex, results: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sample = JUDGED.queries[::4]
@@ -62,15 +62,15 @@ def test_answers_stay_where_not_all_texts_that_match_are_scored(
 
 
 @pytest.mark.parametrize("what", ["documents", "passages"])
-def test_no_class_of_queries_is_answered_worse_than_recorded(results: Results, what: str) -> None:
+def test_recall_of_no_query_class_falls_below_the_record(results: Results, what: str) -> None:
     measured = figures(JUDGED, results)
     falls = fallen({what: RECORDED[what]}, measured)
     assert measured[what].keys() == RECORDED[what].keys()
     assert not falls, "\n".join(_message(*fall, results) for fall in falls)
 
 
-def test_no_more_queries_are_told_wrongly_whether_there_is_an_answer(index: VaultIndex, results: Results) -> None:
-    """`none` for a query that has an answer, and another word for one that has none (benchmarks/README.md)."""
+def test_recall_confidence_is_not_wrong_for_more_queries(index: VaultIndex, results: Results) -> None:
+    """`none` for a query that has an answer, or another level for one without (benchmarks/README.md)."""
     off_topic = ask_all(index, read_queries(FOLDER / "offtopic.jsonl"))
     measured, recorded = shares_of_none({"judged": results, "off-topic": off_topic}), RECORDED["none"]
     assert measured["judged"] <= recorded["judged"] + CONFIDENCE_TOLERANCE
@@ -86,8 +86,8 @@ def test_no_more_queries_are_told_wrongly_whether_there_is_an_answer(index: Vaul
     assert all(answer.confidence != "high" for answer in off_topic.values())
 
 
-def test_what_is_not_shown_is_next_to_never_what_was_asked_for(results: Results) -> None:
-    """Of the right documents among the first ten of an answer that is one; and no such answer loses all of its hits."""
+def test_recall_hidden_weak_hits_are_rarely_right(results: Results) -> None:
+    """Among the first ten hits of answered queries; and no such answer loses all of its hits."""
     sure = {query: result.results[:10] for query, result in results.items() if result.confidence != "none"}
     found = {(query, hit.path): True for query, hits in sure.items() for hit in hits if _right(query, hit)}
     for query, hits in sure.items():
@@ -101,7 +101,7 @@ def _right(query: str, hit: Hit) -> bool:
     return f"docs/{hit.path}" in JUDGED.documents[query]
 
 
-def test_answers_are_cheap_and_show_the_line_that_was_judged(index: VaultIndex) -> None:
+def test_recall_answers_are_cheap_and_show_the_judged_line(index: VaultIndex) -> None:
     found = costs(index, JUDGED, weak=False)
     assert median(found.toon) <= 60
     assert median(found.toon) <= 0.65 * median(found.json)
@@ -116,7 +116,7 @@ def _message(what: str, kind: str, then: float, now: float, results: Results) ->
     return "\n".join([f"{what}, {kind}: nDCG@10 fell from {then:.3f} to {now:.3f}. Worst now:", *misses])
 
 
-def test_every_query_is_judged_by_places_in_the_vault_and_every_class_is_large_enough() -> None:
+def test_recall_judgements_are_complete_and_classes_large_enough() -> None:
     ids = [query.id for query in JUDGED.queries]
     assert len(ids) == len(set(ids)) >= 130
     assert set(ids) == JUDGED.documents.keys() >= JUDGED.passages.keys()

@@ -1,4 +1,4 @@
-"""What package indexes, the registry of MCP servers and desktop clients are told: names and versions."""
+"""Names and versions for package indexes, the registry of MCP servers and desktop clients."""
 
 import json
 import re
@@ -14,20 +14,20 @@ TOOLS = r"pip3? install|pipx (?:install|inject|upgrade|run)|uv tool (?:install|u
 INSTALL = re.compile(rf"\b(?:{TOOLS})((?: +[^\s`&|;#]+)+)")
 
 
-def test_the_registry_is_told_of_this_version() -> None:
+def test_registry_file_has_this_version() -> None:
     told = json.loads((ROOT / "server.json").read_text("utf-8"))
     assert {told["version"], *(package["version"] for package in told["packages"])} == {__version__}
-    # By this the registry knows that the package on PyPI is the server's.
+    # The registry uses this to link the package on PyPI to the server.
     assert f"<!-- mcp-name: {told['name']} -->" in (ROOT / "README.md").read_text("utf-8")
 
 
-def test_the_bundle_is_of_this_version() -> None:
+def test_bundle_has_this_version() -> None:
     manifest = json.loads((ROOT / "mcpb/manifest.json").read_text("utf-8"))
     assert manifest["version"] == __version__
     assert manifest["description"] == json.loads((ROOT / "server.json").read_text("utf-8"))["description"]
 
 
-def test_no_command_installs_the_package_of_somebody_else() -> None:
+def test_docs_commands_install_only_our_packages() -> None:
     """The name `vault-index` on PyPI belongs to another project."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert (project["name"], set(project["scripts"])) == (DISTRIBUTION, set(PROGRAMS))

@@ -1,4 +1,4 @@
-"""A small part of what benchmarks/histories.py and kills.py attack, the same each time."""
+"""A small sample of the attacks in benchmarks/histories.py and kills.py, the same each time."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ from vault_index import VaultIndex
 
 
 def found(story: Story) -> str:
-    """The findings with the steps that led to them, empty where there are none."""
+    """The findings with the steps that led to them, or an empty text."""
     return "\n".join([f"seed {story.seed}", *story.steps]) if story.findings else ""
 
 
 @pytest.mark.parametrize("seed", seeds(20))
-def test_a_history_ends_like_a_fresh_build(seed: int) -> None:
+def test_history_ends_like_a_fresh_build(seed: int) -> None:
     story = Attack(histories.tell)(seed)
     assert found(story) == ""
     assert story.counts["fresh builds"]
@@ -24,13 +24,13 @@ def test_a_history_ends_like_a_fresh_build(seed: int) -> None:
 
 @pytest.mark.skipif(not kills.can_trace(), reason="strace kills at system calls")
 @pytest.mark.parametrize("seed", seeds(4))
-def test_a_killed_command_loses_nothing(seed: int) -> None:
+def test_killed_command_loses_nothing(seed: int) -> None:
     story = Attack(kills.tell)(seed)
     assert found(story) == ""
     assert story.counts["killed"] + story.counts["not reached"] == 1
 
 
-def test_an_index_that_missed_a_change_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_history_check_detects_a_missed_change(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the fresh build looks at the files."""
     sync = VaultIndex.sync
 

@@ -1,4 +1,4 @@
-"""The sessions of other agents in fixtures/sessions: real ones, with nothing in them but what this project said."""
+"""The sessions of other agents in fixtures/sessions: real ones, with no text but ours."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("client", ["claude-code", "codex", "codex-0.104", "gemini", "gemini-0.30"])
-def test_a_client_says_what_was_said_and_no_prompt_of_its_makers(client: str) -> None:
+def test_session_fixtures_contain_our_text_and_no_system_prompt(client: str) -> None:
     """The longest text that is not ours is a frame of one."""
     files = [path for path in (FIXTURES / client).rglob("*") if path.suffix in {".json", ".jsonl"}]
     said = {text for path in files for text in _strings(_values(path))}
@@ -40,12 +40,12 @@ def test_a_client_says_what_was_said_and_no_prompt_of_its_makers(client: str) ->
     assert max(map(len, said)) < 400
 
 
-def test_they_are_small_and_hold_a_secret() -> None:
+def test_session_fixtures_are_small_and_contain_a_secret() -> None:
     assert sum(path.stat().st_size for path in _FILES) < 300_000
     assert find_secrets(SECRET)
 
 
-def test_nothing_tells_whose_machine_it_was() -> None:
+def test_session_fixtures_do_not_identify_a_machine() -> None:
     for path in _FILES:
         text = path.read_text(encoding="utf-8")
         places = set(re.findall(r"/(?:home|root|Users|tmp|work|var)\b[^\s\"\\<:]*", text))

@@ -1,4 +1,4 @@
-"""What the transcripts show is what the commands print."""
+"""The transcripts show the output of the commands."""
 
 import runpy
 from pathlib import Path
@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize("page", ["agents.md"])
-def test_the_commands_print_what_the_page_says(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_transcript_commands_print_the_output_of_the_page(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("VAULT_INDEX_HOME", "VAULT_INDEX_CONFIG"):
         monkeypatch.delenv(name, raising=False)
     tool = runpy.run_path(str(ROOT / "tools" / "transcript.py"))

@@ -1,4 +1,4 @@
-"""How vectors are kept, and the middle of several."""
+"""Storage of vectors, and their mean."""
 
 import math
 import struct
@@ -24,27 +24,27 @@ def unit(values: Sequence[float]) -> np.ndarray[Any, np.dtype[np.float32]]:
     return (np.array(values) / math.hypot(*values)).astype("<f4")
 
 
-def test_the_mean_lies_between() -> None:
+def test_mean_lies_between_two_vectors() -> None:
     middle = mean(OF_SERVER, [packed(1, 0), packed(0, 1)])
     assert middle is not None
     assert struct.unpack("<2f", middle) == pytest.approx((math.sqrt(0.5), math.sqrt(0.5)))
 
 
-def test_one_vector_is_its_own_mean() -> None:
+def test_mean_of_one_vector_is_itself() -> None:
     assert mean(OF_SERVER, [packed(0.6, 0.8)]) == packed(0.6, 0.8)
 
 
 @pytest.mark.parametrize("vectors", [[], [packed(1, 0), packed(-1, 0)]])
-def test_what_has_no_direction_has_no_mean(vectors: list[Vector]) -> None:
+def test_mean_without_direction_is_none(vectors: list[Vector]) -> None:
     assert mean(OF_SERVER, vectors) is None
 
 
-def test_what_is_kept_as_int8_is_cut_where_it_does_not_fit() -> None:
+def test_as_int8_clips_values_out_of_range() -> None:
     assert struct.unpack("<4b", as_int8(np.array([0.5, -0.5, 0.25, 0.0], "<f4"))) == (LARGEST, -LARGEST, 95, 0)
 
 
 @given(_DIRECTIONS, _DIRECTIONS)
-def test_cosines_of_int8_are_those_of_the_floats(one: list[float], other: list[float]) -> None:
+def test_cosine_of_int8_equals_that_of_floats(one: list[float], other: list[float]) -> None:
     left, right = unit(one), unit(other)
     if max(*abs(left), *abs(right)) <= LARGEST / SCALE:
         kept = [np.frombuffer(as_int8(vector), "i1").astype(float) for vector in (left, right)]
@@ -52,7 +52,7 @@ def test_cosines_of_int8_are_those_of_the_floats(one: list[float], other: list[f
 
 
 @given(st.lists(_DIRECTIONS, min_size=1, max_size=5))
-def test_the_mean_is_kept_as_the_others_are(directions: list[list[float]]) -> None:
+def test_mean_has_the_format_of_its_vectors(directions: list[list[float]]) -> None:
     vectors = [as_int8(unit(direction)) for direction in directions]
     middle = mean(LOCAL, vectors)
     if middle is not None:

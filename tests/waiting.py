@@ -1,4 +1,4 @@
-"""How tests wait: for a condition, with one deadline that only a hang reaches."""
+"""Waiting in tests: for a condition, with one deadline that only a hang reaches."""
 
 import os
 import time

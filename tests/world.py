@@ -1,4 +1,4 @@
-"""A home with a vault, and the processes that work for it: the daemon, `vault-index serve`, any other command."""
+"""A home with a vault, and its processes: the daemon, `vault-index serve`, any other command."""
 
 import hmac
 import http.client
@@ -30,7 +30,7 @@ class World:
     """A home with one empty vault and no embedder; `close` kills the processes started for it."""
 
     def __init__(self, folder: Path, more: str = "", *, home: Home | None = None) -> None:
-        """Make it in `folder`; `more` is appended to the configuration. A `home` that is there is left as it is."""
+        """Make it in `folder`; `more` is appended to the configuration. An existing `home` stays as it is."""
         self.vault = folder / "vault"
         self.home = home or find_home(folder / "home")
         self.more = more
@@ -93,7 +93,7 @@ class World:
         return Served(process, process.port())
 
     def log(self) -> str:
-        """Return what all its processes wrote to stderr."""
+        """Return the stderr output of all its processes."""
         return "".join(process.stderr_text() for process in self._processes)
 
     def close(self) -> None:
@@ -113,7 +113,7 @@ class World:
         return ping(self.home.socket_path) is not None
 
     def ask(self, method: str, /, **params: Any) -> dict[str, Any]:
-        """Return the daemon's answer; a busy daemon is asked again. Raises ConnectionError when there is none."""
+        """Return the daemon's answer; a busy daemon is asked again. Raises ConnectionError without a daemon."""
 
         answers: list[Any] = []
 
@@ -131,7 +131,7 @@ class World:
         return answers[0]
 
     def ask_for(self, caller: Caller, method: str, /, **params: Any) -> dict[str, Any]:
-        """Return what `serve` would get for a caller."""
+        """Return the answer that `serve` would get for a caller."""
         return self.ask("served", caller=caller_to_json(caller), method=method, params=params)
 
     def found(self, words: str) -> set[str]:
@@ -140,7 +140,7 @@ class World:
 
 
 class Process(subprocess.Popen[bytes]):
-    """A process whose stderr goes to a file, because a pipe that nobody reads would stop it."""
+    """A process whose stderr goes to a file, because a pipe without a reader would stop it."""
 
     def __init__(self, command: list[str], file: Path, environment: Mapping[str, str]) -> None:
         self._file = file
@@ -202,7 +202,7 @@ class Served:
         return self.ask("POST", f"/api/{method}", json.dumps(params).encode(), bearer(token))
 
     def signed(self, key: str) -> str:
-        """Return what the page shows instead of a token: the run of the server, signed with the key of a sign-in."""
+        """Return what the page sends instead of a token: the run of the server, signed with the key of a sign-in."""
         run = self.ask("GET", "/healthz").json["run"]
         return hmac.digest(bytes.fromhex(key), run.encode(), "sha256").hex()
 

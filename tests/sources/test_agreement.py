@@ -1,4 +1,4 @@
-"""`scan`, `scan_places` and `look` are three ways to ask one question, and git agrees about ignore files."""
+"""`scan`, `scan_places` and `look` agree with each other, and with git about ignore files."""
 
 import os
 import subprocess
@@ -39,7 +39,7 @@ def tree(found: list[str], rules: dict[str, list[str]]) -> Iterator[Path]:
 
 
 def every_path(root: Path) -> list[str]:
-    """All paths, through links as well, not deeper than any document can lie."""
+    """All paths, including those through links, up to the maximum depth of a document."""
     found = []
     for folder, folders, names in os.walk(root, followlinks=True):
         inner = os.path.relpath(folder, root)
@@ -86,7 +86,7 @@ def test_scan_and_look_agree(
 
 
 def seen_by_git(root: Path) -> list[str]:
-    """The documents that git does not ignore, were `.vaultignore` its ignore file."""
+    """The documents that git would not ignore, with `.vaultignore` as its ignore file."""
     git = ["git", "-C", str(root), "-c", "core.excludesFile="]
     subprocess.run([*git, "init", "-q"], check=True, env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull})
     listing = [*git, "ls-files", "-z", "--others", "--exclude-per-directory=.vaultignore"]
@@ -101,7 +101,7 @@ def seen_by_git(root: Path) -> list[str]:
 
 @settings(max_examples=25 * TIMES)
 @given(st.lists(files, max_size=12), rule_files)
-def test_git_agrees_about_ignore_files(found: list[str], rules: dict[str, list[str]]) -> None:
+def test_scan_agrees_with_git_about_ignore_files(found: list[str], rules: dict[str, list[str]]) -> None:
     with tree(found, rules) as root:
         assert paths(vault_at(root).scan()) == seen_by_git(root)
 
@@ -116,6 +116,6 @@ PIECES += ["\\", "\\*", "!", "#", "[", "a", "b", ".md", " ", "-", "[a-", "[\\]a]
     st.lists(st.lists(st.sampled_from(SOUP), min_size=1, max_size=3).map("/".join), min_size=1, max_size=15),
     st.lists(st.lists(st.sampled_from(PIECES), max_size=5).map("".join), min_size=1, max_size=3),
 )
-def test_git_agrees_about_globs(names: list[str], lines: list[str]) -> None:
+def test_scan_agrees_with_git_about_globs(names: list[str], lines: list[str]) -> None:
     with tree([f"{name}.md" for name in names], {"": lines}) as root:
         assert paths(vault_at(root).scan()) == seen_by_git(root), lines

@@ -1,4 +1,4 @@
-"""The day a note was first committed counts where nothing else says when it was created."""
+"""The day of a note's first commit is its date of creation if nothing else gives one."""
 
 import os
 import shutil
@@ -54,7 +54,7 @@ def repository(made: Path, tmp_path: Path) -> Path:
 def test_git_dates_follow_a_file_to_its_first_commit(repository: Path) -> None:
     dates = GitDates(str(repository))
     assert (dates.of("notes/moved note.md"), dates.of("notes/ö.md"), dates.of("nothing.md")) == (IN_2021, IN_2022, None)
-    inside = GitDates(str(repository / "notes"))  # into which it was moved in 2022
+    inside = GitDates(str(repository / "notes"))  # it was moved there in 2022
     assert (inside.of("moved note.md"), inside.of("ö.md")) == (IN_2022, IN_2022)
     assert dates.of("later.md") is None
     write(repository, {"later.md": "Later.\n"})
@@ -127,7 +127,7 @@ def test_git_dates_take_no_argument_from_head(repository: Path, tmp_path: Path) 
         (".git/objects", "{}/.git/objects"), (".git/objects/pack", "{}/.git/objects/pack"),
     ],
 )  # fmt: skip
-def test_a_link_out_of_a_repository_is_not_followed(made: Path, repository: Path, name: str, target: str) -> None:
+def test_git_dates_follow_no_link_out_of_a_repository(made: Path, repository: Path, name: str, target: str) -> None:
     (repository / name).rename(repository / "before")
     (repository / name).symlink_to(target.format(made))
     assert commits_of(str(repository), "notes/ö.md") == []
@@ -138,7 +138,7 @@ def test_a_link_out_of_a_repository_is_not_followed(made: Path, repository: Path
     ("name", "text"),
     [(".git", "gitdir: {}/.git"), (".git/commondir", "{}/.git"), (".git/objects/info/alternates", "{}/.git/objects")],
 )
-def test_a_repository_names_no_other(made: Path, repository: Path, tmp_path: Path, name: str, text: str) -> None:
+def test_git_dates_use_no_other_repository(made: Path, repository: Path, tmp_path: Path, name: str, text: str) -> None:
     if name == ".git":
         (repository / name).rename(repository / "before")
     (repository / name).write_text(text.format(made), "utf-8")
@@ -146,12 +146,12 @@ def test_a_repository_names_no_other(made: Path, repository: Path, tmp_path: Pat
     assert GitDates(str(repository)).of("notes/ö.md") is None
 
 
-def test_an_endless_list_of_shallow_commits_is_not_copied(repository: Path) -> None:
+def test_git_dates_do_not_copy_an_endless_list_of_shallow_commits(repository: Path) -> None:
     (repository / ".git/shallow").symlink_to("/dev/zero")
     assert GitDates(str(repository)).of("notes/ö.md") == IN_2022
 
 
-def test_a_clone_is_no_day_of_its_notes(repository: Path, tmp_path: Path) -> None:
+def test_created_is_not_the_day_of_a_clone(repository: Path, tmp_path: Path) -> None:
     run(tmp_path, "clone", str(repository), str(tmp_path / "vault"))
     write(tmp_path / "vault", {"2020-01-02 dated.md": "Dated.\n", "said.md": "---\ncreated: 2019-03-04\n---\nSaid.\n"})
     write(tmp_path / "vault", {"new.md": "New.\n"})

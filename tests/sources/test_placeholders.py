@@ -1,4 +1,4 @@
-"""Files whose content is in the cloud: what is known of them is kept, and nothing makes them come."""
+"""Files with content in the cloud: their rows stay, and no read downloads them."""
 
 import os
 from pathlib import Path
@@ -23,12 +23,12 @@ def test_placeholder_of_knows_the_names_that_icloud_gives() -> None:
 
 
 def status(**fields: int) -> os.stat_result:
-    """What `stat` says on the systems that have such files."""
+    """The result of `stat` on systems that have such files."""
     plain = {"st_mode": 0o100644, "st_size": 12, "st_mtime_ns": 1, "st_ctime_ns": 1}
     return cast(os.stat_result, SimpleNamespace(**plain | fields))
 
 
-def test_a_file_that_would_have_to_be_downloaded_is_not_read() -> None:
+def test_judge_does_not_read_a_file_that_needs_a_download() -> None:
     for there in ({}, {"st_flags": 0x20}, {"st_file_attributes": 0x20}):
         assert not is_placeholder(status(**there))
     for away in ({"st_flags": 0x40000020}, {"st_file_attributes": 0x400020}, {"st_file_attributes": 0x1000}):
@@ -39,7 +39,7 @@ def test_a_file_that_would_have_to_be_downloaded_is_not_read() -> None:
 
 
 @pytest.mark.parametrize("paths", [None, ["folder/taken.md"], ["folder"]])
-def test_what_icloud_took_away_stays_searchable(tmp_path: Path, paths: list[str] | None) -> None:
+def test_sync_keeps_a_file_that_icloud_removed_searchable(tmp_path: Path, paths: list[str] | None) -> None:
     notes = {"folder/taken.md": "All about oaks.\n", "here.md": "All about elms.\n"}
     with indexed(tmp_path, notes) as index:
         folder = tmp_path / "vault" / "folder"
@@ -56,7 +56,7 @@ def test_what_icloud_took_away_stays_searchable(tmp_path: Path, paths: list[str]
         assert index.sync().removed == 1
 
 
-def test_reading_says_where_it_is(tmp_path: Path) -> None:
+def test_look_names_a_file_in_the_cloud(tmp_path: Path) -> None:
     (tmp_path / ".a.md.icloud").write_bytes(b"")
     with pytest.raises(VaultIndexError, match="in the cloud") as caught:
         VaultSource(SourceConfig(name="notes", path=tmp_path)).look("a.md")

@@ -1,4 +1,4 @@
-"""Reading: encodings, stamps of what was read, and what is never opened."""
+"""Reading: encodings, stamps, and files that are never opened."""
 
 import codecs
 import hashlib
@@ -23,7 +23,7 @@ def read(root: Path, data: bytes) -> RawDocument:
     return source.read(ref)
 
 
-def test_read_gives_text_hash_and_size(tmp_path: Path) -> None:
+def test_read_returns_text_hash_and_size(tmp_path: Path) -> None:
     texts = {
         b"": "", b"a\r\nb\rc\n": "a\r\nb\rc\n", b"no newline": "no newline", "é 笔记 🎉".encode(): "é 笔记 🎉",
         codecs.BOM_UTF8 + b"bom\r\n": "bom\r\n", codecs.BOM_UTF16_LE + "é\n笔".encode("utf-16-le"): "é\n笔",
@@ -50,13 +50,13 @@ def test_read_replaces_bad_bytes_and_names_their_line(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_become_text(data: bytes) -> None:
+def test_decode_turns_any_bytes_into_text(data: bytes) -> None:
     text, line = decode(data)
     text.encode()
     assert line is None or line >= 1
 
 
-def test_a_file_that_changes_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_repeats_a_file_that_changes_during_the_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = build(tmp_path / "vault", "n.md", text="first\n")
     source = vault_at(root)
     (ref,) = source.scan().refs
@@ -76,7 +76,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path: Path, monkeypatch: pytes
     assert raw.ref == source.look("n.md")
 
 
-def test_a_file_that_never_rests_is_read_again_next_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_leaves_an_ever_changing_file_to_the_next_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = build(tmp_path / "vault", "n.md", text="x")
     source = vault_at(root)
     (ref,) = source.scan().refs
@@ -113,7 +113,7 @@ def test_read_refuses_what_became_something_else(tmp_path: Path) -> None:
         (root / "n.md").rename(tmp_path / make.__name__)
 
 
-def test_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_names_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = build(tmp_path / "vault", "n.md")
     source = vault_at(root)
     (ref,) = source.scan().refs
@@ -127,7 +127,7 @@ def test_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert caught.value.hint
 
 
-def test_stamp_link_and_their_limits(tmp_path: Path) -> None:
+def test_stamp_and_link_of_a_document(tmp_path: Path) -> None:
     root = build(tmp_path / "My Vault", "a b/ü.md", "c.canvas")
     source = vault_at(root)
     (first, _) = source.scan().refs

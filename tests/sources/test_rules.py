@@ -45,7 +45,7 @@ OTHER_FOLDERS = (
 )  # fmt: skip
 
 
-def test_scan_leaves_out_what_is_no_document_by_default(tmp_path: Path) -> None:
+def test_scan_omits_files_that_are_not_documents(tmp_path: Path) -> None:
     wanted = sorted([*DOCUMENTS, *(f"{folder}/x.md" for folder in FOLDERS)])
     others = [*OTHERS, *(f"{folder}/x.md" for folder in OTHER_FOLDERS), "folder.md/"]
     assert paths(vault_at(build(tmp_path / "vault", *wanted, *others)).scan()) == wanted
@@ -61,7 +61,7 @@ def test_scan_leaves_out_what_is_no_document_by_default(tmp_path: Path) -> None:
         (["*", "!*/", "!d.md"], [], ["Notes/d.md"]),
     ],
 )
-def test_include_and_exclude(root: Path, exclude: list[str], include: list[str], wanted: list[str]) -> None:
+def test_scan_obeys_include_and_exclude(root: Path, exclude: list[str], include: list[str], wanted: list[str]) -> None:
     assert paths(vault_at(root, exclude=tuple(exclude), include=tuple(include)).scan()) == wanted
 
 
@@ -72,7 +72,7 @@ def test_settings_refuse_a_wrong_glob(root: Path, key: str) -> None:
             vault_at(root, **{key: ("ok", pattern)})
 
 
-def test_rules_follow_their_files(root: Path) -> None:
+def test_scan_obeys_changed_rule_files(root: Path) -> None:
     source = vault_at(root)
     for line, gone in (("a.md", "a.md"), ("d.md", "Notes/d.md")):  # the same size, within one tick of the clock
         ignoring(root, line)
@@ -83,7 +83,7 @@ def test_rules_follow_their_files(root: Path) -> None:
     assert len(source.scan().refs) == len(TREE)
 
 
-def test_a_bad_line_is_named_and_the_others_hold(root: Path) -> None:
+def test_scan_names_an_invalid_rule_and_obeys_the_others(root: Path) -> None:
     ignoring(root, "a.md", "[a", "!", "Archive")
     scan = vault_at(root).scan()
     assert paths(scan) == ["Notes/d.md", "Notes/f.canvas"]
@@ -93,7 +93,7 @@ def test_a_bad_line_is_named_and_the_others_hold(root: Path) -> None:
     ]
 
 
-def test_a_folder_or_pipe_of_the_name_is_no_rule_file(root: Path) -> None:
+def test_scan_ignores_a_folder_or_pipe_named_like_a_rule_file(root: Path) -> None:
     (root / ".vaultignore").mkdir()
     os.mkfifo(root / "Notes" / ".vaultignore")
     assert len(vault_at(root).scan().refs) == len(TREE)
@@ -113,7 +113,7 @@ def test_scan_follows_obsidian_s_excluded_files(root: Path) -> None:
         assert scan.faults == ()
 
 
-def test_scan_leaves_out_template_folders(root: Path) -> None:
+def test_scan_omits_template_folders(root: Path) -> None:
     for folder, kept in (("Archive", 4), ("/Archive/", 4), ("", 6), ("/", 6), (None, 6)):
         obsidian(root, "templates.json", folder=folder)
         assert len(vault_at(root).scan().refs) == kept, folder
@@ -121,7 +121,7 @@ def test_scan_leaves_out_template_folders(root: Path) -> None:
     assert len(vault_at(root).scan().refs) == 5
     obsidian(root, "templates.json", folder="Archive")
     ignoring(root, "!/Archive/")
-    assert len(vault_at(root).scan().refs) == 5  # .vaultignore overrules the one, and not the other
+    assert len(vault_at(root).scan().refs) == 5  # .vaultignore overrides the first, and not the second
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_scan_leaves_out_template_folders(root: Path) -> None:
         ('{"userIgnoreFilters": 3}', 0, 6), ('{"userIgnoreFilters": ["/(/", "Archive/"]}', 1, 4),
     ],
 )  # fmt: skip
-def test_broken_obsidian_settings_are_named_and_ignore_nothing(root: Path, text: str, faults: int, kept: int) -> None:
+def test_scan_names_broken_obsidian_settings_and_ignores_them(root: Path, text: str, faults: int, kept: int) -> None:
     build(root, ".obsidian/app.json", text=text)
     source = vault_at(root)
     scan = source.scan()
@@ -140,7 +140,7 @@ def test_broken_obsidian_settings_are_named_and_ignore_nothing(root: Path, text:
     assert source.scan().faults == scan.faults
 
 
-def test_an_obsidian_expression_with_backtracking_leaves_everything_out(root: Path) -> None:
+def test_scan_omits_everything_for_an_expression_with_backtracking(root: Path) -> None:
     for text in (r"/(?=Arch)/", r"/(a)\1/", r"/^(?!Notes\/)/"):
         obsidian(root, "app.json", userIgnoreFilters=[text])
         scan = vault_at(root).scan()
@@ -150,13 +150,13 @@ def test_an_obsidian_expression_with_backtracking_leaves_everything_out(root: Pa
     assert paths(vault_at(root).scan()) == ["Notes/Archive/e.md", "Notes/d.md", "Notes/f.canvas"]
 
 
-def test_an_expression_that_hung(root: Path) -> None:
+def test_scan_is_fast_for_an_expression_that_once_hung(root: Path) -> None:
     build(root, f"{'a' * 200}.md")
     obsidian(root, "app.json", userIgnoreFilters=["/(a+)+$/", "/(a|a)*$/"])
     assert "Notes/d.md" not in paths(vault_at(root).scan())  # the second one matches nothing, and so everything
 
 
-def test_obsidian_expressions_are_read_as_javascript(root: Path) -> None:
+def test_scan_reads_obsidian_expressions_as_javascript(root: Path) -> None:
     for text, gone in ((r"/caf\u00e9/", "caf\u00e9.md"), (r"/^\d+\.md$/", "12.md"), (r"/x\/y/", "x/y.md")):
         build(root, gone)
         assert gone in paths(vault_at(root).scan())
@@ -170,7 +170,7 @@ def test_obsidian_expressions_are_read_as_javascript(root: Path) -> None:
 @pytest.mark.parametrize(
     "line", ["*a" * 7 + "b", "**/a*" * 7 + "b", "[a-z]*" * 9 + "1", "[[:" * 300_000, "a" * 1_000_000]
 )
-def test_a_rule_that_hung(root: Path, line: str) -> None:
+def test_scan_is_fast_for_a_rule_that_once_hung(root: Path, line: str) -> None:
     build(root, f"{'a' * 200}.md")
     ignoring(root, line, "d.md")
     scan = vault_at(root).scan()
@@ -178,7 +178,7 @@ def test_a_rule_that_hung(root: Path, line: str) -> None:
     assert [fault.line for fault in scan.faults] == ([1] if len(line) > 4096 else [])
 
 
-def test_accents_in_either_form(tmp_path: Path) -> None:
+def test_rules_match_accents_in_either_form(tmp_path: Path) -> None:
     root = build(tmp_path / "vault", "Cafe\u0301/a.md", "Caf\u00e9s/b.md")
     source = vault_at(root, exclude=("Caf\u00e9/",), local_only=("Cafe\u0301s/",))
     assert paths(source.scan()) == ["Caf\u00e9s/b.md"]
@@ -197,7 +197,7 @@ def test_stays_home_follows_local_only(root: Path) -> None:
     assert [row for row in cases if vault_at(root, local_only=row[0]).stays_home(row[1]) is not row[2]] == []
 
 
-def test_a_link_does_not_carry_a_private_note_out(root: Path) -> None:
+def test_stays_home_includes_a_private_note_behind_a_link(root: Path) -> None:
     build(root, ".private/secret.md")
     (root / "open").symlink_to(".private")
     source = vault_at(root, local_only=(".private/",))

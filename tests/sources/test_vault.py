@@ -1,4 +1,4 @@
-"""Scanning and looking: order, links, folders that give no answer, vaults that vanish."""
+"""Scanning and looking: order, links, unreadable folders, vaults that vanish."""
 
 import errno
 import os
@@ -22,7 +22,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def refuse(monkeypatch: pytest.MonkeyPatch, folder: Path, reason: int) -> None:
-    """Make one folder unreadable at the boundary: permissions do not stop root."""
+    """Make one folder unreadable in the code: permissions do not stop root."""
     real = os.scandir
 
     def scandir(path: str | int) -> Any:
@@ -33,14 +33,14 @@ def refuse(monkeypatch: pytest.MonkeyPatch, folder: Path, reason: int) -> None:
     monkeypatch.setattr(os, "scandir", scandir)
 
 
-def test_scan_of_a_place_that_is_not_there_finds_nothing(root: Path) -> None:
+def test_scan_of_a_missing_place_finds_nothing(root: Path) -> None:
     source = vault_at(root)
     assert [place for place in ("nothing", "a.md/x", ".git") if paths(source.scan(place))] == []
     assert paths(source.scan_places(["f/g.md", "b/d", "b", "gone.md"])) == ["b/c.md", "b/d/e.md", "f/g.md"]
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc", "a/../../x", "a\0b"])
-def test_places_outside_are_refused(root: Path, path: str) -> None:
+def test_vault_refuses_places_outside(root: Path, path: str) -> None:
     source = vault_at(root)
     assert source.look(path) is None
     with pytest.raises(UsageError):
@@ -50,7 +50,7 @@ def test_places_outside_are_refused(root: Path, path: str) -> None:
             source.scan(path)
 
 
-def test_large_files_are_named(root: Path) -> None:
+def test_scan_names_large_files(root: Path) -> None:
     (root / "big.md").write_bytes(b"x" * 11)
     source = vault_at(root, max_file_bytes=10)
     scan = source.scan()
@@ -62,7 +62,7 @@ def test_large_files_are_named(root: Path) -> None:
     assert source.scan("big.md").faults == scan.faults
 
 
-def test_names_that_are_no_utf8_are_named(root: Path) -> None:
+def test_scan_names_paths_that_are_not_utf8(root: Path) -> None:
     for name in (b"caf\xe9.md", b"caf\xe9.txt"):
         (root / os.fsdecode(name)).touch()
     (root / os.fsdecode(b"f\xe9")).mkdir()
@@ -73,7 +73,7 @@ def test_names_that_are_no_utf8_are_named(root: Path) -> None:
     assert vault_at(root).look(os.fsdecode(b"caf\xe9.md")) is None
 
 
-def test_pipes_and_sockets_are_no_documents(root: Path) -> None:
+def test_scan_ignores_pipes_and_sockets(root: Path) -> None:
     os.mkfifo(root / "pipe.md")
     os.mknod(root / "socket.md", stat.S_IFSOCK | 0o600)
     source = vault_at(root)
@@ -82,7 +82,7 @@ def test_pipes_and_sockets_are_no_documents(root: Path) -> None:
 
 
 class TestLinks:
-    def test_a_linked_root(self, root: Path, tmp_path: Path) -> None:
+    def test_scan_follows_a_linked_root(self, root: Path, tmp_path: Path) -> None:
         (tmp_path / "link").symlink_to(root)
         source = vault_at(tmp_path / "link")
         assert paths(source.scan()) == list(TREE)
@@ -93,7 +93,7 @@ class TestLinks:
         assert source.relative(str(tmp_path)) is None
         assert source.relative(f"{root}2/x.md") is None
 
-    def test_the_real_path_wins(self, root: Path) -> None:
+    def test_scan_prefers_the_real_path_to_a_link(self, root: Path) -> None:
         (root / "0").symlink_to("b")
         (root / "0.md").symlink_to("a.md")
         source = vault_at(root)
@@ -101,7 +101,7 @@ class TestLinks:
         assert source.look("0.md") is None
         assert source.look("0/c.md") is None
 
-    def test_hidden_things_appear_through_a_link_once(self, root: Path) -> None:
+    def test_scan_finds_hidden_files_through_a_link_once(self, root: Path) -> None:
         build(root, ".store/x.md", ".store/y/z.md")
         (root / "shown").symlink_to(".store")
         (root / "twice").symlink_to(".store")
@@ -113,11 +113,11 @@ class TestLinks:
         assert paths(source.scan("shown/y")) == ["shown/y/z.md"]
         assert source.read(source.scan().refs[-1]).text == "x\n"
 
-    def test_a_link_does_not_undo_a_rule(self, root: Path) -> None:
+    def test_scan_applies_rules_behind_a_link(self, root: Path) -> None:
         (root / "old").symlink_to("b")
         assert paths(vault_at(root, exclude=("/b/",)).scan()) == ["a.md", "f/g.md"]
 
-    def test_outside_only_when_allowed(self, root: Path, tmp_path: Path) -> None:
+    def test_scan_follows_outside_links_only_when_allowed(self, root: Path, tmp_path: Path) -> None:
         build(tmp_path / "out", "o.md", "p/q.md")
         (root / "linked").symlink_to("../out")
         (root / "o.md").symlink_to("../out/o.md")
@@ -133,7 +133,7 @@ class TestLinks:
         assert opened.look("linked/p/q.md") is not None
         assert opened.absolute("linked/o.md") == root / "linked" / "o.md"
 
-    def test_broken_links(self, root: Path, tmp_path: Path) -> None:
+    def test_scan_reports_broken_outside_links_as_unreadable(self, root: Path, tmp_path: Path) -> None:
         (root / "inner.md").symlink_to("nothing.md")
         (root / "disk").symlink_to(tmp_path / "unmounted")
         assert vault_at(root).scan() == Scan(vault_at(root).scan().refs)
@@ -144,7 +144,7 @@ class TestLinks:
 
 
 class TestNoAnswer:
-    def test_an_unreadable_folder_is_not_taken_for_empty(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_scan_never_takes_an_unreadable_folder_for_empty(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with monkeypatch.context() as patch:
             refuse(patch, root / "b", errno.EACCES)
             source = vault_at(root)
@@ -158,7 +158,7 @@ class TestNoAnswer:
         scan = vault_at(root).scan()
         assert (paths(scan), scan.faults, scan.knows("b/c.md")) == (["a.md", "f/g.md"], (), True)
 
-    def test_an_unreadable_rule_file_leaves_its_folder_alone(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_scan_keeps_a_folder_of_an_unreadable_rule_file(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         build(root, "b/.vaultignore", text="c.md")
 
         def refuse_reading(path: str, limit: int) -> tuple[bytes, os.stat_result]:
@@ -170,7 +170,7 @@ class TestNoAnswer:
         with pytest.raises(VaultIndexError, match="Permission denied"):
             source.look("b/c.md")
 
-    def test_a_file_that_cannot_be_looked_at(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_look_reports_a_file_that_cannot_be_examined(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def lstat(path: str) -> os.stat_result:
             raise OSError(errno.EIO, "Input/output error", path)
 
@@ -185,7 +185,7 @@ class TestNoAnswer:
 
 
 class TestVanished:
-    def test_gone_empty_or_a_file(self, root: Path, tmp_path: Path) -> None:
+    def test_scan_reports_a_missing_empty_or_file_root_as_vanished(self, root: Path, tmp_path: Path) -> None:
         (tmp_path / "empty").mkdir()
         for place, reason in (("gone", "does not exist"), ("empty", "is empty"), ("vault/a.md", "not a folder")):
             source = vault_at(tmp_path / place)
@@ -196,26 +196,26 @@ class TestVanished:
             assert reason in source.missing()
         assert vault_at(root).missing() == ""
 
-    def test_unreadable_root(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_scan_reports_an_unreadable_root_as_vanished(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         refuse(monkeypatch, root, errno.EACCES)
         assert vault_at(root).scan().vanished
 
-    def test_hidden_files_alone_are_no_vault(self, tmp_path: Path) -> None:
+    def test_scan_reports_a_root_with_only_hidden_files_as_empty(self, tmp_path: Path) -> None:
         root = build(tmp_path / "vault", ".obsidian/app.json", text="{}")
         assert vault_at(root).scan().reason.endswith(EMPTY)
         build(root, ".note.md.icloud")
         assert not vault_at(root).scan().vanished
         (root / ".note.md.icloud").unlink()
-        build(root, "picture.png")  # a vault without notes is there
+        build(root, "picture.png")  # a vault without notes exists
         assert vault_at(root).scan() == Scan()
 
-    def test_unmounted_during_the_walk(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_scan_reports_a_root_unmounted_during_the_walk(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         real = os.scandir
         calls: list[str | int] = []
 
         def scandir(path: str | int) -> Any:
             calls.append(path)
-            if len(calls) == 3:  # the first asks whether the vault is there, the second reads the root
+            if len(calls) == 3:  # the first call checks whether the vault exists, the second reads the root
                 root.rename(root.with_name("elsewhere"))
             return real(path)
 

@@ -1,4 +1,4 @@
-"""The codes of a large space find what a look at every vector finds, whatever happens to their file."""
+"""Codes of a large space find the same as a scan of all vectors, whatever happens to their file."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -71,7 +71,7 @@ def reader(filled: Path) -> Iterator[IndexReader]:
 
 
 def put(writer: IndexWriter, number: int, version: str = "", chunks: int = CHUNKS, nearer: float = 0.0) -> None:
-    """Write document `number`, with vectors that its path decides."""
+    """Write document `number`, with vectors that its path determines."""
     path = f"{number}.md"
     old = writer.known("vault").get(path)
     texts = [f"text {number} {place}{version}" for place in range(chunks)]
@@ -105,7 +105,7 @@ QUERY = packed(np.ones(128))
 def exactly(
     reader: IndexReader, query: bytes, limit: int, filters: Filters, required: str = "", excluded: str = ""
 ) -> Candidates:
-    """What a look at every vector finds."""
+    """The result of a scan of all vectors."""
     where, values = reader._chunk_condition(filters, "rowid", required, excluded)
     return spaces.nearest(reader, 1, query, limit, where, values)
 
@@ -116,7 +116,7 @@ def same(found: Candidates, wanted: Candidates) -> bool:
 
 
 def differing(reader: IndexReader, limit: int = 10) -> list[tuple[int, str]]:
-    """The queries and filters for which codes find something else than a look at every vector."""
+    """The queries and filters for which codes and a scan of all vectors differ."""
     found = []
     with reader.snapshot():
         for (number, query), (name, filters) in product(enumerate(map(packed, QUERIES)), FILTERS.items()):
@@ -132,7 +132,7 @@ def find(reader: IndexReader, limit: int = 10) -> Candidates:
 
 
 @pytest.mark.parametrize(("few", "asked"), [(1, codes._ASKED), (1, 1), (codes._FEW, codes._ASKED)])
-def test_codes_find_what_all_vectors_do(
+def test_codes_find_the_same_as_all_vectors(
     coded: IndexWriter, reader: IndexReader, monkeypatch: pytest.MonkeyPatch, few: int, asked: int
 ) -> None:
     monkeypatch.setattr(codes, "_FEW", few)
@@ -155,7 +155,7 @@ def test_codes_follow_each_change_at_once(coded: IndexWriter, reader: IndexReade
     coded.remove_document(coded.known("vault")["100.md"].id)
     assert find(reader) == before
     coded.remove_document(documents_of(reader, [before[0][0]])[before[0][0]])
-    put(coded, 101, chunks=1, nearer=-9.0)  # takes its id
+    put(coded, 101, chunks=1, nearer=-9.0)  # reuses its id
     assert before[0][0] not in dict(find(reader))
     assert differing(reader) == []
     assert files(coded) == there
@@ -166,7 +166,7 @@ def test_codes_follow_each_change_at_once(coded: IndexWriter, reader: IndexReade
     assert not coded.execute("SELECT 1 FROM uncoded")
 
 
-def test_codes_follow_when_most_documents_go(coded: IndexWriter, reader: IndexReader) -> None:
+def test_codes_follow_when_most_documents_are_removed(coded: IndexWriter, reader: IndexReader) -> None:
     for id_ in {*documents_of(reader, [id_ for id_, _ in find(reader, 60)]).values()}:
         coded.remove_document(id_)
     assert differing(reader) == []

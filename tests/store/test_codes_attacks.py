@@ -1,4 +1,4 @@
-"""Whatever happens to the file of codes, or to its writer: queries find what vec0 finds alone."""
+"""Whatever happens to the file of codes or its writer: queries find the same as vec0 alone."""
 
 import os
 import shutil
@@ -30,7 +30,7 @@ from vault_index.store.writer import IndexWriter
 
 
 def check(home: Path) -> None:
-    """The index answers rightly as it is, and after the next writer."""
+    """The index answers correctly now, and after the next writer."""
     reader = IndexReader(home / "index.db")
     writer = IndexWriter(home / "index.db")
     try:
@@ -127,4 +127,4 @@ def test_damaged_codes_are_not_used(
     codes._opened.cache_clear()
     assert differing(reader) == []
     put(coded, 0, " changed")
-    check(filled)  # and nothing of it is carried on
+    check(filled)  # and nothing of it is reused

@@ -33,7 +33,7 @@ def test_databases_are_private_to_their_owner(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "deep").stat().st_mode) == 0o700
 
 
-def test_index_of_a_newer_schema_is_left_alone(tmp_path: Path) -> None:
+def test_index_of_a_newer_schema_is_left_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
     IndexWriter(path).close()
     connection = apsw.Connection(str(path))
@@ -47,7 +47,7 @@ def test_index_of_a_newer_schema_is_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_file_that_is_no_database_is_damage(tmp_path: Path) -> None:
+def test_index_that_is_not_a_database_is_reported_as_damaged(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
     path.write_bytes(b"this is not a database, " * 500)
     for opener in (IndexWriter, IndexReader):

@@ -1,4 +1,4 @@
-"""Filters choose the documents they say, in an index of its own; `without` chooses all others."""
+"""Each filter selects its documents, in an index of its own; `without` selects all others."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -109,7 +109,7 @@ def paths(reader: IndexReader, filters: Filters) -> set[str]:
         (Filters(without=(Filters(properties=(("status", None),)), Filters(kinds=("memory",)))), {PLAIN, LOGGED}),
     ],
 )
-def test_filters_choose_documents(reader: IndexReader, filters: Filters, expected: set[str]) -> None:
+def test_filters_select_documents(reader: IndexReader, filters: Filters, expected: set[str]) -> None:
     assert paths(reader, filters) == expected
     assert paths(reader, Filters(without=(filters,))) == {row.path for row in ROWS} - expected
 
@@ -118,7 +118,7 @@ _MARKS = st.sampled_from("'\"$.[]*?%_\\{}:")
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0") | _MARKS, max_size=12))
-def test_whatever_a_filter_says_is_a_value(reader: IndexReader, text: str) -> None:
+def test_filters_treat_any_text_as_a_value(reader: IndexReader, text: str) -> None:
     """Quotes, dots, dollars and brackets are neither SQL nor a path into JSON."""
     for filters in (
         Filters(concepts=(text,), beads=(text,)), Filters(properties=((text, "done"),)),

@@ -20,7 +20,7 @@ with WriteLock(Path(sys.argv[1])).held("sync", 5):
 """
 
 
-def test_a_second_process_is_told_who_holds_the_lock(tmp_path: Path) -> None:
+def test_lock_names_its_holder_to_a_second_process(tmp_path: Path) -> None:
     path = tmp_path / "write.lock"
     holder = subprocess.Popen(
         [sys.executable, "-c", _HOLDER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -36,7 +36,7 @@ def test_a_second_process_is_told_who_holds_the_lock(tmp_path: Path) -> None:
         assert path.read_text() == f"{os.getpid()} embed\n"
 
 
-def test_threads_of_one_process_take_turns(tmp_path: Path) -> None:
+def test_lock_admits_one_thread_at_a_time(tmp_path: Path) -> None:
     lock = WriteLock(tmp_path / "write.lock")
     inside = []
 
@@ -55,7 +55,7 @@ def test_threads_of_one_process_take_turns(tmp_path: Path) -> None:
         assert not inside
 
 
-def test_the_lock_is_free_after_an_error(tmp_path: Path) -> None:
+def test_lock_is_free_after_an_error(tmp_path: Path) -> None:
     lock = WriteLock(tmp_path / "write.lock")
     with pytest.raises(ZeroDivisionError), lock.held("sync", 0):
         _ = 1 / 0
@@ -63,7 +63,7 @@ def test_the_lock_is_free_after_an_error(tmp_path: Path) -> None:
         assert (tmp_path / "write.lock").exists()
 
 
-def test_a_full_disk_keeps_nobody_from_the_lock(tmp_path: Path) -> None:
+def test_lock_works_on_a_full_disk(tmp_path: Path) -> None:
     code = (
         "import resource, sys; from pathlib import Path; from vault_index.store.lock import WriteLock\n"
         "from vault_index.daemon.system import DaemonLock\n"

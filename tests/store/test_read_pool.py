@@ -1,4 +1,4 @@
-"""Connections for reading: one for each who asks at the same time, and few of them kept."""
+"""Connections for reading: one for each concurrent caller, and few of them kept."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ def open_files() -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts open files")
-def test_a_crowd_leaves_few_files_open(tmp_path: Path) -> None:
+def test_read_pool_keeps_few_files_open_after_a_crowd(tmp_path: Path) -> None:
     with indexed(tmp_path, {"a.md": "Apple.\n"}) as index:
         pool = ReadPool(index.home)
         before = open_files()
@@ -25,11 +25,11 @@ def test_a_crowd_leaves_few_files_open(tmp_path: Path) -> None:
             asked = [crowd.enter_context(pool.lend()) for _ in range(40)]
             assert all(count_rows(connections.reader, "document") == 1 for connections in asked)
             many = open_files() - before
-        # SQLite closes the files of the databases with its last lock on them only; whoever comes next gets them.
+        # SQLite closes database files only with its last lock on them; the next caller reuses them.
         assert open_files() - before < 0.7 * many
         kept = open_files()
         for _ in range(40):
             with pool.lend() as connections:
-                assert connections in asked  # those that are kept are used again
+                assert connections in asked  # kept connections are reused
         assert open_files() == kept
         pool.close()

@@ -36,7 +36,7 @@ def paths(reader: IndexReader, chunk_ids: list[int] | set[int]) -> list[str]:
     return [records[chunk_id].document.path for chunk_id in chunk_ids]
 
 
-def test_stems_are_those_of_the_index(reader: IndexReader) -> None:
+def test_stems_equal_those_of_the_index(reader: IndexReader) -> None:
     for _ in range(2):
         assert reader.stems({"running", "cafés", "数据", "x\u19b0y"}) == {
             "running": "run", "cafés": "cafe", "数据": "数据",
@@ -58,7 +58,7 @@ def test_bm25_of_given_texts_equals_that_of_a_search(writer: IndexWriter, reader
     assert reader.bm25("heron", []) == []
 
 
-def test_newest_chunks_are_the_first_ones_of_the_newest_documents(writer: IndexWriter, reader: IndexReader) -> None:
+def test_newest_chunks_are_the_first_of_the_newest_documents(writer: IndexWriter, reader: IndexReader) -> None:
     put(
         writer,
         row("old.md", "old", "more", created=1.0),
@@ -86,7 +86,7 @@ def test_hidden_chunks_follow_the_clock(writer: IndexWriter, reader: IndexReader
         row("archived.md", "text", archived=100.0),
         row("inbox.md", "text", unreviewed=1),
         row("waiting.md", "text", unreviewed=2),
-        row("lost.md", "text", superseded_by="c" * 32),  # by one that is not there
+        row("lost.md", "text", superseded_by="c" * 32),  # by a missing one
     )
     hidden |= {"waiting.md", "lost.md"} | ({"archived.md"} if now >= 100.0 else set())
     assert set(paths(reader, reader.hidden_chunks(now))) == hidden
@@ -110,7 +110,7 @@ def test_backlink_counts_count_other_documents(writer: IndexWriter, reader: Inde
     assert reader.backlink_counts([]) == {}
 
 
-def test_reads_take_more_ids_than_a_statement_has_parameters(
+def test_reads_accept_more_ids_than_statement_parameters(
     writer: IndexWriter, reader: IndexReader, tmp_path: Path
 ) -> None:
     put(writer, row("a.md", "A heron."))

@@ -1,4 +1,4 @@
-"""Rows of a source that is no longer set up: they stay until the next sync, and are not answered."""
+"""Rows of a source that was removed from the configuration: they stay until the next sync, hidden."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from vault_index.errors import NotFoundError
 
 @pytest.fixture
 def removed(tmp_path: Path) -> Iterator[VaultIndex]:
-    """An index of two vaults, of which one was taken out of the configuration; nothing was synced since."""
+    """An index of two vaults, one removed from the configuration since the last sync."""
     write(tmp_path / "vault", {"a.md": "# Herons\n\nHerons wade. [[storks]]\n\n#bird\n"})
     gone = {f"storks{n}.md": f"# Storks {n}\n\nHerons wade as storks do. [[a]] #gone\n" for n in range(60)}
     write(tmp_path / "other", gone | {"storks.md": "---\naliases: [adebar]\n---\nHerons wade, herons wade.\n"})
@@ -28,12 +28,12 @@ def removed(tmp_path: Path) -> Iterator[VaultIndex]:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "text", "vector"])
-def test_search_answers_from_what_is_set_up(removed: VaultIndex, mode: str) -> None:
+def test_search_ignores_a_removed_source(removed: VaultIndex, mode: str) -> None:
     assert set(paths_found(removed, "herons wade", mode=mode, limit=5)) == {"a.md"}
     assert set(paths_found(removed, "storks", mode=mode)) <= {"a.md"}
 
 
-def test_nothing_else_tells_of_it(removed: VaultIndex) -> None:
+def test_api_methods_hide_a_removed_source(removed: VaultIndex) -> None:
     assert [document.path for document in removed.list().results] == ["a.md"]
     assert [tag.tag for tag in removed.tags().results] == ["bird"]
     assert removed.stats().documents == 1
@@ -43,7 +43,7 @@ def test_nothing_else_tells_of_it(removed: VaultIndex) -> None:
             removed.get(reference)
 
 
-def test_a_running_program_that_reads_its_settings_again_answers_so_too(tmp_path: Path, removed: VaultIndex) -> None:
+def test_reload_hides_a_removed_source(tmp_path: Path, removed: VaultIndex) -> None:
     add_source(removed.home, "other", tmp_path / "other")
     removed._runtime.reload()
     assert "storks.md" in paths_found(removed, "herons wade", limit=100)
@@ -54,7 +54,7 @@ def test_a_running_program_that_reads_its_settings_again_answers_so_too(tmp_path
     assert removed.stats().documents == 1
 
 
-def test_words_of_deleted_notes_leave_the_files_when_the_daemon_rests(tmp_path: Path) -> None:
+def test_shrink_removes_words_of_deleted_notes_from_the_files(tmp_path: Path) -> None:
     words = [b"xylotitle", b"qytagword", b"wyfieldword", b"vybodyword"]
 
     def left() -> list[bytes]:
@@ -69,7 +69,7 @@ def test_words_of_deleted_notes_leave_the_files_when_the_daemon_rests(tmp_path: 
         (tmp_path / "vault/gone/Xylotitle.md").unlink()
         index.sync([tmp_path / "vault/gone"])
         assert left() == words  # deleted rows of the full-text tables
-        index._runtime.shrink()  # what the daemon calls after a while without work
+        index._runtime.shrink()  # the daemon calls it when idle
         assert left() == []
         assert paths_found(index, "herons") == ["a.md"]
         write(tmp_path / "vault", {"gone/Xylotitle.md": note})

@@ -1,4 +1,4 @@
-"""`state.db`: its loss is noticed, and what can be read of a damaged one is kept."""
+"""`state.db`: a loss is noticed, and the readable rows of a damaged one are kept."""
 
 import stat
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def hurt(path: Path, *statements: str) -> None:
 
 @pytest.mark.parametrize("remembered_by", ["index", "cache"])
 @pytest.mark.parametrize("empty", [False, True])
-def test_lost_state_is_damage_and_no_new_state(tmp_path: Path, remembered_by: str, empty: bool) -> None:
+def test_state_lost_is_reported_as_damage(tmp_path: Path, remembered_by: str, empty: bool) -> None:
     fill(tmp_path / "state.db")
     if remembered_by == "cache":
         Cache(tmp_path / "cache.db").close()
@@ -58,13 +58,13 @@ def test_lost_state_is_damage_and_no_new_state(tmp_path: Path, remembered_by: st
                     ask()
             assert "doctor --fix" in caught.value.hint
             assert state.accesses(["uid"]) == {}
-    Cache(tmp_path / "cache.db").close()  # vectors depend on nothing of it
+    Cache(tmp_path / "cache.db").close()  # vectors do not depend on it
     assert "no old file was left" in mend(tmp_path / "state.db") or empty
     with closing(State(tmp_path / "state.db")) as state:
         assert state.sent() == []
 
 
-def test_state_of_a_new_home_is_empty_whatever_is_opened_first(tmp_path: Path) -> None:
+def test_state_of_a_new_home_is_empty_in_any_order_of_opening(tmp_path: Path) -> None:
     for first in ("cache", "state"):
         if first == "cache":
             Cache(tmp_path / first / "cache.db").close()
@@ -101,14 +101,14 @@ VALUES = {
     "less than nothing": "INSERT INTO sent VALUES ('2026-11-20', '', '', '', '', 1, -1000000)",
     "no JSON": "INSERT INTO mirrored VALUES ('torn', '', '', x'', 0, x'', '{')",
 }
-"""What can be wrong with a whole file, with its tables, and with values in them."""
+"""Damages of a whole file, of its tables, and of values in them."""
 
 
 @pytest.mark.parametrize(
     ("damage", "while_open"),
     [*((damage, False) for damage in (*FILES, *TABLES, *VALUES)), *((damage, True) for damage in FILES)],
 )
-def test_damaged_state_is_refused_and_mended(tmp_path: Path, damage: str, while_open: bool) -> None:
+def test_state_damaged_is_refused_and_repaired(tmp_path: Path, damage: str, while_open: bool) -> None:
     path = tmp_path / "state.db"
     fill(path)
     Cache(tmp_path / "cache.db").close()
@@ -138,7 +138,7 @@ def test_damaged_state_is_refused_and_mended(tmp_path: Path, damage: str, while_
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_mend_keeps_the_rows_on_both_sides_of_a_damaged_page(tmp_path: Path) -> None:
+def test_state_repair_keeps_the_rows_around_a_damaged_page(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     many = [SentRecord("2026-11-20", "https://x", "toy", "vault", f"{n:05}.md", 1, 1) for n in range(2000)]
     with closing(State(path)) as state:
@@ -154,7 +154,7 @@ def test_mend_keeps_the_rows_on_both_sides_of_a_damaged_page(tmp_path: Path) -> 
     assert len(kept) > 1800
 
 
-def test_mend_after_a_killed_one_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_state_repair_after_a_killed_one_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "state.db"
     fill(path)
     Cache(tmp_path / "cache.db").close()

@@ -1,4 +1,4 @@
-"""Texts are packed with their neighbours, and come back as they were."""
+"""Texts are compressed with their neighbours, and restored unchanged."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from vault_index.store.writer import IndexWriter
     ],
     ids=["many", "large"],
 )
-def test_a_document_is_cut_where_a_block_is_full(
+def test_text_blocks_split_a_document_where_a_block_is_full(
     writer: IndexWriter, reader: IndexReader, texts: list[str], blocks: list[int]
 ) -> None:
     writer.put_document(document_row("a.md", texts), (), None, {})
@@ -27,7 +27,7 @@ def test_a_document_is_cut_where_a_block_is_full(
     assert [chunk.text for chunk in chunks_of(reader, document_id)] == texts
 
 
-def test_blocks_go_with_their_document(writer: IndexWriter) -> None:
+def test_text_blocks_are_removed_with_their_document(writer: IndexWriter) -> None:
     writer.put_document(document_row("a.md", ["one", "two"]), (), None, {})
     document_id = writer.known("vault")["a.md"].id
     writer.put_document(document_row("a.md", ["two", "three"]), (), document_id, {})
@@ -36,7 +36,7 @@ def test_blocks_go_with_their_document(writer: IndexWriter) -> None:
     assert writer.value("SELECT count(*) FROM text_block") == 0
 
 
-def test_chunks_that_say_the_same_are_found_by_their_texts(writer: IndexWriter, reader: IndexReader) -> None:
+def test_same_texts_finds_chunks_of_equal_text(writer: IndexWriter, reader: IndexReader) -> None:
     writer.put_document(document_row("a.md", ["same", "else"]), (), None, {})
     writer.put_document(document_row("b.md", ["what is as long", "same"]), (), None, {})
     ids = [chunk_id for chunk_id, _ in reader.text_candidates('"same" OR "else" OR "long"', 10, Filters())]

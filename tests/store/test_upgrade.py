@@ -1,4 +1,4 @@
-"""Databases of older schemas: index and cache are made again, the state keeps what it holds."""
+"""Databases of older schemas: index and cache are rebuilt, the state keeps its rows."""
 
 from contextlib import closing
 from pathlib import Path
@@ -20,7 +20,7 @@ def set_version(path: Path, version: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["index", "cache"])
-def test_sync_replaces_an_older_database_and_embeds_nothing_again(tmp_path: Path, name: str) -> None:
+def test_sync_replaces_an_older_database_without_embedding(tmp_path: Path, name: str) -> None:
     with indexed(tmp_path, NOTES, provider="local") as index:
         index.get("a.md")
     set_version(tmp_path / "home" / f"{name}.db", 1)

@@ -15,7 +15,7 @@ def put(writer: IndexWriter, path: str, texts: list[str], *, title: str = "") ->
 
 
 def counts(reader: IndexReader) -> dict[str, int]:
-    """Words and in how many texts they are; without those of the path that every row has."""
+    """Words and the number of texts with each, except words of the path, which every row has."""
     vocabulary = reader.vocabulary()
     words = [word for words in vocabulary.of_lengths(0, 99) for word in words if word not in ("note", "md")]
     return {word: chunks for word, (_, chunks) in vocabulary.look_up(words).items()}
@@ -28,7 +28,7 @@ def counts(reader: IndexReader) -> dict[str, int]:
         ("useEffect, snake_case", {"useeffect", "use", "effect", "snake", "case"}),
         ("it's a 3 2024 k8s", {"it", "k8s"}), ("Straße—Über „naïve“ cafe\u0301", {"strasse", "über", "naïve", "café"}),
         ("全文検索 of 用Docker的网络 김치", {"of", "docker"}), ("x" * 40 + " " + "y" * 41, {"x" * 40}),
-        ("а\u19b0b Привет", {"привет"}),  # the first holds a letter that FTS5 does not know
+        ("а\u19b0b Привет", {"привет"}),  # the first contains a letter that FTS5 does not know
     ],
 )  # fmt: skip
 def test_vocabulary_holds_words_as_written(
@@ -65,7 +65,7 @@ def test_vocabulary_holds_names_and_fields(writer: IndexWriter, reader: IndexRea
     assert counts(reader) == {}
 
 
-def test_count_words_skips_texts_that_went_uncounted(writer: IndexWriter, reader: IndexReader) -> None:
+def test_count_words_skips_uncounted_texts(writer: IndexWriter, reader: IndexReader) -> None:
     writer.put_document(document_row("a.md", ["tea"], title=""), (), None, {})
     known = writer.known("vault")["a.md"].id
     writer.put_document(document_row("a.md", ["coffee"], title=""), (), known, {})

@@ -42,7 +42,7 @@ def only_id(writer: IndexWriter, path: str) -> int:
     return writer.known("vault")[path].id
 
 
-def test_what_was_written_is_found_and_what_was_replaced_is_not(
+def test_put_document_makes_new_text_searchable_and_removes_old_text(
     writer: IndexWriter, reader: IndexReader, tmp_path: Path
 ) -> None:
     writer.put_document(document_row("a.md", ["running water", "cold coffee"]), (), None, {})
@@ -53,7 +53,7 @@ def test_what_was_written_is_found_and_what_was_replaced_is_not(
     check_integrity(tmp_path)
 
 
-def test_a_chunk_that_stays_keeps_its_row_and_vector(writer: IndexWriter, reader: IndexReader, tmp_path: Path) -> None:
+def test_put_document_keeps_rows_of_unchanged_chunks(writer: IndexWriter, reader: IndexReader, tmp_path: Path) -> None:
     space = add_space(writer, SpaceRow(0, SPACE, True, False))
     writer.put_document(document_row("a.md", ["one", "two"]), (), None, {space.id: {}})
     pending = pending_chunks(writer, space.id, 0, 10)
@@ -70,14 +70,14 @@ def test_a_chunk_that_stays_keeps_its_row_and_vector(writer: IndexWriter, reader
     check_integrity(tmp_path)
 
 
-def test_equal_chunks_of_one_document_are_all_kept(writer: IndexWriter, reader: IndexReader, tmp_path: Path) -> None:
+def test_put_document_keeps_all_equal_chunks(writer: IndexWriter, reader: IndexReader, tmp_path: Path) -> None:
     writer.put_document(document_row("a.md", ["same", "same", "same"]), (), None, {})
     writer.put_document(document_row("a.md", ["same", "same"]), (), only_id(writer, "a.md"), {})
     assert found(reader, '"same"') == ["same", "same"]
     check_integrity(tmp_path)
 
 
-def test_removing_a_document_removes_all_of_it(writer: IndexWriter, reader: IndexReader, tmp_path: Path) -> None:
+def test_remove_document_removes_all_its_rows(writer: IndexWriter, reader: IndexReader, tmp_path: Path) -> None:
     space = add_space(writer, SpaceRow(0, SPACE, True, False))
     writer.put_document(document_row("a.md", ["one"], tags=["x"]), (), None, {space.id: {}})
     writer.remove_document(only_id(writer, "a.md"))
@@ -86,7 +86,7 @@ def test_removing_a_document_removes_all_of_it(writer: IndexWriter, reader: Inde
     check_integrity(tmp_path)
 
 
-def test_a_failing_write_leaves_the_old_rows(writer: IndexWriter, reader: IndexReader) -> None:
+def test_put_document_keeps_old_rows_after_a_failed_write(writer: IndexWriter, reader: IndexReader) -> None:
     writer.put_document(document_row("a.md", ["old text"]), (), None, {})
     broken = replace(document_row("a.md", ["new text"]), frontmatter={"x": object()})
     with pytest.raises(TypeError):
@@ -94,7 +94,7 @@ def test_a_failing_write_leaves_the_old_rows(writer: IndexWriter, reader: IndexR
     assert found(reader, '"text"') == ["old text"]
 
 
-def test_vectors_of_changed_chunks_are_not_stored(writer: IndexWriter) -> None:
+def test_put_vectors_skips_changed_chunks(writer: IndexWriter) -> None:
     space = add_space(writer, SpaceRow(0, SPACE, True, False))
     writer.put_document(document_row("a.md", ["one"]), (), None, {space.id: {}})
     pending = pending_chunks(writer, space.id, 0, 10)
@@ -103,7 +103,7 @@ def test_vectors_of_changed_chunks_are_not_stored(writer: IndexWriter) -> None:
     assert count_pending(writer, space.id) == 1
 
 
-def test_a_new_space_is_built_beside_the_serving_one(writer: IndexWriter, reader: IndexReader) -> None:
+def test_vector_space_is_built_while_another_serves(writer: IndexWriter, reader: IndexReader) -> None:
     old = add_space(writer, SpaceRow(0, SPACE, True, False))
     writer.put_document(document_row("a.md", ["one"]), (), None, {old.id: {}})
     chunks = pending_chunks(writer, old.id, 0, 10)
@@ -120,7 +120,7 @@ def test_a_new_space_is_built_beside_the_serving_one(writer: IndexWriter, reader
     assert reader.vector_candidates(new.id, vector(0, 1, 0, 0), 5, ALL)[0][1] == pytest.approx(1.0, abs=1e-6)
 
 
-def test_what_is_pending_is_told_by_document(writer: IndexWriter) -> None:
+def test_pending_chunks_are_listed_by_document(writer: IndexWriter) -> None:
     space = add_space(writer, SpaceRow(0, SPACE, True, False))
     writer.put_document(document_row("private/a.md", ["secret", "hidden"]), (), None, {space.id: {}})
     writer.put_document(document_row("b.md", ["public"]), (), None, {space.id: {}})
@@ -131,7 +131,7 @@ def test_what_is_pending_is_told_by_document(writer: IndexWriter) -> None:
     assert [chunk.document.path for chunk in pending_chunks(writer, space.id, 0, 10, [private])] == ["b.md"]
 
 
-def test_a_reader_sees_one_state_during_a_snapshot(writer: IndexWriter, reader: IndexReader) -> None:
+def test_snapshot_shows_a_reader_one_state(writer: IndexWriter, reader: IndexReader) -> None:
     writer.put_document(document_row("a.md", ["one"]), (), None, {})
     with reader.snapshot():
         assert count_rows(reader, "document") == 1

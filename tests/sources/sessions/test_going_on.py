@@ -1,4 +1,4 @@
-"""A long session is read on from where it ends, and says the same as one that is read as a whole."""
+"""A long session is read incrementally, with the same result as reading all of it."""
 
 import json
 import re
@@ -27,13 +27,13 @@ def opened(folder: Path, name: str, *others: Path) -> SessionSource:
 
 
 def texts(source: SessionSource) -> dict[str, str]:
-    """Without the tokens, of which some are told of before the message that they belong to."""
+    """Without the tokens, which may be reported before their message."""
     read = {ref.path: source.read(ref).text for ref in source.scan_places([""]).refs}
     return {path: re.sub("^tokens: .*", "", text, flags=re.MULTILINE) for path, text in read.items()}
 
 
 @pytest.mark.parametrize(("name", "recorded"), FILES, ids=[file.name for _, file in FILES])
-def test_lines_that_come_one_by_one_say_what_the_whole_says(tmp_path: Path, name: str, recorded: Path) -> None:
+def test_session_read_line_by_line_equals_the_whole(tmp_path: Path, name: str, recorded: Path) -> None:
     file = tmp_path / recorded.relative_to(RECORDED / name)
     file.parent.mkdir(parents=True)
     going = opened(tmp_path, name)
@@ -60,7 +60,7 @@ def answer(text: str) -> str:
     return json.dumps({"timestamp": "2026-11-23T02:00:00Z", "type": "response_item", "payload": payload}) + "\n"
 
 
-def test_only_what_is_new_is_read(tmp_path: Path, codex: Callable[[], SessionSource]) -> None:
+def test_session_read_resumes_at_the_new_lines(tmp_path: Path, codex: Callable[[], SessionSource]) -> None:
     source = codex()
     (ref,) = source.scan_places([""]).refs
     source.read(ref)
@@ -81,7 +81,7 @@ def test_only_what_is_new_is_read(tmp_path: Path, codex: Callable[[], SessionSou
 
 
 @pytest.mark.parametrize("change", ["another", "cut", "moved"])
-def test_a_file_that_is_another_now_is_read_as_a_whole(
+def test_session_read_starts_again_for_a_replaced_file(
     tmp_path: Path, codex: Callable[[], SessionSource], change: str
 ) -> None:
     source = codex()

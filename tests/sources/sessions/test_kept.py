@@ -1,4 +1,4 @@
-"""What is gone from its client is found all the same, unless the client recorded that its user deleted it."""
+"""Sessions that their client no longer has stay searchable, unless it recorded that the user deleted them."""
 
 import os
 import shutil
@@ -56,12 +56,12 @@ def file_of(home: Home, name: str) -> Path:
 
 
 def found(index: VaultIndex, *words: str) -> list[int]:
-    """How many sessions each of these words finds."""
+    """The number of sessions that each of these words finds."""
     hits = (index.search(word, kind="session", mode="text", fuzzy=False).results for word in words)
     return [len({hit.path for hit in one}) for one in hits]
 
 
-def test_a_session_is_kept_as_it_is_indexed_and_only_its_user_can_read_it(home: Home) -> None:
+def test_kept_session_equals_the_indexed_text_and_is_private(home: Home) -> None:
     with opened(home) as index:
         (text,) = index.get([HERON], full=True).results
     file = file_of(home, HERON)
@@ -74,7 +74,7 @@ def test_a_session_is_kept_as_it_is_indexed_and_only_its_user_can_read_it(home: 
     assert file.stat().st_ino == before, "written again, though it says the same"
 
 
-def test_what_is_swept_is_the_same_document_and_is_not_read_again(
+def test_kept_session_is_the_same_document_and_is_not_read_again(
     home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened(home) as index:
@@ -87,9 +87,7 @@ def test_what_is_swept_is_the_same_document_and_is_not_read_again(
         assert index.sync().unchanged == 4
 
 
-def test_it_is_found_after_a_rebuild_and_in_another_place_and_nothing_is_embedded_again(
-    home: Home, talks: Path, tmp_path: Path
-) -> None:
+def test_kept_session_survives_a_rebuild_and_a_move_without_embedding(home: Home, talks: Path, tmp_path: Path) -> None:
     set_value(home, "embedding.provider", "local")
     with opened(home) as index:
         gone(talks, HERON)
@@ -106,7 +104,7 @@ def test_it_is_found_after_a_rebuild_and_in_another_place_and_nothing_is_embedde
         assert index.status().index.pending == 0
 
 
-def test_a_recorded_deletion_is_followed(home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kept_session_follows_a_recorded_deletion(home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     records_deletions(monkeypatch)
     with opened(home) as index:
         gone(talks, HERON)
@@ -119,7 +117,7 @@ def test_a_recorded_deletion_is_followed(home: Home, talks: Path, monkeypatch: p
         assert found(index, "heron") == [1]
 
 
-def test_sessions_that_an_earlier_version_held_back_are_kept(home: Home, talks: Path) -> None:
+def test_kept_sessions_quarantined_by_an_earlier_version_are_restored(home: Home, talks: Path) -> None:
     with opened(home):
         gone(talks, HERON)
     home.index_db.unlink()
@@ -130,7 +128,7 @@ def test_sessions_that_an_earlier_version_held_back_are_kept(home: Home, talks: 
         assert (found(index, "heron"), held.parents[1].exists(), file_of(home, HERON).exists()) == ([1], False, True)
 
 
-def test_a_deletion_of_most_sessions_or_in_another_folder_is_not_followed(
+def test_kept_sessions_survive_a_deletion_of_most_or_elsewhere(
     home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records_deletions(monkeypatch)
@@ -159,7 +157,7 @@ def test_a_deletion_of_most_sessions_or_in_another_folder_is_not_followed(
         assert found(index, "heron", "egret", "stork") == [1, 1, 1]
 
 
-def test_a_folder_that_is_not_there_or_cannot_be_read_is_no_deletion(
+def test_kept_sessions_survive_a_missing_or_unreadable_folder(
     home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records_deletions(monkeypatch)
@@ -178,7 +176,7 @@ def test_a_folder_that_is_not_there_or_cannot_be_read_is_no_deletion(
         assert file_of(home, HERON).exists()
 
 
-def test_without_keep_nothing_is_kept_and_what_was_stays(home: Home, talks: Path) -> None:
+def test_keep_disabled_keeps_no_new_sessions_and_all_old_ones(home: Home, talks: Path) -> None:
     with opened(home):
         pass
     set_value(home, "sessions.keep", "false")
@@ -187,15 +185,15 @@ def test_without_keep_nothing_is_kept_and_what_was_stays(home: Home, talks: Path
         gone(talks, HERON, "0199-crane")
         index.sync()
         assert (found(index, "heron", "crane"), file_of(home, "0199-crane").exists()) == ([1, 0], False)
-    set_value(home, "sessions.keep", "true")  # those that were read without are kept now
+    set_value(home, "sessions.keep", "true")  # sessions read while it was disabled are kept now
     file_of(home, EGRET).unlink()
-    file_of(home, STORK).write_bytes(b"")  # as a loss of power leaves it
+    file_of(home, STORK).write_bytes(b"")  # as after a loss of power
     with opened(home):
         assert "egret" in file_of(home, EGRET).read_text("utf-8")
         assert "stork" in file_of(home, STORK).read_text("utf-8")
 
 
-def test_keep_days_bounds_what_the_client_no_longer_has(home: Home, talks: Path) -> None:
+def test_keep_days_limits_sessions_that_the_client_no_longer_has(home: Home, talks: Path) -> None:
     set_value(home, "sessions.keep_days", "30")
     with opened(home) as index:
         for name, days in ((HERON, 31), (EGRET, 29), (STORK, 31)):
@@ -222,7 +220,7 @@ def test_sync_indexes_no_foreign_broken_or_secret_kept_file(home: Home, talks: P
         with file_of(home, HERON).open("a", encoding="utf-8") as out:
             out.write(f"\nThe token is {token}.\n")
         report = index.sync()
-        assert found(index, "heron", "egret", "stork") == [1, 1, 1]  # of the egret what was indexed before
+        assert found(index, "heron", "egret", "stork") == [1, 1, 1]  # for the egret, the text indexed before
         assert (index.list(kind="session").total, report.removed) == (3, 0)
         told = " ".join(one.message for one in index.status().problems)
         assert "api/foreign.md is not a valid session" in told
@@ -231,7 +229,7 @@ def test_sync_indexes_no_foreign_broken_or_secret_kept_file(home: Home, talks: P
     assert token.encode() not in home.index_db.read_bytes()
 
 
-def test_what_is_left_out_or_stays_home_does_when_its_client_has_it_no_more(home: Home, talks: Path) -> None:
+def test_kept_session_obeys_exclude_and_local_only(home: Home, talks: Path) -> None:
     with opened(home):
         gone(talks, HERON)
     set_value(home, "sessions.codex.local_only", "/home/user")
@@ -249,20 +247,20 @@ def test_what_is_left_out_or_stays_home_does_when_its_client_has_it_no_more(home
         assert index.list(kind="session").total == 0
 
 
-def test_stays_home_is_told_by_where_a_kept_session_was_held(home: Home) -> None:
+def test_stays_home_depends_on_the_folder_of_a_kept_session(home: Home) -> None:
     kept = Kept(home.sessions_dir / "codex")
     set_value(home, "sessions.codex.local_only", "/clients")
     for directory, stays in (
         ("/home/user/one", False),
         ("/home/user/one/src", False),
-        ("/srv/elsewhere", True),  # its worktree may have been anywhere
+        ("/srv/elsewhere", True),  # its worktree is unknown
         ("/home/user/[redacted: a GitHub token]/one", True),
     ):
         kept.put("one/crane.md", f'---\nsession: crane\nproject: "one"\ndirectory: "{directory}"\n---\n', 1)
         assert SessionSource(load_config(home), "codex").stays_home("one/crane.md") == stays, directory
 
 
-def test_what_was_kept_becomes_a_note_where_a_mirror_is_set_and_nothing_is_kept_twice(home: Home, talks: Path) -> None:
+def test_kept_session_becomes_a_note_of_a_new_mirror(home: Home, talks: Path) -> None:
     with opened(home):
         gone(talks, HERON)
     set_value(home, "sessions.mirror", "sessions")
@@ -276,7 +274,7 @@ def test_what_was_kept_becomes_a_note_where_a_mirror_is_set_and_nothing_is_kept_
         assert found(index, "heron", "egret") == [1, 1]
 
 
-# --- what a client records of a deletion ----------------------------------------------------------------------------
+# --- records of deletions ---------------------------------------------------------------------------------------------
 
 
 def listed(directory: Path) -> Listed:
@@ -287,7 +285,7 @@ def listed(directory: Path) -> Listed:
     ("projects", "history", "deleted"),
     [
         ('{"ROOT/web": {}}', "", True),
-        ('{"ROOT/web": {}}', f'{{"sessionId": "{HERON}", "display": "Why?"}}\n', False),  # it was swept
+        ('{"ROOT/web": {}}', f'{{"sessionId": "{HERON}", "display": "Why?"}}\n', False),  # its retention removed it
         ('{"ROOT/api": {}, "ROOT/web": {}}', "", False),
         ('{"ROOT/api/src": {}}', "", False),
         ("{}", "", False),
@@ -307,7 +305,7 @@ def test_claude_code_records_a_purge(tmp_path: Path, projects: str, history: str
 
 def test_codex_records_a_deletion_in_its_list(tmp_path: Path) -> None:
     client, session = Codex(tmp_path), listed(tmp_path)
-    assert not client.deleted(session)  # an old one keeps no list
+    assert not client.deleted(session)  # an old version has no list
     (tmp_path / "state_4.sqlite").write_text("no database", "utf-8")
     with closing(sqlite3.connect(tmp_path / "state_5.sqlite")) as database:
         database.execute("CREATE TABLE threads (id TEXT)")
@@ -319,14 +317,14 @@ def test_codex_records_a_deletion_in_its_list(tmp_path: Path) -> None:
     assert client.deleted(session)
 
 
-def test_opencode_records_deletions_in_a_database_and_gemini_records_none(tmp_path: Path) -> None:
+def test_opencode_records_deletions_in_a_database_and_gemini_none(tmp_path: Path) -> None:
     assert not Gemini(tmp_path).deleted(listed(tmp_path))
     assert not OpenCode(tmp_path).deleted(listed(tmp_path))
     (tmp_path / "opencode.db").touch()
     assert OpenCode(tmp_path).deleted(listed(tmp_path))
 
 
-def test_a_name_that_no_file_can_have_is_told_and_the_session_is_found(home: Home, talks: Path) -> None:
+def test_kept_session_with_a_name_too_long_is_reported_and_found(home: Home, talks: Path) -> None:
     long = "h" * 249
     write(talks, long, "A very long heron.")
     with opened(home) as index:

@@ -1,4 +1,4 @@
-"""Lines of a file from an offset on, and from it back: each once, whatever their size."""
+"""Lines of a file from an offset, and backwards: each once, whatever their size."""
 
 import json
 import os
@@ -14,7 +14,7 @@ SIZES = [0, 1, 7, 8, 9, 100, 3, 5_000, 0, 2]
 
 
 @pytest.mark.parametrize("step", [1, 8, 64, 1 << 16])
-def test_backwards_is_forwards_turned_round(tmp_path: Path, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_objects_before_reverses_objects_in(tmp_path: Path, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "_BACK", step)
     file = tmp_path / "lines.jsonl"
     values = [{"n": number, "text": "ü" * size} for number, size in enumerate(SIZES)]
@@ -38,7 +38,7 @@ CUT = B[:-7]
     [
         (A + B + b"\n" + A + b"\n", [A, B, A], 0),
         (A + b" \0\0" + B + A + b"\n", [A, B, A], 0),
-        (CUT + A + b"\n" + B + b"\n", [A, B], 1),  # the client was killed in the midst of a line
+        (CUT + A + b"\n" + B + b"\n", [A, B], 1),  # the client was killed in the middle of a line
         (A + CUT + B + b"\n", [A, B], 1),
         (A[:20] + A + b"\n", [A], 1),
         (b"{" + A + b"\n", [A], 1),
@@ -49,7 +49,7 @@ CUT = B[:-7]
         (b'{"skipped": 1}\n{"skipped": 2}' + A + b'\n{"skipped": "}{"}\n', [A], 0),
     ],
 )
-def test_lines_that_were_joined_or_have_no_end_are_read(
+def test_objects_in_reads_joined_and_unterminated_lines(
     tmp_path: Path, text: bytes, objects: list[bytes], problems: int
 ) -> None:
     file, named = tmp_path / "lines.jsonl", list[str]()
@@ -63,7 +63,7 @@ def test_lines_that_were_joined_or_have_no_end_are_read(
         assert list(objects_in(file, [], end, passed_over=b'{"skipped')) == found[number + 1 :]
 
 
-def test_a_last_line_that_is_being_written_is_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_objects_in_ignores_a_last_line_that_is_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "_WRITING", PATIENCE)
     file, named = tmp_path / "lines.jsonl", list[str]()
     file.write_bytes(A + b"\n" + CUT)

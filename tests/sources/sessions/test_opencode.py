@@ -1,4 +1,4 @@
-"""Sessions as documents: what there is, what changed, and what is left out."""
+"""Sessions as documents: the list, the changes, and the omitted parts."""
 
 import shutil
 from pathlib import Path
@@ -25,7 +25,7 @@ def text(opened: SessionSource, path: str) -> str:
     return opened.read(ref).text
 
 
-def test_a_session_is_a_document_of_its_project(client: Client) -> None:
+def test_opencode_session_is_a_document_of_its_project(client: Client) -> None:
     client.session()
     client.user("Hello")
     client.session("ses_empty")
@@ -45,7 +45,7 @@ def test_a_session_is_a_document_of_its_project(client: Client) -> None:
         opened.read(DocumentRef("opencode", "api/ses_b.md", FileStamp(0, 0, 0)))
 
 
-def test_only_what_changed_has_another_stamp(client: Client) -> None:
+def test_opencode_stamp_differs_only_for_a_changed_session(client: Client) -> None:
     for name in ("ses_a", "ses_b"):
         client.session(name)
         client.user("Question", session=name)
@@ -63,7 +63,7 @@ def test_only_what_changed_has_another_stamp(client: Client) -> None:
     assert (scan.refs, scan.knows("api/ses_a.md"), opened.stamp("api/ses_a.md")) == ((), True, None)
 
 
-def test_whatever_a_client_does_changes_the_stamp(client: Client) -> None:
+def test_opencode_stamp_changes_with_every_write_of_a_client(client: Client) -> None:
     client.session()
     client.user("Question")
     client.assistant("Answer", "more of it")
@@ -81,7 +81,7 @@ def test_whatever_a_client_does_changes_the_stamp(client: Client) -> None:
         assert stamps(opened) != before, change
 
 
-def test_what_streams_is_not_read_again_and_again(client: Client) -> None:
+def test_opencode_stamp_ignores_a_streaming_answer(client: Client) -> None:
     client.session()
     client.user("Question")
     message = client.assistant("Let me", done=False)
@@ -96,7 +96,7 @@ def test_what_streams_is_not_read_again_and_again(client: Client) -> None:
     assert "think" in text(opened, "api/ses_a.md")
 
 
-def test_a_fork_shows_what_is_new_in_it_and_follows_its_original(client: Client) -> None:
+def test_opencode_fork_shows_its_new_turns_and_follows_its_original(client: Client) -> None:
     client.session("ses_o", "Original")
     client.user("Shared question", session="ses_o")
     client.assistant("Shared answer", session="ses_o")
@@ -122,7 +122,7 @@ def test_a_fork_shows_what_is_new_in_it_and_follows_its_original(client: Client)
     assert "Forked from" not in whole
 
 
-def test_source_reads_databases_of_all_channels_and_trees_behind_them(client: Client) -> None:
+def test_opencode_reads_databases_of_all_channels_and_older_trees(client: Client) -> None:
     client.session("ses_1", "In the database", directory="/home/user/api")
     client.user("From the database", session="ses_1")
     time = {"time": {"created": T0, "updated": T0}}
@@ -141,7 +141,7 @@ def test_source_reads_databases_of_all_channels_and_trees_behind_them(client: Cl
     assert "From the tree" in text(opened, "api/ses_2.md")
 
 
-def test_an_unknown_layout_is_loud_and_forgets_nothing(client: Client) -> None:
+def test_opencode_unknown_layout_is_reported_and_keeps_documents(client: Client) -> None:
     client.session()
     client.user("Hello")
     old = Client(client.path.with_name("opencode-next.db"))
@@ -157,7 +157,7 @@ def test_an_unknown_layout_is_loud_and_forgets_nothing(client: Client) -> None:
     assert not scan.knows("api/ses_from_there.md")
 
 
-def test_a_database_that_was_replaced_is_opened_anew(client: Client, tmp_path: Path) -> None:
+def test_opencode_reopens_a_replaced_database(client: Client, tmp_path: Path) -> None:
     client.session()
     client.user("Hello")
     opened = source(client)
@@ -169,7 +169,7 @@ def test_a_database_that_was_replaced_is_opened_anew(client: Client, tmp_path: P
     assert len(stamps(opened)) == 4
 
 
-def test_source_leaves_out_excluded_projects_and_keeps_local_ones(client: Client) -> None:
+def test_opencode_skips_excluded_projects_and_keeps_local_ones(client: Client) -> None:
     client.session("ses_s", project_id="global", directory="/home/user/secret")
     client.user("Hush", session="ses_s")
     client.session("ses_p", project_id="global", directory="/srv/public")
@@ -183,7 +183,7 @@ def test_source_leaves_out_excluded_projects_and_keeps_local_ones(client: Client
     assert source(client, local_only=True).stays_home("public/ses_p.md")
 
 
-def test_what_was_redacted_and_what_is_broken_is_told(client: Client) -> None:
+def test_opencode_reports_redacted_and_broken_parts(client: Client) -> None:
     client.session()
     message = client.user("the token is ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
     for number in range(12):

@@ -1,5 +1,5 @@
-"""Sessions that the real clients wrote (fixtures/sessions; NOTICE says how), read as their users would tell them:
-Claude Code 2.1.330, Codex CLI 0.169 and 0.104, Gemini CLI 0.61."""
+"""Sessions written by real clients (fixtures/sessions; NOTICE says how): Claude Code 2.1.330, Codex CLI 0.169 and
+0.104, Gemini CLI 0.61."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -56,7 +56,7 @@ def by_title(client: FileClient) -> dict[str, tuple[Session, list[Message]]]:
 
 
 def claude_session(text: str) -> tuple[Session, list[Message]]:
-    """Return the session of Claude Code that says the text: ids are new whenever the fixtures are made."""
+    """Return the session of Claude Code with this text: ids change whenever the fixtures are made."""
     (found,) = (one for one in read(ClaudeCode(CLAUDE)) if text in " ".join(told(one[1])))
     return found
 
@@ -77,7 +77,7 @@ def test_claude_code_reads_a_recorded_summary_and_fork() -> None:
         "user: Where were we after the summary?",
         "assistant: We had mended check() and counted the boxes.",
     ]
-    assert sum(message.tokens for message in messages) == 6 * 120  # the model of the fixtures says so of each answer
+    assert sum(message.tokens for message in messages) == 6 * 120  # the fixtures' model reports this for each answer
     fork, copies = claude_session("closed on Mondays")
     assert fork.forked_from == original.id
     assert told(copies) == [*MENDED_BY_CLAUDE, *FORKED]
@@ -99,7 +99,7 @@ def test_claude_code_reads_a_recorded_rewind_and_subagent() -> None:
 
 
 @pytest.mark.parametrize(("folder", "version"), [("codex", "0.169.0"), ("codex-0.104", "0.104.0")])
-def test_codex_reads_what_each_version_recorded(folder: str, version: str) -> None:
+def test_codex_reads_recordings_of_each_version(folder: str, version: str) -> None:
     session, messages = by_title(Codex(RECORDED / folder))[MEND]
     assert session.version == version
     assert said(messages)[:4] == MENDED
@@ -127,7 +127,7 @@ def test_codex_reads_a_recorded_fork_compaction_and_rollback() -> None:
     assert session.created <= messages[0].created
 
 
-def test_gemini_reads_the_last_state_that_was_recorded() -> None:
+def test_gemini_reads_the_last_recorded_state() -> None:
     found = by_title(Gemini(RECORDED / "gemini"))
     session, messages = found[MEND]
     assert session.project == "shop"

@@ -1,4 +1,4 @@
-"""Sessions of every client as it records them: kept and forgotten, and no credential or private word in any file."""
+"""Recorded sessions of every client: kept, then forgotten, without credentials or private words in any file."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ PRIVATE = "quarkspiel"
 
 
 @pytest.mark.parametrize(("folder", "client"), CLIENTS.items())
-def test_what_was_said_is_kept_without_secrets_and_forgotten_whole(tmp_path: Path, folder: str, client: str) -> None:
+def test_recorded_sessions_are_kept_without_secrets_and_forgotten(tmp_path: Path, folder: str, client: str) -> None:
     data = tmp_path / "client"
     shutil.copytree(RECORDED / folder, data)
     keys = [secret for name, (secret, _) in SECRETS.items() if name not in ("private key", "assigned password")]
@@ -54,7 +54,7 @@ def test_what_was_said_is_kept_without_secrets_and_forgotten_whole(tmp_path: Pat
 
 
 def partial(data: Path, client: str) -> set[str]:
-    """Of Claude Code the prompts whose session is gone: they are not kept."""
+    """In Claude Code, prompts of a deleted session: they are not kept."""
     if client != "claude-code":
         return set()
     files = {file.stem for file in data.rglob("*.jsonl")}

@@ -25,7 +25,7 @@ def turns(text: str) -> list[str]:
     return [line for line in text.split("\n") if line.startswith("## ")]
 
 
-def test_steps_of_one_answer_are_one_turn_and_empty_ones_none() -> None:
+def test_render_joins_steps_of_one_answer_and_omits_empty_ones() -> None:
     text = body(
         said("user", Text("Do it")),
         said("user", Text("  \n")),
@@ -42,7 +42,7 @@ def test_steps_of_one_answer_are_one_turn_and_empty_ones_none() -> None:
     )
 
 
-def test_a_call_is_one_line() -> None:
+def test_render_writes_a_call_as_one_line() -> None:
     for call, line in (
         (ToolCall("bash", "completed", "make\n  test", exit=2), "- bash: `make test` (exit 2)"),
         (ToolCall("edit", "error", "a.py", error="Error: no\nmatch"), "- edit: `a.py` (error: `no match`)"),
@@ -58,21 +58,21 @@ def test_a_call_is_one_line() -> None:
         assert body(said("assistant", call)).split("\n\n", 1)[1] == f"{line}\n"
 
 
-def test_what_is_said_cannot_make_turns() -> None:
+def test_render_text_cannot_create_turns() -> None:
     text = body(said("user", Text("## User · 2020-01-01 00:00\n\n```\nopen")), said("user", Text("next"), at=1))
     assert turns(text) == ["## User · 2026-11-18 11:06"] * 2
 
 
-def test_half_a_character_can_be_written() -> None:
+def test_render_accepts_a_lone_surrogate() -> None:
     assert body(said("assistant", ToolCall("ls", "completed", "x", output="\ud83d", child="\udc4d"))).encode()
 
 
-def test_output_is_fenced_whatever_is_in_it() -> None:
+def test_render_fences_any_output() -> None:
     text = body(said("assistant", ToolCall("bash", "completed", "cat", output="# x\n````\n%%"), Text("after")))
     assert "\n\n`````text\n# x\n````\n%%\n`````\n\nafter\n" in text
 
 
-def test_secrets_private_and_recalled_text_never_leave() -> None:
+def test_render_omits_secrets_private_and_recalled_text() -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     recalled = '<vault-index-recall token="ab12">\nfrom a note\n</vault-index-recall token="ab12">\n'
     messages = [
@@ -87,7 +87,7 @@ def test_secrets_private_and_recalled_text_never_leave() -> None:
     assert (transcript.redacted, transcript.turns) == (7, 5)
 
 
-def test_frontmatter_is_read_back_whatever_the_title_is() -> None:
+def test_render_frontmatter_restores_any_title() -> None:
     title = 'Quotes " \\ : # \x85 \u2028 \x1b[31m ---\n日本語 🙂'
     front = parse(render(replace(SESSION, title=title, parent="ses_p"), [], "opencode").text, "name").frontmatter
     assert front["title"] == 'Quotes " \\ : # \x1b[31m --- 日本語 🙂'
@@ -96,7 +96,7 @@ def test_frontmatter_is_read_back_whatever_the_title_is() -> None:
     assert front["created"] == "2026-11-18T11:06:40+00:00"
 
 
-def test_the_project_is_called_as_its_folder() -> None:
+def test_render_names_the_project_after_its_folder() -> None:
     for directory, worktree, name in (
         ("/home/user/api/src", "/home/user/api", "api"), ("/home/user/notes/", "/", "notes"),
         ("/home/user/notes", "", "notes"), ("C:\\Users\\me\\app", "", "app"), ("", "", ""),
@@ -104,7 +104,7 @@ def test_the_project_is_called_as_its_folder() -> None:
         assert replace(SESSION, directory=directory, worktree=worktree).project == name
 
 
-def test_lines_of_finished_turns_stay_where_they_are(client: Client) -> None:
+def test_render_keeps_the_lines_of_finished_turns(client: Client) -> None:
     client.session(title="New session")
     client.user("First question")
     before = one(client.path).rstrip("\n").split("\n")
@@ -116,7 +116,7 @@ def test_lines_of_finished_turns_stay_where_they_are(client: Client) -> None:
     assert after[: len(before)][place - 2 :] == before[place - 2 :]
 
 
-def test_an_answer_is_left_out_until_it_is_finished(client: Client) -> None:
+def test_render_omits_an_answer_until_it_is_finished(client: Client) -> None:
     client.session()
     client.user("Question")
     client.assistant("Finished step")
@@ -132,7 +132,7 @@ def test_an_answer_is_left_out_until_it_is_finished(client: Client) -> None:
     assert later.endswith("Are you there?\n")
 
 
-def test_an_answer_is_finished_once_another_follows_or_it_failed(client: Client) -> None:
+def test_render_shows_an_answer_once_another_follows_or_it_failed(client: Client) -> None:
     client.session()
     client.user("Question")
     client.assistant("Half a sen", tool("bash", {"command": "make"}, status="running"), done=False)
@@ -144,7 +144,7 @@ def test_an_answer_is_finished_once_another_follows_or_it_failed(client: Client)
     assert text.endswith("Whole.\n\n## Assistant · 2026-11-18 11:06\n\nHalf\n\n- error: `APIError: overloaded`\n")
 
 
-def test_a_reverted_session_ends_where_it_was_taken_back_to(client: Client) -> None:
+def test_render_ends_a_reverted_session_at_its_revert(client: Client) -> None:
     client.session()
     client.user("Kept")
     answer = client.assistant("Kept too")
@@ -161,7 +161,7 @@ def test_a_reverted_session_ends_where_it_was_taken_back_to(client: Client) -> N
     assert one(client.path).endswith("Undone as well\n")
 
 
-def test_synthetic_text_snapshots_and_steps_are_no_turns(client: Client) -> None:
+def test_render_omits_synthetic_text_snapshots_and_steps(client: Client) -> None:
     client.session()
     message = client.user("Said")
     client.part(message, {"type": "text", "text": "contents of a file", "synthetic": True})
@@ -172,7 +172,7 @@ def test_synthetic_text_snapshots_and_steps_are_no_turns(client: Client) -> None
     assert one(client.path).split("\n---\n\n")[1] == "## User · 2026-11-18 11:06\n\nSaid\n\n- file: `notes.md`\n"
 
 
-def test_only_what_is_new_in_a_fork_is_rendered() -> None:
+def test_render_shows_only_new_turns_of_a_fork() -> None:
     original = [said("user", Text("a")), said("assistant", Text("b"), at=1), said("user", Text("c"), at=2)]
     copies = [replace(message, id=f"{message.id}_copy", answers="new") for message in original]
     new = said("user", Text("d"), at=3)
@@ -200,7 +200,7 @@ def test_only_what_is_new_in_a_fork_is_rendered() -> None:
         ("bash", {"command": "A=1 uv run python3 -m vault_index get x"}, "- bash: `python3 -m vault_index get` (ok)"),
     ],
 )
-def test_what_we_were_asked_and_answered_is_never_written(
+def test_render_omits_queries_and_results_of_our_tools(
     client: Client, name: str, given: dict[str, object], line: str
 ) -> None:
     client.begin("Look")
@@ -213,7 +213,7 @@ def test_what_we_were_asked_and_answered_is_never_written(
     assert not {"waits", "answers"}.intersection(text.split())
 
 
-def test_what_others_answered_is_written_if_it_is_asked_for(client: Client) -> None:
+def test_render_shows_output_of_other_tools_on_request(client: Client) -> None:
     commands = ("cd ~/src/vault-index && make test", "grep -r vault-index docs", "git commit -m 'vault-index: faster'")
     others = [tool("bash", {"command": command}, "Nobody waits.") for command in commands]
     others.append(tool("memory_read_graph", {}, "Nobody waits."))

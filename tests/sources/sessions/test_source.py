@@ -1,4 +1,4 @@
-"""A client of files, through everything that knows no client: source, index, filters, gate and mirror."""
+"""A client with session files, through every generic part: source, index, filters, gate and mirror."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ ID = "0199a213-81c0-7800-8aa1-bbab2a035a53"
 
 @pytest.fixture
 def talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The data folder of Codex, as far as anybody knows."""
+    """The data folder that stands for Codex."""
     folder = pretend(tmp_path, monkeypatch)
     write(folder, ID, "Why is the heron here?", "It fishes.")
     return folder
@@ -30,7 +30,7 @@ def home(tmp_path: Path, talks: Path) -> Home:
     return home_at(tmp_path)
 
 
-def test_it_is_found_indexed_and_goes_on(home: Home, talks: Path) -> None:
+def test_session_source_is_found_indexed_and_continued(home: Home, talks: Path) -> None:
     with opened(home) as index:
         (found,) = index.search("heron client:codex model:gpt").results
         assert (found.source, found.path, found.kind) == ("codex", f"api/{ID}.md", "session")
@@ -45,7 +45,7 @@ def test_it_is_found_indexed_and_goes_on(home: Home, talks: Path) -> None:
         assert "tokens: 21" in text.content
 
 
-def test_beginnings_are_read_once(home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_session_source_reads_heads_once(home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(home):
         pass
     cache = home.sessions_dir / "codex/.heads.json"
@@ -58,7 +58,7 @@ def test_beginnings_are_read_once(home: Home, talks: Path, monkeypatch: pytest.M
         assert len(index.search("heron").results) == 1
 
 
-def test_a_file_that_holds_no_session_yet_is_looked_at_again_when_it_grew(talks: Path) -> None:
+def test_session_source_checks_an_empty_file_again_when_it_grows(talks: Path) -> None:
     client, empty = Fake(talks), talks / "talks/0199-empty.jsonl"
     empty.touch()
     assert set(client.listing().sessions) == {ID}
@@ -69,7 +69,7 @@ def test_a_file_that_holds_no_session_yet_is_looked_at_again_when_it_grew(talks:
 
 
 @pytest.mark.parametrize("told", [False, True])
-def test_what_nobody_was_told_of_stays_here(home: Home, talks: Path, told: bool) -> None:
+def test_session_source_not_configured_stays_local(home: Home, talks: Path, told: bool) -> None:
     if told:
         set_value(home, "sessions.codex.enabled", "true")
     set_value(home, "sessions.mirror", "talks")
@@ -97,7 +97,7 @@ GONE = Origin(session="0199-gone")
         ({"codex": "api"}, [(Origin(session=ID), True)]),
     ],
 )
-def test_privacy_follows_the_settings_of_the_session_s_client(
+def test_privacy_follows_the_settings_of_the_client_of_the_session(
     local: dict[str, str], origins: list[tuple[Origin, bool]], home: Home, client: Client
 ) -> None:
     client.begin("Hello")
@@ -109,7 +109,7 @@ def test_privacy_follows_the_settings_of_the_session_s_client(
     assert [privacy.keeps(origin) for origin, _ in origins] == [kept for _, kept in origins]
 
 
-def test_all_clients_are_written_into_one_folder(home: Home, talks: Path, client: Client) -> None:
+def test_mirror_writes_all_clients_into_one_folder(home: Home, talks: Path, client: Client) -> None:
     client.begin("An owl")
     set_value(home, "sessions.opencode.data", str(client.path.parent))
     set_value(home, "sessions.codex.enabled", "true")
@@ -122,7 +122,7 @@ def test_all_clients_are_written_into_one_folder(home: Home, talks: Path, client
         assert index.sync().changed == 0
 
 
-def test_without_data_nothing_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_session_source_without_data_imports_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(name: str, config: Config) -> None:
         raise AssertionError(name)
 
