@@ -73,14 +73,14 @@ def test_client_reports_errors_of_the_daemon(home: Path, capsys: pytest.CaptureF
 BUSY = {"error": {"code": "busy", "message": "stopping", "hint": "again", "exit_code": 5}}
 
 
-def test_client_reads_without_a_busy_daemon(home: Path, here: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_client_reads_itself_if_daemon_is_busy(home: Path, here: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with fake_daemon(home, lambda request: [BUSY]):
         assert main(["search", "x", "--toon"]) == 0
     assert here == ["search"]
     assert "answering without the daemon: stopping" in capsys.readouterr().err
 
 
-def test_client_refuses_to_write_without_a_busy_daemon(home: Path, here: list[str]) -> None:
+def test_client_fails_writes_if_the_daemon_is_busy(home: Path, here: list[str]) -> None:
     with fake_daemon(home, lambda request: [BUSY]), pytest.raises(BusyError, match="stopping"):
         calling.call(Options(), "sync", {})
     assert here == []

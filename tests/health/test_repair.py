@@ -121,7 +121,7 @@ def test_repair_deep_restores_a_fresh_build(tmp_path: Path, vault: Path, code: s
         assert rows(index.home.index_db) == fresh_rows(tmp_path, provider="local")
 
 
-def test_doctor_names_changed_files_as_behind(tmp_path: Path, vault: Path) -> None:
+def test_doctor_names_changed_files_as_not_indexed(tmp_path: Path, vault: Path) -> None:
     with opened(tmp_path) as index:
         index.sync()
         write(vault, {"b.md": "# Banana\n\nBrown by now.\n", "new.md": "New.\n"})

@@ -96,7 +96,7 @@ ASKING = [
 """A value of `local_only`, and a project that it covers."""
 
 
-def test_gate_holds_a_query_of_a_private_project(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
+def test_gate_blocks_a_query_of_a_private_project(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
     misses = []
     for number, (kept, project) in enumerate(ASKING):
         keep(index, kept)
@@ -110,7 +110,7 @@ def test_gate_holds_a_query_of_a_private_project(index: VaultIndex, server: Embe
 
 
 @pytest.mark.parametrize(("kept", "leaves"), [((), False), (("secret",), False), (("other",), True)])
-def test_gate_holds_a_query_of_a_private_session(
+def test_gate_blocks_a_query_of_a_private_session(
     sessions: Client, server: EmbeddingServer, tmp_path: Path, kept: tuple[str, ...], leaves: bool
 ) -> None:
     with open_index(tmp_path) as index:
@@ -128,7 +128,7 @@ def test_gate_holds_a_query_of_a_private_session(
 
 
 @pytest.mark.parametrize("kept", ["secret", "~/clients"])
-def test_gate_holds_a_query_from_a_private_folder(
+def test_gate_blocks_a_query_from_a_private_folder(
     index: VaultIndex, server: EmbeddingServer, home: Path, kept: str
 ) -> None:
     inside, beside = str(home / "clients/secret/src"), str(home / "public")
@@ -156,7 +156,7 @@ def test_gate_names_a_private_project_or_folder_as_the_reason(index: VaultIndex,
     assert result.results[0].path == "oak.md"
 
 
-def test_gate_holds_a_query_from_a_session_folder_if_all_are_private(
+def test_gate_blocks_a_query_from_a_session_folder_if_all_are_private(
     sessions: Client, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     folders = {"/home/user/secret": True, "/home/user/secret/src": True, "/home/user": False, "/srv": False}
@@ -172,7 +172,7 @@ def test_gate_holds_a_query_from_a_session_folder_if_all_are_private(
 # --- queries: the target ---------------------------------------------------------------------------------------
 
 
-def test_gate_holds_a_query_for_a_private_project(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
+def test_gate_blocks_a_query_for_a_private_project(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
     public = {"z.md": "---\nproject: public\n---\nThe oak of all.\n"}
     write(home / "vault", {**public, "80-memory/a.md": "---\nsession: ses_here\nproject: x\n---\nThe oak.\n"})
     index.sync()
@@ -220,7 +220,7 @@ def test_gate_holds_a_query_for_a_private_project(index: VaultIndex, server: Emb
         ('["private/**"]', "path:private elm", True),
     ],
 )
-def test_gate_holds_a_query_within_a_private_path(
+def test_gate_blocks_a_query_within_a_private_path(
     index: VaultIndex, server: EmbeddingServer, setting: str, query: str, stays: bool
 ) -> None:
     set_value(index.home, "local_only", setting, source="vault")
@@ -228,7 +228,7 @@ def test_gate_holds_a_query_within_a_private_path(
     assert stayed(index.search("elm", directory=str(index._runtime.config.sources[0].path / "private")), server)
 
 
-def test_gate_holds_a_query_with_a_token_for_private_text(
+def test_gate_blocks_a_query_with_a_token_for_private_text(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     secret, public = ({"x.md": f"---\nproject: {name}\n---\nAn elm.\n"} for name in ("secret", "public"))
@@ -285,7 +285,7 @@ def damage_the_state(index: VaultIndex) -> None:
 @pytest.mark.parametrize(
     "change", [damage_settings, use_no_embedder, use_another_server, lower_the_limit, damage_the_state]
 )
-def test_gate_holds_a_query_if_the_settings_on_disk_forbid_it(
+def test_gate_blocks_a_query_if_the_settings_on_disk_forbid_it(
     index: VaultIndex, server: EmbeddingServer, change: Callable[[VaultIndex], None]
 ) -> None:
     change(index)
@@ -339,7 +339,7 @@ EDITS: dict[str, Edit] = {
 
 
 @pytest.mark.parametrize("kept", ["secret", "~/clients/secret", "~/clients"])
-def test_gate_holds_an_edited_memory_of_a_private_project(
+def test_gate_blocks_an_edited_memory_of_a_private_project(
     index: VaultIndex, server: EmbeddingServer, home: Path, kept: str
 ) -> None:
     keep(index, kept)
@@ -387,7 +387,7 @@ PROJECTS = [
 ]
 
 
-def test_gate_holds_a_memory_of_a_private_project_in_any_spelling(
+def test_gate_blocks_a_memory_of_a_private_project_in_any_spelling(
     index: VaultIndex, server: EmbeddingServer, home: Path
 ) -> None:
     """Added or imported, with or without the project in the file."""
@@ -417,7 +417,7 @@ def test_gate_holds_a_memory_of_a_private_project_in_any_spelling(
     assert all(sent(server, f"WAL {number}:") for number in range(len(PROJECTS)))
 
 
-def test_gate_holds_a_memory_typed_in_a_private_folder(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
+def test_gate_blocks_a_memory_typed_in_a_private_folder(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
     inside, public = str(home / "clients/acme"), str(home / "public")
     keep(index, "~/clients", "secret")
     write(home / "clients/notes", {"i.md": "---\ntype: note\n---\nWAL imported.\n"})
@@ -458,7 +458,7 @@ def test_gate_sends_a_memory_of_another_project(index: VaultIndex, server: Embed
     assert len(sent(server, "WAL")) == 7
 
 
-def test_gate_holds_a_memory_of_an_unknown_session_if_any_is_private(
+def test_gate_blocks_a_memory_of_an_unknown_session_if_any_is_private(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     write(
@@ -474,7 +474,7 @@ def test_gate_holds_a_memory_of_an_unknown_session_if_any_is_private(
     assert len(sent(server, "WAL")) == 1
 
 
-def test_gate_holds_a_note_of_a_private_or_invalid_project(
+def test_gate_blocks_a_note_of_a_private_or_invalid_project(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
     fronts = (
@@ -502,7 +502,7 @@ SESSION_EDITS: dict[str, Edit] = {
 
 
 @pytest.mark.parametrize("gone", [False, True])
-def test_gate_holds_a_mirrored_file_of_a_private_session(
+def test_gate_blocks_a_mirrored_file_of_a_private_session(
     sessions: Client, server: EmbeddingServer, tmp_path: Path, gone: bool
 ) -> None:
     for number, name in enumerate(SESSION_EDITS):
@@ -526,7 +526,7 @@ def test_gate_holds_a_mirrored_file_of_a_private_session(
     assert sent(server, "egret")
 
 
-def test_gate_holds_a_session_of_a_link_or_of_another_machine(
+def test_gate_blocks_a_session_of_a_link_or_of_another_machine(
     client: Client, server: EmbeddingServer, home: Path
 ) -> None:
     client.session("ses_s", "Hidden", project_id="global", directory=str(home / "work"))

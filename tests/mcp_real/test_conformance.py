@@ -81,12 +81,12 @@ def failures(found: Checks) -> list[str]:
     ]
 
 
-def test_conformance_of_applicable_scenarios(over_http: dict[str, Checks], over_stdio: dict[str, Checks]) -> None:
+def test_conformance_holds_for_all_scenarios(over_http: dict[str, Checks], over_stdio: dict[str, Checks]) -> None:
     for found in (*over_http.values(), *over_stdio.values()):
         assert failures({one: checks for one, checks in found.items() if is_asked(one)}) == []
 
 
-def test_conformance_of_every_message_to_the_schema(over_http: dict[str, Checks]) -> None:
+def test_conformance_holds_for_the_schema_of_every_message(over_http: dict[str, Checks]) -> None:
     for found in over_http.values():
         judged = [check for checks in found.values() for check in checks if check["id"] == "wire-schema-valid"]
         assert len(judged) > 20

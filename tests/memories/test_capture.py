@@ -22,7 +22,7 @@ def front(tmp_path: Path, path: str) -> dict[str, object]:
     return dict(read_frontmatter((tmp_path / "vault" / path).read_text(encoding="utf-8").splitlines()).values)
 
 
-def test_capture_takes_plain_statements_on_request(index: VaultIndex, tmp_path: Path) -> None:
+def test_capture_stores_plain_statements_on_request(index: VaultIndex, tmp_path: Path) -> None:
     assert index.capture(SAID).results == ()
     (outcome,) = index.capture(SAID, statements=True).results
     assert (outcome.title, outcome.details["type"]) == ("We decided to use WAL for the orders", "decision")

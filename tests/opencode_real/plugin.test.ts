@@ -1,4 +1,4 @@
-// What the plugin decides by itself; run by the Bun inside OpenCode (test_units.py), which is what runs the plugin.
+// Unit tests of the plugin, run by the Bun inside OpenCode, as the plugin itself is (test_units.py).
 
 import { describe, expect, test } from "bun:test"
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
@@ -10,15 +10,15 @@ import { PLACE } from "../../vault_index/opencode_plugin/plugin/vault-index/plac
 import { required, tools } from "../../vault_index/opencode_plugin/plugin/vault-index/tools.ts"
 
 describe("tools", () => {
-  test("say what a model must give", () => {
+  test("list their required arguments", () => {
     expect(required("memory_timeline")).toEqual([])
     expect(required("memory_search")).toEqual(["query"])
     expect(required("bash")).toBeUndefined()
   })
 })
 
-describe("the command", () => {
-  test("takes options, then places, which may begin with a dash", () => {
+describe("commandLine", () => {
+  test("puts options before words, which may begin with a dash", () => {
     expect(commandLine("search", { query: "-rf tags", any_tag: ["a", "b"], limit: 3, kind: undefined })).toEqual({
       words: ["--any-tag=a,b", "--limit=3", "--", "-rf tags"],
       input: "",
@@ -26,14 +26,14 @@ describe("the command", () => {
     expect(commandLine("recall", { query: "a b", budget: 5 })).toEqual({ words: ["--budget=5", "--", "a b"], input: "" })
   })
 
-  test("takes a text by stdin", () => {
+  test("passes a text by stdin", () => {
     expect(commandLine("add", { text: "--title=x\nmore", facts: ["one, two", "three"] })).toEqual({
       words: ["--facts=one, two", "--facts=three"],
       input: "--title=x\nmore",
     })
   })
 
-  test("takes the call of a tool by stdin", () => {
+  test("passes the call of a tool by stdin", () => {
     expect(commandLine("tool", { name: "memory_get", arguments: { ref: "a" } })).toEqual({
       words: ["--call"],
       input: '{"name":"memory_get","arguments":{"ref":"a"}}',
@@ -41,12 +41,12 @@ describe("the command", () => {
   })
 })
 
-describe("a guard", () => {
-  test("gives the value", async () => {
+describe("bounded", () => {
+  test("returns the value", async () => {
     expect(await bounded(async () => 7, 0)).toBe(7)
   })
 
-  test("gives the other one for what throws, at once or later, and says so once", async () => {
+  test("returns the default after an error, sync or async, and logs it once", async () => {
     const lines: string[] = []
     shared.log = (_, message) => lines.push(message)
     expect(await bounded(() => Promise.reject(new Error("broken")), 1)).toBe(1)
@@ -57,11 +57,11 @@ describe("a guard", () => {
     expect(lines).toEqual(["vault-index: broken; going on without"])
   })
 
-  test("gives the other one for what never ends", async () => {
+  test("returns the default after the timeout", async () => {
     expect(await bounded(() => new Promise<number>(() => {}), 3, 50)).toBe(3)
   })
 
-  test("does not mind a log that fails", async () => {
+  test("ignores an error of the log", async () => {
     shared.said.clear()
     shared.log = () => {
       throw new Error("no log")
@@ -70,8 +70,8 @@ describe("a guard", () => {
   })
 })
 
-describe("a socket", () => {
-  test("is ours where nobody else can have put it", async () => {
+describe("isOwnSocket", () => {
+  test("accepts only a socket in a folder closed to other users", async () => {
     const folder = mkdtempSync(`${tmpdir()}/vx-`)
     const server = createServer()
     try {
@@ -105,7 +105,7 @@ interface Asked {
   requests: Request[]
 }
 
-/** With a daemon that replies as told (undefined: not at all), and a command that says where it runs and how. */
+/** With a daemon that sends `reply` (undefined: no reply), and a command that prints its folder and arguments. */
 async function withDaemon(reply: (request: Request) => Reply | Promise<Reply>, act: (asked: Asked) => Promise<void>) {
   const folder = mkdtempSync(`${tmpdir()}/vx-`)
   const was = { ...PLACE }
@@ -136,8 +136,8 @@ async function withDaemon(reply: (request: Request) => Reply | Promise<Reply>, a
   }
 }
 
-describe("a question", () => {
-  test("says who asks and where, and is asked there of the command where the daemon is of an earlier version", async () => {
+describe("a tool call", () => {
+  test("sends agent, folder and session, and runs the command if the daemon is of an earlier version", async () => {
     const error = { code: "usage", message: "there is no method 'tool'", hint: "methods are add", exit_code: 2 }
     const reply = ({ method, params }: Request) =>
       method === "ping" ? { result: {} } : params.arguments.query === "old" ? { error } : { text: "of the daemon" }
@@ -158,7 +158,7 @@ describe("a question", () => {
 describe("a daemon that hangs", () => {
   const never = () => undefined
 
-  test("is not waited for, and for a while not asked again", async () => {
+  test("is skipped at once, and again for a while", async () => {
     await withDaemon(never, async ({ folder, requests }) => {
       const context = { sessionID: "ses_a", directory: folder }
       for (const query of ["wal", "log"]) {
@@ -170,7 +170,7 @@ describe("a daemon that hangs", () => {
     })
   })
 
-  test("after it took the question is found out by another connection", async () => {
+  test("after accepting a request is detected by another connection", async () => {
     let asked = false
     const reply = ({ method }: Request) => {
       if (asked || method !== "ping") asked = true
@@ -183,7 +183,7 @@ describe("a daemon that hangs", () => {
     })
   })
 
-  test("is told from one that works for long", async () => {
+  test("is distinguished from one with long work", async () => {
     let pings = 0
     let answer = (_: Reply) => {}
     const later = new Promise<Reply>((resolve) => (answer = resolve))
@@ -198,7 +198,7 @@ describe("a daemon that hangs", () => {
     })
   })
 
-  test("is not given up in the middle of writing, which is not done twice", async () => {
+  test("causes a timeout during a write, which is not repeated", async () => {
     let asked = false
     const reply = ({ method }: Request) => {
       if (asked || method !== "ping") asked = true

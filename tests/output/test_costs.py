@@ -44,7 +44,7 @@ def answered(index: VaultIndex, method: str, **params: object) -> dict[str, Any]
     return answer
 
 
-def test_render_toon_cost_of_ten_hits(index: VaultIndex) -> None:
+def test_render_toon_limits_the_cost_of_ten_hits(index: VaultIndex) -> None:
     queries = (
         "how do we poll carriers", "harbour review meeting", "recipe with flour and water", "docker network",
         "lighthouse lamp",
@@ -57,7 +57,7 @@ def test_render_toon_cost_of_ten_hits(index: VaultIndex) -> None:
         assert toon <= 0.5 * tokens.count(render("search", answer, "json"))
 
 
-def test_render_toon_cost_of_ten_memories(index: VaultIndex) -> None:
+def test_render_toon_limits_the_cost_of_ten_memories(index: VaultIndex) -> None:
     answer = answered(index, "list", kind="memory", limit=10)
     toon = tokens.count(render("list", answer, "toon"))
     assert toon <= 10 * 50

@@ -33,7 +33,7 @@ def one_note(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
         ("kind:memory", {"none"}),
     ],
 )
-def test_confidence_in_a_vault_of_one_note(one_note: VaultIndex, query: str, expected: set[str]) -> None:
+def test_confidence_is_right_in_a_vault_of_one_note(one_note: VaultIndex, query: str, expected: set[str]) -> None:
     assert one_note.search(query).confidence in expected
 
 
@@ -71,7 +71,7 @@ RUSSIAN = {
 }
 
 
-def test_confidence_in_a_language_that_the_model_does_not_know(tmp_path: Path) -> None:
+def test_confidence_is_right_in_a_language_unknown_to_the_model(tmp_path: Path) -> None:
     with indexed(tmp_path, RUSSIAN, provider="local") as index:
         assert index.search("Сколько варить свёклу для борща").confidence == "none"
         assert index.search("где Рейн берёт начало").confidence == "high"

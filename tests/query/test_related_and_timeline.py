@@ -163,7 +163,7 @@ def test_timeline_needs_exactly_one_anchor(index: VaultIndex, arguments: dict[st
 
 
 @pytest.mark.parametrize("method", ["related", "timeline"])
-def test_related_and_timeline_refuse_wrong_arguments(index: VaultIndex, method: str) -> None:
+def test_related_and_timeline_refuse_invalid_arguments(index: VaultIndex, method: str) -> None:
     with pytest.raises(NotFoundError):
         dispatch(index, method, {"ref": "nothing"})
     name, value = ("limit", 0) if method == "related" else ("depth_before", -1)

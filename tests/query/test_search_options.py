@@ -84,7 +84,7 @@ def test_search_as_of_a_day_uses_factors_of_that_day(index: VaultIndex) -> None:
         {"as_of": "soon"}, {"threshold": 0.49}, {"threshold": 1.01}, {"threshold": float("nan")},
     ],
 )  # fmt: skip
-def test_search_refuses_wrong_options_with_a_hint(index: VaultIndex, options: dict[str, object]) -> None:
+def test_search_refuses_invalid_options_with_a_hint(index: VaultIndex, options: dict[str, object]) -> None:
     with pytest.raises(UsageError) as caught:
         found(index, "heron", **options)
     assert caught.value.hint

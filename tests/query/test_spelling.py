@@ -110,7 +110,7 @@ def test_corrections_keep_english_words(tmp_path: Path) -> None:
         assert suspected_typos(frequencies) == {"pavemnt": 0}
 
 
-def test_corrections_find_none_of_dozens_equally_near(tmp_path: Path) -> None:
+def test_corrections_ignore_dozens_of_equally_near_words(tmp_path: Path) -> None:
     alike = {f"zat{letter}lolu": 1 for letter in "abcdefghijkmnopqrstuvwxyz"}
     with index_of(tmp_path, alike) as reader:
         assert corrected(reader, "zatllolu") == {}

@@ -31,7 +31,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 
 
 @pytest.mark.parametrize("mode", ["text", "hybrid"])
-def test_search_finds_a_word_as_it_is_typed(index: VaultIndex, mode: Mode) -> None:
+def test_search_finds_a_word_in_any_script(index: VaultIndex, mode: Mode) -> None:
     typed = {
         "run.md": ("run", "cafe", "CAFÉ"), "react.md": ("useeffect", "effect"), "kube.md": ("kuber*",),
         "zh.md": ("数据库", "迁移", "猫", "了"), "ja.md": ("タワー", "東京", "塔 東"), "ko.md": ("볶음밥", "법"),

@@ -28,7 +28,7 @@ def test_redact_leaves_logs_and_notes() -> None:
     assert (counted.redacted, counted.warned) == ([], [])
 
 
-def test_redact_changes_hardly_a_line_of_code_and_docs() -> None:
+def test_redact_changes_very_few_lines_of_code_and_docs() -> None:
     """At most a line in 10,000 and two more are redacted; for 1 in 1,000 there is a warning."""
     counted = Counted(0, [], [])
     for folder in ("vault_index", "docs"):

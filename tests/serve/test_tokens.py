@@ -314,7 +314,7 @@ def test_token_revoke_ends_a_token(home: Path, capsys: Out) -> None:
     assert "token list" in capsys.readouterr().err
 
 
-def test_isolated_token_of_an_earlier_version_is_refused_until_revoked(home: Path, capsys: Out) -> None:
+def test_tokens_refuse_an_isolated_token_until_it_is_revoked(home: Path, capsys: Out) -> None:
     file = home / "tokens.json"
     secret, other = (Tokens(file).add(Caller(name), created=NOW) for name in ("old", "new"))
     data = json.loads(file.read_text("utf-8"))

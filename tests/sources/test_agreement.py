@@ -59,7 +59,7 @@ def every_path(root: Path) -> list[str]:
     st.lists(st.sampled_from(["a/", "b/", "x.md"]), max_size=2),
     st.booleans(),
 )
-def test_scan_and_look_agree(
+def test_scan_agrees_with_look(
     found: list[str],
     rules: dict[str, list[str]],
     linked: dict[str, str],

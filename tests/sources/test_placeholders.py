@@ -17,7 +17,7 @@ from vault_index.sources.vault import VaultSource
 from vault_index.sources.walk import judge
 
 
-def test_placeholder_of_knows_the_names_that_icloud_gives() -> None:
+def test_placeholder_of_recognizes_names_of_icloud() -> None:
     names = {".a note.md.icloud": "a note.md", ".x.png.icloud": "", "a.md.icloud": "", ".icloud": "", ".md": ""}
     assert {name: placeholder_of(name) for name in names} == names
 

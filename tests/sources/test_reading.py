@@ -95,7 +95,7 @@ def test_read_leaves_an_ever_changing_file_to_the_next_sync(tmp_path: Path, monk
     assert raw.ref != source.look("n.md")
 
 
-def test_read_refuses_what_became_something_else(tmp_path: Path) -> None:
+def test_read_refuses_a_path_that_became_another_kind_of_file(tmp_path: Path) -> None:
     root = build(tmp_path / "vault", "n.md", "other.md")
     source = vault_at(root, max_file_bytes=10)
     ref = source.look("n.md")
@@ -127,7 +127,7 @@ def test_read_names_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.Monke
     assert caught.value.hint
 
 
-def test_stamp_and_link_of_a_document(tmp_path: Path) -> None:
+def test_stamp_and_link_describe_a_document(tmp_path: Path) -> None:
     root = build(tmp_path / "My Vault", "a b/ü.md", "c.canvas")
     source = vault_at(root)
     (first, _) = source.scan().refs

@@ -66,7 +66,7 @@ def test_scan_obeys_include_and_exclude(root: Path, exclude: list[str], include:
 
 
 @pytest.mark.parametrize("key", ["exclude", "include", "local_only"])
-def test_settings_refuse_a_wrong_glob(root: Path, key: str) -> None:
+def test_settings_refuse_an_invalid_glob(root: Path, key: str) -> None:
     for pattern in ("!", "[a", "a\\", "[[:what:]]"):
         with pytest.raises(ConfigError, match=rf"sources\.vault\.{key}"):
             vault_at(root, **{key: ("ok", pattern)})
@@ -206,7 +206,7 @@ def test_stays_home_includes_a_private_note_behind_a_link(root: Path) -> None:
     assert not source.stays_home("a.md")
 
 
-def test_changes_rules_knows_the_files_of_rules(root: Path) -> None:
+def test_changes_rules_recognizes_rule_files(root: Path) -> None:
     source = vault_at(root)
     for path in (".vaultignore", "Notes/.vaultignore", ".obsidian/app.json",
                  ".obsidian/plugins/templater-obsidian/data.json"):  # fmt: skip

@@ -229,7 +229,7 @@ class TestVanished:
             source.look("a.md")
 
 
-def test_scan_and_look_agree_on_odd_names(tmp_path: Path) -> None:
+def test_scan_agrees_with_look_on_unusual_names(tmp_path: Path) -> None:
     names = ["a\nb.md", "a\\b.md", "q\"uo'te.md", " lead.md", "trail .md", "é.md", "笔记/日记.md", "[x]#^.md", "-n.md"]
     root = build(tmp_path / "vault", *names)
     source = vault_at(root)

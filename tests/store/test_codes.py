@@ -179,7 +179,7 @@ def test_codes_follow_when_most_documents_are_removed(coded: IndexWriter, reader
     assert find(reader) == []
 
 
-def test_outdated_codes_hide_no_vector(coded: IndexWriter, reader: IndexReader) -> None:
+def test_codes_that_are_outdated_hide_no_vector(coded: IndexWriter, reader: IndexReader) -> None:
     for number in range(DOCUMENTS - 4):
         put(coded, number, " nearer", nearer=9.0)
     follow(coded)

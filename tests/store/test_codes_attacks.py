@@ -57,7 +57,7 @@ def code_under_lock(home: Path, writer: IndexWriter) -> None:
 
 
 @pytest.mark.parametrize("change", ["build", "append", "replace", "compact"])
-def test_killed_writer_of_codes_loses_nothing(filled: Path, tmp_path: Path, change: str) -> None:
+def test_codes_survive_a_killed_writer(filled: Path, tmp_path: Path, change: str) -> None:
     def copied(name: str) -> Path:
         return Path(shutil.copytree(filled, tmp_path / name))
 
@@ -120,7 +120,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_damaged_codes_are_not_used(
+def test_codes_that_are_damaged_are_not_used(
     filled: Path, coded: IndexWriter, reader: IndexReader, damage: Callable[[Path], object]
 ) -> None:
     damage(filled / files(coded)[0])

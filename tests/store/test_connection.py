@@ -110,7 +110,7 @@ def test_open_names_a_folder_in_place_of_a_database(tmp_path: Path) -> None:
         (tmp_path / name).rmdir()
 
 
-def test_inner_transaction_rolls_back_alone(tmp_path: Path) -> None:
+def test_transaction_inside_another_rolls_back_alone(tmp_path: Path) -> None:
     def fail() -> None:
         with writer.transaction():
             write_meta(writer, "kept", "2")

@@ -317,7 +317,7 @@ def test_codex_records_a_deletion_in_its_list(tmp_path: Path) -> None:
     assert client.deleted(session)
 
 
-def test_opencode_records_deletions_in_a_database_and_gemini_none(tmp_path: Path) -> None:
+def test_opencode_records_deletions_and_gemini_does_not(tmp_path: Path) -> None:
     assert not Gemini(tmp_path).deleted(listed(tmp_path))
     assert not OpenCode(tmp_path).deleted(listed(tmp_path))
     (tmp_path / "opencode.db").touch()
