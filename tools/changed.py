@@ -20,19 +20,20 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "tools/ci_paths.toml"
 
 
+class _WithoutDocstrings(ast.NodeTransformer):
+    """Remove docstrings, also those of attributes."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt | None:
+        return None if isinstance(node.value, ast.Constant) else node
+
+
 def content(file: Path) -> bytes:
     """Return what decides how a file behaves: of Python its code, without docstrings, comments and layout."""
     if not file.is_file():
         return b""
     if file.suffix != ".py":
         return file.read_bytes()
-    tree = ast.parse(file.read_bytes())
-    for node in ast.walk(tree):
-        documented = isinstance(
-            node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-        )
-        if documented and ast.get_docstring(node, clean=False) is not None:
-            node.body[0] = ast.Pass()
+    tree = _WithoutDocstrings().visit(ast.parse(file.read_bytes()))
     return ast.unparse(tree).encode()
 
 
