@@ -1,4 +1,4 @@
-"""What was measured, and how: no figure is to depend on the sessions of whoever measures."""
+"""Measurements of vault-index; no figure depends on the sessions of the person who measures."""
 
 import os
 

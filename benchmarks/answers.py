@@ -1,9 +1,10 @@
-"""What answers cost an agent and what they tell it: tokens a hit, and how often the line that answers is shown whole.
+"""Measure the tokens of answers, and how often a hit shows the line that answers the query.
 
     python benchmarks/answers.py FOLDER... [--sample N] [--home DIR]
 
-FOLDER is a judged set as benchmarks/recall.py takes it; of one with passages judged by line, the share of the judged
-lines that hits point at and show whole. Then `get` and `recall`, against the texts they give.
+FOLDER is a judged set, as for benchmarks/recall.py. For sets with passages judged by line, this
+prints the share of the judged lines that hits point at and show whole. Then it compares `get` and
+`recall` with the texts that they return.
 """
 
 import argparse
@@ -36,8 +37,10 @@ _KEYS = {"text": "snippet", "turn": "headings"}
 
 @dataclass
 class Costs:
-    """Of the answers to some queries: tokens a hit, one figure an answer; and how many lines that were judged their
-    rows point at, and how many of these they show whole."""
+    """Tokens per hit of some answers, and the judged lines that their rows point at and show whole.
+
+    The lists have one figure per answer.
+    """
 
     toon: list[float] = field(default_factory=list)
     json: list[float] = field(default_factory=list)
@@ -46,7 +49,7 @@ class Costs:
     whole: int = 0
 
     def add(self, answer: Answer, lines: Mapping[str, str]) -> None:
-        """An answer, and the texts of the lines that were judged by their places."""
+        """Add an answer, with the texts of the judged lines by place."""
         text = render("search", answer, "toon")
         table = rows(text)
         hits = shown_hits(answer)[0]
@@ -63,14 +66,14 @@ class Costs:
 
 
 def rows(toon: str) -> list[Answer]:
-    """The hits of an answer in TOON with all of their keys: those that are the same in each stand in its head."""
+    """Return the hits of a TOON answer with all their keys; equal values are in its header."""
     decoded: Answer = toon_format.decode(toon)
     common: Answer = {key: decoded[key] for key in ("type", "project", "created") if key in decoded}
     return [common | row for row in decoded["results"]]
 
 
 def costs(index: VaultIndex, judged: JudgedSet, *, weak: bool) -> Costs:
-    """Of the answers to all queries; with `weak` hits, too, which are ten hits for nearly every query."""
+    """Measure the answers to all queries, with weak hits too: ten hits for nearly every query."""
     found = Costs()
     for query in judged.queries:
         scope = {"path": query.scope} if query.scope else {}
@@ -98,13 +101,14 @@ def _points_at(hit: Mapping[str, Any], place: str) -> bool:
 
 
 def _says(row: Answer, text: str) -> bool:
-    """Whether a row shows a line whole; of a card of a canvas, which is a line of JSON, the last line of its text."""
+    """Return whether a row shows a whole line; of a canvas card, the last line of its text."""
     if text.startswith('{"id":'):
         text = json.loads(text.rstrip(","))["text"].split("\n")[-1]
     return any(text in str(value) for value in row.values())
 
 
 def print_search(index: VaultIndex, judged: JudgedSet) -> None:
+    """Print the tokens of search answers, and the shown judged lines."""
     for name, weak in (("search", False), ("search --all", True)):
         found = costs(index, judged, weak=weak)
         _print(f"{name}, TOON, tokens a hit", found.toon)
@@ -121,7 +125,7 @@ def print_search(index: VaultIndex, judged: JudgedSet) -> None:
 
 
 def print_get(index: VaultIndex) -> None:
-    """Against what it gives: the text, and with `--full` the file and all that is known of it."""
+    """Print the tokens of `get` relative to the text, and of `--full` relative to the file."""
     bare, full, by_toon, in_tokens, full_tokens = [], [], [], [], []
     for one in index.list(limit=500).results:
         whole = dispatch(index, "get", {"ref": one.id, "full": True})
@@ -144,6 +148,7 @@ def print_get(index: VaultIndex) -> None:
 
 
 def print_recall(index: VaultIndex, queries: Sequence[Query]) -> None:
+    """Print the tokens of `recall` blocks relative to the texts in them."""
     blocks = [index.recall(query.text, token="0" * 16) for query in queries]
     _print("recall, tokens", [block.tokens for block in blocks if block.text])
 
@@ -152,13 +157,15 @@ def _print(what: str, values: Iterable[float]) -> None:
     known = sorted(values)
     median, mean = statistics.median(known), statistics.mean(known)
     print(
-        f"  {what:38}{median:>8.2f} median{mean:>8.2f} mean{known[int(len(known) * 0.95)]:>8.2f} of 95 %",
+        f"  {what:38}{median:>8.2f} median{mean:>8.2f} "
+        f"mean{known[int(len(known) * 0.95)]:>8.2f} of 95 %",
         end="",
     )
     print(f"{known[-1]:>9.2f} most  ({len(known)})")
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""What the attack programs share: seeds, a place in memory, findings with the steps that led to them, and a table."""
+"""Shared code of the attack programs: seeds, a folder in memory, findings and a table."""
 
 import argparse
 import contextlib
@@ -36,7 +36,7 @@ _OVERRIDING = (1, 2)
 
 @dataclass(slots=True)
 class Story:
-    """One random run: what was done, and what was found wrong. The same seed does the same again."""
+    """One random run: the steps and the findings. The same seed repeats it."""
 
     seed: int
     steps: list[str] = field(default_factory=list)
@@ -45,29 +45,32 @@ class Story:
     counts: Counter[str] = field(default_factory=Counter)
 
     def did(self, step: str) -> None:
+        """Record a step."""
         self.steps.append(step)
 
     def found(self, kind: str, detail: str) -> None:
+        """Record a finding: a kind, and the details."""
         self.findings.append((kind, detail))
         self.steps.append(f"FOUND {kind}: {detail}")
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """A story as it is to be told: it may use the folder as it likes, which is removed afterwards."""
+    """A random run as a function; it may use the folder freely, which is removed afterwards."""
 
     tell: Callable[[Story, Path, frozenset[str]], None]
     without: frozenset[str] = frozenset()
     """Actions that are left out."""
 
     def __call__(self, seed: int) -> Story:
+        """Run the story with this seed and return it."""
         story, environment = Story(seed), dict(os.environ)
         with scratch() as folder:
             signal.signal(signal.SIGPROF, _too_long)
             signal.setitimer(signal.ITIMER_PROF, _LONGEST_SECONDS)
             try:
                 self.tell(story, folder, self.without)
-            except Exception as error:  # noqa: BLE001 - whatever a story dies of is a finding of that story
+            except Exception as error:  # noqa: BLE001 - every error is a finding
                 frames = "".join(traceback.format_exception(error)[-6:])
                 story.found(f"raised {type(error).__name__}", frames)
             finally:
@@ -79,7 +82,7 @@ class Attack:
 
 @contextlib.contextmanager
 def scratch() -> Iterator[Path]:
-    """A folder in memory where there is one: thousands of stories sync thousands of files to disk."""
+    """Return a folder in memory if possible, because thousands of runs sync many files to disk."""
     memory = Path("/dev/shm")
     base = memory if memory.is_dir() and os.access(memory, os.W_OK) else None
     folder = Path(tempfile.mkdtemp(prefix="vx-attack-", dir=base))
@@ -99,7 +102,7 @@ def _remove(folder: Path) -> None:
 
 
 def obey_permissions() -> None:
-    """Permissions mean nothing to root: it gives up the right to pass over them, for its children too. Linux only."""
+    """Give up root's right to ignore permissions, also for child processes. Linux only."""
     if os.geteuid() != 0:
         return
     libc = ctypes.CDLL(None)
@@ -113,6 +116,7 @@ def obey_permissions() -> None:
 
 
 def options(description: str | None, count: int, actions: Sequence[str]) -> argparse.Namespace:
+    """Parse the options that all attack programs share."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -138,7 +142,7 @@ def options(description: str | None, count: int, actions: Sequence[str]) -> argp
 
 
 def run(attack: Attack, chosen: argparse.Namespace) -> int:
-    """Tell the stories, print a table of what was done and what was found; 1 where anything was."""
+    """Run the stories and print a table of their steps; return 1 if anything was found."""
     started, done, counts = time.monotonic(), 0, Counter[str]()
     found: dict[str, list[Story]] = {}
     print(describe(), flush=True)
@@ -190,5 +194,6 @@ def _too_long(*_: object) -> None:
 
 
 def exit_with(code: int) -> None:
+    """Exit with the result of `run`."""
     sys.stdout.flush()
     sys.exit(code)

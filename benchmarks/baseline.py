@@ -1,8 +1,10 @@
-"""The plainest search there is, to stand beside every figure: BM25 (FTS5: k1 1.2, b .75) over whole files, one row a
-file with its name and its text, the words of a question joined by OR, stemmed by porter, and nothing else.
+"""The plainest search, as a baseline for every figure: BM25 over whole files.
 
-Chinese, Japanese, Korean and Thai write no spaces between words, so `grams` cuts them into overlapping pairs of
-letters, in files and questions alike; other languages stay as they are.
+FTS5 with k1 1.2 and b .75: one row per file with its name and text, the words of a query joined by
+OR, stemmed by porter.
+
+Chinese, Japanese, Korean and Thai have no spaces between words. `grams` cuts them into overlapping
+pairs of letters, in files and queries. Other languages stay unchanged.
 """
 
 import re
@@ -22,18 +24,22 @@ _DEPTH = 40
 
 
 def is_unspaced(text: str) -> bool:
-    """Whether `grams` would make a difference."""
+    """Return whether `grams` would change the text."""
     return _UNSPACED.search(text) is not None
 
 
 class PlainIndex:
-    """In memory, and made anew for each run. With `by_line` a row is a line instead of a file, for judged passages."""
+    """An index in memory, built for each run.
+
+    With `by_line`, a row is a line instead of a file, for judged passages.
+    """
 
     def __init__(self, judged: JudgedSet, *, grams: bool, by_line: bool = False) -> None:
         self._grams = grams
         self._db = apsw.Connection(":memory:")
         self._db.execute(
-            "CREATE VIRTUAL TABLE page USING fts5(path UNINDEXED, title, body, tokenize = 'porter unicode61')"
+            "CREATE VIRTUAL TABLE page USING fts5(path UNINDEXED, title, body, "
+            "tokenize = 'porter unicode61')"
         )
         rows = _lines(judged.docs) if by_line else _files(judged.docs)
         with self._db:
@@ -50,12 +56,14 @@ class PlainIndex:
         match = " OR ".join(f'"{word}"' for word in dict.fromkeys(words))
         within = query.scope.rstrip("/") + "/" if query.scope else ""
         rows = self._db.execute(
-            "SELECT path FROM page WHERE page MATCH ? AND substr(path, 1, ?) = ? ORDER BY rank, rowid LIMIT ?",
+            "SELECT path FROM page WHERE page MATCH ? AND substr(path, 1, "
+            "?) = ? ORDER BY rank, rowid LIMIT ?",
             (match, len(within), within, _DEPTH),
         )
         return [f"docs/{path}" for (path,) in rows]
 
     def ask_all(self, queries: Iterable[Query]) -> Rankings:
+        """Return the rankings of all queries."""
         return {query.id: self.ask(query) for query in queries}
 
     def _text(self, text: str) -> str:

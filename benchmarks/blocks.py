@@ -1,9 +1,10 @@
-"""Whether the line scanner gives the blocks that markdown-it gives, and how much faster.
+"""Compare the blocks of the line scanner with those of markdown-it, and their speed.
 
     python -m benchmarks.blocks [FOLDER...] [--random N] [--seed N]
 
-Compares every markdown file of the folders, and N documents put together at random of lines that mean something else by
-what stands around them. Prints the first difference of each document, and ends with 1 where there is any.
+Compares every markdown file of the folders, and N random documents of lines that change their
+meaning with their neighbours. Prints the first difference of each document, and exits with 1 if
+there is one.
 """
 
 import argparse
@@ -230,7 +231,7 @@ def _line(source: random.Random) -> str:
 
 
 def difference(lines: Sequence[str]) -> str:
-    """Where the two differ first; empty where they do not. Blank lines are no code to either."""
+    """Return the first difference; empty if there is none. Blank lines count as code in neither."""
     if any(DOLLARS in line or "\0" in line for line in lines):
         return ""  # the scanner is not asked
     try:
@@ -267,6 +268,7 @@ def documents(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -292,7 +294,8 @@ def main() -> None:
                     read(lines)
                     seconds[at] += time.process_time() - began
     print(
-        f"{count:,} documents, {differing} differ; markdown-it {seconds[0]:.2f} s, scanner {seconds[1]:.2f} s"
+        f"{count:,} documents, {differing} differ; markdown-it {seconds[0]:.2f} s, "
+        f"scanner {seconds[1]:.2f} s"
     )
     sys.exit(differing > 0)
 

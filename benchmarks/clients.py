@@ -1,10 +1,11 @@
-"""MCP clients that come and go, in every way there is, and what is left of them: it shall be nothing.
+"""Connect and disconnect MCP clients in every possible way, and check that nothing remains.
 
     python benchmarks/clients.py [--count 1000] [--at-once 4] [--transport stdio|http]
 
-On stdio each has a server process of its own, which asks the daemon; on HTTP all talk to one `serve`. Half of them
-speak the protocol with a handshake, half the one without. Told are the open files, sockets, threads and memory of the
-daemon and of `serve`, before and after, and every process that is left. Linux only.
+On stdio, each client has its own server process, which uses the daemon. On HTTP, all use one
+`serve`. Half of the clients speak the protocol with a handshake, half the one without. Prints the
+open files, sockets, threads and memory of the daemon and of `serve`, before and after, and every
+process that remains. Linux only.
 """
 
 import argparse
@@ -35,12 +36,13 @@ _ANSWER_SECONDS = 60.0
 _SETTLE_SECONDS = 120.0
 """For what only a time limit ends."""
 _KEPT = 8
-"""More files, sockets and threads than before that may be held: connections are kept for the next who asks, as many as
-were needed at a time, which hangs on the machine. Less than one a client, by far."""
+"""Allowed increase of files, sockets and threads. Connections are pooled, as many as were needed at
+a time, which depends on the machine. It is far less than one per client.
+"""
 
 
 class Sides(NamedTuple):
-    """Whom the clients talk to."""
+    """The processes that clients talk to."""
 
     place: World
     daemon: int
@@ -53,6 +55,7 @@ Way = Callable[[Sides, str], object]
 
 
 def call(protocol: str, number: int = 2) -> dict[str, Any]:
+    """Return the request of a tool call."""
     params: dict[str, Any] = {"name": "memory_search", "arguments": {"query": "the harbour"}}
     if protocol == _WITHOUT:
         prefix = "io.modelcontextprotocol/"
@@ -66,6 +69,7 @@ def call(protocol: str, number: int = 2) -> dict[str, Any]:
 
 
 def handshake(protocol: str) -> list[dict[str, Any]]:
+    """Return the messages of the handshake."""
     who = {
         "protocolVersion": protocol,
         "capabilities": {},
@@ -77,11 +81,11 @@ def handshake(protocol: str) -> list[dict[str, Any]]:
     ]
 
 
-# --- on stdio -------------------------------------------------------------------------------------------------------
+# --- on stdio -------------------------------------------------------------------------------------
 
 
 class Stdio:
-    """A client with a server of its own."""
+    """A client with its own server process."""
 
     def __init__(self, sides: Sides, protocol: str, *, orphan: bool = False) -> None:
         command = [
@@ -101,32 +105,36 @@ class Stdio:
             self.hear()
 
     def say(self, *messages: dict[str, Any]) -> None:
+        """Send messages."""
         self._pipe(self.server.stdin).write(
             b"".join(json.dumps(one).encode() + b"\n" for one in messages)
         )
         self._pipe(self.server.stdin).flush()
 
     def hear(self) -> None:
+        """Read the answer and check that it is a result."""
         answer = json.loads(self._pipe(self.server.stdout).readline())
         assert "result" in answer, answer
 
     def served(self) -> "Stdio":
+        """Call a tool and check the answer."""
         self.say(call(self.protocol))
         self.hear()
         return self
 
     def asks(self) -> "Stdio":
+        """Send a tool call without reading the answer."""
         self.say(call(self.protocol))
         return self
 
     def leave(self) -> None:
-        """What the operating system does for a client that ended."""
+        """Close the pipes, as the operating system does when a client ends."""
         for pipe in (self.server.stdin, self.server.stdout):
             with suppress(BrokenPipeError):
                 self._pipe(pipe).close()
 
     def gone(self) -> None:
-        """Waits until the server has ended by itself."""
+        """Wait until the server has ended by itself."""
         self.server.wait(_ANSWER_SECONDS)
         self.leave()
 
@@ -193,11 +201,11 @@ STDIO: dict[str, Way] = {
     "dies, and another holds the pipes": _loses_its_parent,
 }
 
-# --- on HTTP --------------------------------------------------------------------------------------------------------
+# --- on HTTP --------------------------------------------------------------------------------------
 
 
 class Http:
-    """A client with a connection of its own."""
+    """A client with its own connection."""
 
     def __init__(self, sides: Sides, protocol: str) -> None:
         self.connection = http.client.HTTPConnection(
@@ -219,6 +227,7 @@ class Http:
             self.headers |= {"Mcp-Method": "tools/call", "Mcp-Name": "memory_search"}
 
     def post(self, message: dict[str, Any]) -> http.client.HTTPResponse:
+        """Post a message and return the response."""
         self.connection.request("POST", "/mcp", json.dumps(message), self.headers)
         answer = self.connection.getresponse()
         body = answer.read()
@@ -227,11 +236,12 @@ class Http:
         return answer
 
     def served(self) -> "Http":
+        """Call a tool and check the answer."""
         self.post(call(self.protocol))
         return self
 
     def begins(self, method: str, body: bytes, length: int | None = None) -> socket.socket:
-        """Sends a request, or as much of it as is given, and waits for nothing."""
+        """Send a request, or a part of it, without waiting for the response."""
         headers = {
             **self.headers,
             "Host": "127.0.0.1",
@@ -246,6 +256,7 @@ class Http:
         return self.connection.sock
 
     def leave(self) -> None:
+        """Close the connection."""
         self.connection.close()
 
 
@@ -301,21 +312,23 @@ HTTP: dict[str, Way] = {
 
 WAYS = {"stdio": STDIO, "http": HTTP}
 
-# --- what they leave ------------------------------------------------------------------------------------------------
+# --- what they leave ------------------------------------------------------------------------------
 
 
 class Held(NamedTuple):
-    """What a process holds."""
+    """The resources that a process holds."""
 
     files: int
     sockets: int
     threads: int
 
     def within(self, other: "Held") -> bool:
+        """Return whether no count exceeds that of `other` by more than `_KEPT`."""
         return all(now <= then + _KEPT for now, then in zip(self, other, strict=True))
 
 
 def held(pid: int) -> Held:
+    """Return the resources of a process."""
     links = []
     for file in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(FileNotFoundError):
@@ -325,7 +338,7 @@ def held(pid: int) -> Held:
 
 
 def left(sides: Sides) -> list[str]:
-    """The processes that name the home, but for the two that shall."""
+    """Return the processes that name the home, except the daemon and `serve`."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -339,14 +352,16 @@ def left(sides: Sides) -> list[str]:
 
 
 def warmed(sides: Sides, ways: dict[str, Way], at_once: int) -> dict[int, Held]:
-    """What daemon and `serve` hold once more clients than `at_once` have come: threads and connections to the index and
-    to the daemon are kept for the next, as many as were ever needed at a time."""
+    """Return the resources of the daemon and `serve` after more clients than `at_once`.
+
+    They keep threads and connections for later clients, as many as were ever needed at a time.
+    """
     come_and_go(sides, ways, 4 * at_once, 4 * at_once)
     return {pid: held(pid) for pid in (sides.daemon, sides.serve)}
 
 
 def come_and_go(sides: Sides, ways: dict[str, Way], count: int, at_once: int) -> None:
-    """So many clients, each in the next way. Raises what goes wrong for one that is to be served."""
+    """Run this many clients, each in the next way. Raises the error of a client that must work."""
     turns = [(way, protocol) for way in ways.values() for protocol in (_WITH, _WITHOUT)]
 
     def come(number: int) -> None:
@@ -359,7 +374,7 @@ def come_and_go(sides: Sides, ways: dict[str, Way], count: int, at_once: int) ->
 
 
 def more_than(before: dict[int, Held], sides: Sides) -> list[str]:
-    """What is left in the end: more than before, or a process."""
+    """Return the resources and processes that remain in the end beyond those before."""
     deadline = time.monotonic() + _SETTLE_SECONDS
     while True:
         now = {pid: held(pid) for pid in before}
@@ -381,7 +396,7 @@ def _drain(lines: Iterable[str] | None) -> None:
 
 @contextmanager
 def sides(folder: Path) -> Iterator[Sides]:
-    """A daemon, and `serve` in front of it."""
+    """Start a daemon, and `serve` in front of it."""
     with opened_world(folder, "[agents]\nstart_daemon = false\n[serve]\nrate = 100000\n") as made:
         made.write("harbour.md", "# Harbour\n\nThe importer of the harbour tries three times.\n")
         daemon, served = made.daemon(), made.serve()
@@ -391,6 +406,7 @@ def sides(folder: Path) -> Iterator[Sides]:
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -409,11 +425,13 @@ def main() -> None:
             seconds = time.monotonic() - started
             found = more_than(before, both)
             print(
-                f"{name}: {options.count} clients in {seconds:.0f} s, left behind: {', '.join(found) or 'nothing'}"
+                f"{name}: {options.count} clients in {seconds:.0f} s, left behind: "
+                f"{', '.join(found) or 'nothing'}"
             )
             for told, pid in (("daemon", both.daemon), ("serve", both.serve)):
                 print(
-                    f"  {told}: {before[pid]} -> {held(pid)}, {memory[pid]:.1f} -> {usage(pid).resident_mb:.1f} MB"
+                    f"  {told}: {before[pid]} -> {held(pid)}, "
+                    f"{memory[pid]:.1f} -> {usage(pid).resident_mb:.1f} MB"
                 )
             if found:
                 raise SystemExit(1)

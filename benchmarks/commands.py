@@ -28,6 +28,7 @@ COMMANDS = (
 
 
 def time_commands(environment: dict[str, str], runs: int) -> None:
+    """Time the commands, with and without a daemon."""
     command = Path(sys.executable).with_name("vault-index")
     start = [str(command)] if command.exists() else [sys.executable, "-m", "vault_index"]
     for name, arguments in COMMANDS:
@@ -42,6 +43,7 @@ def time_commands(environment: dict[str, str], runs: int) -> None:
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,11 +1,12 @@
-"""The same vault for this program and for others that index or search markdown, pair by pair in one run.
+"""Compare vault-index with other programs that index or search markdown, on the same vault.
 
     python benchmarks/compare.py VAULT [--runs 5] [--query "four words" ...] >> figures.jsonl
 
-Whichever is found on the PATH takes part: qmd (`npm install @tobilu/qmd`, Node 22; its BM25 needs no model) and ripgrep
-(no index: it reads everything at every search). Commands are whole processes, in turns, so that a machine whose speed
-drifts does not decide; of each, the seconds of the clock and of the processor, and the ratio to this program is the
-median of the pairs. Nothing is written beside VAULT.
+The programs on the PATH take part: qmd (`npm install @tobilu/qmd`, Node 22; its BM25 needs no
+model) and ripgrep (without an index, it reads everything for each search). Commands are timed as
+whole processes. The programs take turns, so that a machine with changing speed does not decide.
+Prints wall and CPU seconds, and the median ratio of the pairs to vault-index. Nothing is written
+next to VAULT.
 """
 
 import argparse
@@ -33,11 +34,15 @@ Command = Sequence[str]
 
 
 class Spent(NamedTuple):
+    """Wall and CPU seconds of one run."""
+
     seconds: float
     processor: float
 
 
 class Tool(ABC):
+    """A program to compare."""
+
     name: str
 
     def __init__(self, vault: Path, folder: Path) -> None:
@@ -47,18 +52,20 @@ class Tool(ABC):
         self.environment = compiled()
 
     def renew(self) -> None:
-        """Begin a new, empty index."""
+        """Create a new, empty index."""
         self._fresh += 1
         self.empty(self._folder / f"{self.name} {self._fresh}")
 
     @abstractmethod
-    def empty(self, folder: Path) -> None: ...
+    def empty(self, folder: Path) -> None:
+        """Set up a new, empty index in `folder`."""
 
     @abstractmethod
     def commands(self, query: str) -> dict[str, Command]:
-        """What is run as `first index`, `nothing changed` and `search`."""
+        """Return the commands of `first index`, `nothing changed` and `search`."""
 
     def run(self, command: Command) -> Spent:
+        """Run a command and return its seconds."""
         started = time.perf_counter()
         with subprocess.Popen(
             command,
@@ -75,13 +82,17 @@ class Tool(ABC):
 
 
 class Ours(Tool):
+    """vault-index."""
+
     name = "vault-index"
 
     def empty(self, folder: Path) -> None:
+        """Set up a new, empty index in `folder`."""
         create_config(find_home(folder), self.vault, provider="none", memory_dir=None)
         self.environment["VAULT_INDEX_HOME"] = str(folder)
 
     def commands(self, query: str) -> dict[str, Command]:
+        """Return the commands to time."""
         program = [sys.executable, "-m", "vault_index"]
         sync = [*program, "sync", "--no-embed", "--json"]
         return {
@@ -92,9 +103,12 @@ class Ours(Tool):
 
 
 class Qmd(Tool):
+    """The program qmd."""
+
     name = "qmd"
 
     def empty(self, folder: Path) -> None:
+        """Set up a new, empty index in `folder`."""
         self.environment |= {
             name: str(folder / name) for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME")
         }
@@ -102,6 +116,7 @@ class Qmd(Tool):
             (folder / name).mkdir(parents=True)
 
     def commands(self, query: str) -> dict[str, Command]:
+        """Return the commands to time."""
         add = ["qmd", "collection", "add", str(self.vault), "--name", "bench"]
         return {
             "first index": add,
@@ -111,19 +126,22 @@ class Qmd(Tool):
 
 
 class Ripgrep(Tool):
+    """The program ripgrep."""
+
     name = "rg"
 
     def empty(self, folder: Path) -> None:
-        """It has no index."""
+        """Do nothing: it has no index."""
 
     def commands(self, query: str) -> dict[str, Command]:
+        """Return the command to time."""
         return {"search": ["rg", "-il", "|".join(query.split()), str(self.vault)]}
 
 
 def measure(
     tools: Sequence[Tool], queries: Sequence[str], runs: int
 ) -> Iterator[tuple[str, str, list[Spent]]]:
-    """What was done, by whom, and what every run took; the first tool leads each turn."""
+    """Yield each operation with its tool and the seconds of every run; the first tool begins."""
 
     def turns(name: str, queries: Sequence[str], before: Callable[[Tool], object]) -> Iterator[Any]:
         taking = [tool for tool in tools if name in tool.commands("")]
@@ -140,6 +158,7 @@ def measure(
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -157,10 +176,14 @@ def main() -> None:
         ours: list[Spent] = []
         for name, tool, spent in measure(tools, options.query, options.runs):
             ours = spent if tool == Ours.name else ours
-            ratio = Spent(*(
-                statistics.median(a / b for a, b in zip(mine, other, strict=True))
-                for mine, other in zip(zip(*ours, strict=True), zip(*spent, strict=True), strict=True)
-            ))  # fmt: skip
+            ratio = Spent(
+                *(
+                    statistics.median(a / b for a, b in zip(mine, other, strict=True))
+                    for mine, other in zip(
+                        zip(*ours, strict=True), zip(*spent, strict=True), strict=True
+                    )
+                ),
+            )  # fmt: skip
             median = Spent(*(statistics.median(values) for values in zip(*spent, strict=True)))
             line = {
                 **about,

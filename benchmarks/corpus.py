@@ -1,8 +1,8 @@
-"""Vaults of any size whose words are spread as in real texts, and the queries that fit them.
+"""Generate vaults of any size with the word distribution of real texts, and queries for them.
 
-A note is cut and pasted: runs of a few words from one topic, some from a second one, and names that few notes have. So
-common words are as common, rare ones as rare, and notes of a topic as alike as in the texts that were taken. The note
-of a number is always the same, whatever the size of the vault: a smaller vault is the beginning of a larger one.
+A note is assembled from runs of a few words of one topic, some of a second topic, and names that
+few notes have. So word frequencies, and the similarity of notes on one topic, are as in the source
+texts. A note depends only on its number: a smaller vault is the beginning of a larger one.
 """
 
 import random
@@ -26,7 +26,9 @@ _SKIPPED = re.compile(
     r"\A---\n.*?\n---\n|^```.*?^```|^\|.*?$|`[^`\n]*`|\]\([^)]*\)|https?://\S+|<[^>\n]*>",
     re.M | re.S,
 )
-_SYLLABLES = [a + b for a in ("b", "br", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "st", "t", "v", "z")
+_SYLLABLES = [a + b for a in (
+    "b", "br", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "st", "t", "v", "z",
+)
               for b in ("a", "e", "i", "o", "u", "en", "or", "al")]  # fmt: skip
 _CODE = (
     "```python\ndef {0}({1}):\n    return {2}.{0}({1}, timeout=30)\n```",
@@ -40,7 +42,7 @@ ONE_PERCENT = "onepercent"
 
 
 def topics_of(folders: Iterable[Path]) -> list[Topic]:
-    """The texts of all folders, cut or joined to topics of one length, in the order of their paths."""
+    """Return the texts of all folders by path, cut or joined to topics of equal length."""
     files = chain.from_iterable(
         sorted([*folder.rglob("*.md"), *folder.rglob("*.txt")]) for folder in folders
     )
@@ -52,8 +54,10 @@ def topics_of(folders: Iterable[Path]) -> list[Topic]:
 
 
 def made_up_topics(count: int = 400) -> list[Topic]:
-    """Topics of made-up words, for where no texts are at hand: common words, and some hundred of each topic's own. The
-    n-th word of a list comes 1/n times as often as the first."""
+    """Return topics of made-up words, if no texts are at hand: common words and each topic's own.
+
+    The n-th word of a list is 1/n times as frequent as the first.
+    """
     chance = random.Random(SEED)
     common = [*_SMALL.split(), *VERBS.split(), *NOUNS.split()]
     vocabulary = [*common, *(made_up_word(number) for number in range(4_000))]
@@ -85,12 +89,14 @@ def made_up_word(number: int) -> str:
 
 
 class Corpus:
+    """A generated vault."""
+
     def __init__(self, topics: Sequence[Topic], notes: int) -> None:
         self.topics = topics
         self.notes = notes
 
     def write(self, vault: Path) -> int:
-        """All notes, fifty to a folder, ten folders in another one. Returns the bytes of text."""
+        """Write all notes, fifty per folder, ten folders per parent; return the bytes of text."""
         size = 0
         for number in range(self.notes):
             path = vault / self.path(number)
@@ -100,9 +106,11 @@ class Corpus:
         return size
 
     def path(self, number: int) -> str:
+        """Return the path of a note."""
         return f"area {number // 500}/topic {number // 50}/{self.name(number)}.md"
 
     def name(self, number: int) -> str:
+        """Return the name of a note."""
         _, title = self._begin(number)
         return f"{title} {number}"
 
@@ -120,7 +128,7 @@ class Corpus:
         return "\n".join(sections)
 
     def _begin(self, number: int) -> tuple["_Author", str]:
-        """Who writes the note of that number, and what it is called. The topics of a folder are neighbours."""
+        """Return the author and the title of a note; topics of a folder are neighbours."""
         chance = random.Random(SEED * 1_000_003 + number)
         place = (number // 50 * 7919 + chance.randrange(6)) % len(self.topics)
         author = _Author(
@@ -137,7 +145,8 @@ class Corpus:
         if number % 100 == 0:
             tags.append(ONE_PERCENT)
         lines = [
-            f"created: 20{chance.randrange(15, 27)}-{chance.randrange(1, 13):02}-{chance.randrange(1, 29):02}"
+            f"created: 20{chance.randrange(15, 27)}"
+            f"-{chance.randrange(1, 13):02}-{chance.randrange(1, 29):02}"
         ]
         if tags:
             lines.append(f"tags: [{', '.join(dict.fromkeys(tags))}]")
@@ -192,7 +201,7 @@ class _Author:
         return " ".join(words).capitalize()
 
     def words(self, size: int) -> list[str]:
-        """Half of the names they hold stand in few other notes, and the more notes there are the more names."""
+        """Return words; half of the names in them are in few other notes, in any size of vault."""
         words: list[str] = []
         while len(words) < size:
             words += self.run(self.chance.randrange(3, 9))
@@ -219,13 +228,13 @@ class _Author:
         )
 
 
-# --- queries -------------------------------------------------------------------------------------------------------
+# --- queries --------------------------------------------------------------------------------------
 
 KINDS = ("four words", "long question", "prefix", "typing errors", "filter of 1 %", "common words")
 
 
 class Asker:
-    """Queries about the notes of a corpus; the same for the same corpus."""
+    """Queries about the notes of a corpus; equal for equal corpora."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
@@ -242,6 +251,7 @@ class Asker:
         return [word for word, _ in counts.most_common(300) if not is_stopword(word)][:40]
 
     def queries(self, kind: str, count: int) -> Iterator[str]:
+        """Yield queries of one kind."""
         for number in range(count):
             chance = random.Random(f"{SEED} {kind} {number}")
             place = chance.randrange(self._corpus.notes)

@@ -1,12 +1,13 @@
-"""How well credentials are told from the rest: which samples stay whole, and which ordinary lines are taken for one.
+"""Measure the detection of credentials: missed samples, and false alarms in ordinary lines.
 
-    python benchmarks/credentials.py [FOLDER...] [--samples FILE] [--stdlib] [--logs N] [--worst 20] [--skip NAME]
+    python benchmarks/credentials.py [FOLDER...] [--samples FILE] [--stdlib] [--logs N]
+                                     [--worst 20] [--skip NAME]
 
-FOLDERs hold ordinary notes, code and logs; every text file below them is read. A line counts as redacted when it comes
-out changed, and as warned of when something was found in it and it stayed. `--stdlib` reads Python's own library as
-well, `--logs` makes so many lines of logs, hashes and ids. Whoever reads the lines judges which were taken rightly:
-documentation holds passwords, too. `--samples` tries another file than fixtures/secrets/samples.json, as
-`tools/build_secret_samples.py --seed` makes it.
+The folders hold ordinary notes, code and logs; every text file in them is read. A changed line
+counts as redacted, an unchanged line with a finding as warned. `--stdlib` also reads Python's
+standard library. `--logs` generates N lines of logs, hashes and ids. A reader must judge which
+findings are right, because documentation contains passwords too. `--samples` uses another file than
+fixtures/secrets/samples.json, made by `tools/build_secret_samples.py --seed`.
 """
 
 import argparse
@@ -33,6 +34,8 @@ _SKIPPED = {".git", ".venv", "__pycache__", "node_modules", "site-packages"}
 
 
 class Counted(NamedTuple):
+    """Counts of lines, and the findings."""
+
     lines: int
     redacted: list[str]
     warned: list[str]
@@ -44,7 +47,7 @@ class Counted(NamedTuple):
 
 
 def judge(text: str, name: str) -> Counted:
-    """The lines of a text that are changed, and those that are found and not changed, with place and kind."""
+    """Yield place and kind of changed lines, and of unchanged lines with a finding."""
     text = "\n".join(text.splitlines())  # as editors count them, and one way
     redacted, _ = redact(text)
     before, after = text.split("\n"), redacted.split("\n")
@@ -59,7 +62,7 @@ def judge(text: str, name: str) -> Counted:
 
 
 def texts(folder: Path, skipped: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
-    """Every file that is UTF-8, with its path; a long one in parts."""
+    """Yield every UTF-8 file with its path; a long file in parts."""
     for file in sorted(folder.rglob("*")) if folder.is_dir() else [folder]:
         if (
             not {*_SKIPPED, *skipped}.isdisjoint(file.parts)
@@ -77,7 +80,7 @@ def texts(folder: Path, skipped: Iterable[str] = ()) -> Iterator[tuple[str, str]
 
 
 def logs(count: int) -> str:
-    """Lines of logs, lock files and tools, full of random signs that are no secret."""
+    """Yield lines of logs, lock files and tools, with random strings that are no secrets."""
     draw = random.Random(count)
 
     def of(alphabet: str, size: int) -> str:
@@ -99,40 +102,68 @@ def logs(count: int) -> str:
         return "-".join(hexadecimal(size) for size in (8, 4, 4, 4, 12))
 
     kinds = (
-        lambda: f"2026-03-02T10:11:12.{digits(3)}Z INFO [req {uuid()}] GET /v1/items/{digits(6)} 200 7ms",
+        lambda: (
+            f"2026-03-02T10:11:12.{digits(3)}Z INFO [req {uuid()}] GET "
+            f"/v1/items/{digits(6)} 200 7ms"
+        ),
         lambda: f"commit {hexadecimal(40)}",
         lambda: f"index {hexadecimal(7)}..{hexadecimal(7)} 100644",
-        lambda: f'10.0.{digits(2)}.{digits(2)} - - "GET /assets/app.{hexadecimal(20)}.js HTTP/1.1" 304 0 "-"',
+        lambda: (
+            f'10.0.{digits(2)}.{digits(2)} - - "GET /assets/app.{hexadecimal(20)}.js HTTP/1.1" '
+            '304 0 "-"'
+        ),
         lambda: f'      "integrity": "sha512-{encoded(86)}==",',
         lambda: f"    --hash=sha256:{hexadecimal(64)} \\",
-        lambda: f"github.com/acme/{of(string.ascii_lowercase, 8)} v1.{digits(1)}.0 h1:{encoded(43)}=",
+        lambda: (
+            f"github.com/acme/{of(string.ascii_lowercase, 8)} v1.{digits(1)}.0 h1:{encoded(43)}="
+        ),
         lambda: f"Digest: sha256:{hexadecimal(64)}",
-        lambda: f"{hexadecimal(12)}   nginx:1.27   \"/entry…\"   {digits(1)} hours ago   Up   web_{digits(1)}",
+        lambda: (
+            f"{hexadecimal(12)}   nginx:1.27   \"/entry…\"   {digits(1)} hours ago   "
+            f"Up   web_{digits(1)}"
+        ),
         lambda: f"traceparent: 00-{hexadecimal(32)}-{hexadecimal(16)}-01",
         lambda: f'ETag: W/"{hexadecimal(32)}"',
         lambda: f"session ses_{mixed(26)} of user usr_{mixed(16)} ended",
-        lambda: f"input_tokens={digits(5)} output_tokens={digits(4)} cached_tokens: {digits(6)} max_tokens={digits(4)}",
-        lambda: f"token {digits(3)} of {digits(4)}: {of(string.ascii_lowercase, 7)} (key {digits(2)})",
+        lambda: (
+            f"input_tokens={digits(5)} output_tokens={digits(4)} cached_tokens: "
+            f"{digits(6)} max_tokens={digits(4)}"
+        ),
+        lambda: (
+            f"token {digits(3)} of {digits(4)}: {of(string.ascii_lowercase, 7)} (key {digits(2)})"
+        ),
         lambda: f"cache key: {of(string.ascii_lowercase, 6)}-{hexadecimal(16)}-v{digits(1)}, hit",
         lambda: f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{encoded(43)} ann@host",
         lambda: f"Public-Key: RSA {digits(4)} bit, SHA256:{encoded(43)}",
         lambda: f"data:image/png;base64,iVBORw0KGgoAAAANSUhEUg{encoded(200)}",
-        lambda: f"pod/api-{hexadecimal(10)}-{of('bcdfghjklmnpqrstvwxz2456789', 5)} 1/1 Running 0 {digits(2)}d",
+        lambda: (
+            f"pod/api-{hexadecimal(10)}-{of('bcdfghjklmnpqrstvwxz2456789', 5)} 1/1 "
+            f"Running 0 {digits(2)}d"
+        ),
         lambda: f"arn:aws:iam::{digits(12)}:role/deploy-{of(string.ascii_lowercase, 6)}",
         lambda: f"https://www.youtube.com/watch?v={mixed(11)}&list=PL{mixed(32)}",
         lambda: f"https://example.org/p/{mixed(22)}?utm_id={digits(9)}&page={digits(1)}",
-        lambda: f"0x{hexadecimal(16)} in main (argc=1, argv=0x{hexadecimal(12)}) at main.c:{digits(2)}",
-        lambda: f"E/{mixed(8)}( {digits(4)}): Failed to authenticate user {digits(4)}: password expired",
-        lambda: f"password attempts: {digits(1)}, token refreshes: {digits(2)}, api keys: {digits(1)}",
+        lambda: (
+            f"0x{hexadecimal(16)} in main (argc=1, argv=0x{hexadecimal(12)}) at main.c:{digits(2)}"
+        ),
+        lambda: (
+            f"E/{mixed(8)}( {digits(4)}): Failed to authenticate user "
+            f"{digits(4)}: password expired"
+        ),
+        lambda: (
+            f"password attempts: {digits(1)}, token refreshes: {digits(2)}, api keys: {digits(1)}"
+        ),
     )  # fmt: skip
     return "\n".join(kinds[at % len(kinds)]() for at in range(count))
 
 
 def per(count: int, lines: int, unit: int) -> str:
+    """Format a count with its rate per `unit` lines."""
     return f"{count:5} ({count * unit / max(lines, 1):.2f} of {unit:,})"
 
 
 def report(name: str, counted: Counted, worst: int) -> None:
+    """Print the counts and the worst findings."""
     redacted, warned = len(counted.redacted), len(counted.warned)
     print(f"{name}: {counted.lines:,} lines, redacted {per(redacted, counted.lines, 10_000)}, "
           f"warned of {per(warned, counted.lines, 1_000)}")  # fmt: skip
@@ -143,7 +174,7 @@ def report(name: str, counted: Counted, worst: int) -> None:
 
 
 def try_samples(file: Path, worst: int) -> None:
-    """Which of them stay whole, by form and by what was done to them."""
+    """Count the missed samples, by form and by wrapping."""
     found, kept, forms, wrappers, cases = samples(file), 0, Counter[str](), Counter[str](), 0
     plain = Counter[str]()
     for sample in found:
@@ -158,7 +189,8 @@ def try_samples(file: Path, worst: int) -> None:
     plain = +plain
     number = len({sample.form for sample in found})
     print(
-        f"{len(found)} samples of {number} forms, {cases:,} with wrappers: {kept:,} stay whole, of {len(forms)} forms"
+        f"{len(found)} samples of {number} forms, {cases:,} with wrappers: {kept:,} stay whole, "
+        f"of {len(forms)} forms"
     )
     print(f"as they are {sum(plain.values())} stay whole, of {len(plain)} forms")
     for title, counts in (("as they are", plain), ("by form", forms), ("by wrapper", wrappers)):
@@ -167,6 +199,7 @@ def try_samples(file: Path, worst: int) -> None:
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", nargs="*", type=Path)
     parser.add_argument("--samples", type=Path, default=FILE)

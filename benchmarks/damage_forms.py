@@ -1,4 +1,4 @@
-"""Ways to damage `index.db` and `cache.db`: functions of their folder. And what is wrong with an index."""
+"""Functions that damage `index.db` and `cache.db` in a folder, and checks of an index."""
 
 import os
 import random
@@ -17,7 +17,10 @@ from vault_index.store.text_blocks import add_functions, pack
 Damage = Callable[[Path], None]
 
 NOTES = {
-    "a.md": "---\ntags: [red]\naliases: [fruit]\n---\n# Apple\n\nCrunchy, see [[b]].\n\n## Core\n\nSeeds inside.\n",
+    "a.md": (
+        "---\ntags: [red]\naliases: [fruit]\n---\n# Apple\n\nCrunchy, "
+        "see [[b]].\n\n## Core\n\nSeeds inside.\n"
+    ),
     "b.md": "# Banana\n\nYellow and soft, as [[a|apples]] never are.\n",
     "c/d.md": "# Damson\n\nA plum.\n",
     "broken.md": "---\na: [\n---\nIts frontmatter is broken.\n",
@@ -29,9 +32,9 @@ NOTES = {
 
 
 OTHER_TEXT = (
-    "UPDATE text_block SET body = pack(json_array(in_block(body, 0, 0), in_block(body, 0, 1),"
-    " replace(in_block(body, 0, 2), 'Yellow', 'Orange'))) WHERE id = (SELECT block_id FROM chunk JOIN document"
-    " ON document.id = document_id WHERE path = 'b.md')"
+    "UPDATE text_block SET body = pack(json_array(in_block(body, 0, 0), in_block(body, 0, 1), "
+    "replace(in_block(body, 0, 2), 'Yellow', 'Orange'))) WHERE id = (SELECT block_id FROM chunk "
+    "JOIN document ON document.id = document_id WHERE path = 'b.md')"
 )
 """As long as the one of the file."""
 
@@ -225,8 +228,8 @@ INDEX: dict[str, Damage] = {
 
 PLAIN = ("document", "chunk", "tag", "link", "term", "meta", "fault", "vector_space", "pending")
 SHADOWS = (
-    "chunk_fts_data", "chunk_fts_idx", "chunk_fts_docsize", "chunk_fts_config", "name_fts_data", "vector_1_rowids",
-    "vector_1_chunks", "vector_1_vector_chunks00",
+    "chunk_fts_data", "chunk_fts_idx", "chunk_fts_docsize", "chunk_fts_config", "name_fts_data",
+    "vector_1_rowids", "vector_1_chunks", "vector_1_vector_chunks00",
 )  # fmt: skip
 INDEX |= {
     f"zeroed {name}": _page("index.db", name, bytes)
@@ -259,7 +262,7 @@ CACHE: dict[str, Damage] = {
 
 
 def schema(index_db: Path) -> list[object]:
-    """Version, tables and indexes, but those that vec0 makes: they are called by the number of a space."""
+    """Return version, tables and indexes, except those of vec0, which have changing names."""
     connection = apsw.Connection(str(index_db))
     found = connection.execute(
         "SELECT type, name, sql FROM sqlite_master WHERE tbl_name NOT GLOB 'vector_[0-9]*'"
@@ -268,7 +271,7 @@ def schema(index_db: Path) -> list[object]:
 
 
 def wrong(home: Path, fresh: Mapping[str, Sequence[object]]) -> str:
-    """What is wrong with an index that should have the rows of a fresh one; empty where nothing is."""
+    """Return the differences of an index from the rows of a fresh one; empty if there are none."""
     index_db = home / "index.db"
     try:
         with VaultIndex.open(home) as index:

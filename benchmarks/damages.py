@@ -1,9 +1,10 @@
-"""Damages: what `sync`, `doctor --fix` and `doctor --deep --fix` make of databases that are damaged in every known way.
+"""Show how `sync`, `doctor --fix` and `doctor --deep --fix` repair every known damage.
 
-    python benchmarks/damages.py [--only WORD]
+    python benchmarks/damages.py
 
-For each it copies the home of a small vault, damages it, runs one command after the other until the index has the rows
-of a fresh one and answers, and tells which one mended it. Where none did, it does what the last one says.
+For each damage it copies the home of a small vault, damages the copy, and runs one command after
+the other until the index answers and has the rows of a fresh one. It prints which command repaired
+it. If none did, it follows the advice of the last one.
 """
 
 import argparse
@@ -63,6 +64,7 @@ def mended_by(home: Path, damage: Damage, fresh: Mapping[str, Sequence[object]])
 
 
 def main() -> None:
+    """Run the benchmark."""
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -87,7 +89,8 @@ def main() -> None:
             )
             clear(home)
     print(
-        f"\n{sum(counts.values())} forms: {', '.join(f'{count} {name}' for name, count in counts.most_common())}"
+        f"\n{sum(counts.values())} forms: "
+        f"{', '.join(f'{count} {name}' for name, count in counts.most_common())}"
     )
 
 

@@ -1,11 +1,12 @@
-"""Whether what is shown answers, or only repeats the question: a month of sessions in which twenty questions come back.
+"""Measure whether hits answer or only repeat the question, in a month of sessions.
 
-    python benchmarks/echoes.py [--seed 1] [--asks 2] [--provider local] [--control] [--json FILE] [--worst N]
+    python benchmarks/echoes.py [--seed 1] [--asks 2] [--provider local] [--control]
+                                [--json FILE] [--worst N]
 
-Each question is asked again, in other words, from a session that is being held: of `search` and of `recall`, with the
-session named and without, and as the plugin asks while that session is compacted. A hit is an echo where nothing is
-shown of it but the question, what repeats it, or what our own tools and our recall said. `--control` makes the month
-without what comes back: what may be expected of the ranking alone. Ends with 1 where a figure is not as wanted.
+Twenty questions recur in other words, asked from a running session: with `search` and `recall`,
+with and without the session's name, and as the plugin asks during compaction. A hit is an echo if
+it shows only the question, a repetition of it, or output of our own tools. `--control` makes the
+month without repetitions, to measure the ranking alone. Exits with 1 if a figure misses its limit.
 """
 
 import argparse
@@ -59,9 +60,9 @@ INCLUDES: dict[str, tuple[str, ...]] = {
 }
 _PLUGIN = Path(__file__).resolve().parent.parent / "vault_index/opencode_plugin/plugin/vault-index"
 _ASKING = "exclude_session"
-"""How `search` is told which session asks; its `session` is a filter. `recall` calls it `session`."""
+"""The parameter of `search` for the current session, because `session` is a filter."""
 _UNNAMED = "current"
-"""What those say who do not know their session, as the MCP server: one that was written to of late."""
+"""The value of clients that do not know their session, such as the MCP server."""
 _OURS = re.compile(r"(?:^|_)memory_(?:search|get|timeline|recall|store|update|delete|list)$")
 _ITEM = re.compile(r"- ([\w.-]+):(.*)")
 _NO_WORDS = re.compile(
@@ -70,15 +71,16 @@ _NO_WORDS = re.compile(
 _SMALL = frozenset(
     re.findall(
         r"\w+",
-        """a an and are at by can could did do does for get had has have hey i in is it kept look me of on or our ours
-        please quick question remind s see sorry that the there to up us was we were will with you again tell thanks
-        user asks asked""",
+        """a an and are at by can could did do does for get had has have hey i in is it kept look me
+        of on or our ours please quick question remind s see sorry that the there to up us was we
+        were will with you again tell thanks user asks asked""",
     )
 )
 _HEAD = re.compile(r"`([^`]+?)(?::\d+(?:-\d+)?)?`(?: ·|$)")
 
 
 def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text without small words."""
     return frozenset(re.findall(r"[\w']+", text.casefold().replace("'s", ""))) - _SMALL
 
 
@@ -99,7 +101,10 @@ class Judge:
         self._month = month
 
     def kind(self, question: Question, path: str, lines: Iterable[str]) -> Label:
-        """What is shown of a document: what is ours before what somebody said, and that before a repetition."""
+        """Return the best label of the shown lines of a document.
+
+        Our own output comes first, then what a person said, then repetitions.
+        """
         session = session_of(path)
         if not session:
             return "said"
@@ -121,6 +126,7 @@ class Judge:
 
 
 def session_of(path: str) -> str:
+    """Return the session id in a file name; empty for other files."""
     name = path.rpartition("/")[2].removesuffix(".md")
     return name if name.startswith("ses_") else ""
 
@@ -144,13 +150,15 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
+    """The figures of one run."""
+
     counts: dict[str, Count]
     deleted: Counter[str]
     """Quotes of deleted memories that were shown, by what they are."""
 
 
 def saying(method: Callable[..., Any], session: str) -> dict[str, Any]:
-    """How a method is told which session asks; nothing where it cannot be."""
+    """Return the parameter that names the current session; empty if the method has none."""
     if _ASKING not in inspect.signature(VaultIndex.search).parameters and session == _UNNAMED:
         return {}
     known = inspect.signature(method).parameters
@@ -199,6 +207,7 @@ class Bench:
     def measure(
         self, index: VaultIndex, asks: int, seed: int, questions: Sequence[Question] = QUESTIONS
     ) -> Figures:
+        """Ask all questions in all ways and count the answers."""
         counts = {
             name: Count()
             for name in ("search", "search, unnamed", "recall", "recall, unnamed", "compaction")
@@ -247,6 +256,7 @@ class Bench:
     def judge_hits(
         self, index: VaultIndex, count: Count, question: Question, hits: Sequence[Hit], current: str
     ) -> None:
+        """Judge the hits of a search."""
         count.asks += 1
         for at, hit in enumerate(hits):
             lines = _lines(index, hit, hit.focus)
@@ -273,6 +283,7 @@ class Bench:
     def judge_block(
         self, count: Count, question: Question, block: Recall, current: str, own: str
     ) -> None:
+        """Judge a recall block."""
         count.asks += 1
         right = False
         for path, title, lines in quotations(block.text):
@@ -345,6 +356,7 @@ def _home(folder: Path, vault: Path, data: Path, provider: str) -> Home:
 
 
 def run(folder: Path, seed: int, asks: int, provider: str, *, control: bool) -> dict[str, Figures]:
+    """Measure one month."""
     month = Month(
         seed, int(time.time()) // 86_400 * 86_400_000, echoes=not control
     )  # equal all day
@@ -367,14 +379,17 @@ def run(folder: Path, seed: int, asks: int, provider: str, *, control: bool) -> 
 
 
 def print_figures(name: str, figures: Figures, worst: int) -> None:
+    """Print the figures as a table."""
     print(
-        f"\n{name:28}{'asks':>6}{'echoes':>8}{'weak':>6}{'own':>6}{'answer first, in the block':>29}   kinds of echo"
+        f"\n{name:28}{'asks':>6}{'echoes':>8}{'weak':>6}{'own':>6}"
+        f"{'answer first, in the block':>29}   kinds of echo"
     )
     for way, count in figures.counts.items():
         right = f"{count.right} of {count.answered} ({count.right / max(count.answered, 1):.2f})"
         kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(count.echoes.items()))
         print(
-            f"  {way:26}{count.asks:>6}{count.echoes.total():>8}{count.weak:>6}{count.own:>6}{right:>29}   {kinds}"
+            f"  {way:26}{count.asks:>6}{count.echoes.total():>8}{count.weak:>6}{count.own:>6}"
+            f"{right:>29}   {kinds}"
         )
     told = ", ".join(f"{kind} {number}" for kind, number in sorted(figures.deleted.items()))
     print(f"  quotes of deleted memories: {figures.deleted.total()}   {told}")
@@ -396,7 +411,8 @@ def missed(found: dict[str, Figures]) -> list[str]:
                 )
             if way.startswith("search") and count.right < RIGHT * count.answered:
                 lines.append(
-                    f"{name}, {way}: {count.right} of {count.answered} right first, wanted {RIGHT:.0%}"
+                    f"{name}, {way}: {count.right} of {count.answered} right "
+                    f"first, wanted {RIGHT:.0%}"
                 )
         if figures.deleted:
             lines.append(f"{name}: {figures.deleted.total()} quotes of deleted memories, wanted 0")
@@ -404,11 +420,14 @@ def missed(found: dict[str, Figures]) -> list[str]:
 
 
 def as_json(found: dict[str, Figures]) -> dict[str, Any]:
+    """Return the figures as JSON."""
     return {
         name: {
             **{
-                way: {"asks": one.asks, "echoes": dict(one.echoes), "weak": one.weak, "own": one.own,
-                      "answered": one.answered, "right": one.right}
+                way: {
+                    "asks": one.asks, "echoes": dict(one.echoes), "weak": one.weak, "own": one.own,
+                    "answered": one.answered, "right": one.right,
+                }
                 for way, one in figures.counts.items()
             },
             "deleted": dict(figures.deleted),
@@ -418,6 +437,7 @@ def as_json(found: dict[str, Figures]) -> dict[str, Any]:
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,11 +1,12 @@
-"""Ten first hours with the program, as a new user would spend them: the README's commands in empty homes, as processes.
+"""Simulate ten first hours of new users: the README's commands in empty homes.
 
     python benchmarks/first_hours.py COMMAND… [--only NAME] [--faults]
 
-COMMAND is what is tested, as `.venv/bin/vault-index`. Every step must do what it promises, or say what to do instead: a
-step that ends with 0 and yields nothing of what was asked for, one that fails without a hint, and one that takes
-longer than anybody waits are faults. A line a step: the verdict, the exit code, the seconds, what was typed, and the
-first line that came. Ends with 1 after a fault. Linux, or any system where the owner of a folder may close it.
+COMMAND is the program to test, such as `.venv/bin/vault-index`. Every step must do what it
+promises, or print what to do instead. It is a fault if a step exits with 0 without the expected
+output, fails without a hint, or takes too long. Prints one line per step: the verdict, the exit
+code, the seconds, the command, and the first line of output. Exits with 1 after a fault. Runs on
+Linux, and on any system where the owner can make a folder read-only.
 """
 
 import argparse
@@ -42,17 +43,21 @@ _NOTES = {
     "projects/wal.md": "# WAL\n\nThe write-ahead log keeps readers going while one writes.\n",
     "projects/cellar.md": "# Cellar\n\nThe damp cellar needs air.\n\n## Shelves\n\n"
     + "Jars stand on a shelf.\n" * 60,
-    "recipes/bread.md": "---\ntags: [recipes]\ncreated: 2026-03-02\n---\n# Sourdough\n\nFold it four times.\n",
+    "recipes/bread.md": (
+        "---\ntags: [recipes]\ncreated: 2026-03-02\n---\n# Sourdough\n\nFold it four times.\n"
+    ),
     "work/builds.md": "# Builds\n\nThe slow build was fixed by copying the lock file first.\n",
     "80-memory/decision/cents.md": (
-        "---\nid: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f\ntype: decision\ntitle: Prices are whole cents\nproject: shop\n"
-        "---\nPrices are stored as whole cents.\n"
+        "---\nid: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f\ntype: decision\ntitle: Prices are whole "
+        "cents\nproject: shop\n---\nPrices are stored as whole cents.\n"
     ),
 }
 
 
 @dataclass(slots=True)
 class Report:
+    """The verdicts of one hour."""
+
     faults: list[str] = field(default_factory=list)
     steps: int = 0
     only_faults: bool = False
@@ -60,6 +65,8 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
+    """The result of a process."""
+
     code: int
     seconds: float
     stdout: str
@@ -67,6 +74,7 @@ class Ended:
 
     @property
     def text(self) -> str:
+        """The output to stdout and stderr."""
         return f"{self.stdout}\n{self.stderr}"
 
 
@@ -78,10 +86,10 @@ _HINTED = re.compile(
 
 
 def verdict(line: str, ended: Ended, wants: str, says: str, within: float, *, quiet: bool) -> str:
-    """`works`, `says` what to do, or what is wrong with it.
+    """Return `works`, `says` (what to do), or the fault.
 
-    `wants` is a pattern of what it is to yield; `says` one of what it may say instead, or fail with. Without either it
-    is to yield anything, or to fail with a hint.
+    `wants` is a pattern of the expected output; `says` is a pattern of an accepted message or
+    error. Without either, the step must print something, or fail with a hint.
     """
     if "Traceback (most recent call last)" in ended.text or ended.code < 0 or ended.code > 6:
         return "crashed"
@@ -145,6 +153,7 @@ class Hour:
         ]
 
     def notes(self, vault: Path | None = None) -> None:
+        """Write some notes."""
         for name, text in _NOTES.items():
             file = (vault or self.vault) / name
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -157,20 +166,27 @@ class Hour:
         )
 
     def run(self, words: Sequence[str], stdin: str = "") -> Ended:
+        """Run a command and return its result."""
         started = time.monotonic()
         try:
             done = subprocess.run(
-                [*self.before, *words], env=self.env, cwd=self.home, input=stdin, capture_output=True, text=True,
-                timeout=_WHOLE, errors="replace",
+                [*self.before, *words], env=self.env, cwd=self.home, input=stdin,
+                capture_output=True, text=True, timeout=_WHOLE, errors="replace",
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return Ended(-1, time.monotonic() - started, "", "it did not end")
         return Ended(done.returncode, time.monotonic() - started, done.stdout, done.stderr)
 
     def step(
-        self, line: str, *, wants: str = "", says: str = "", stdin: str = "", within: float = PATIENCE,
+        self,
+        line: str,
+        *,
+        wants: str = "",
+        says: str = "",
+        stdin: str = "",
+        within: float = PATIENCE,
         quiet: bool = False,
-    ) -> Ended:  # fmt: skip
+    ) -> Ended:
         """What is typed, as to a shell, and what is to come of it."""
         ended = self.run(shlex.split(line), stdin)
         self.told(line, ended, verdict(line, ended, wants, says, within, quiet=quiet))
@@ -193,6 +209,7 @@ class Hour:
             time.sleep(0.2)
 
     def told(self, line: str, ended: Ended, found: str) -> None:
+        """Print the verdict of a step."""
         first = next((one.strip() for one in ended.text.splitlines() if one.strip()), "(nothing)")
         good = found in ("works", "says")
         self.report.steps += 1
@@ -206,6 +223,7 @@ class Hour:
             print(text, flush=True)
 
     def skip(self, why: str) -> None:
+        """Report a skipped step."""
         print(f"{self.name:10} skipped: {why}", flush=True)
 
     @contextmanager
@@ -395,7 +413,8 @@ def with_daemon(hour: Hour) -> None:
         hour.step("vx logs -n 3 --json", wants=r"^\s*[\[{]")
         process.send_signal(signal.SIGSTOP)
         for line, wants in (
-            ("vx search quokka", "new.md"), ("vx get new.md", "quokka"), ("vx recall quokka", "quokka"),
+            ("vx search quokka", "new.md"), ("vx get new.md", "quokka"), ("vx recall quokka",
+                "quokka"),
             ("vx list", "new.md"), ("vx status", "documents: [1-9]"),
         ):  # fmt: skip
             hour.step(line, wants=wants, says="(?i)daemon", within=alone + HUNG)
@@ -422,8 +441,8 @@ def mcp(hour: Hour, query: str, wants: str, within: float) -> None:
          "params": {"name": "memory_search", "arguments": {"query": query}}},
     ]  # fmt: skip
     process = subprocess.Popen(
-        ["vault-index", "mcp"], env=hour.env, cwd=hour.home, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, text=True,
+        ["vault-index", "mcp"], env=hour.env, cwd=hour.home, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     assert process.stdin is not None
     assert process.stdout is not None
@@ -477,6 +496,7 @@ def other_provider(hour: Hour) -> None:
 
 
 def two_vaults(hour: Hour) -> None:
+    """Use two vaults in one home."""
     hour.notes()
     other = hour.home / "Work"
     other.mkdir()
@@ -514,6 +534,7 @@ def two_vaults(hour: Hour) -> None:
 
 
 def read_only_vault(hour: Hour) -> None:
+    """Use a vault that cannot be written."""
     hour.notes()
     with closed(hour, hour.vault) as possible:
         if not possible:
@@ -534,10 +555,14 @@ def no_home(hour: Hour) -> None:
     """Everything before `init`, and what `init` may be given."""
     told = "(?i)init|set up"
     for line in (
-        "vx search wal", "vx search wal --json", "vx get wal.md", "vx list", "vx tags", "vx stats", "vx status",
-        "vx doctor", "vx recall wal", "vx add 'A thing.'", "vx sync", "vx embed --plan", "vx source list",
-        "vx config get search.limit", "vx why wal wal.md", "vx timeline --query wal", "vx related wal.md",
-        "vx capture --dry-run", "vx capture --dry-run --json", "vx prune --dry-run", "vx prune --dry-run --json",
+        "vx search wal", "vx search wal --json", "vx get wal.md", "vx list", "vx tags", "vx stats",
+            "vx status",
+        "vx doctor", "vx recall wal", "vx add 'A thing.'", "vx sync", "vx embed --plan",
+            "vx source list",
+        "vx config get search.limit", "vx why wal wal.md", "vx timeline --query wal",
+            "vx related wal.md",
+        "vx capture --dry-run", "vx capture --dry-run --json", "vx prune --dry-run",
+            "vx prune --dry-run --json",
         "vx export all.json", "vx import all.json", "vx watch", "vx rebuild",
     ):  # fmt: skip
         hour.step(line, says=told)
@@ -591,7 +616,7 @@ def read_only_home(hour: Hour) -> None:
 
 @contextmanager
 def closed(hour: Hour, folder: Path) -> Iterator[bool]:
-    """Nothing in the folder can be written by what the hour runs; says and skips where that cannot be had."""
+    """Make everything in the folder unwritable; report a skip if that is impossible."""
     if os.geteuid() == 0:
         script = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && cd . && exec "$@"'
         by = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, str(folder)]
@@ -638,6 +663,7 @@ HOURS: dict[str, Callable[[Hour], None]] = {
 
 
 def main() -> None:
+    """Run the hours."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,24 +1,30 @@
-"""Vaults made by a program: the same notes for the same number, in words that English texts have."""
+"""Generate vaults of English words; the same number gives the same notes."""
 
 import random
 from pathlib import Path
 
 NOUNS = """
-account address agenda answer archive article backup balance battery bicycle bottle bridge budget button cable camera
-candle canvas capital carbon change chapter circle climate coffee column compass concert contract copper corner cotton
-database deadline decision deposit design detail diagram dinner doctor document engine error estimate evening example
-factory failure feature festival filter finance folder forest formula fraction garden gateway glass grammar guitar
-harbour header history holiday hospital index insurance interview island journal journey kernel kitchen ladder lantern
-letter library licence lighthouse luggage machine magnet manual market measure memory message method mirror mixture
-module morning mountain museum network notebook number object ocean office option orange orchard package painting
-paper partner password pattern pencil pepper picture pipeline planet plaster pocket policy portrait postcard process
-product profile project protein question queue railway recipe record release report request research river rocket
-sample schedule school science season secret section server session shadow signal silver sister sketch socket soldier
-station storage storm student sugar summer surface switch symbol system table teacher telescope temple theatre thread
-ticket timber tongue tourist traffic training transfer travel tunnel umbrella update vaccine valley vector vehicle
-version village violin visitor volume voyage wallet water weather website wedding window winter worker writing yellow
+account address agenda answer archive article backup balance battery bicycle bottle bridge budget
+button cable camera candle canvas capital carbon change chapter circle climate coffee column compass
+concert contract copper corner cotton database deadline decision deposit design detail diagram
+dinner doctor document engine error estimate evening example factory failure feature festival filter
+finance folder forest formula fraction garden gateway glass grammar guitar harbour header history
+holiday hospital index insurance interview island journal journey kernel kitchen ladder lantern
+letter library licence lighthouse luggage machine magnet manual market measure memory message method
+mirror mixture module morning mountain museum network notebook number object ocean office option
+orange orchard package painting paper partner password pattern pencil pepper picture pipeline planet
+plaster pocket policy portrait postcard process product profile project protein question queue
+railway recipe record release report request research river rocket sample schedule school science
+season secret section server session shadow signal silver sister sketch socket soldier station
+storage storm student sugar summer surface switch symbol system table teacher telescope temple
+theatre thread ticket timber tongue tourist traffic training transfer travel tunnel umbrella update
+vaccine valley vector vehicle version village violin visitor volume voyage wallet water weather
+website wedding window winter worker writing yellow
 """
-VERBS = "is was needs holds follows replaces explains delays improves breaks saves moves checks shows keeps"
+VERBS = (
+    "is was needs holds follows replaces explains delays improves breaks saves "
+    "moves checks shows keeps"
+)
 
 
 class Author:
@@ -30,12 +36,15 @@ class Author:
         self._verbs = VERBS.split()
 
     def words(self, count: int) -> str:
+        """Return random words."""
         return " ".join(self.random.choices(self._nouns, k=count))
 
     def sentence(self) -> str:
+        """Return a random sentence."""
         return f"The {self.words(2)} {self.random.choice(self._verbs)} the {self.words(3)}."
 
     def note(self) -> str:
+        """Return the text of a random note."""
         sections = []
         for _ in range(self.random.randint(1, 4)):
             sentences = " ".join(self.sentence() for _ in range(self.random.randint(3, 11)))

@@ -1,10 +1,12 @@
-"""Random histories of a vault, each step of which must leave the index that a fresh build makes, and its ranking.
+"""Run random histories of a vault; after each step the index must equal a fresh build.
 
-    python benchmarks/histories.py [--seed 1] [--count 5000] [--seconds S] [--without A,B] [--jobs 2]
+    python benchmarks/histories.py [--seed 1] [--count 5000] [--seconds S]
+                                   [--without A,B] [--jobs 2]
 
-Files are edited, moved, swapped, linked and renamed, settings and sources change, memories and sessions come and go;
-syncs of everything, of the touched paths, or a live daemon follow. Two in a hundred histories have a daemon, one in
-ten a remote embedder. A failing one is told again by `--seed N --count 1`. Linux only.
+Files are edited, moved, swapped, linked and renamed, settings and sources change, memories and
+sessions come and go. Then everything is synced, or the touched paths, or a daemon follows. Two
+histories in a hundred have a daemon, one in ten a remote embedder. The ranking must be equal too.
+`--seed N --count 1` repeats a failing history. Linux only.
 """
 
 import json
@@ -35,14 +37,14 @@ from vault_index.errors import VaultIndexError
 from vault_index.store.integrity import Checkup, Comparison
 
 WORDS = (
-    "heron", "oak", "river", "wal", "index", "docker", "kubernetes", "café", "東京", "naïve", "snake_case", "useEffect",
-    "backup", "secret", "note", "apple",
+    "heron", "oak", "river", "wal", "index", "docker", "kubernetes", "café", "東京", "naïve",
+    "snake_case", "useEffect", "backup", "secret", "note", "apple",
 )  # fmt: skip
 NAMES = ("a.md", "b.md", "c.md", "A.md", "café.md", "x y.md", "board.canvas", "2026-01-02 day.md")
 FOLDERS = ("", "x", "x/y", "z", "über", "80-memory/note")
 QUERIES = (
-    "heron", "oak river", '"wal index"', "café", "dokcer", "東京", "title:note", "tag:food backup", "kubern*",
-    "apple -oak", "snake", "is:expired heron",
+    "heron", "oak river", '"wal index"', "café", "dokcer", "東京", "title:note", "tag:food backup",
+    "kubern*", "apple -oak", "snake", "is:expired heron",
 )  # fmt: skip
 AS_OF = "2031-01-01"
 """Factors of time are the same in both answers."""
@@ -83,16 +85,19 @@ class History:
 
     @property
     def index(self) -> VaultIndex:
+        """The index of the history, opened on first use."""
         if self._opened is None:
             self._opened = VaultIndex.open(self.home)
         return self._opened
 
     def close(self) -> None:
+        """Close the index."""
         if self._opened is not None:
             self._opened.close()
             self._opened = None
 
     def end(self) -> None:
+        """Stop the daemon and close the index."""
         self.close()
         if self._client is not None:
             self._client.close()
@@ -100,30 +105,34 @@ class History:
             self.daemon.terminate()
             self.daemon.wait()
 
-    # --- what happens ----------------------------------------------------------------------------------------
+    # --- what happens -----------------------------------------------------------------------------
 
     def actions(self) -> dict[str, tuple[Callable[[], str], int]]:
+        """Return the actions with their weights."""
         files = {
             "create": (self._create, 12), "append": (self._append, 6), "edit": (self._edit, 6),
-            "same size": (self._same_size, 3),
-            "rename": (self._rename, 5), "move folder": (self._move_folder, 4), "delete": (self._delete, 4),
-            "swap": (self._swap, 3), "swap folders": (self._swap_folders, 3), "hard link": (self._hard_link, 3),
-            "edit by other name": (self._edit_by_other_name, 2), "symlink": (self._symlink, 3),
-            "folder link": (self._folder_link, 2), "normal form": (self._normal_form, 3), "case": (self._case, 2),
-            "not UTF-8": (self._not_utf8, 2), "chmod": (self._chmod, 2), "chmod folder": (self._chmod_folder, 2),
-            "vaultignore": (self._vaultignore, 2), "obsidian": (self._obsidian, 1),
-            "file to folder": (self._file_to_folder, 2), "ancient": (self._ancient, 2), "a while": (self._a_while, 3),
+            "same size": (self._same_size, 3), "rename": (self._rename, 5),
+            "move folder": (self._move_folder, 4), "delete": (self._delete, 4),
+            "swap": (self._swap, 3), "swap folders": (self._swap_folders, 3),
+            "hard link": (self._hard_link, 3), "edit by other name": (self._edit_by_other_name, 2),
+            "symlink": (self._symlink, 3), "folder link": (self._folder_link, 2),
+            "normal form": (self._normal_form, 3), "case": (self._case, 2),
+            "not UTF-8": (self._not_utf8, 2), "chmod": (self._chmod, 2),
+            "chmod folder": (self._chmod_folder, 2), "vaultignore": (self._vaultignore, 2),
+            "obsidian": (self._obsidian, 1), "file to folder": (self._file_to_folder, 2),
+            "ancient": (self._ancient, 2), "a while": (self._a_while, 3),
         }  # fmt: skip
         through = {
             "setting": (self._setting, 3), "add source": (self._add_source, 1),
-            "remove source": (self._remove_source, 1),
-            "rename source": (self._rename_source, 1), "add": (self._add, 4), "update": (self._update, 3),
+            "remove source": (self._remove_source, 1), "rename source": (self._rename_source, 1),
+            "add": (self._add, 4), "update": (self._update, 3),
             "delete memory": (self._delete_memory, 2), "session": (self._session, 3),
             "edit meanwhile": (self._edit_meanwhile, 1),
         }  # fmt: skip
         return files if self.daemon else {**files, **through}
 
     def step(self) -> None:
+        """Do one random action."""
         actions = {
             name: found for name, found in self.actions().items() if name not in self._without
         }
@@ -264,7 +273,7 @@ class History:
         return self._lock(path) if path else ""
 
     def _chmod_folder(self) -> str:
-        """A folder is denied, and in half of all cases its notes change unseen, until it is given back."""
+        """Deny access to a folder; in half of the cases its notes change meanwhile."""
         folder = self._folder()
         if folder is None:
             return ""
@@ -308,8 +317,10 @@ class History:
         return self._touch(path)
 
     def _a_while(self) -> str:
-        """The stamp of a file is believed once it is some moments old: then folders of alike files change their names,
-        in which no stamp changes."""
+        """Wait until the stamps of files are old enough to be trusted, then swap folder names.
+
+        No stamp changes when folders of similar files swap their names.
+        """
         if self.daemon is not None:
             return ""
         if not (self.vault / "left").exists():
@@ -319,18 +330,16 @@ class History:
         return f"and {self._swap_folders()}"
 
     def _setting(self) -> str:
-        key, value, source = self.random.choice(
-            [
-                ("exclude", '["x/"]', "vault"), ("exclude", "[]", "vault"),
-                ("exclude", '["*.canvas", "/a.md"]', "vault"),
-                ("include", '["x/**", "keep.md"]', "vault"), ("include", "[]", "vault"),
-                ("max_file_bytes", "300", "vault"), ("max_file_bytes", "1000000", "vault"),
-                ("local_only", '["z/"]', "vault"), ("local_only", "true", "vault"), ("local_only", "[]", "vault"),
-                ("chunk.tokens", "200", ""), ("chunk.tokens", "400", ""), ("chunk.overlap", "0", ""),
-                ("chunk.overlap", "20", ""),
-                ("memory.dir", "x", ""), ("memory.dir", "80-memory", ""),
-            ]
-        )  # fmt: skip
+        key, value, source = self.random.choice([
+            ("exclude", '["x/"]', "vault"), ("exclude", "[]", "vault"),
+            ("exclude", '["*.canvas", "/a.md"]', "vault"),
+            ("include", '["x/**", "keep.md"]', "vault"), ("include", "[]", "vault"),
+            ("max_file_bytes", "300", "vault"), ("max_file_bytes", "1000000", "vault"),
+            ("local_only", '["z/"]', "vault"), ("local_only", "true", "vault"),
+            ("local_only", "[]", "vault"), ("chunk.tokens", "200", ""), ("chunk.tokens", "400", ""),
+            ("chunk.overlap", "0", ""), ("chunk.overlap", "20", ""), ("memory.dir", "x", ""),
+            ("memory.dir", "80-memory", ""),
+        ])  # fmt: skip
         if key == "local_only" and self.embeds:  # what was sent before keeps its vectors
             return ""
         self._set(key, value, source)
@@ -439,7 +448,7 @@ class History:
         self.whole = True
         return self._touch(path)
 
-    # --- the index follows -----------------------------------------------------------------------------------
+    # --- the index follows ------------------------------------------------------------------------
 
     def follow(self) -> None:
         """A sync in one of its ways, and the comparison."""
@@ -466,6 +475,7 @@ class History:
             self.story.found(f"{kind} after {way}", detail)
 
     def differences(self) -> Iterator[tuple[str, str]]:
+        """Return the differences between the index and a fresh build."""
         with self._fresh() as fresh:
             mine, theirs = rows(self.home.index_db), rows(fresh.home.index_db)
             for table in theirs.keys() | mine.keys():
@@ -523,6 +533,7 @@ class History:
             shutil.rmtree(home.data_dir)
 
     def start_daemon(self) -> None:
+        """Start a daemon that follows the vault."""
         self._set("watch.quiet", "0.02")
         environment = {**os.environ, "VAULT_INDEX_HOME": str(self.home.data_dir)}
         self.close()
@@ -546,7 +557,7 @@ class History:
         for kind, detail in left:
             self.story.found(f"{kind} with a daemon", detail)
 
-    # --- what it is made of ----------------------------------------------------------------------------------
+    # --- what it is made of -----------------------------------------------------------------------
 
     def _use_embedder(self, stack: ExitStack) -> None:
         server = stack.enter_context(EmbeddingServer(dimensions=16))
@@ -659,13 +670,21 @@ class History:
     def _text(self) -> bytes:
         words = self._words
         shapes: list[Callable[[], str | bytes]] = [
-            lambda: words(5), lambda: "", lambda: f"# {words(2)}\n\n{words(20)}\n\n## {words(1)}\n\n{words(9)}",
-            lambda: f"---\ntags: [food, {words(1)}]\naliases: [{words(1)}]\ntitle: {words(2)}\n---\n{words(9)} #tag",
+            lambda: words(5), lambda: "",
+            lambda: f"# {words(2)}\n\n{words(20)}\n\n## {words(1)}\n\n{words(9)}",
+            lambda: (
+                f"---\ntags: [food, {words(1)}]\naliases: [{words(1)}]\n"
+                f"title: {words(2)}\n---\n{words(9)} #tag"
+            ),
             lambda: f"See [[a]] and [[{words(1)}|{words(1)}]] and ![[b#{words(1)}]].",
-            lambda: f"---\ntitle: [\n---\n{words(4)}", lambda: (words(40) + "\n\n") * self.random.randint(2, 9),
-            lambda: b"bad \xff\xfe " + words(3).encode(), lambda: b"half \xed\xa0\xbd " + words(3).encode(),
+            lambda: f"---\ntitle: [\n---\n{words(4)}",
+            lambda: (words(40) + "\n\n") * self.random.randint(2, 9),
+            lambda: b"bad \xff\xfe " + words(3).encode(),
+            lambda: b"half \xed\xa0\xbd " + words(3).encode(),
             lambda: '---\ntitle: "half \\uD83D"\ntags: ["\\uDE00x"]\n---\n' + words(3),
-            lambda: '{"nodes": [{"id": "a", "type": "text", "text": "' + words(4) + ' \\ud83d [[\\ude00]] #sky"}]}',
+            lambda: '{"nodes": [{"id": "a", "type": "text", "text": "' + words(
+                4,
+            ) + ' \\ud83d [[\\ude00]] #sky"}]}',
             lambda: f"\ufeff{words(3)}\r\n\r\n{words(3)}\r\n",
             lambda: unicodedata.normalize("NFD", f"café über {words(3)}"),
             lambda: f"%%{words(2)}%% ==x== key:: {words(1)}\n```\n{words(3)}\n```\n",
@@ -677,6 +696,7 @@ class History:
 
 
 def tell(story: Story, folder: Path, without: frozenset[str]) -> None:
+    """Run one history."""
     with ExitStack() as stack:
         history = History(story, folder, without, stack)
         stack.callback(history.end)
@@ -705,15 +725,16 @@ def _until(done: Callable[[], bool], otherwise: str) -> None:
 
 
 ACTIONS = (
-    "create", "append", "edit", "same size", "rename", "move folder", "delete", "swap", "swap folders", "hard link",
-    "edit by other name", "symlink", "folder link", "normal form", "case", "not UTF-8", "chmod", "chmod folder",
-    "vaultignore", "obsidian", "file to folder", "ancient", "a while", "setting", "add source",
-    "remove source", "rename source",
-    "add", "update", "delete memory", "session", "edit meanwhile", "daemon", "embedder",
+    "create", "append", "edit", "same size", "rename", "move folder", "delete", "swap",
+    "swap folders", "hard link", "edit by other name", "symlink", "folder link", "normal form",
+    "case", "not UTF-8", "chmod", "chmod folder", "vaultignore", "obsidian", "file to folder",
+    "ancient", "a while", "setting", "add source", "remove source", "rename source", "add",
+    "update", "delete memory", "session", "edit meanwhile", "daemon", "embedder",
 )  # fmt: skip
 
 
 def main() -> None:
+    """Run the histories."""
     chosen = options(__doc__, 5000, ACTIONS)
     exit_with(run(Attack(tell, frozenset(filter(None, chosen.without.split(",")))), chosen))
 

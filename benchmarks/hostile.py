@@ -1,7 +1,8 @@
-"""Sixty files made to take long or to fill the disk: how long each takes to be indexed, and how large its index is.
+"""Measure time and index size of sixty files that are made to take long or fill the disk.
 
-Run as `python -m benchmarks.hostile`; `--most-seconds 5` and `--most-times 12` fail where a file takes more, or its
-index is larger than so many times its text (and 2 MB, which an empty one with its write-ahead log takes).
+Run `python -m benchmarks.hostile`. With `--most-seconds 5` and `--most-times 12` it fails if a file
+takes longer, or if its index is larger than so many times its text (plus 2 MB, the size of an empty
+index with its write-ahead log).
 """
 
 from __future__ import annotations
@@ -28,10 +29,8 @@ def files() -> Iterator[tuple[str, str]]:
     n = 200_000
     short = "".join(f"###### h{i}\n\nx\n\n" for i in range(60_000))
     yield from (
-        ("one line of 5 MB", "x" * 5 * MB),
-        ("one line of 5 MB of words", "word " * MB),
-        ("a million blank lines", "\n" * MB),
-        ("a million lines of one letter", "a\n" * MB),
+        ("one line of 5 MB", "x" * 5 * MB), ("one line of 5 MB of words", "word " * MB),
+        ("a million blank lines", "\n" * MB), ("a million lines of one letter", "a\n" * MB),
         ("a tag of 200 kB", f"#{'t' * n}\n\n{prose}"),
         ("a frontmatter tag of 60 kB", f"---\ntags: [{'t' * 60_000}]\n---\n{prose}"),
         ("100,000 tags", " ".join(f"#t{i}" for i in range(100_000))),
@@ -40,31 +39,43 @@ def files() -> Iterator[tuple[str, str]]:
         ("a heading of 200 kB", f"# {'t ' * 100_000}\n\n{prose}"),
         ("an underlined paragraph of 1 MB", "word " * n + "\n===\n\n" + prose),
         ("100,000 headings", "".join(f"# h{i}\n\nx\n\n" for i in range(100_000))),
-        ("six long headings over 60,000 short ones", "".join(f"{'#' * i} {'long ' * 99}\n\n" for i in range(1, 6))
-         + short),
+        (
+            "six long headings over 60,000 short ones",
+            "".join(f"{'#' * i} {'long ' * 99}\n\n" for i in range(1, 6)) + short,
+        ),
         ("long aliases over short sections", f"---\naliases: [{'alias ' * 9_000}]\n---\n" + short),
-        ("many fields over short sections", "---\n" + "".join(f"k{i}: v{i}\n" for i in range(4_000)) + "---\n" + short),
-        ("100,000 keys of frontmatter", "---\n" + "".join(f"k{i}: v\n" for i in range(100_000)) + "---\nx"),
-        ("a bomb of YAML aliases", "---\na: &a [x,x,x,x,x,x,x,x,x]\n"
-         + "".join(f"{b}: &{b} [{','.join(['*' + a] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True))
-         + "---\nx"),
+        (
+            "many fields over short sections",
+            "---\n" + "".join(f"k{i}: v{i}\n" for i in range(4_000)) + "---\n" + short,
+        ),
+        (
+            "100,000 keys of frontmatter",
+            "---\n" + "".join(f"k{i}: v\n" for i in range(100_000)) + "---\nx",
+        ),
+        (
+            "a bomb of YAML aliases",
+            "---\na: &a [x,x,x,x,x,x,x,x,x]\n"
+            + "".join(f"{b}: &{b} [{','.join(['*' + a] * 9)}]\n" for a, b in zip(
+                "abcdefgh", "bcdefghi", strict=True,
+            ))
+            + "---\nx",
+        ),
         ("frontmatter of 60,000 brackets", f"---\na: {'[' * 60_000}\n---\nx"),
-        ("frontmatter nested by indentation", "---\n" + "".join(f"{' ' * i}a:\n" for i in range(330)) + "---\nx"),
+        (
+            "frontmatter nested by indentation",
+            "---\n" + "".join(f"{' ' * i}a:\n" for i in range(330)) + "---\nx",
+        ),
         ("frontmatter without an end", "---\n" + "a: b\n" * n),
         ("broken frontmatter with many entries", "---\n" + "a: b: c\n" * 8_000 + "---\nx"),
         ("spaces behind a key", "---\na: b: c\nd:" + " " * 60_000 + "\n---\nx"),
         ("rules", "---\n" * n),
         ("lists, nested", "".join(f"{'  ' * min(i, 1_000)}- a\n" for i in range(1_500))),
-        ("lists, nested on one line", "- " * n + "a"),
-        ("a list of 200,000 items", "- a\n" * n),
-        ("numbers, nested on one line", "1. " * n + "a"),
-        ("quotes, nested", ">" * n + " a"),
+        ("lists, nested on one line", "- " * n + "a"), ("a list of 200,000 items", "- a\n" * n),
+        ("numbers, nested on one line", "1. " * n + "a"), ("quotes, nested", ">" * n + " a"),
         ("quotes, nested, on many lines", (">" * 1_000 + " a\n") * 500),
         ("quotes and lists in turn", "> - " * 100_000 + "a"),
-        ("callouts", "> [!note] a\n" * 100_000),
-        ("opening brackets", "[" * MB),
-        ("opening brackets with words", "[a " * 300_000),
-        ("closing brackets", "]" * MB),
+        ("callouts", "> [!note] a\n" * 100_000), ("opening brackets", "[" * MB),
+        ("opening brackets with words", "[a " * 300_000), ("closing brackets", "]" * MB),
         ("brackets, nested", "[" * n + "a" + "]" * n),
         ("wikilinks without an end", "[[a" * 300_000),
         ("200,000 wikilinks", "".join(f"[[note {i}]] " for i in range(n))),
@@ -75,43 +86,40 @@ def files() -> Iterator[tuple[str, str]]:
         ("a definition of a link with a title without an end", "[a]: b '" + "x\n" * n),
         ("100,000 footnotes", "".join(f"x[^{i}]\n\n[^{i}]: y\n\n" for i in range(50_000))),
         ("backticks of every length", "".join("`" * i + " " for i in range(1, 1_500))),
-        ("backticks", "`" * MB),
-        ("backticks and letters", "`a" * 500_000),
-        ("fences without an end", "```\na\n\n" * 150_000 + "````"),
-        ("stars", "*" * MB),
+        ("backticks", "`" * MB), ("backticks and letters", "`a" * 500_000),
+        ("fences without an end", "```\na\n\n" * 150_000 + "````"), ("stars", "*" * MB),
         ("stars and letters", "*a **b " * 150_000),
-        ("stars in headings", f"# {'*a' * 99}\n\n" * 5_000),
-        ("underscores", "_a_b" * 250_000),
-        ("opening angles", "<" * MB),
-        ("comments of HTML without an end", "<!-- a " * 150_000),
+        ("stars in headings", f"# {'*a' * 99}\n\n" * 5_000), ("underscores", "_a_b" * 250_000),
+        ("opening angles", "<" * MB), ("comments of HTML without an end", "<!-- a " * 150_000),
         ("comments in headings", f"# {'<!-- ' * 95}\n\n" * 2_000),
-        ("tags of HTML without an end", "<a b=" * n),
-        ("HTML, nested", "<div>\n" * 100_000),
+        ("tags of HTML without an end", "<a b=" * n), ("HTML, nested", "<div>\n" * 100_000),
         ("comments of Obsidian", "%%a" * 300_000),
         ("formulas without an end", "$$\na\n\n" * 100_000 + "$" * 100_001),
-        ("a table of 2,000 columns", ("|a" * 2_000 + "|\n" + "|-" * 2_000 + "|\n") + ("|a" * 2_000 + "|\n") * 100),
+        (
+            "a table of 2,000 columns",
+            ("|a" * 2_000 + "|\n" + "|-" * 2_000 + "|\n") + ("|a" * 2_000 + "|\n") * 100,
+        ),
         ("a table of 50,000 rows", "|a|b|\n|-|-|\n" + "|a|b|\n" * 50_000),
-        ("spaces", " " * 5 * MB + "a"),
-        ("tabs and text", "\ta" * 500_000),
-        ("escapes", "\\" * MB),
-        ("entities", "&amp;" * n),
-        ("block ids", "a ^b\n" * n),
-        ("accents on one letter", "a" + "\u0301" * MB),
-        ("emoji joined", "\U0001f469\u200d" * n),
+        ("spaces", " " * 5 * MB + "a"), ("tabs and text", "\ta" * 500_000), ("escapes", "\\" * MB),
+        ("entities", "&amp;" * n), ("block ids", "a ^b\n" * n),
+        ("accents on one letter", "a" + "\u0301" * MB), ("emoji joined", "\U0001f469\u200d" * n),
         ("Chinese without a space", "\u4e2d\u6587" * 500_000),
-        ("controls of a terminal", "\x1b]0;" * 250_000),
-        ("camel humps", "aB" * 500_000),
+        ("controls of a terminal", "\x1b]0;" * 250_000), ("camel humps", "aB" * 500_000),
         ("sentences of one letter", "a. " * 300_000),
-        ("a canvas of 20,000 cards", '{"nodes":[' + ",".join(
-            f'{{"id":"{i}","type":"text","text":"a","x":0,"y":{i},"width":1,"height":1}}' for i in range(20_000))
-         + "]}"),
+        (
+            "a canvas of 20,000 cards",
+            '{"nodes":[' + ",".join(
+                f'{{"id":"{i}","type":"text","text":"a","x":0,"y":{i},"width":1,"height":1}}'
+                for i in range(20_000))
+            + "]}",
+        ),
         ("a canvas, nested", '{"nodes":' + "[" * n + "]" * n + "}"),
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What one file cost: seconds of the processor, bytes of its text and of its index, and how it ended."""
+    """The cost of one file: CPU seconds, bytes of text and index, and the outcome."""
 
     what: str
     seconds: float
@@ -145,6 +153,7 @@ def measure(what: str, text: str) -> Measured:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description="Hostile files: seconds to index, and the size of the index."
     )
@@ -161,7 +170,8 @@ def main(arguments: list[str] | None = None) -> int:
             wrong += bad
             mark = " **too much**" if bad else ""
             print(
-                f"| {what} | {one.text // 1000:,} | {one.seconds:.2f} | {one.times:.1f} | {one.outcome}{mark} |",
+                f"| {what} | {one.text // 1000:,} | {one.seconds:.2f} | {one.times:.1f} | "
+                f"{one.outcome}{mark} |",
                 flush=True,
             )
     return 1 if wrong else 0

@@ -1,8 +1,8 @@
-"""What the daemon costs when nothing happens: processor time, wake-ups, memory with the model and without it.
+"""Measure an idle daemon: CPU time, wake-ups, and memory with and without the model.
 
     python benchmarks/idle.py [--notes 6000] [--minutes 10]
 
-A vault of generated notes is indexed by the daemon itself, vectors included. Linux only.
+The daemon itself indexes a vault of generated notes, with vectors. Linux only.
 """
 
 import argparse
@@ -35,6 +35,7 @@ _SETTLE = 45.0
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -57,6 +58,7 @@ def main() -> None:
 
 
 def measure(client: Client, bench: Bench, seconds: float) -> None:
+    """Print the resources that the idle daemon used in `seconds`."""
     pid = int(_call(client, "ping")["pid"])
     started = time.monotonic()
     with Peak(pid) as peak:

@@ -1,8 +1,8 @@
-"""What indexing costs: a full sync, one that finds nothing changed, a line inserted, a note renamed.
+"""Measure indexing: a full sync, a sync without changes, an inserted line, a renamed note.
 
     python benchmarks/indexing.py FOLDER [--vectors] [--notes N]
 
-FOLDER is a vault; a copy of it is measured, so that nothing happens to it. Commands are timed as whole processes.
+FOLDER is a vault; a copy of it is measured. Commands are timed as whole processes.
 """
 
 import argparse
@@ -61,6 +61,7 @@ class Bench:
             process.wait()
 
     def connected(self) -> Client:
+        """Wait for the daemon and return a client."""
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             if client := connect(find_home(environ=self.environment).socket_path):
@@ -79,6 +80,7 @@ def insert_line(note: Path) -> None:
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -98,16 +100,19 @@ def main() -> None:
         print(f"{notes} notes, {report['chunks']} chunks, text searchable after {seconds:.2f} s")
         print(f"  {seconds * 1000 / notes:.2f} ms a note, peak memory {peak:.0f} MB")
         print(
-            f"nothing changed        {summary([bench.run('sync', '--no-embed')[1] for _ in range(9)])}"
+            "nothing changed        "
+            f"{summary([bench.run('sync', '--no-embed')[1] for _ in range(9)])}"
         )
         if options.vectors:
             measure_edits(bench, options.notes)
 
 
 def measure_edits(bench: Bench, count: int) -> None:
+    """Print how many texts an inserted line and a renamed note embed."""
     report, seconds = bench.run("embed")
     print(
-        f"{report['embedded']} chunks embedded in {seconds:.1f} s ({report['embedded'] / seconds:.0f}/s)"
+        f"{report['embedded']} chunks embedded in {seconds:.1f} s "
+        f"({report['embedded'] / seconds:.0f}/s)"
     )
     notes = sorted(bench.vault.rglob("*.md"))
     notes = notes[:: max(len(notes) // count, 1)]
@@ -121,10 +126,12 @@ def measure_edits(bench: Bench, count: int) -> None:
         assert report["moved"] == 1, report
         renamed.append(report["embedded"])
     print(
-        f"a line inserted        embeds {sum(inserted) / len(inserted):.2f} texts on average, {max(inserted)} at most"
+        f"a line inserted        embeds {sum(inserted) / len(inserted):.2f} texts on average, "
+        f"{max(inserted)} at most"
     )
     print(
-        f"a note renamed         embeds {sum(renamed) / len(renamed):.2f} texts on average, at most {max(renamed)}"
+        f"a note renamed         embeds {sum(renamed) / len(renamed):.2f} texts on average, "
+        f"at most {max(renamed)}"
     )
 
 

@@ -1,7 +1,9 @@
-"""Judged sets: folders with `docs/`, `queries.jsonl` and `qrels*.tsv`; asking them of an index, and the usual measures.
+"""Read judged sets, query an index with them, and compute the usual measures.
 
-`qrels.tsv` judges documents (`docs/a.md`), another `qrels.*.tsv` passages: by line (`docs/a.md:12`) or by block id
-(`docs/a.md#^block`). `recorded.json`, where there is one, holds the figures that `tests/test_recall.py` defends.
+A set is a folder with `docs/`, `queries.jsonl` and `qrels*.tsv`. `qrels.tsv` judges documents
+(`docs/a.md`). Another `qrels.*.tsv` judges passages, by line (`docs/a.md:12`) or by block id
+(`docs/a.md#^block`). An optional `recorded.json` has the figures that `tests/test_recall.py`
+defends.
 """
 
 import json
@@ -39,10 +41,12 @@ _BLOCK_ID = re.compile(r"\^([\w-]+)\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Query:
+    """One query of a set."""
+
     id: str
     text: str
     kind: str
-    """The class the query is reported under: its `kind`, `category` or `lang`, empty without one."""
+    """The class in reports: its `kind`, `category` or `lang`; empty without one."""
     scope: str
     """A folder below `docs/` the answer must lie in, or empty."""
     orig: str
@@ -51,6 +55,8 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class JudgedSet:
+    """A set with its queries and judgements."""
+
     folder: Path
     docs: Path
     queries: tuple[Query, ...]
@@ -61,6 +67,8 @@ class JudgedSet:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
+    """The measures of one run."""
+
     ndcg_10: float
     recall_10: float
     mrr_10: float
@@ -80,7 +88,7 @@ class Miss:
     came: tuple[str, ...]
 
 
-# --- reading -------------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 def read_set(folder: Path, queries_file: str = "queries.jsonl") -> JudgedSet:
@@ -97,6 +105,7 @@ def read_set(folder: Path, queries_file: str = "queries.jsonl") -> JudgedSet:
 
 
 def read_queries(path: Path) -> list[Query]:
+    """Read the queries of a file."""
     with path.open(encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
     return [
@@ -124,7 +133,7 @@ def read_judgements(path: Path) -> dict[str, dict[str, int]]:
 
 
 def _by_line(judgements: Judgements, docs: Path) -> Judgements:
-    """`docs/a.md#^block` as `docs/a.md:12`; a place that is no block of the file stays as it is, and is never found."""
+    """Return `docs/a.md#^block` as `docs/a.md:12`; an unknown block stays and never matches."""
     blocks: dict[str, str] = {}
     for document in {
         place.partition("#^")[0]
@@ -142,11 +151,14 @@ def _by_line(judgements: Judgements, docs: Path) -> Judgements:
     }
 
 
-# --- asking --------------------------------------------------------------------------------------------------------
+# --- asking ---------------------------------------------------------------------------------------
 
 
 def open_index(judged: JudgedSet, home: Path, model: str = "") -> VaultIndex:
-    """The index of the documents with a local model (the shipped one), in `home`; `sync` it before it is asked."""
+    """Return an index of the documents in `home`, with a local model.
+
+    Call `sync` before queries.
+    """
     places = find_home(home)
     create_config(places, judged.docs, provider="local", memory_dir=None)
     if model:
@@ -155,6 +167,7 @@ def open_index(judged: JudgedSet, home: Path, model: str = "") -> VaultIndex:
 
 
 def sync(index: VaultIndex, name: str) -> None:
+    """Sync and embed the index."""
     started = time.monotonic()
     report = index.sync()
     if report.added or report.changed:
@@ -171,11 +184,12 @@ def sampled(queries: Sequence[Query], sample: int) -> tuple[Query, ...]:
 
 
 def ask(index: VaultIndex, query: Query, mode: Mode = "hybrid") -> SearchResult:
-    """More hits than anybody reads, many of one document, so that passages are measured as deep as documents."""
+    """Return many hits, and many per document, to measure passages as deep as documents."""
     return index.search(query.text, mode=mode, limit=40, per_document=10, path=query.scope or None)
 
 
 def ask_all(index: VaultIndex, queries: Iterable[Query], mode: Mode = "hybrid") -> Results:
+    """Return the answers to all queries."""
     return {query.id: ask(index, query, mode) for query in queries}
 
 
@@ -190,6 +204,7 @@ def ask_timed(index: VaultIndex, queries: Sequence[Query], mode: Mode) -> tuple[
 
 
 def document_rankings(results: Results) -> Rankings:
+    """Return the documents by query, best first."""
     return {id_: [f"docs/{hit.path}" for hit in result.results] for id_, result in results.items()}
 
 
@@ -208,7 +223,7 @@ def _focused(hit: Hit) -> list[str]:
     return [f"docs/{hit.path}:{line}" for line in range(hit.focus[0], hit.focus[1] + 1)]
 
 
-# --- measuring -----------------------------------------------------------------------------------------------------
+# --- measuring ------------------------------------------------------------------------------------
 
 
 def ndcg(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -> float:
@@ -225,12 +240,15 @@ def ndcg(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -> 
 
 
 def recall(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -> float:
+    """Return the share of relevant documents among the first `depth`."""
     return sum(document in grades for document in ranking[:depth]) / len(grades)
 
 
 def mrr(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -> float:
-    """The reciprocal rank of the first of those with the highest grade: where grades tell what was asked for from what
-    would do, of the former."""
+    """Return the reciprocal rank of the first item with the highest grade.
+
+    So if grades separate the wanted answers from acceptable ones, only the former count.
+    """
     highest = max(grades.values())
     return next(
         (
@@ -243,15 +261,17 @@ def mrr(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -> f
 
 
 def any_hit(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -> float:
+    """Return 1 if anything relevant is among the first `depth`, else 0."""
     return float(any(document in grades for document in ranking[:depth]))
 
 
 def is_graded(judgements: Judgements) -> bool:
+    """Return whether the judgements have more than one grade."""
     return len({grade for grades in judgements.values() for grade in grades.values()}) > 1
 
 
 def measure(judgements: Judgements, rankings: Rankings) -> Measures:
-    """Means over the queries of `rankings` that are judged; a document counts once, at its best rank."""
+    """Return the means over the judged queries; a document counts once, at its best rank."""
     judged = [query for query in rankings if query in judgements]
     unique = {query: list(dict.fromkeys(rankings[query])) for query in judged}
     ndcg_10, recall_10, mrr_10, hit_10 = (
@@ -300,7 +320,7 @@ def shares_of_none(results: Mapping[str, Results]) -> dict[str, float]:
 
 
 def fallen(recorded: Figures, measured: Figures) -> list[tuple[str, str, float, float]]:
-    """What fell by more than the tolerance: documents or passages, the class, its figure then and now."""
+    """Return the figures that fell by more than the tolerance: kind, class, before and now."""
     return [
         (what, name, then, measured[what][name])
         for what, classes in recorded.items()
@@ -312,7 +332,7 @@ def fallen(recorded: Figures, measured: Figures) -> list[tuple[str, str, float, 
 def worst(
     queries: Iterable[Query], judgements: Judgements, rankings: Rankings, count: int
 ) -> list[Miss]:
-    """The judged queries that were answered worst, worst first."""
+    """Return the judged queries with the worst answers, worst first."""
     misses = []
     for query in queries:
         if grades := judgements.get(query.id):

@@ -1,10 +1,11 @@
-"""Commands killed at a system call that writes: nothing may be lost, half, or left over after the next command.
+"""Kill commands at system calls that write; nothing may be lost, half-written or left over.
 
     python benchmarks/kills.py [--seed 1] [--count 1000] [--seconds S] [--without A,B] [--jobs 2]
 
-Each run is one command under strace, which kills it as it enters the n-th call of one kind. Every file then has to be
-as before, or as an undisturbed run leaves it (ids and times aside). The same command has to work afterwards, the index
-to be what a fresh build makes, drafts of the dead to be gone, and the ledger to name all that was sent. Linux only.
+Each run is one command under strace, which kills it at the n-th call of one kind. Then every file
+must be as before, or as after an undisturbed run (except ids and times). The same command must
+succeed afterwards, the index must equal a fresh build, drafts of the killed process must be gone,
+and the ledger must name all texts that were sent. Linux only.
 """
 
 import collections
@@ -36,11 +37,12 @@ from vault_index.cli import main as command_line
 from vault_index.config import find_home
 
 CALLS = (
-    "write", "pwrite64", "fsync", "fdatasync", "rename", "link", "linkat", "unlink", "unlinkat", "ftruncate", "mkdir",
-    "openat", "fchmod", "flock", "fcntl",
+    "write", "pwrite64", "fsync", "fdatasync", "rename", "link", "linkat", "unlink", "unlinkat",
+    "ftruncate", "mkdir", "openat", "fchmod", "flock", "fcntl",
 )  # fmt: skip
 _CHANGES = re.compile(
-    rb"^(?:id|created|updated|supersedes|superseded_by):.*\n|sha256:[0-9a-f]{64}|^export const PLACE.*\n",
+    rb"^(?:id|created|updated|supersedes|superseded_by):.*\n"
+    rb"|sha256:[0-9a-f]{64}|^export const PLACE.*\n",
     re.MULTILINE,
 )
 _DONE = {
@@ -56,6 +58,8 @@ _OLD = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 
 
 class Command(NamedTuple):
+    """A command to kill."""
+
     arguments: tuple[str, ...]
     prepare: tuple[str, ...] = ()
     """A command that is carried out before."""
@@ -124,7 +128,8 @@ def template(folder: Path, server: EmbeddingServer | None) -> None:
             f"---\ntype: note\ntitle: Import {number}\n---\nFact {number}.\n"
         )
     (vault / "80-memory/decision/oak.md").write_text(
-        f"---\nid: {_OLD}\ntype: decision\ntitle: Oak\ncreated: 2026-01-01T00:00:00+00:00\nown: key\n---\nWe use oak.\n"
+        f"---\nid: {_OLD}\ntype: decision\ntitle: Oak\ncreated: 2026-01-01T00:00:00+00:00\nown: "
+        "key\n---\nWe use oak.\n"
     )
     (vault / "80-memory/old.md").write_text(
         "---\ntype: note\ntitle: Old\nexpires: 2026-01-02\n---\nExpired.\n"
@@ -150,12 +155,15 @@ def template(folder: Path, server: EmbeddingServer | None) -> None:
             'model = "toy"\ndimensions = 16\nbatch_texts = 4'
         )
     (folder / "home/config.toml").write_text(
-        f'[sources.vault]\npath = "../vault"\n[embedding]\n{embedding}\n[sessions.opencode]\nenabled = true\n'
-        'data = "../opencode"\n[agents]\nstart_daemon = false\n'
+        "[sources.vault]\npath = "
+        f'"../vault"\n[embedding]\n{embedding}\n[sessions.opencode]\nenabled = true\ndata = '
+        '"../opencode"\n[agents]\nstart_daemon = false\n'
     )
 
 
 class Prepared(NamedTuple):
+    """The state before a command, and the result of an undisturbed run."""
+
     folder: Path
     after: Mapping[str, frozenset[bytes]]
     """The contents that an undisturbed run leaves, by folder."""
@@ -165,6 +173,7 @@ class Prepared(NamedTuple):
 
 @functools.cache
 def served() -> EmbeddingServer:
+    """Return an embedding server that ignores killed clients."""
     server = EmbeddingServer(dimensions=16)
     threading.excepthook = lambda _: None  # a client that was killed does not listen to the end
     return server.__enter__()
@@ -172,7 +181,7 @@ def served() -> EmbeddingServer:
 
 @functools.cache
 def prepared(name: str) -> Prepared:
-    """The state before a command, what it is after one that nothing disturbs, and the calls that one makes."""
+    """Return the state before a command, the state after an undisturbed run, and its calls."""
     command, place = COMMANDS[name], scratch()
     folder = place.__enter__()
     Finalize(
@@ -205,8 +214,10 @@ def prepared(name: str) -> Prepared:
 
 
 def contents(folder: Path) -> dict[str, frozenset[bytes]]:
-    """What files there are that people would miss, by folder, without what each run writes otherwise. The names of new
-    memories are part of no promise, but what stands in them is."""
+    """Return the contents of the files that matter, by folder, without varying values.
+
+    The names of new memories are not compared, but their contents are.
+    """
     found: dict[str, set[bytes]] = collections.defaultdict(set)
     for path in people(folder):
         text = path.read_bytes().replace(os.fsencode(folder), b"")
@@ -215,6 +226,7 @@ def contents(folder: Path) -> dict[str, frozenset[bytes]]:
 
 
 def people(folder: Path) -> Iterator[Path]:
+    """Yield the files that a user would miss."""
     for name in ("vault", "second", "memories", "out", ".config/opencode"):
         yield from (
             path
@@ -226,6 +238,7 @@ def people(folder: Path) -> Iterator[Path]:
 
 
 def is_draft(path: Path) -> bool:
+    """Return whether this is an unfinished file."""
     return path.name.startswith(".vault-index-") and path.name.endswith(".tmp")
 
 
@@ -235,14 +248,15 @@ def copy(one: Path, other: Path) -> None:
 
 
 def environment(folder: Path) -> dict[str, str]:
+    """Return the environment of the commands."""
     return {
-        **os.environ, "VAULT_INDEX_HOME": str(folder / "home"), "NO_PROXY": "127.0.0.1", "OPENAI_API_KEY": "sk-test",
-        "HOME": str(folder), "NO_COLOR": "1",
+        **os.environ, "VAULT_INDEX_HOME": str(folder / "home"), "NO_PROXY": "127.0.0.1",
+        "OPENAI_API_KEY": "sk-test", "HOME": str(folder), "NO_COLOR": "1",
     }  # fmt: skip
 
 
 def can_trace() -> bool:
-    """Whether strace is here and may look at processes: some containers forbid it."""
+    """Return whether strace is installed and may trace processes; some containers forbid it."""
     return (
         bool(shutil.which("strace"))
         and subprocess.run(["strace", "-qq", "-o", os.devnull, "true"]).returncode == 0
@@ -250,10 +264,12 @@ def can_trace() -> bool:
 
 
 def traced(folder: Path, command: Command, options: Sequence[str]) -> int:
+    """Run a command under strace."""
     python = [sys.executable, "-m", "vault_index", *command.arguments, "--quiet"]
     return subprocess.run(
-        ["strace", "-qq", "--seccomp-bpf", *options, "--", *python], cwd=folder, env=environment(folder),
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
+        ["strace", "-qq", "--seccomp-bpf", *options, "--", *python], cwd=folder,
+        env=environment(folder), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, check=False,
     ).returncode  # fmt: skip
 
 
@@ -276,6 +292,7 @@ def here(folder: Path, arguments: Sequence[str]) -> tuple[int, str]:
 
 
 def tell(story: Story, folder: Path, without: frozenset[str]) -> None:
+    """Run one command and check the result."""
     chance = random.Random(story.seed)
     name = chance.choice([name for name in COMMANDS if name not in without])
     command, ready = COMMANDS[name], prepared(name)
@@ -286,7 +303,8 @@ def tell(story: Story, folder: Path, without: frozenset[str]) -> None:
     before = contents(place)
     sent = len(served().texts) if command.embeds else 0
     story.did(
-        f"{name}: {' '.join(command.arguments)}, killed at {call} number {number} of {ready.calls[call]}"
+        f"{name}: {' '.join(command.arguments)}, killed at {call} number {number} "
+        f"of {ready.calls[call]}"
     )
     code = traced(
         place, command, ["-f", "-o", "/dev/null", "-e", f"inject={call}:signal=KILL:when={number}"]
@@ -314,11 +332,11 @@ def check_files(
     before: Mapping[str, frozenset[bytes]],
     after: Mapping[str, frozenset[bytes]],
 ) -> None:
+    """Check that no file was lost or half-written."""
     now = contents(place)
     folders = before.keys() | after.keys() | now.keys()
-    if (
-        name == "init"
-    ):  # writes one setting after another; the files between are whole, and the next run ends the work
+    # init writes one setting after the other: the files are whole, and the next run continues.
+    if name == "init":
         folders.discard("home")
     for folder in folders:
         old, new, found = (one.get(folder, frozenset()) for one in (before, after, now))
@@ -355,6 +373,7 @@ def again(story: Story, name: str, command: Command, place: Path) -> None:
 
 
 def check_index(story: Story, name: str, place: Path) -> None:
+    """Check that the index equals a fresh build."""
     fresh = find_home(place / "fresh")
     fresh.data_dir.mkdir(mode=0o700)
     shutil.copy(place / "home/config.toml", fresh.config_file)
@@ -371,6 +390,7 @@ def check_index(story: Story, name: str, place: Path) -> None:
 
 
 def main() -> None:
+    """Run the kills."""
     chosen = options(__doc__, 1000, list(COMMANDS))
     if not can_trace():
         raise SystemExit(

@@ -1,9 +1,9 @@
-"""How long `search` takes in a warm process: median and 95th percentile by kind of query.
+"""Measure `search` in a warm process: median and 95th percentile by kind of query.
 
     python benchmarks/latency.py FOLDER [--home DIR] [--queries N]
 
-FOLDER is a judged set (`docs/`, `queries.jsonl`, and `queries.typo1.jsonl` where there is one). With --home the index
-is kept and used again.
+FOLDER is a judged set (`docs/`, `queries.jsonl`, and an optional `queries.typo1.jsonl`). With
+--home, the index is kept and reused.
 """
 
 import argparse
@@ -26,6 +26,7 @@ _WARM = 15
 
 
 def milliseconds(index: VaultIndex, queries: Sequence[str], mode: Mode) -> list[float]:
+    """Return the durations of queries in milliseconds."""
     for query in queries[:_WARM]:
         index.search(query, mode=mode)
     spent = []
@@ -37,6 +38,7 @@ def milliseconds(index: VaultIndex, queries: Sequence[str], mode: Mode) -> list[
 
 
 def print_line(name: str, index: VaultIndex, queries: Sequence[str], mode: Mode = "hybrid") -> None:
+    """Print median and 95th percentile."""
     spent = milliseconds(index, queries, mode)
     words = statistics.median(len(query.split()) for query in queries)
     print(
@@ -46,6 +48,7 @@ def print_line(name: str, index: VaultIndex, queries: Sequence[str], mode: Mode 
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

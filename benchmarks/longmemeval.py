@@ -1,15 +1,17 @@
-"""Recall on LongMemEval (Wu et al. 2025, arXiv 2410.10813): does a search find the sessions that hold the answer?
+"""Measure recall on LongMemEval (Wu et al. 2025, arXiv 2410.10813).
 
-    python benchmarks/longmemeval.py longmemeval_s.json --home DIR [--sample N] [--mode hybrid] [--model NAME]
+    python benchmarks/longmemeval.py longmemeval_s.json --home DIR [--sample N]
+                                     [--mode hybrid] [--model NAME]
 
-The data is the user's copy (`longmemeval_s.json`, or its cleaned edition); none of it is part of this project. Every
-question has a history of its own, so the notes of a vault, one a session, are replaced for each; vectors of equal
-texts are computed once. What was asked lies in DIR: ended early, it goes on where it was.
+A search should find the sessions that hold the answer. The data is the user's copy
+(`longmemeval_s.json`, or its cleaned edition) and not part of this project. Every question has its
+own history, so the notes of the vault, one per session, are replaced for each. Vectors of equal
+texts are computed once. Answers are stored in DIR: an interrupted run continues there.
 
-Strict recall (`all@k`): every session of the evidence is among the first k; `any@k`: one of them is. Questions that
-have no answer (their ids end in `_abs`) count in neither, as in the paper.
+Strict recall (`all@k`): every session of the evidence is among the first k; `any@k`: one of them
+is. As in the paper, questions without an answer (ids ending in `_abs`) count in neither.
 
-The format is the published one; on the data itself this runner is untested.
+The format is the published one; this runner has not been tested on the data itself.
 """
 
 import argparse
@@ -34,6 +36,8 @@ _ABSTAINS = "_abs"
 
 @dataclass(frozen=True, slots=True)
 class Question:
+    """One question with its sessions."""
+
     id: str
     text: str
     kind: str
@@ -55,6 +59,8 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
+    """Recall over some questions."""
+
     queries: int
     all_at: Mapping[int, float]
     any_at: Mapping[int, float]
@@ -166,6 +172,7 @@ def _read(file: Path) -> list[Asked]:
 
 
 def print_recall(asked: Sequence[Asked]) -> None:
+    """Print recall by type of question."""
     heads = [f"{name}@{k}" for k in DEPTHS for name in ("all", "any")]
     print(f"{'':28}{'questions':>10}" + "".join(f"{head:>10}" for head in heads))
     for name, one in recall(asked).items():
@@ -177,6 +184,7 @@ def print_recall(asked: Sequence[Asked]) -> None:
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -30,4 +30,7 @@ def describe() -> str:
 def summary(seconds: Sequence[float]) -> str:
     """Median, and the range, in milliseconds."""
     ms = sorted(value * 1000 for value in seconds)
-    return f"median {statistics.median(ms):7.0f} ms   (min {ms[0]:.0f}, max {ms[-1]:.0f}, n = {len(ms)})"
+    return (
+        f"median {statistics.median(ms):7.0f} ms   (min {ms[0]:.0f}, "
+        f"max {ms[-1]:.0f}, n = {len(ms)})"
+    )

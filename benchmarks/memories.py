@@ -1,8 +1,8 @@
-"""What memories cost: an import of many, then `list`, `tags`, `stats`, `search` and `add` as whole processes.
+"""Measure memories: an import of many, then commands as whole processes.
 
     python benchmarks/memories.py [--memories 10000] [--runs 15] [--vectors]
 
-The memories are made up, and so is the vault they go to.
+The commands are `list`, `tags`, `stats`, `search` and `add`. Memories and vault are generated.
 """
 
 import argparse
@@ -21,9 +21,10 @@ from benchmarks.indexing import Bench
 from benchmarks.machine import describe, summary
 
 _WORDS = (
-    "agent", "batch", "branch", "cache", "chunk", "column", "config", "daemon", "deploy", "docker", "embed", "event",
-    "folder", "index", "link", "lock", "memory", "model", "note", "parser", "query", "queue", "rank", "release",
-    "retry", "schema", "score", "search", "secret", "socket", "table", "token", "vault", "vector", "watch", "worker",
+    "agent", "batch", "branch", "cache", "chunk", "column", "config", "daemon", "deploy", "docker",
+    "embed", "event", "folder", "index", "link", "lock", "memory", "model", "note", "parser",
+    "query", "queue", "rank", "release", "retry", "schema", "score", "search", "secret", "socket",
+    "table", "token", "vault", "vector", "watch", "worker",
 )  # fmt: skip
 _TYPES = ("note", "decision", "bugfix", "feature", "pattern", "discovery", "learning", "warning")
 _READING: tuple[tuple[str, list[str]], ...] = (
@@ -58,6 +59,7 @@ def _sentence(chance: random.Random) -> str:
 
 
 def time_commands(bench: Bench, runs: int, *, daemon: bool) -> None:
+    """Time the commands."""
     command = Path(sys.executable).with_name("vault-index")
     start = [str(command)] if command.exists() else [sys.executable, "-m", "vault_index"]
     for name, arguments in _READING:
@@ -81,6 +83,7 @@ def _seconds(bench: Bench, commands: list[list[str]]) -> list[float]:
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

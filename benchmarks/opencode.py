@@ -1,9 +1,10 @@
-"""What the plugin adds to a turn of OpenCode: the real client with it and without, against a scripted model.
+"""Measure what the plugin adds to a turn of OpenCode, with a scripted model.
 
-    OPENCODE_BIN=.venv/npm/opencode/node_modules/.bin/opencode python benchmarks/opencode.py FOLDER [--turns N]
+    OPENCODE_BIN=.venv/npm/opencode/node_modules/.bin/opencode \
+        python benchmarks/opencode.py FOLDER [--turns N]
 
-FOLDER is a vault; it is copied. Both clients run at once and take turns by turns, so that what else the machine does
-slows both. `make test-opencode` installs the client.
+FOLDER is a vault; it is copied. A real client with the plugin and one without run at once and take
+turns, so that other load on the machine slows both. `make test-opencode` installs the client.
 """
 
 import argparse
@@ -26,12 +27,14 @@ _PROMPT = "What did we decide about the backup of the database? [[scene:plain]]"
 
 
 def seconds(turn: Callable[[], object]) -> float:
+    """Return the seconds of one turn."""
     started = time.perf_counter()
     turn()
     return time.perf_counter() - started
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

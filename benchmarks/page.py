@@ -1,11 +1,12 @@
-"""What the page costs who uses it: from a key to the frame with its hits, and what the first load takes.
+"""Measure the page: the time from a key to the frame with its hits, and the first load.
 
-    python benchmarks/page.py FOLDER --size 140k [--queries 40] [--only load typing http] [--texts FOLDER ...]
+    python benchmarks/page.py FOLDER --size 140k [--queries 40] [--only load typing http]
+                              [--texts FOLDER ...]
 
-FOLDER holds the vault and the index as benchmarks/scale.py makes and keeps them; the daemon and `serve` are started for
-it. Queries are typed letter by letter into Chromium (CHROMIUM_BIN names one), a key every 80 to 150 ms, with pauses
-between words now and then. A key counts until the hits for its text are drawn, or those for a later one: what the user
-sees is not older than that. `http` asks as the page does, without a browser: what of it the server takes. A figure is a
+FOLDER holds the vault and the index of benchmarks/scale.py; the daemon and `serve` are started for
+it. Queries are typed into Chromium (CHROMIUM_BIN), a key every 80 to 150 ms, with some pauses
+between words. The time of a key ends when the hits for its text, or for a later text, are drawn.
+`http` sends the same requests without a browser, to show the share of the server. Each figure is a
 line of JSON. Needs Playwright (`make test-page`).
 """
 
@@ -47,7 +48,8 @@ _SIZE: Any = {"width": 1400, "height": 900}
 _NAME = "benchmark-page"
 
 _WATCH = """(() => {
-  const seen = (window.seen = { keys: [], shown: [], refined: [], long: [], gaps: [], usable: 0, whole: 0 });
+  const lists = { keys: [], shown: [], refined: [], long: [], gaps: [] };
+  const seen = (window.seen = { ...lists, usable: 0, whole: 0 });
   const painted = (then) => requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => then(performance.now());
@@ -67,18 +69,24 @@ _WATCH = """(() => {
       seen[what] = -1;
       painted((at) => { seen[what] = at; });
     }
-  }).observe(document, { childList: true, subtree: true, attributeFilter: ["data-shown", "data-refined", "hidden"] });
+  }).observe(document, {
+    childList: true, subtree: true, attributeFilter: ["data-shown", "data-refined", "hidden"],
+  });
   new PerformanceObserver((list) => seen.long.push(...list.getEntries().map((one) => one.duration)))
     .observe({ type: "longtask", buffered: true });
 })()"""
 _FRAMES = """() => {
   let last = performance.now();
-  const frame = (at) => { window.seen.gaps.push(at - last); last = at; requestAnimationFrame(frame); };
+  const frame = (at) => {
+    window.seen.gaps.push(at - last); last = at; requestAnimationFrame(frame);
+  };
   requestAnimationFrame(frame);
 }"""
 
 
 class Key(NamedTuple):
+    """One key press."""
+
     letter: str
     text: str
     """What the field holds then."""
@@ -103,6 +111,7 @@ def queries(asker: Asker, count: int) -> list[str]:
 
 
 def typed(query: str, chance: random.Random) -> list[Key]:
+    """Return the keys of a query with their pauses."""
     keys = []
     for end, letter in enumerate(query, 1):
         pause = _THINKING if letter == " " and chance.random() < 0.3 else chance.uniform(*_KEYS)
@@ -115,8 +124,11 @@ def waits(
     drawn: Sequence[tuple[str, float]],
     refined: Sequence[float] = (),
 ) -> list[float]:
-    """From each key, a text with its moment, until the hits for it or for a later one are drawn; a key that changes
-    nothing (a space) asks nothing. With `refined`, only of the keys pressed at these moments."""
+    """Return the seconds from each key until the hits for its text or a later one are drawn.
+
+    A key that does not change the text (a space) sends no request. With `refined`, only the keys
+    pressed at these times count.
+    """
     texts = [text for text, _ in keys]
     found = []
     for number, (text, at) in enumerate(keys):
@@ -132,7 +144,7 @@ def waits(
     return found
 
 
-# --- in Chromium ---------------------------------------------------------------------------------------------------
+# --- in Chromium ----------------------------------------------------------------------------------
 
 
 class Typist:
@@ -162,6 +174,7 @@ class Typist:
         return page, received
 
     def loads(self) -> Iterator[tuple[str, float, str]]:
+        """Measure the first load."""
         usable, whole, bytes_, requests = [], [], [], []
         for _ in range(_LOADS):
             page, received = self._opened()
@@ -182,6 +195,7 @@ class Typist:
         yield "first load, answers", max(requests), ""
 
     def types(self, wanted: Sequence[str]) -> Iterator[tuple[str, float, str]]:
+        """Type queries and return the times."""
         page, _ = self._opened()
         chance, first, refined, long = (
             random.Random(SEED),
@@ -239,6 +253,7 @@ class Typist:
 def in_browser(
     port: int, code: str, wanted: Sequence[str], parts: Sequence[str]
 ) -> Iterator[tuple[str, float, str]]:
+    """Measure in Chromium."""
     from playwright.sync_api import sync_playwright
 
     from tests.page_real.browser import ARGUMENTS, chromium
@@ -253,13 +268,16 @@ def in_browser(
         browser.close()
 
 
-# --- without one ---------------------------------------------------------------------------------------------------
+# --- without one ----------------------------------------------------------------------------------
 
 
 async def ask_typing(
     port: int, token: str, wanted: Sequence[str]
 ) -> tuple[list[float], list[float]]:
-    """Nearly as the page asks, which lets a search by words end before it asks the next: here a newer text hangs up."""
+    """Send the requests of the page while someone types.
+
+    The page lets a search by words finish before the next one; here a newer text cancels it.
+    """
     chance, first, refined = random.Random(SEED), list[float](), list[float]()
 
     async def ask(text: str, mode: str, drawn: list[tuple[str, float]]) -> None:
@@ -307,6 +325,7 @@ def asked(text: str) -> str:
 
 
 def percentiles(name: str, milliseconds: Sequence[float]) -> Iterator[tuple[str, float, str]]:
+    """Yield the percentiles of durations as figures."""
     drawn = sorted(one for one in milliseconds if one < float("inf"))
     if not drawn:
         return
@@ -320,6 +339,7 @@ def percentiles(name: str, milliseconds: Sequence[float]) -> Iterator[tuple[str,
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -349,14 +369,17 @@ def main() -> None:
     machine = describe()
     with processes(scaled.home, "127.0.0.1:0", {}) as (port, _):
         for name, value, unit in figures(port, code, token, wanted, options.only):
-            line = {"machine": machine, "load": round(os.getloadavg()[0], 2), "notes": scaled.corpus.notes,
-                    "name": name, "value": round(value, 1), "unit": unit}  # fmt: skip
+            line = {
+                "machine": machine, "load": round(os.getloadavg()[0], 2),
+                "notes": scaled.corpus.notes, "name": name, "value": round(value, 1), "unit": unit,
+            }  # fmt: skip
             print(json.dumps(line), flush=True)
 
 
 def figures(
     port: int, code: str, token: str, wanted: Sequence[str], parts: Sequence[str]
 ) -> Iterator[tuple[str, float, str]]:
+    """Yield all figures."""
     if "http" in parts:
         asyncio.run(
             ask_typing(port, token, wanted[:2])

@@ -1,9 +1,10 @@
-"""How long every pattern of the package takes on the worst texts that can be made for it, as they grow.
+"""Time every regular expression of the package on the worst texts for it, of growing length.
 
-Run as `python -m benchmarks.patterns`; it takes some minutes. A pattern is read as an automaton (`re`'s own parse of
-it). Where two loops can read the same text, one after the other, the time grows faster than the text; a search is such
-a loop itself, since it begins anew at every character. tests/test_patterns.py asks `ambiguity` of all patterns; here
-they are timed as well, on the texts found so and on the pattern's own beginnings.
+Run `python -m benchmarks.patterns`; it takes some minutes. A pattern is read as an automaton (by
+`re`'s own parser). If two loops can read the same text, one after the other, the time grows faster
+than the text. A search is such a loop too, because it starts at every character.
+tests/test_patterns.py checks `ambiguity` of all patterns. This program also times them, on the
+texts found in this way and on the beginnings of each pattern.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ parser: Any = importlib.import_module("re._parser")
 constants: Any = importlib.import_module("re._constants")
 
 
-# --- which patterns there are ----------------------------------------------------------------------------------------
+# --- which patterns there are ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """One pattern, where it stands, and whether it is only asked at a given place (`match`), not searched for."""
+    """One pattern, its place, and whether it only matches at a given position (`match`)."""
 
     where: str
     pattern: str
@@ -54,12 +55,15 @@ class Pattern:
 
 @dataclass
 class Collected:
+    """The patterns of the package."""
+
     patterns: list[Pattern] = field(default_factory=list)
     made_while_running: list[str] = field(default_factory=list)
     """Places of patterns that are put together from what is known only then."""
 
 
 def modules() -> Iterator[tuple[str, ast.Module, Mapping[str, Any]]]:
+    """Yield the modules of the package: name, syntax tree and namespace."""
     names = [
         "vault_index",
         *(found.name for found in pkgutil.walk_packages(vault_index.__path__, "vault_index.")),
@@ -73,7 +77,7 @@ def modules() -> Iterator[tuple[str, ast.Module, Mapping[str, Any]]]:
 
 
 def collect() -> Collected:
-    """Every pattern of the package: those that modules hold, and those written in a call of `re`."""
+    """Return every pattern of the package: module constants, and literals in calls of `re`."""
     everything = list(modules())
     inside = {name: _uses([tree]) for name, tree, _ in everything}
     anywhere = _uses(tree for _, tree, _ in everything)
@@ -194,12 +198,14 @@ def _uses(trees: Iterable[ast.Module]) -> dict[str, set[str]]:
     return used
 
 
-# --- a pattern as an automaton ---------------------------------------------------------------------------------------
+# --- a pattern as an automaton --------------------------------------------------------------------
 
 _COMMON = "aZ0_ \n\t-.,:;!?\"'`*#/\\()[]{}<>=&%$@^|~+\u00e9\u4e2d\u3002\u00a0\x00\u2028\ud83d"
 _MANY = 2_000
 _COPIES = 3
-"""Of a part that is repeated a bounded number of times: more of them make a pattern slower, but not by its text."""
+"""Copies of a part with a bounded number of repetitions. More copies slow a pattern down by a
+constant, whatever the length of the text.
+"""
 
 
 @dataclass(frozen=True)
@@ -210,7 +216,7 @@ class _Edge:
 
 
 class Automaton:
-    """The states a pattern goes through; characters are classes of those that no part of it tells apart."""
+    """The states of a pattern; characters that no part of it distinguishes form one class."""
 
     def __init__(self, pattern: Pattern) -> None:
         parsed = parser.parse(pattern.pattern, pattern.flags)
@@ -293,7 +299,10 @@ class Automaton:
         )
 
     def _closure(self, state: int) -> list[tuple[int, frozenset[int], frozenset[int]]]:
-        """Where a state leads without reading, and on what terms; twice where two ways lead there."""
+        """Return the states that a state reaches without reading, and the conditions.
+
+        A state is listed twice if two ways lead to it.
+        """
         found: list[tuple[int, frozenset[int], frozenset[int]]] = []
         waiting = [(state, self.all, self.all)]
         met: dict[object, int] = {}
@@ -494,12 +503,12 @@ def _is_word(letter: str) -> bool:
     return letter.isalnum() or letter == "_"
 
 
-# --- where its time may grow faster than its text --------------------------------------------------------------------
+# --- where its time may grow faster than its text -------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Attack:
-    """A text that a pattern may read in many ways: `begin`, and then `pump` over and over, and then what fails."""
+    """A text that a pattern can read in many ways: `begin`, repeated `pump`, and a failing end."""
 
     begin: str
     pump: str
@@ -508,10 +517,10 @@ class Attack:
 
 
 def ambiguity(pattern: Pattern) -> Attack | None:
-    """A text on which the time of a pattern may grow faster than the text; None where there is none.
+    """Return a text on which the time of a pattern may grow faster than the text, else None.
 
-    Two loops that read the same text one after the other (Weber and Seidl's criteria of ambiguity), where the second
-    one may fail. What comes in one character before a state is known, for `\\b` and for what looks behind.
+    The criterion is two loops that read the same text one after the other (Weber and Seidl), if the
+    second one can fail. One character before a state is known, for word boundaries and lookbehind.
     """
     machine = Automaton(pattern)
     loops = _loops(machine)
@@ -604,7 +613,7 @@ def _both(
     one: frozenset[int],
     two: frozenset[int],
 ) -> list[int]:
-    """A text that leads from the first state to itself, from it to the second, and from the second to itself."""
+    """Return a text that leads from the first state to itself, to the second, and around that."""
     begin = (first, first, second, letter)
     goal = (first, second, second, letter)
     came: dict[Any, tuple[Any, int]] = {}
@@ -665,7 +674,7 @@ def _attack(machine: Automaton, state: int, pump: list[int], *, endless: bool) -
     )
 
 
-# --- its time --------------------------------------------------------------------------------------------------------
+# --- its time -------------------------------------------------------------------------------------
 
 _SMALLEST = 2_000
 _LEAST_SECONDS = 0.02
@@ -675,7 +684,7 @@ _MOST_CHARACTERS = 1 << 20
 
 @dataclass(frozen=True)
 class Growth:
-    """The slowest of a pattern's texts: its characters, the seconds of the search, and of one twice as long."""
+    """The slowest text of a pattern: its length, its seconds, and those of twice its length."""
 
     text: str
     characters: int
@@ -684,11 +693,12 @@ class Growth:
 
     @property
     def ratio(self) -> float:
+        """The factor of the time for a text twice as long."""
         return self.doubled / self.seconds
 
 
 def texts_for(pattern: Pattern) -> list[str]:
-    """What is repeated to make a text: the characters that a pattern tells apart, and what it begins with."""
+    """Return texts to repeat: the characters that a pattern distinguishes, and its beginnings."""
     machine = Automaton(pattern)
     attack = ambiguity(pattern)
     pumps = [attack.pump] if attack else []
@@ -733,6 +743,7 @@ def _seconds(compiled: re.Pattern[str], pattern: Pattern, pump: str, size: int) 
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Run the benchmark."""
     options = argparse.ArgumentParser(
         description="How the time of every pattern grows on its worst texts."
     )
@@ -754,7 +765,8 @@ def main(arguments: list[str] | None = None) -> int:
             )
     name = max(slowest, key=lambda where: slowest[where], default="")
     print(
-        f"\n{len(slowest)} patterns; the slowest, {name}, takes {slowest.get(name, 0):.0f} ns a character"
+        f"\n{len(slowest)} patterns; the slowest, {name}, "
+        f"takes {slowest.get(name, 0):.0f} ns a character"
     )
     return 0
 

@@ -1,4 +1,4 @@
-"""Lines over time as an SVG picture, one panel a line; nothing but text is needed to draw them."""
+"""Draw lines over time as an SVG picture, one panel per line, without a drawing library."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ _WIDTH, _HEIGHT, _LEFT, _GAP = 720, 110, 56, 34
 
 @dataclass(frozen=True, slots=True)
 class Line:
+    """One line with its values."""
+
     name: str
     values: Sequence[float]
 
@@ -25,7 +27,8 @@ def draw(title: str, minutes: Sequence[float], lines: Sequence[Line]) -> str:
     for number, line in enumerate(lines):
         parts += _panel(line, minutes, 40 + number * (_HEIGHT + _GAP))
     parts.append(
-        f'<text x="{_LEFT + _WIDTH}" y="{height - 6}" text-anchor="end">{minutes[-1]:.0f} minutes</text>'
+        f'<text x="{_LEFT + _WIDTH}" y="{height - 6}" '
+        f'text-anchor="end">{minutes[-1]:.0f} minutes</text>'
     )
     return "\n".join([*parts, "</svg>", ""])
 
@@ -47,6 +50,8 @@ def _panel(line: Line, minutes: Sequence[float], top: float) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
+    """One value with its limit."""
+
     name: str
     value: float
     limit: float
@@ -54,13 +59,16 @@ class Bar:
 
 
 _LABEL, _BAR, _BAR_LEFT, _AT_LIMIT, _MOST = 17, 10, 12, 150, 2.3
-"""Heights of a name and of a bar; `_AT_LIMIT`: pixels of a bar that reaches its limit; `_MOST`: what is longer, in
-limits, is cut."""
+"""Heights of a name and of a bar; `_AT_LIMIT` is the length of a bar at its limit, in pixels. A bar
+is cut at `_MOST` times its limit.
+"""
 
 
 def bars(title: str, about: str, groups: Sequence[tuple[str, Sequence[Sequence[Bar]]]]) -> str:
-    """Each value as a share of its limit, which is one line through all of them; as wide as a phone. Bars of one name
-    stand together, in one unit."""
+    """Draw each value as a share of its limit, which is one line through all bars.
+
+    The picture is as wide as a phone. Bars of one name are grouped and have one unit.
+    """
     parts = [
         f'<text x="{_BAR_LEFT}" y="22" font-size="17" font-weight="bold">{escape(title)}</text>',
         f'<text x="{_BAR_LEFT}" y="40">{escape(about)}</text>',
@@ -69,7 +77,8 @@ def bars(title: str, about: str, groups: Sequence[tuple[str, Sequence[Sequence[B
     for name, rows in groups:
         top += 26
         parts.append(
-            f'<text x="{_BAR_LEFT}" y="{top - 7}" font-size="15" font-weight="bold">{escape(name)}</text>'
+            f'<text x="{_BAR_LEFT}" y="{top - 7}" font-size="15" '
+            f'font-weight="bold">{escape(name)}</text>'
         )
         for row in rows:
             values, limits = (
@@ -85,16 +94,20 @@ def bars(title: str, about: str, groups: Sequence[tuple[str, Sequence[Sequence[B
             for bar in row:
                 share = bar.value / bar.limit
                 parts.append(
-                    f'<rect x="{_BAR_LEFT}" y="{top}" width="{_AT_LIMIT * min(share, _MOST):.1f}" height="{_BAR - 2}"'
-                    f' fill="{"#2563eb" if share <= 1 else "#dc2626"}"/>'
+                    f'<rect x="{_BAR_LEFT}" y="{top}" width="{_AT_LIMIT * min(share, _MOST):.1f}" '
+                    f'height="{_BAR - 2}" fill="{"#2563eb" if share <= 1 else "#dc2626"}"/>'
                 )
                 top += _BAR
             height = len(row) * _BAR + 2
             parts.append(
-                f'<path d="M{_BAR_LEFT + _AT_LIMIT},{top - height} v{height}" stroke="#111" stroke-width="2"/>'
+                f'<path d="M{_BAR_LEFT + _AT_LIMIT},{top - height} v{height}" '
+                'stroke="#111" stroke-width="2"/>'
             )
             top += 5
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 384 {top + 12}" font-family="sans-serif"'
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 384 {top + 12}" '
+        'font-family="sans-serif"'
+    )
     return "\n".join(
         [
             f'{head} font-size="13">',

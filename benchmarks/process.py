@@ -1,4 +1,4 @@
-"""What a running process takes, as Linux tells it: memory, processor time, wake-ups, open files."""
+"""Read the resources of a running process on Linux: memory, CPU time, wake-ups, open files."""
 
 import os
 import threading
@@ -11,6 +11,8 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class Usage:
+    """The resources at one moment."""
+
     seconds: float
     """Of the clock, when this was seen."""
     cpu_seconds: float
@@ -24,6 +26,7 @@ class Usage:
 
 
 def usage(pid: int) -> Usage:
+    """Return the resources of a process."""
     folder = Path(f"/proc/{pid}")
     fields = (folder / "stat").read_text().rpartition(")")[2].split()
     memory = _table(folder / "smaps_rollup")
@@ -66,7 +69,7 @@ def _table(path: Path) -> dict[str, int]:
 
 
 class Peak:
-    """The most anonymous memory of a process from `with` to its end, looked at ten times a second."""
+    """The maximum anonymous memory of a process since `with`, sampled ten times a second."""
 
     def __init__(self, pid: int) -> None:
         self.anonymous_mb = 0.0
@@ -88,7 +91,7 @@ class Peak:
 
 
 def resident_mb(pid: int) -> float:
-    """What a process and those it started hold at this moment; what has just ended holds nothing."""
+    """Return the resident memory of a process and its children; an ended process has none."""
     kilobytes, waiting = 0, [str(pid)]
     while waiting:
         folder = Path("/proc", waiting.pop())

@@ -1,15 +1,17 @@
-"""Recall of every channel on judged sets: nDCG@10 and recall@10 of text, vector and hybrid search, class by class.
+"""Measure recall on judged sets: nDCG@10 and recall@10 of text, vector and hybrid search.
 
-    python benchmarks/recall.py FOLDER... [--queries FILE] [--sample N] [--typos] [--worst N] [--offtopic SET]
+    python benchmarks/recall.py FOLDER... [--queries FILE] [--sample N] [--typos] [--worst N]
+                                [--offtopic SET]
     python benchmarks/recall.py --record fixtures/judged
     python benchmarks/recall.py --record-all FOLDER_OF_SETS --home DIR
 
-FOLDER holds `docs/`, `queries.jsonl` and `qrels.tsv`. With another `qrels.*.tsv`, passages judged by line or by
-`#^block-id` are measured as well, by the focus of each hit. Queries about nothing in the documents, in `offtopic.jsonl`
-or named by --offtopic, tell how far `confidence` can be trusted. With --home the indexes are kept and used again.
+Figures are printed for each class of queries. FOLDER holds `docs/`, `queries.jsonl` and
+`qrels.tsv`. With another `qrels.*.tsv`, passages judged by line or by `#^block-id` are measured
+too, by the focus of each hit. Queries about nothing in the documents, in `offtopic.jsonl` or named
+by --offtopic, show how reliable `confidence` is. With --home, the indexes are kept and reused.
 
---record-all measures every set of a folder with every local model that is installed. What it has measured lies beside
-the indexes: ended early, it goes on where it was, as long as the code is the same.
+--record-all measures every set of a folder with every installed local model. Results are stored
+next to the indexes: an interrupted run continues, if the code is the same.
 """
 
 import argparse
@@ -50,13 +52,14 @@ from vault_index.query.search import Mode
 
 
 def ask_channel(index: VaultIndex, queries: Sequence[Query], mode: Mode) -> Results:
+    """Return the answers of one channel."""
     results, milliseconds = ask_timed(index, queries, mode)
     print(f"{mode} {milliseconds:.1f} ms a query (median)", file=sys.stderr)
     return results
 
 
 def print_tables(judged: JudgedSet, runs: Mapping[str, Results], *, plain: bool = False) -> None:
-    """Documents, and passages where they are judged; a column a run, after those of the plainest search."""
+    """Print figures for documents and judged passages; one column per run, after the baseline."""
     for what, (judgements, rankings) in all_rankings(judged, runs, plain=plain).items():
         title = f"{judged.folder.name}, {what}"
         _print_table(
@@ -93,6 +96,7 @@ def _print_table(
 
 
 def print_worst(judged: JudgedSet, results: Results, count: int) -> None:
+    """Print the worst answers."""
     kinds = [("documents", judged.documents, document_rankings(results))]
     if judged.passages:
         kinds.append(("passages", judged.passages, passage_rankings(results, judged.passages)))
@@ -105,7 +109,7 @@ def print_worst(judged: JudgedSet, results: Results, count: int) -> None:
 
 
 def print_typos(index: VaultIndex, folder: Path, sample: int) -> None:
-    """Queries that say what they were meant to be, asked both ways; of every file that has some."""
+    """Print figures for queries with typos and their corrected forms, for every file with some."""
     for file in sorted(folder.glob("queries*.jsonl")):
         judged = read_set(folder, file.name)
         slips = replace(
@@ -120,7 +124,10 @@ def print_typos(index: VaultIndex, folder: Path, sample: int) -> None:
 
 
 def print_confidence(own: Results, others: Mapping[str, Results]) -> None:
-    """Two errors: a query with an answer that is told there is none, and one without that is told there is."""
+    """Print the rates of both errors of `confidence`.
+
+    They are: a query with an answer is reported as without one, and the reverse.
+    """
     print(f"\n{'confidence':32}{'queries':>8}{'high':>8}{'low':>8}{'none':>8}")
     counts = {
         name: Counter(r.confidence for r in results.values())
@@ -133,13 +140,13 @@ def print_confidence(own: Results, others: Mapping[str, Results]) -> None:
         print(f"{name:32}{count.total():>8}{shares}")
     foreign = sum((count for name, count in counts.items() if name != "own"), Counter[str]())
     print(
-        f"errors: {counts['own']['none']} of {counts['own'].total()} own queries answered with none,"
-        f" {foreign['high']} of {foreign.total()} off-topic ones with high"
+        f"errors: {counts['own']['none']} of {counts['own'].total()} own queries answered with "
+        f"none, {foreign['high']} of {foreign.total()} off-topic ones with high"
     )
 
 
 def off_topic(folder: Path, other: Path | None, sample: int) -> dict[str, tuple[Query, ...]]:
-    """Queries about nothing in the set: its own, and those of another set, whose folders do not exist here."""
+    """Return queries about nothing in the set: its own, and those of another set without scopes."""
     files = {"off-topic": folder / "offtopic.jsonl"} if (folder / "offtopic.jsonl").exists() else {}
     if other is not None:
         files[other.name] = other / "queries.jsonl" if other.is_dir() else other
@@ -150,6 +157,7 @@ def off_topic(folder: Path, other: Path | None, sample: int) -> dict[str, tuple[
 
 
 def run_set(folder: Path, home: Path, options: argparse.Namespace) -> None:
+    """Measure one set."""
     judged = read_set(folder, options.queries)
     judged = replace(judged, queries=sampled(judged.queries, options.sample))
     with open_index(judged, home / home_name(folder, options.model), options.model) as index:
@@ -175,6 +183,7 @@ def run_set(folder: Path, home: Path, options: argparse.Namespace) -> None:
 
 
 def record(judged: JudgedSet, results: Results, others: Mapping[str, Results]) -> None:
+    """Store the figures in `recorded.json`."""
     file = judged.folder / "recorded.json"
     recorded = {**figures(judged, results), "none": shares_of_none({"judged": results, **others})}
     file.write_text(json.dumps(recorded, indent=2) + "\n", encoding="utf-8")
@@ -182,6 +191,7 @@ def record(judged: JudgedSet, results: Results, others: Mapping[str, Results]) -
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

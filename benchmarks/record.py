@@ -1,6 +1,7 @@
-"""Measure every judged set of a folder with every channel and the baseline, as a table in benchmarks/README.md.
+"""Measure every judged set of a folder and write the table in benchmarks/README.md.
 
-The floor that it shows: no answer is worse than the best of its own channels and of plain BM25 over whole documents.
+The table shows all channels and the baseline. The floor: no answer is worse than the best of its
+own channels and of plain BM25 over whole documents.
 """
 
 import hashlib
@@ -45,7 +46,7 @@ Record = Mapping[str, Any]
 CHANNELS: tuple[Mode, ...] = ("text", "vector", "hybrid")
 PLAIN = ("BM25", "2-grams")
 MODELS = ("", "multilingual-e5-small")
-"""The local models, the shipped one first; those whose package is not installed are left out."""
+"""The local models, the shipped one first; those that are not installed are skipped."""
 SHIPPED = "all-MiniLM-L6-v2"
 FLOOR = 0.005
 """What a figure may be under the best of the others: less is noise."""
@@ -64,7 +65,7 @@ def home_name(folder: Path, model: str) -> str:
 def all_rankings(
     judged: JudgedSet, runs: Mapping[str, Results], *, plain: bool
 ) -> dict[str, tuple[Judgements, dict[str, Rankings]]]:
-    """What is judged and how each run ranks it: documents, and passages where there are judgements of them."""
+    """Return the judgements and the rankings of each run, for documents and for judged passages."""
     documents = {run: document_rankings(results) for run, results in runs.items()}
     passages = {run: passage_rankings(results, judged.passages) for run, results in runs.items()}
     found = {
@@ -92,7 +93,7 @@ def _plain(judged: JudgedSet, *, by_line: bool) -> dict[str, Rankings]:
     }
 
 
-# --- measuring -----------------------------------------------------------------------------------------------------
+# --- measuring ------------------------------------------------------------------------------------
 
 
 def record_all(root: Path, home: Path, models: Sequence[str], sample: int) -> None:
@@ -112,7 +113,8 @@ def record_all(root: Path, home: Path, models: Sequence[str], sample: int) -> No
             records.append(record)
             done = f"{len(records)} of {len(folders) * len(models)}"
             print(
-                f"{done}: {folder.name}, {model or SHIPPED}{', as measured before' if known else ''}",
+                f"{done}: {folder.name}, "
+                f"{model or SHIPPED}{', as measured before' if known else ''}",
                 flush=True,
             )
             print("\n".join(main_table([record])), flush=True)
@@ -120,6 +122,7 @@ def record_all(root: Path, home: Path, models: Sequence[str], sample: int) -> No
 
 
 def is_installed(model: str) -> bool:
+    """Return whether a model is installed."""
     try:
         embedder = open_embedder(EmbeddingConfig(provider="local", model=model))
         if embedder is not None:
@@ -229,7 +232,7 @@ def _typos(
         )
 
 
-# --- the table -----------------------------------------------------------------------------------------------------
+# --- the table ------------------------------------------------------------------------------------
 
 
 def over_floor(figures: Mapping[str, float]) -> float:
@@ -276,7 +279,7 @@ def main_table(records: Sequence[Record]) -> list[str]:
 
 
 def class_table(records: Sequence[Record]) -> list[str]:
-    """A line for each class of queries of a set that has several: of graded sets by what was asked for."""
+    """Return a table with a line per class of queries; of graded sets, by what was asked for."""
     head = ("set", "class", "measure", "model", "queries", *PLAIN, *CHANNELS, "floor")
     lines = []
     for record in records:

@@ -1,9 +1,9 @@
-"""From save to searchable: how long the daemon takes until a search finds what an editor just did.
+"""Measure the time from saving a file until a search finds the change.
 
     python benchmarks/saving.py FOLDER [--runs 9]
 
-FOLDER is a vault; a copy of it is watched. Every operation is repeated, and ends in the right state: also a burst of
-200 files.
+FOLDER is a vault; the daemon watches a copy of it. Every operation is repeated and restores the
+state, also a burst of 200 files.
 """
 
 import argparse
@@ -37,6 +37,7 @@ class Watched:
         return f"zyx{next(self._numbers):05d}q"
 
     def paths(self, word: str) -> set[str]:
+        """Return the paths that a search for a word finds."""
         answer = self._client.call(
             "search", {"query": word, "mode": "text", "limit": 300, "per_document": 1}
         )
@@ -44,6 +45,7 @@ class Watched:
         return {hit["path"] for hit in answer["results"]}
 
     def seconds_until(self, condition: Callable[[], bool]) -> float:
+        """Return the seconds until a condition is true."""
         started = time.perf_counter()
         while not condition():
             if time.perf_counter() - started > _PATIENCE:
@@ -132,6 +134,7 @@ def burst(watched: Watched) -> float:
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

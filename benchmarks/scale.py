@@ -1,12 +1,13 @@
-"""What a vault of 1,800, 25,000 or 180,000 generated notes costs, beside the limits it is to keep.
+"""Measure vaults of 1,800, 25,000 and 180,000 generated notes against their limits.
 
-    python benchmarks/scale.py FOLDER --size 10k [--part search ...] [--texts FOLDER ...] >> figures.jsonl
+    python benchmarks/scale.py FOLDER --size 10k [--part search ...] [--texts FOLDER ...] \
+        >> figures.jsonl
     python benchmarks/scale.py --plot docs/scale.svg < figures.jsonl
 
-FOLDER keeps the vault and the index of each size (`10k/vault`, `10k/home`), made where they are missing: 0.06, 0.9 and
-6 GB. The notes are cut and pasted from --texts (folders of English texts), or of made-up words. A figure is a line of
-JSON that names the machine; seconds are of whole processes, as a user waits for them. What lives (`change`, `burst`)
-edits notes and puts them back.
+FOLDER keeps the vault and the index of each size (`10k/vault`, `10k/home`), made if missing: 0.06,
+0.9 and 6 GB. The notes are assembled from --texts (folders of English texts), or from made-up
+words. Each figure is a line of JSON that names the machine. Seconds are those of whole processes,
+as users wait for them. The parts `change` and `burst` edit notes and restore them.
 """
 
 import argparse
@@ -50,7 +51,7 @@ _PATIENCE = 300.0
 
 
 class Limit(NamedTuple):
-    """Of figures whose name begins so; of one size, or of every one."""
+    """The limit of figures with this prefix, for one size or all."""
 
     name: str
     size: str
@@ -80,6 +81,8 @@ LIMITS = (
 
 
 class Figure(NamedTuple):
+    """One measured value."""
+
     name: str
     value: float
     unit: str
@@ -96,7 +99,10 @@ class Run(NamedTuple):
 
 
 def compiled() -> dict[str, str]:
-    """The environment, with compiled modules as users have them: without them imports would be all that is measured."""
+    """Return an environment with compiled modules, as users have them.
+
+    Without them, the time of imports would dominate.
+    """
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
@@ -127,6 +133,7 @@ class Scaled:
                 embed_all(index, [" ".join(topic) for topic in self.topics], passages)
 
     def run(self, *arguments: str, home: Path | None = None) -> Run:
+        """Run a command as a whole process."""
         started = time.perf_counter()
         with tempfile.TemporaryFile() as answer:
             environment = compiled() | {"VAULT_INDEX_HOME": str(home or self.home)}
@@ -149,9 +156,10 @@ class Scaled:
                 seconds, usage.ru_utime + usage.ru_stime, peak, json.loads(answer.read() or "{}")
             )
 
-    # --- parts -------------------------------------------------------------------------------------------------
+    # --- parts ------------------------------------------------------------------------------------
 
     def index(self) -> Iterator[Figure]:
+        """Measure the first index."""
         with tempfile.TemporaryDirectory(dir=self.home.parent) as folder:
             home = Path(folder, "home")
             create_config(find_home(home), self.vault, provider="local", memory_dir=None)
@@ -162,11 +170,13 @@ class Scaled:
         yield Figure("first index, peak memory", run.peak_mb, "MB")
 
     def unchanged(self) -> Iterator[Figure]:
+        """Measure a sync without changes."""
         runs = [self.run("sync", "--no-embed") for _ in range(6)][1:]
         yield Figure("nothing changed", statistics.median(run.seconds for run in runs), "s")
         yield Figure("nothing changed, peak memory", max(run.peak_mb for run in runs), "MB")
 
     def disk(self) -> Iterator[Figure]:
+        """Measure the sizes on disk."""
         text = sum(path.stat().st_size for path in self.vault.rglob("*.md"))
         databases = [(self.home / f"{name}.db").stat().st_size for name in ("index", "cache")]
         yield Figure("disk, index and cache", sum(databases) / text, "x text")
@@ -174,6 +184,7 @@ class Scaled:
         yield Figure("cache", databases[1] / text, "x text")
 
     def search(self) -> Iterator[Figure]:
+        """Measure searches."""
         with VaultIndex.open(self.home) as index:
             for kind in KINDS:
                 queries = list(Asker(self.corpus).queries(kind, self.queries))
@@ -191,12 +202,14 @@ class Scaled:
                     yield Figure(f"{mode}, {kind}, processor, mean", processor, "ms")
 
     def change(self) -> Iterator[Figure]:
+        """Measure one edited note with a daemon."""
         with self._daemon() as live:
             yield from _percentiles(
                 "change", [live.edit(number * 7) for number in range(21)][1:], "s"
             )
 
     def burst(self) -> Iterator[Figure]:
+        """Measure many edits at once with a daemon."""
         with self._daemon() as live:
             live.edit(0)
             with live.asked(list(Asker(self.corpus).queries("four words", 400))) as spent:
@@ -236,6 +249,7 @@ class Live:
 
     @cached_property
     def client(self) -> Client:
+        """Return a client of the daemon."""
         return self._connected()
 
     def _connected(self) -> Client:
@@ -247,6 +261,7 @@ class Live:
         return client
 
     def until(self, condition: Callable[[], bool], pause: float = 0.01) -> float:
+        """Wait until a condition is true."""
         started = time.perf_counter()
         while not condition():
             if time.perf_counter() - started > _PATIENCE:
@@ -265,6 +280,7 @@ class Live:
         return answer
 
     def edit(self, number: int) -> float:
+        """Append a line to a note; return the seconds until a search finds it."""
         return self.edit_many([number])
 
     def edit_many(self, numbers: Sequence[int]) -> float:
@@ -297,7 +313,8 @@ class Live:
             "fuzzy": False,
         }
         hits = self._answer("search", wanted)["results"]
-        # A line that is a passage of its own says the same in each note: they are one hit, which names the others.
+        # A line that is a passage of its own says the same in each note: they are one hit, which
+        # names the others.
         return {path for hit in hits for path in (hit["path"], *hit.get("also", ()))}
 
     @contextmanager
@@ -322,6 +339,7 @@ class Live:
             asker.join()
 
     def restore(self) -> None:
+        """Restore the edited notes."""
         for old, new in self._renamed:
             new.rename(old)
         for path, data in self._edited.items():
@@ -341,12 +359,13 @@ def _percentiles(name: str, values: Sequence[float], unit: str) -> Iterator[Figu
 
 
 PARTS: dict[str, Callable[[Scaled], Iterator[Figure]]] = {
-    "index": Scaled.index, "unchanged": Scaled.unchanged, "disk": Scaled.disk, "search": Scaled.search,
-    "change": Scaled.change, "burst": Scaled.burst,
+    "index": Scaled.index, "unchanged": Scaled.unchanged, "disk": Scaled.disk,
+    "search": Scaled.search, "change": Scaled.change, "burst": Scaled.burst,
 }  # fmt: skip
 
 
 def limit_of(name: str, size: str) -> float | None:
+    """Return the limit of a figure, if it has one."""
     return next(
         (
             limit.value
@@ -358,7 +377,7 @@ def limit_of(name: str, size: str) -> float | None:
 
 
 def picture(lines: Sequence[dict[str, Any]]) -> str:
-    """The last figure of each name and size that has a limit, as a share of it; medians beside their 95 %."""
+    """Return a picture of the last figures as shares of their limits, medians next to 95 %."""
     last = {(line["size"], line["name"]): line for line in lines if line["limit"]}
     groups = []
     for size, notes in NOTES.items():
@@ -375,6 +394,7 @@ def picture(lines: Sequence[dict[str, Any]]) -> str:
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -403,8 +423,11 @@ def main() -> None:
         scaled.build()
         for part in options.part:
             for name, value, unit in PARTS[part](scaled):
-                line = {"machine": machine, "load": os.getloadavg()[0], "size": size, "part": part, "name": name,
-                        "value": round(value, 4), "unit": unit, "limit": limit_of(name, size)}  # fmt: skip
+                line = {
+                    "machine": machine, "load": os.getloadavg()[0], "size": size, "part": part,
+                    "name": name, "value": round(value, 4), "unit": unit,
+                    "limit": limit_of(name, size),
+                }  # fmt: skip
                 print(json.dumps(line), flush=True)
 
 

@@ -1,12 +1,13 @@
-"""Searches by way of `vault-index serve`, so many a second from so many clients: errors, how long they take, and what
-the two processes hold and use over the time.
+"""Send searches to `vault-index serve` at a fixed rate from many clients.
 
-    python benchmarks/serve.py FOLDER --size 140k [--seconds 3600] [--rate 25] [--clients 50] [--texts FOLDER ...]
+    python benchmarks/serve.py FOLDER --size 140k [--seconds 3600] [--rate 25] [--clients 50]
+                               [--texts FOLDER ...]
 
-FOLDER holds the vault and the index as benchmarks/scale.py makes and keeps them; the daemon and `serve` are started for
-it. Each client keeps a connection and asks when its time has come (a Poisson process of its own), whether the last
-answer has come or not: what it waits for the one before counts. Of ten clients three have tokens for a part of the
-vault, one calls the tool of MCP. A line of JSON every --every seconds, and the sums at the end. Linux only.
+Prints errors, durations, and the resources of both processes over time. FOLDER holds the vault and
+the index of benchmarks/scale.py; the daemon and `serve` are started for it. Each client keeps a
+connection and sends requests at random times (a Poisson process), even if the last answer is late:
+the waiting time counts. Of ten clients, three have tokens for a part of the vault, and one calls
+the MCP tool. Prints a line of JSON every --every seconds, and the sums at the end. Linux only.
 """
 
 import argparse
@@ -95,15 +96,16 @@ class Client:
     async def _post(self, path: str, body: dict[str, Any]) -> tuple[int, bytes]:
         data = json.dumps(body).encode()
         lines = [
-            f"POST {path} HTTP/1.1", f"Host: 127.0.0.1:{self.port}", f"Authorization: Bearer {self.token}",
-            "Content-Type: application/json", "Accept: application/json, text/event-stream",
-            f"Content-Length: {len(data)}",
+            f"POST {path} HTTP/1.1", f"Host: 127.0.0.1:{self.port}",
+            f"Authorization: Bearer {self.token}", "Content-Type: application/json",
+            "Accept: application/json, text/event-stream", f"Content-Length: {len(data)}",
         ]  # fmt: skip
         if self.session not in ("", "none"):
             lines += [f"Mcp-Session-Id: {self.session}", "MCP-Protocol-Version: 2025-06-18"]
         whole = "\r\n".join([*lines, "", ""]).encode() + data
         if self.writer is not None:
-            # A connection that the server closed meanwhile, as it may: any client opens another one.
+            # A connection that the server closed meanwhile, as it may: any client opens another
+            # one.
             with suppress(ConnectionError, asyncio.IncompleteReadError):
                 return await self._exchange(whole)
             self.close()
@@ -133,6 +135,7 @@ class Client:
         return int(first.split()[1]), body
 
     def close(self) -> None:
+        """Close the connection."""
         if self.writer is not None:
             self.writer.close()
         self.reader = self.writer = None
@@ -140,14 +143,17 @@ class Client:
 
 @dataclass
 class Load:
-    """What was seen so far."""
+    """The measurements so far."""
 
     spent: dict[str, list[float]] = field(default_factory=dict)
-    """Milliseconds from when an answer was due to be asked for, by the kind of client, and by that of the question."""
+    """Milliseconds from the time when a request was due until its answer, by kind of client and by
+    kind of query.
+    """
     errors: Counter[str] = field(default_factory=Counter)
     window: list[float] = field(default_factory=list)
 
     def note(self, kinds: Sequence[str], milliseconds: float, wrong: str) -> None:
+        """Record one answer."""
         for kind in kinds:
             self.spent.setdefault(kind, []).append(milliseconds)
         self.window.append(milliseconds)
@@ -156,6 +162,7 @@ class Load:
 
 
 async def ask(client: Client, load: Load, rate: float, until: float, chance: random.Random) -> None:
+    """Send requests of one client until the end, and record the answers."""
     due = time.perf_counter() + chance.expovariate(rate)
     while due < until:
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
@@ -174,6 +181,7 @@ async def ask(client: Client, load: Load, rate: float, until: float, chance: ran
 async def drive(
     clients: Sequence[Client], load: Load, options: argparse.Namespace, pids: dict[str, int]
 ) -> list[Any]:
+    """Run all clients and sample the processes."""
     until = time.perf_counter() + options.seconds
     each = options.rate / len(clients)
     asking = [
@@ -207,9 +215,10 @@ async def drive(
 
 
 def held(seen: Usage) -> dict[str, float]:
+    """Return the resources of a process as JSON values."""
     return {
-        "anonymous_mb": round(seen.anonymous_mb, 1), "resident_mb": round(seen.resident_mb, 1), "files": seen.files,
-        "threads": seen.threads,
+        "anonymous_mb": round(seen.anonymous_mb, 1), "resident_mb": round(seen.resident_mb, 1),
+        "files": seen.files, "threads": seen.threads,
     }  # fmt: skip
 
 
@@ -230,6 +239,7 @@ def cpu(before: Usage, after: Usage) -> float:
 
 
 def percentiles(spent: Sequence[float]) -> dict[str, float]:
+    """Return the percentiles of durations."""
     if not spent:
         return {}
     ordered = sorted(spent)
@@ -321,6 +331,7 @@ def _until(condition: Any, otherwise: str) -> None:
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -369,18 +380,26 @@ def main() -> None:
         samples = asyncio.run(drive(clients, load, options, pids))
     everything = [one for kind, spent in load.spent.items() if kind not in KINDS for one in spent]
     over = sum(one > _LIMIT_MS for one in everything)
-    print(json.dumps({
-        "asked": len(everything), "a second": round(len(everything) / options.seconds, 2),
-        "errors": dict(load.errors), **percentiles(everything), f"over {_LIMIT_MS:.0f} ms": over,
-        **{kind: {"asked": len(spent), **percentiles(spent)} for kind, spent in sorted(load.spent.items())},
-        **{name: {
-            "cpu": round(statistics.mean(one[name]["cpu"] for one in samples), 1),
-            "delayed": round(statistics.mean(one[name]["delayed"] for one in samples), 1), "an hour": slopes(samples,
-            name),
-            "first_mb": samples[0][name]["anonymous_mb"], "last_mb": samples[-1][name]["anonymous_mb"],
-            "most_mb": max(one[name]["anonymous_mb"] for one in samples),
-        } for name in ("serve", "daemon", "load")},
-    }), flush=True)  # fmt: skip
+    print(
+        json.dumps({
+            "asked": len(everything), "a second": round(len(everything) / options.seconds, 2),
+            "errors": dict(load.errors), **percentiles(everything),
+            f"over {_LIMIT_MS:.0f} ms": over,
+            **{
+                kind: {"asked": len(spent), **percentiles(spent)}
+                for kind, spent in sorted(load.spent.items())
+            },
+            **{name: {
+                "cpu": round(statistics.mean(one[name]["cpu"] for one in samples), 1),
+                "delayed": round(statistics.mean(one[name]["delayed"] for one in samples), 1),
+                "an hour": slopes(samples, name),
+                "first_mb": samples[0][name]["anonymous_mb"],
+                "last_mb": samples[-1][name]["anonymous_mb"],
+                "most_mb": max(one[name]["anonymous_mb"] for one in samples),
+            } for name in ("serve", "daemon", "load")},
+        }),
+        flush=True,
+    )  # fmt: skip
     sys.exit(1 if load.errors else 0)
 
 

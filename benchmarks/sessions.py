@@ -1,11 +1,11 @@
-"""What sessions cost: a first sync of many, one that finds nothing changed, lists of them, and a new turn until search
-finds it.
+"""Measure sessions: a first sync of many, a sync without changes, lists, and a new turn.
 
     python benchmarks/sessions.py [--sessions 2000] [--runs 9] [--files [--long MB]]
 
-The database of OpenCode is made up: a hundred parts a session, a fifth of it text that is indexed, the rest output of
-tools and reasoning. Its words are those of the notes in fixtures/vault, as often as they stand there. So are the files
-of other clients (`benchmarks/transcripts.py`).
+A new turn is timed until a search finds it. The database of OpenCode is generated: a hundred parts
+per session, a fifth of it indexed text, the rest output of tools and reasoning. Its words have the
+frequencies of the notes in fixtures/vault. The files of other clients are generated too
+(`benchmarks/transcripts.py`).
 """
 
 import argparse
@@ -57,9 +57,11 @@ class Store:
         self.parts = self.text = 0
 
     def fill(self, sessions: int) -> None:
+        """Write the sessions."""
         for number in range(10):
             self.connection.execute(
-                "INSERT INTO project (id, worktree, time_created, time_updated, sandboxes) VALUES (?, ?, 0, 0, '[]')",
+                "INSERT INTO project (id, worktree, time_created, time_updated, "
+                "sandboxes) VALUES (?, ?, 0, 0, '[]')",
                 (f"p{number}", f"/home/user/project-{number}"),
             )
         for number in range(sessions):
@@ -70,10 +72,11 @@ class Store:
         self.connection.pragma("wal_checkpoint(TRUNCATE)")
 
     def session(self, id_: str, project: str) -> None:
+        """Write one session."""
         self.clock += 60_000
         self.connection.execute(
-            "INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated)"
-            " VALUES (?, ?, ?, ?, ?, '1.18.33', ?, ?)",
+            "INSERT INTO session (id, project_id, slug, directory, title, version, time_created, "
+            "time_updated) VALUES (?, ?, ?, ?, ?, '1.18.33', ?, ?)",
             (
                 id_,
                 project,
@@ -155,12 +158,14 @@ class Store:
 
 
 def found(client: Client, word: str) -> bool:
+    """Return whether a search finds a word."""
     answer = client.call("search", {"query": word, "mode": "text", "limit": 5})
     assert isinstance(answer, dict)
     return bool(answer["results"])
 
 
 def new_turns(turn: Turn, client: Client, runs: int) -> Iterator[float]:
+    """Measure the time until a search finds new turns."""
     for number in range(runs):
         word = f"zyx{number:05d}q"
         turn(number, f" {word}")
@@ -173,12 +178,14 @@ def new_turns(turn: Turn, client: Client, runs: int) -> Iterator[float]:
 
 
 def opencode(folder: Path, sessions: int) -> tuple[Turn, Store | Transcripts]:
+    """Make the database of OpenCode."""
     database = folder / "share/opencode/opencode.db"
     store = Store(database)
     store.fill(sessions)
     size = database.stat().st_size / 1e6
     print(
-        f"{sessions} sessions, {store.parts:,} parts, {size:.0f} MB, of which {store.text / 1e6:.0f} MB is text"
+        f"{sessions} sessions, {store.parts:,} parts, {size:.0f} MB, "
+        f"of which {store.text / 1e6:.0f} MB is text"
     )
 
     def turn(number: int, said: str) -> None:
@@ -189,7 +196,7 @@ def opencode(folder: Path, sessions: int) -> tuple[Turn, Store | Transcripts]:
 
 
 def files(folder: Path, sessions: int, megabytes: int) -> tuple[Turn, Store | Transcripts]:
-    """Of all clients that keep files; with a session of so many megabytes, which the new turns are said in."""
+    """Make the files of all other clients, with one session of so many megabytes for new turns."""
     prose, made = Prose(), list[Transcripts]()
     for kind, share in KINDS.values():
         made.append(kind(folder, prose))
@@ -230,12 +237,14 @@ def first_sync(bench: Bench) -> None:
         if file.is_file()
     )
     print(
-        f"first sync              {seconds:.1f} s ({used.ru_utime + used.ru_stime:.1f} s of a processor),"
-        f" {report['chunks']} chunks, peak memory of all its processes {peak:.0f} MB, {home / 1e6:.0f} MB of disk"
+        f"first sync              {seconds:.1f} s ({used.ru_utime + used.ru_stime:.1f} s of a "
+        f"processor), {report['chunks']} chunks, peak memory of all its processes {peak:.0f} MB, "
+        f"{home / 1e6:.0f} MB of disk"
     )
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -275,7 +284,8 @@ def main() -> None:
         bench.run("init", str(bench.vault), "--no-sync", "--provider", "none")
         first_sync(bench)
         print(
-            f"nothing changed         {summary([bench.run('sync')[1] for _ in range(options.runs)])}"
+            "nothing changed         "
+            f"{summary([bench.run('sync')[1] for _ in range(options.runs)])}"
         )
         day = time.strftime("%Y-%m-%d", time.localtime(store.clock / 1000))
         for told, arguments in (

@@ -1,9 +1,10 @@
-"""A long day in a short time: random edits, moves and deletions, and queries meanwhile, with an embedder that fails.
+"""Compress a long day: random edits, moves, deletions and queries, with a failing embedder.
 
-    python benchmarks/soak.py [--minutes 60] [--edits 20000] [--queries 5000] [--plot docs/soak.svg]
+    python benchmarks/soak.py [--minutes 60] [--edits 20000] [--queries 5000]
+                              [--plot docs/soak.svg]
 
-A vault of generated notes is watched by a daemon. Its embedder is a server on 127.0.0.1 that fails one call in ten. At
-the end the index has to be the one that a fresh build makes of the files, row for row. Linux only.
+A daemon watches a vault of generated notes. Its embedder is a server on 127.0.0.1 that fails one
+call in ten. At the end, the index must equal a fresh build of the files, row for row. Linux only.
 """
 
 import argparse
@@ -44,7 +45,7 @@ _WARM = 0.1
 
 
 class Editor:
-    """Somebody who works on a vault, the same way for the same seed; the number of notes stays about the same."""
+    """A user who edits a vault; equal seeds give equal edits. The number of notes stays stable."""
 
     def __init__(self, vault: Path, outside: Path, seed: int) -> None:
         self._vault = vault
@@ -56,10 +57,12 @@ class Editor:
         self._number = 0
 
     def edit(self) -> None:
+        """Make one random edit."""
         actions: list[tuple[Callable[[], None], int]] = [
-            (self._append, 30), (self._insert, 20), (self._atomic_save, 20), (self._rename, 12), (self._move, 8),
-            (self._create if len(self._notes) < self._usual else self._delete, 16), (self._rename_folder, 1),
-            (self._take_out_and_back, 1),
+            (self._append, 30), (self._insert, 20), (self._atomic_save, 20), (self._rename, 12),
+            (self._move, 8),
+            (self._create if len(self._notes) < self._usual else self._delete, 16),
+            (self._rename_folder, 1), (self._take_out_and_back, 1),
         ]  # fmt: skip
         (action,) = self._random.choices([a for a, _ in actions], [weight for _, weight in actions])
         action()
@@ -138,6 +141,7 @@ class Reader:
     failed: int = 0
 
     def ask(self) -> None:
+        """Send one random query."""
         chance = self.author.random.random()
         if self.client is None or chance < 0.05:
             self.close()
@@ -156,6 +160,7 @@ class Reader:
         self.degraded += isinstance(answer, dict) and bool(answer.get("degraded"))
 
     def close(self) -> None:
+        """Close the connection."""
         if self.client is not None:
             self.client.close()
             self.client = None
@@ -163,6 +168,8 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
+    """The resources at one moment."""
+
     minute: float
     usage: Usage
     wal_mb: float
@@ -170,6 +177,7 @@ class Sample:
 
 
 def main() -> None:
+    """Run the soak test."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -182,7 +190,8 @@ def main() -> None:
     options = parser.parse_args()
     print(describe())
     print(
-        f"{options.notes} notes, {options.edits} edits and {options.queries} queries in {options.minutes:g} minutes"
+        f"{options.notes} notes, {options.edits} edits and {options.queries} queries in "
+        f"{options.minutes:g} minutes"
     )
     print("load", *os.getloadavg(), flush=True)
     os.environ |= {"NO_PROXY": "127.0.0.1", "OPENAI_API_KEY": "sk-soak"}
@@ -248,22 +257,27 @@ def _report(
     )
     ms = sorted(second * 1000 for second in reader.seconds)
     print(
-        f"memory: {first:.1f} MB anonymous when warm, {last:.1f} MB at the end ({100 * (last / first - 1):+.1f} %)"
+        f"memory: {first:.1f} MB anonymous when warm, "
+        f"{last:.1f} MB at the end ({100 * (last / first - 1):+.1f} %)"
     )
     print(f"  at most {max(sample.usage.anonymous_mb for sample in samples):.1f} MB")
     print(
-        f"open files: {before.files} before, {after.files} after; threads: {before.threads}, {after.threads}"
+        f"open files: {before.files} before, {after.files} after; "
+        f"threads: {before.threads}, {after.threads}"
     )
     print(f"WAL: at most {max(sample.wal_mb for sample in samples):.1f} MB")
     print(
-        f"processor: {100 * (after.cpu_seconds - before.cpu_seconds) / (after.seconds - before.seconds):.0f} % of one"
+        "processor: "
+        f"{100 * (after.cpu_seconds - before.cpu_seconds) / (after.seconds - before.seconds):.0f} "
+        "% of one"
     )
     print(
-        f"queries: median {statistics.median(ms):.1f} ms, 95 % under {ms[int(len(ms) * 0.95)]:.1f} ms, "
-        f"{reader.degraded} by keywords only, {reader.failed} failed"
+        f"queries: median {statistics.median(ms):.1f} ms, 95 % under {ms[int(len(ms) * 0.95)]:.1f} "
+        f"ms, {reader.degraded} by keywords only, {reader.failed} failed"
     )
     print(
-        f"missed by the watcher: {status['watch']['missed']}; problems: {[p['code'] for p in status['problems']]}"
+        f"missed by the watcher: {status['watch']['missed']}; "
+        f"problems: {[p['code'] for p in status['problems']]}"
     )
 
 
@@ -300,7 +314,7 @@ def _configure(home: Path, vault: Path, server: EmbeddingServer) -> None:
 
 
 def _compare(folder: Path, vault: Path, server: EmbeddingServer) -> None:
-    """End the program unless the index says what a fresh build says; the daemon has ended by now."""
+    """Exit with an error unless the index equals a fresh build; the daemon has ended."""
     found = rows(find_home(folder / "home").index_db)
     _configure(folder / "fresh", vault, server)
     with VaultIndex.open(find_home(folder / "fresh")) as index:
@@ -315,8 +329,10 @@ def _compare(folder: Path, vault: Path, server: EmbeddingServer) -> None:
 
 
 def _until_quiet(bench: Bench) -> float:
-    """Wait until every file is in the index and every chunk has its vector, and stays so for a while; how long that
-    took."""
+    """Wait until every file is indexed and every chunk has its vector; return the seconds.
+
+    The state must last for a while.
+    """
     started = quiet_since = time.monotonic()
     while (now := time.monotonic()) - started < _PATIENCE:
         index = _call(bench, "status")["index"]
@@ -342,7 +358,8 @@ def _call(bench: Bench, method: str) -> dict[str, Any]:
 
 def _picture(samples: list[Sample], options: argparse.Namespace) -> str:
     return draw(
-        f"{options.edits} edits and {options.queries} queries, an embedder that fails one call in ten",
+        f"{options.edits} edits and {options.queries} queries, "
+        "an embedder that fails one call in ten",
         [sample.minute for sample in samples],
         [
             Line("anonymous memory, MB", [sample.usage.anonymous_mb for sample in samples]),

@@ -1,19 +1,22 @@
-"""Whether what holds comes before what held: facts that change, memories that both hold, and additions about others.
+"""Measure whether current facts rank before outdated ones.
 
-    python benchmarks/stale.py [--part dev|measured] [--json FILE] [--failures [--force]] [--record]
+    python benchmarks/stale.py [--part dev|measured] [--json FILE] [--failures [--force]]
+                               [--record]
 
-All memories of a part (`stale_facts/README.md`) are added to one vault in the order of their days, and asked:
+All memories of a part (`stale_facts/README.md`) are added to one vault in the order of their days.
+Measured are:
 
-- named: whether the answer of `add` (`replaces`) names the memory that the new one replaces, and none where it
-  replaces none
-- stored: whether a stale one stands before the one that holds, in search and in recall, when nothing was said of it
+- named: whether the answer of `add` (`replaces`) names the memory that the new one replaces, and
+  none if it replaces none
+- stored: whether an outdated memory ranks before the current one, in search and recall, without a
+  hint by the user
 - superseded: the same, after `update NEW --supersedes OLD`
-- demoted: of two that both hold, the older one answers: whether any of the two is marked as replaced (`newer`), or the
-  older one stands behind the other where it stood before it without the rule. `--record` writes down how they stand
-  (`stale_facts/before.json`): it is for a program that has no such rule.
+- demoted: of two current memories the older one answers: whether one of them is marked as replaced
+  (`newer`), or the older one ranks behind the other only because of the rule. `--record` stores how
+  they rank (`stale_facts/before.json`), for a program without such a rule.
 
-Failures are listed for `dev` alone, or with --force; else they are counted by kind. Ends with 1 where a figure is not
-as wanted.
+Failures are listed for `dev` only, or with --force; otherwise they are counted by kind. Exits with
+1 if a figure misses its limit.
 """
 
 import argparse
@@ -52,6 +55,8 @@ Key = tuple[str, int]
 
 
 class Memory(NamedTuple):
+    """A memory of an item."""
+
     text: str
     front: Mapping[str, Any]
 
@@ -64,12 +69,15 @@ class Memory(NamedTuple):
 
     @property
     def words(self) -> set[str]:
+        """Return the words of the memory."""
         said = (self.front.get("title", ""), self.text, *self.front.get("facts", ()))
         return set(re.findall(r"\w+", " ".join(said).casefold()))
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
+    """Memories about one subject, with a question."""
+
     what: What
     id: str
     memories: tuple[Memory, ...]
@@ -78,6 +86,7 @@ class Item:
 
     @property
     def last(self) -> Key:
+        """The current memory."""
         return self.id, len(self.memories) - 1
 
     def kind_of(self, step: int) -> str:
@@ -92,7 +101,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a question brought, best first, and which of it was marked as replaced by a newer one."""
+    """The memories that an answer found, best first, and those marked as replaced."""
 
     order: tuple[Key, ...]
     marked: frozenset[Key] = frozenset()
@@ -110,7 +119,7 @@ Answers = Mapping[str, Answer]
 
 @dataclass(slots=True)
 class Figure:
-    """A share of what was looked at, with a limit of it."""
+    """A share, with its limit."""
 
     name: str
     limit: float | None = None
@@ -119,11 +128,12 @@ class Figure:
     kinds: Counter[str] = field(default_factory=Counter)
     """How many were counted, by kind."""
     missing: Counter[str] = field(default_factory=Counter)
-    """How many were not, by kind: where `limit` is the least that is wanted, these are the failures."""
+    """How many were not, by kind; if `limit` is a minimum, these are the failures."""
     notes: list[str] = field(default_factory=list)
     """The failures in words."""
 
     def count(self, counted: bool, kind: str, note: str) -> None:
+        """Count one case."""
         self.asked += 1
         (self.kinds if counted else self.missing)[kind] += 1
         if counted != self.least:
@@ -131,16 +141,19 @@ class Figure:
 
     @property
     def share(self) -> float:
+        """The share of counted cases."""
         return self.kinds.total() / max(self.asked, 1)
 
     @property
     def failed(self) -> bool:
+        """Whether the share misses its limit."""
         return self.limit is not None and (
             self.share < self.limit if self.least else self.share > self.limit
         )
 
 
 def read_part(part: str) -> list[Item]:
+    """Read the items of a part."""
     lines = (DATA / f"{part}.jsonl").read_text("utf-8").splitlines()
     return [_item(json.loads(line)) for line in lines]
 
@@ -161,11 +174,11 @@ def in_order(items: Iterable[Item]) -> list[tuple[Key, Memory]]:
     return sorted(found, key=lambda one: (one[1].front["created"], one[0]))
 
 
-# --- what is judged --------------------------------------------------------------------------------------------
+# --- what is judged -------------------------------------------------------------------------------
 
 
 def judge_names(items: Sequence[Item], names: Mapping[Key, Key | None]) -> list[Figure]:
-    """Which predecessor was named of each memory that was added; a name that is no memory of the part is wrong."""
+    """Judge which memory each new one was said to replace; a memory outside the part is wrong."""
     right = Figure("the right one, of changes", RIGHT, least=True)
     older = Figure("an older one of the chain")
     wrong = Figure("another one, of memories of chains", WRONG)
@@ -190,6 +203,7 @@ def judge_names(items: Sequence[Item], names: Mapping[Key, Key | None]) -> list[
 
 
 def judge_stale(items: Sequence[Item], answers: Answers, limit: float) -> list[Figure]:
+    """Count the questions with an outdated memory before the current one."""
     stale = Figure("a stale one first", limit)
     found = Figure("the one that holds is first of all")
     neither = Figure("none of them among the hits")
@@ -214,8 +228,11 @@ def judge_stale(items: Sequence[Item], answers: Answers, limit: float) -> list[F
 def judge_pairs(
     items: Sequence[Item], answers: Answers, without: Sequence[str] | None
 ) -> list[Figure]:
-    """`without` has the pairs whose older one did not stand before the other without the rule, for which order tells
-    nothing; None where nobody knows."""
+    """Count the pairs with a demoted older memory.
+
+    `without` has the pairs in which the older one was not first without the rule, so that order
+    says nothing; None if unknown.
+    """
     demoted = Figure("wrongly demoted", DEMOTED)
     marked = Figure("one of the two is marked", DEMOTED)
     behind = Figure("the older one, that answers, is behind")
@@ -255,7 +272,7 @@ def _short(text: str) -> str:
     return json.dumps(text if len(text) <= 90 else f"{text[:90]}…", ensure_ascii=False)
 
 
-# --- what is asked ---------------------------------------------------------------------------------------------
+# --- what is asked --------------------------------------------------------------------------------
 
 
 class Bench:
@@ -278,16 +295,18 @@ class Bench:
         return names
 
     def supersede_all(self) -> None:
+        """Mark every replaced memory as superseded."""
         for item in self.items:
             for step in range(1, len(item.memories)) if item.what == "chain" else ():
                 self.index.update(self.ids[item.id, step], supersedes=[self.ids[item.id, step - 1]])
 
     def ask_all(self, what: What) -> dict[str, dict[str, Answer]]:
-        """The answers, by the way of asking and the item."""
+        """Return the answers by way of asking and item."""
         items = [item for item in self.items if item.what == what]
         return {way: {item.id: self.ask(way, item.question) for item in items} for way in WAYS}
 
     def ask(self, way: str, question: str) -> Answer:
+        """Ask one question in one way."""
         if way == "recall":
             return self._recalled(question)
         mode: Literal["text", "hybrid"] = "text" if way == "search text" else "hybrid"
@@ -324,6 +343,7 @@ Stood = dict[str, list[str]]
 def measure(
     index: VaultIndex, items: Sequence[Item], before: Mapping[str, Sequence[str]] | None
 ) -> tuple[Table, Stood]:
+    """Measure one part."""
     bench = Bench(index, items)
     table = {"named by add": judge_names(items, bench.add_all())}
     chains, pairs = bench.ask_all("chain"), bench.ask_all("pair")
@@ -348,6 +368,7 @@ def measure(
 def run(
     folder: Path, items: Sequence[Item], before: Mapping[str, Sequence[str]] | None
 ) -> tuple[Table, Stood]:
+    """Measure with a new home."""
     (folder / "vault").mkdir()
     home = find_home(folder / "home")
     create_config(home, folder / "vault", provider="local", memory_dir=None)
@@ -358,7 +379,8 @@ def run(
 def missed(table: Table) -> list[str]:
     """What is not as it is wanted."""
     return [
-        f"{where}: {one.name}: {one.share:.1%}, wanted at {'least' if one.least else 'most'} {one.limit:.0%}"
+        f"{where}: {one.name}: {one.share:.1%}, wanted at "
+        f"{'least' if one.least else 'most'} {one.limit:.0%}"
         for where, figures in table.items()
         for one in figures
         if one.limit is not None and one.failed
@@ -366,6 +388,7 @@ def missed(table: Table) -> list[str]:
 
 
 def print_table(table: Table) -> None:
+    """Print the figures as a table."""
     for where, figures in table.items():
         print(f"\n{where}")
         for one in figures:
@@ -377,6 +400,7 @@ def print_table(table: Table) -> None:
 
 
 def print_failures(table: Table) -> None:
+    """Print the failures."""
     for where, figures in table.items():
         for one in figures:
             for note in one.notes if one.limit is not None else ():
@@ -384,6 +408,7 @@ def print_failures(table: Table) -> None:
 
 
 def as_json(part: str, table: Table, seconds: float) -> dict[str, Any]:
+    """Return the figures as JSON."""
     figures = {where: {one.name: _figure(one) for one in group} for where, group in table.items()}
     return {"part": part, "seconds": round(seconds), "figures": figures, "missed": missed(table)}
 
@@ -399,10 +424,12 @@ def _figure(one: Figure) -> dict[str, Any]:
 
 
 def read_before() -> dict[str, Stood]:
+    """Read the recorded ranks."""
     return json.loads(BEFORE.read_text("utf-8")) if BEFORE.exists() else {}
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,9 +1,10 @@
-"""Vectors for a million passages in minutes: of the space of the local model, but without running it on each text.
+"""Compute vectors for a million passages in minutes, in the space of the local model.
 
-A text's vector is the sum of those of its word pieces, weighted by how rare they are (a / (a + frequency), Arora et al.
-2017), and a piece's that of the model for the piece alone; then what brings such sums closest to the model's vectors of
-some texts (ridge regression). So the vectors of a topic lie together, as the model's do, and the model itself answers
-the questions. What embedding takes is not measured with it.
+The vector of a text is the sum of the vectors of its word pieces, weighted by rarity (a / (a +
+frequency), Arora et al. 2017). The vector of a piece is that of the model for the piece alone. A
+ridge regression then maps such sums close to the model's vectors of some texts. So vectors of one
+topic are neighbours, as with the model, and the model itself embeds the queries. The cost of
+embedding is not measured with it.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +34,7 @@ class StandIn:
     batch_tokens = _BATCH * 1000
 
     def __init__(self, sample: Sequence[str], passages: Sequence[str]) -> None:
-        """`sample`: texts that tell how common pieces are. `passages`: like those to embed; the model embeds them."""
+        """Learn from `sample` how common pieces are; the model embeds `passages`, typical texts."""
         self._model = EnglishModel()
         self._ids = vocabulary().ids
         counts = np.bincount(np.concatenate([self._ids(text) for text in sample]), minlength=2**15)
@@ -54,18 +55,22 @@ class StandIn:
     def embed(
         self, texts: Sequence[str], before: Callable[[], object] | None = None
     ) -> list[Vector]:
+        """Return the vectors of texts."""
         sums = np.array([self._sum(text) for text in texts])
         vectors = (sums - self._mean) @ self._map + self._offset
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return [as_int8(vector) for vector in vectors]
 
     def embed_query(self, text: str, before: Callable[[], object] | None = None) -> Vector:
+        """Return the vector of a query, by the model."""
         return self._model.embed_query(text)
 
     def release(self, unused: float) -> bool:
+        """Do nothing."""
         return False
 
-    def prepare(self) -> None: ...
+    def prepare(self) -> None:
+        """Do nothing."""
 
     def close(self) -> None:
         """There is nothing to close."""

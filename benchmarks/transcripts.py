@@ -1,6 +1,9 @@
-"""Sessions as Claude Code, Codex CLI and Gemini CLI write them (fixtures/sessions), with words of the notes in
-fixtures/vault, as often as they stand there. A tenth of the bytes is what was said, as in real ones; the rest is what
-tools gave and what the clients note for themselves."""
+"""Generate sessions in the formats of Claude Code, Codex CLI and Gemini CLI.
+
+The formats are those in fixtures/sessions. Words have the frequencies of the notes in
+fixtures/vault. As in real sessions, a tenth of the bytes is conversation; the rest is output of
+tools and data of the clients.
+"""
 
 import json
 import random
@@ -17,6 +20,8 @@ _PROJECTS = 10
 
 
 class Prose:
+    """Random sentences."""
+
     def __init__(self) -> None:
         self.random = random.Random(7)
         notes = " ".join(
@@ -34,13 +39,17 @@ class Prose:
         return text
 
     def any(self, size: int) -> str:
+        """Return any sentence."""
         start = self.random.randrange(len(self._words) - size // 4)
         found = " ".join(self._words[start : start + size // 4])
         return found[:size].ljust(size, ".")
 
 
 class Transcripts:
-    """The folder of a client. A session has four turns of 17 kB, and 30 kB that the client says of itself."""
+    """The folder of a client.
+
+    A session has four turns of 17 kB, and 30 kB of the client's own data.
+    """
 
     client: str
     sessions: list[Path]
@@ -53,6 +62,7 @@ class Transcripts:
         """The id of the last line, where the next one names it."""
 
     def fill(self, sessions: int, turns: int = 4) -> None:
+        """Write the sessions."""
         for number in range(sessions):
             file = self._file(number)
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -63,6 +73,7 @@ class Transcripts:
                     self._write(file, to, self._turn(file))
 
     def turn(self, file: Path, said: str) -> None:
+        """Append a turn to a session."""
         with file.open("a", encoding="utf-8") as to:
             self._write(file, to, self._turn(file, said))
 
@@ -71,7 +82,8 @@ class Transcripts:
 
     def _time(self) -> str:
         self.clock += 1000
-        return f"{datetime.fromtimestamp(self.clock / 1000, UTC).isoformat(timespec='milliseconds')[:23]}Z"
+        moment = datetime.fromtimestamp(self.clock / 1000, UTC)
+        return f"{moment.isoformat(timespec='milliseconds')[:23]}Z"
 
     def _id(self) -> str:
         return str(uuid.UUID(int=self._prose.random.getrandbits(128), version=4))
@@ -87,6 +99,8 @@ class Transcripts:
 
 
 class ClaudeCode(Transcripts):
+    """Sessions of Claude Code."""
+
     client = "claude-code"
 
     def _file(self, number: int) -> Path:
@@ -173,6 +187,8 @@ class ClaudeCode(Transcripts):
 
 
 class Codex(Transcripts):
+    """Sessions of Codex CLI."""
+
     client = "codex"
 
     def _file(self, number: int) -> Path:
@@ -252,6 +268,8 @@ class Codex(Transcripts):
 
 
 class Gemini(Transcripts):
+    """Sessions of Gemini CLI."""
+
     client = "gemini"
 
     def _file(self, number: int) -> Path:

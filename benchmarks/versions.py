@@ -1,10 +1,10 @@
-"""Two installed versions side by side, pair by pair in one run, so that a machine whose speed drifts does not decide.
+"""Compare two installed versions in pairs of runs, so that changing speed does not decide.
 
     python benchmarks/versions.py FOLDER OTHER [--runs 15]
 
-FOLDER is a vault, OTHER the `vault-index` command of another installation; this one is the one beside the running
-Python. Each gets a copy of the vault, an index and a daemon of its own. Printed: the medians, and the median of the
-ratios of the pairs, this version over the other.
+FOLDER is a vault, OTHER the `vault-index` command of another installation; this version is the one
+next to the running Python. Each gets a copy of the vault, an index and a daemon. Prints the
+medians, and the median ratio of the pairs: this version over the other.
 """
 
 import argparse
@@ -32,13 +32,15 @@ class Installation:
         self.vault = folder / "vault"
         self._folder = folder
         shutil.copytree(vault, self.vault)
-        # Compiled modules are what users have: without them the imports would be all that is measured.
+        # Compiled modules are what users have: without them the imports would be all that is
+        # measured.
         self._environment = {
             name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
         }
         self.use_home("home")
 
     def use_home(self, name: str) -> None:
+        """Use another home."""
         self._environment["VAULT_INDEX_HOME"] = str(self._folder / name)
 
     def run(self, *arguments: str) -> float:
@@ -76,7 +78,7 @@ class Installation:
 
 
 def compare(name: str, runs: int, one: Callable[[], float], other: Callable[[], float]) -> None:
-    """Print a row: both medians, and the median ratio of the pairs; the first pair is not counted."""
+    """Print both medians and the median ratio of the pairs; the first pair does not count."""
     pairs = [(one(), other()) for _ in range(runs + 1)][1:]
     ratio = statistics.median(a / b for a, b in pairs)
     mine, others = (statistics.median(side) * 1000 for side in zip(*pairs, strict=True))
@@ -84,6 +86,7 @@ def compare(name: str, runs: int, one: Callable[[], float], other: Callable[[], 
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

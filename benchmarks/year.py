@@ -1,13 +1,16 @@
-"""A year of use: memories that are changed, captured, reviewed, archived and undone, and what that costs at its end.
+"""Simulate a year of memories that are changed, captured, reviewed, archived and undone.
 
-    python benchmarks/year.py [--memories 10000] [--changes 3000] [--provider local] [--runs 5] [--json FILE]
+    python benchmarks/year.py [--memories 10000] [--changes 3000] [--provider local] [--runs 5]
+                              [--json FILE]
 
-The memories are facts about services, made up, each with a subject of its own and some prose around it; no more than a
-part of them is ever about the same thing. 200 are asked for before the year and after it, in other words than their
-own: their files may be renamed, but what they say stays, so that they ought to be found as before.
-Printed are the sizes of the databases, what a version takes, the time of each command as a process, with the daemon
-and without, and how many of the questions find their memory first and among the first five. Commands that this version
-does not have are left out. The same seed makes the same year; only its last day is told.
+The memories are generated facts about services, each with its own subject and some prose. 200 of
+them are queried before and after the year, in other words: their files may be renamed, but their
+text stays, so they should still be found.
+
+Prints the sizes of the databases, the size of a version, the time of each command as a process,
+with and without a daemon, and how many questions find their memory first and among the first five.
+Commands that this version does not have are skipped. The same seed gives the same year; only its
+last day is a parameter.
 """
 
 import argparse
@@ -69,58 +72,136 @@ _DECIDED: dict[str, tuple[str, ...]] = {
 
 
 class Subject(NamedTuple):
+    """A kind of fact."""
+
     title: str
     says: str
     """Of a service and a value."""
     asks: str
 
 
-SUBJECTS = tuple(Subject(*one) for one in (
-    ("Retries", "A call of {s} that fails is repeated {v} times.", "how often does {s} try again"),
-    ("Timeout", "{s} waits {v} seconds for an answer.", "after how many seconds does {s} give up waiting"),
-    ("Port", "{s} listens on port {v}.", "on which port can {s} be reached"),
-    ("Backups", "A dump of the data of {s} is kept for {v} days.", "how long are the backups of {s} stored"),
-    ("Owner", "The team of shelf {v} looks after {s}.", "who is responsible for {s}"),
-    ("Deploys", "{s} is rolled out on day {v} of the month.", "when is {s} deployed"),
-    ("Cache", "{s} forgets what it cached after {v} minutes.", "how long does the cache of {s} live"),
-    ("Queue", "The queue of {s} holds {v} messages before it drops any.", "how many messages fit in the queue of {s}"),
-    ("Memory limit", "{s} is killed above {v} megabytes of memory.", "how much RAM may {s} use"),
-    ("Log level", "The logs of {s} are kept at level {v}.", "how verbose is the logging of {s}"),
-    ("Page size", "Lists of {s} come in pages of {v} entries.", "how many results does {s} return at once"),
-    ("Rate limit", "{s} takes {v} requests a minute from one client.", "how many calls a minute does {s} allow"),
-    ("Workers", "{s} runs {v} workers side by side.", "how many processes work in parallel for {s}"),
-    ("Currency", "Sums in {s} have {v} decimals.", "to how many places does {s} round money"),
-    ("Encoding", "{s} reads files of code page {v}.", "which character set does {s} expect"),
-    ("Sessions", "A login to {s} ends after {v} hours.", "when does one have to sign in to {s} again"),
-    ("Uploads", "{s} refuses uploads of more than {v} megabytes.", "what is the largest file for {s}"),
-    ("Batch", "{s} writes {v} rows in one transaction.", "how many rows does {s} commit together"),
-    ("Alerts", "Somebody is called when {s} has been down for {v} minutes.", "when is there an alarm for {s}"),
-    ("Seed", "Tests of {s} start from seed {v}.", "which random seed do the tests of {s} use"),
-    ("Schema", "The schema of {s} stands at revision {v}.", "which migration is {s} at"),
-    ("Shards", "The data of {s} is split over {v} shards.", "into how many partitions is {s} divided"),
-    ("Replicas", "Every record of {s} is on {v} machines.", "how many copies does {s} keep"),
-    ("Budget", "{s} may cost {v} euros a month.", "what is the spending limit of {s}"),
-    ("Certificate", "The certificate of {s} is renewed {v} days before it ends.", "when is TLS of {s} renewed"),
-    ("Flag", "Feature {v} of {s} is switched off for guests.", "what is disabled in {s} for anonymous users"),
-    ("Colour", "The charts of {s} use palette {v}.", "which colours do the graphs of {s} have"),
-    ("Interview", "The users of {s} were asked in round {v}.", "in which survey were the people who use {s} heard"),
-    ("Coverage", "{s} must have {v} percent of its lines tested.", "how much test coverage does {s} need"),
-    ("Branch", "Releases of {s} are cut from line {v}.", "where do versions of {s} branch off"),
-    ("Region", "{s} runs in data centre {v}.", "where is {s} hosted"),
-    ("Licence", "{s} has {v} seats paid for.", "how many licences were bought for {s}"),
-    ("Retention", "Personal data in {s} is erased after {v} weeks.", "when does {s} delete what it knows of people"),
-    ("Index", "Search in {s} is rebuilt every {v} hours.", "how often is {s} reindexed"),
-    ("Compression", "{s} packs its archives at level {v}.", "how strongly does {s} compress"),
-    ("Heartbeat", "{s} says that it is alive every {v} seconds.", "how often does {s} send a ping"),
-    ("Threshold", "{s} flags a score of over {v} as fraud.", "from which score on is something suspicious for {s}"),
-    ("Printer", "Labels of {s} come out of printer {v}.", "where are stickers of {s} printed"),
-    ("Holiday", "{s} is frozen for {v} days at the turn of the year.", "how long is {s} closed around Christmas"),
-    ("Pool", "{s} keeps {v} connections to its database open.", "how large is the connection pool of {s}"),
-))  # fmt: skip
+SUBJECTS = tuple(
+    (Subject(*one) for one in (
+        (
+            "Retries", "A call of {s} that fails is repeated {v} times.",
+            "how often does {s} try again",
+        ),
+        (
+            "Timeout", "{s} waits {v} seconds for an answer.",
+            "after how many seconds does {s} give up waiting",
+        ),
+        ("Port", "{s} listens on port {v}.", "on which port can {s} be reached"),
+        (
+            "Backups", "A dump of the data of {s} is kept for {v} days.",
+            "how long are the backups of {s} stored",
+        ),
+        ("Owner", "The team of shelf {v} looks after {s}.", "who is responsible for {s}"),
+        ("Deploys", "{s} is rolled out on day {v} of the month.", "when is {s} deployed"),
+        (
+            "Cache", "{s} forgets what it cached after {v} minutes.",
+            "how long does the cache of {s} live",
+        ),
+        (
+            "Queue", "The queue of {s} holds {v} messages before it drops any.",
+            "how many messages fit in the queue of {s}",
+        ),
+        (
+            "Memory limit", "{s} is killed above {v} megabytes of memory.",
+            "how much RAM may {s} use",
+        ),
+        (
+            "Log level", "The logs of {s} are kept at level {v}.",
+            "how verbose is the logging of {s}",
+        ),
+        (
+            "Page size", "Lists of {s} come in pages of {v} entries.",
+            "how many results does {s} return at once",
+        ),
+        (
+            "Rate limit", "{s} takes {v} requests a minute from one client.",
+            "how many calls a minute does {s} allow",
+        ),
+        (
+            "Workers", "{s} runs {v} workers side by side.",
+            "how many processes work in parallel for {s}",
+        ),
+        ("Currency", "Sums in {s} have {v} decimals.", "to how many places does {s} round money"),
+        ("Encoding", "{s} reads files of code page {v}.", "which character set does {s} expect"),
+        (
+            "Sessions", "A login to {s} ends after {v} hours.",
+            "when does one have to sign in to {s} again",
+        ),
+        (
+            "Uploads", "{s} refuses uploads of more than {v} megabytes.",
+            "what is the largest file for {s}",
+        ),
+        (
+            "Batch", "{s} writes {v} rows in one transaction.",
+            "how many rows does {s} commit together",
+        ),
+        (
+            "Alerts", "Somebody is called when {s} has been down for {v} minutes.",
+            "when is there an alarm for {s}",
+        ),
+        ("Seed", "Tests of {s} start from seed {v}.", "which random seed do the tests of {s} use"),
+        ("Schema", "The schema of {s} stands at revision {v}.", "which migration is {s} at"),
+        (
+            "Shards", "The data of {s} is split over {v} shards.",
+            "into how many partitions is {s} divided",
+        ),
+        ("Replicas", "Every record of {s} is on {v} machines.", "how many copies does {s} keep"),
+        ("Budget", "{s} may cost {v} euros a month.", "what is the spending limit of {s}"),
+        (
+            "Certificate", "The certificate of {s} is renewed {v} days before it ends.",
+            "when is TLS of {s} renewed",
+        ),
+        (
+            "Flag", "Feature {v} of {s} is switched off for guests.",
+            "what is disabled in {s} for anonymous users",
+        ),
+        ("Colour", "The charts of {s} use palette {v}.", "which colours do the graphs of {s} have"),
+        (
+            "Interview", "The users of {s} were asked in round {v}.",
+            "in which survey were the people who use {s} heard",
+        ),
+        (
+            "Coverage", "{s} must have {v} percent of its lines tested.",
+            "how much test coverage does {s} need",
+        ),
+        ("Branch", "Releases of {s} are cut from line {v}.", "where do versions of {s} branch off"),
+        ("Region", "{s} runs in data centre {v}.", "where is {s} hosted"),
+        ("Licence", "{s} has {v} seats paid for.", "how many licences were bought for {s}"),
+        (
+            "Retention", "Personal data in {s} is erased after {v} weeks.",
+            "when does {s} delete what it knows of people",
+        ),
+        ("Index", "Search in {s} is rebuilt every {v} hours.", "how often is {s} reindexed"),
+        ("Compression", "{s} packs its archives at level {v}.", "how strongly does {s} compress"),
+        (
+            "Heartbeat", "{s} says that it is alive every {v} seconds.",
+            "how often does {s} send a ping",
+        ),
+        (
+            "Threshold", "{s} flags a score of over {v} as fraud.",
+            "from which score on is something suspicious for {s}",
+        ),
+        ("Printer", "Labels of {s} come out of printer {v}.", "where are stickers of {s} printed"),
+        (
+            "Holiday", "{s} is frozen for {v} days at the turn of the year.",
+            "how long is {s} closed around Christmas",
+        ),
+        (
+            "Pool", "{s} keeps {v} connections to its database open.",
+            "how large is the connection pool of {s}",
+        ),
+    )),
+)  # fmt: skip
 
 
 @dataclass(slots=True)
 class Fact:
+    """A fact about a service."""
+
     id: str
     path: str
     subject: Subject
@@ -133,16 +214,18 @@ class Fact:
 
     @property
     def statement(self) -> str:
+        """The sentence of the fact."""
         return self.subject.says.format(s=self.service, v=self.value)
 
     @property
     def question(self) -> str:
+        """The question for the fact."""
         return self.subject.asks.format(s=self.service)
 
 
 @dataclass(slots=True)
 class Year:
-    """Somebody who works with memories for a year, the same way for the same seed."""
+    """A user who works with memories for a year; equal seeds give equal years."""
 
     index: VaultIndex
     vault: Path
@@ -150,7 +233,7 @@ class Year:
     seed: int
     facts: list[Fact] = field(default_factory=list)
     replaced: list[Fact] = field(default_factory=list)
-    """What was superseded has a successor with the same subject; these are the successors."""
+    """The successors of superseded memories, which have the same subject."""
     did: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
     chance: random.Random = field(init=False)
@@ -160,9 +243,10 @@ class Year:
         self.chance, self.author = random.Random(self.seed), Author(self.seed)
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        """Run a method."""
         return dispatch(self.index, method, params)
 
-    # --- before ------------------------------------------------------------------------------------------------
+    # --- before -----------------------------------------------------------------------------------
 
     def fill(self) -> None:
         """Write the memories as files, and index them."""
@@ -181,6 +265,7 @@ class Year:
     def write(
         self, number: int, subject: Subject, service: str, nouns: Sequence[str], begun: datetime
     ) -> None:
+        """Write the file of one memory."""
         uid, kind = (
             str(uuid.UUID(int=self.chance.getrandbits(128), version=4)),
             self.chance.choice(_TYPES),
@@ -188,9 +273,9 @@ class Year:
         path = f"80-memory/{kind}/{subject.title.lower().replace(' ', '-')}-{service}.md"
         created = (begun + timedelta(minutes=number * 5)).isoformat()
         front = {
-            "id": uid, "type": kind, "title": f"{subject.title} of {service}", "tags": self.chance.sample(nouns, 2),
-            "project": f"project-{number % 12}", "created": created, "updated": created,
-            "entered_by": f"agent-{number % 7}",
+            "id": uid, "type": kind, "title": f"{subject.title} of {service}",
+            "tags": self.chance.sample(nouns, 2), "project": f"project-{number % 12}",
+            "created": created, "updated": created, "entered_by": f"agent-{number % 7}",
         }  # fmt: skip
         over = {7: "expires", 8: "valid_until"}.get(number % 100, "")
         if over:
@@ -210,9 +295,10 @@ class Year:
         sentences.insert(self.chance.randrange(len(sentences) + 1), fact.statement)
         return "\n\n".join(" ".join(sentences[at : at + 5]) for at in range(0, len(sentences), 5))
 
-    # --- the year ----------------------------------------------------------------------------------------------
+    # --- the year ---------------------------------------------------------------------------------
 
     def live(self, changes: int, told: Callable[[str, int, int], None]) -> None:
+        """Do all changes of the year."""
         every = max(1, changes // 12)
         for number in range(changes):
             kind = self.chance.choices(list(_KINDS_OF_CHANGE), list(_KINDS_OF_CHANGE.values()))[0]
@@ -235,6 +321,7 @@ class Year:
         self.attempt("prune", self.ask, "prune")
 
     def attempt(self, kind: str, work: Callable[..., object], *given: Any, **named: Any) -> None:
+        """Do one action; count it if it failed."""
         try:
             work(*given, **named)
             self.did[kind] += 1
@@ -242,12 +329,14 @@ class Year:
             self.failed[f"{kind}: {error.message[:60]}"] += 1
 
     def any(self, *, may_be_asked: bool = False) -> Fact:
+        """Return a random fact."""
         while True:
             fact = self.chance.choice(self.facts)
             if may_be_asked or not fact.asked:
                 return fact
 
     def change(self, kind: str) -> None:
+        """Change a memory."""
         fact = self.any(may_be_asked=kind == "rename")
         fact.changed += 1
         match kind:
@@ -287,10 +376,12 @@ class Year:
         self.ask("undo")
 
     def archive(self) -> None:
+        """Archive a memory."""
         if "archive" in METHODS:
             self.ask("archive", ref=self.away().id)
 
     def delete(self) -> None:
+        """Delete a memory."""
         self.ask("delete", ref=self.away().id)
 
     def away(self) -> Fact:
@@ -301,6 +392,7 @@ class Year:
         return fact
 
     def capture(self) -> None:
+        """Capture memories from a session."""
         told = [f"*Remember*: {self.author.sentence()} {self.author.sentence()}" for _ in range(15)]
         said = [f"We decided to use the {self.author.words(4)}." for _ in range(5)]
         self.ask("capture", text="\n\n".join(told), inbox=True)
@@ -336,6 +428,8 @@ class Year:
 
 
 class Found(NamedTuple):
+    """The ranks of the queried memories."""
+
     first: float
     among_five: float
     questions: int
@@ -360,7 +454,7 @@ class Commands:
         self._bench, self._facts, self._runs, self._author = bench, facts, runs, author
 
     def seconds(self) -> dict[str, list[float]]:
-        """Once more than is counted, by the name of the command."""
+        """Return the seconds by command; the first run does not count."""
         taken: dict[str, list[float]] = {}
         for number in range(self._runs + 1):
             fact = self._facts[number]
@@ -391,8 +485,8 @@ class Commands:
             return None
         started = time.perf_counter()
         done = subprocess.run(
-            [*self._start, *words], env=self._bench.environment, stdin=subprocess.DEVNULL, capture_output=True,
-            text=True, timeout=300,
+            [*self._start, *words], env=self._bench.environment, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=300,
         )  # fmt: skip
         if done.returncode:
             raise SystemExit(f"{' '.join(words)}: {done.stderr}")
@@ -409,6 +503,7 @@ def sizes(home: Path) -> dict[str, int]:
 
 
 def versions(home: Path) -> int:
+    """Return the number of stored versions."""
     with closing(apsw.Connection(str(home / "state.db"))) as state:
         if not state.table_exists(None, "version"):
             return 0
@@ -422,6 +517,7 @@ class Report:
         self.figures: dict[str, Any] = {}
 
     def databases(self, when: str, home: Path) -> None:
+        """Print the sizes of the databases."""
         found = sizes(home) | {"versions": versions(home)}
         self.figures[f"bytes {when}"] = found
         told = ", ".join(
@@ -430,23 +526,31 @@ class Report:
         print(f"{when} the year: {told}; {found['versions']:,} versions")
 
     def a_version(self) -> None:
+        """Print the bytes per stored version."""
         before, after = self.figures["bytes before"], self.figures["bytes after"]
         if more := after["versions"] - before["versions"]:
             self.figures["bytes a version"] = (after["state.db"] - before["state.db"]) / more
             print(
-                f"  state.db grew by {self.figures['bytes a version']:.0f} bytes a version, with all that it keeps"
+                f"  state.db grew by {self.figures['bytes a version']:.0f} bytes a version, "
+                "with all that it keeps"
             )
         if after["versions"]:
             print(
-                f"  {after['state.db'] / after['versions']:.0f} bytes of it for each version that there is"
+                f"  {after['state.db'] / after['versions']:.0f} bytes of it for each "
+                "version that there is"
             )
 
     def questions(self, when: str, of: str, answered: Found) -> None:
+        """Print how many questions find their memory."""
         self.figures[f"{of} {when}"] = answered._asdict()
-        shares = f"{answered.first:.3f} first, {answered.among_five:.3f} among five, of {answered.questions}"
+        shares = (
+            f"{answered.first:.3f} first, {answered.among_five:.3f} among five, "
+            f"of {answered.questions}"
+        )
         print(f"{when} the year, {of}: {shares}")
 
     def times(self, taken: dict[str, dict[str, list[float]]]) -> None:
+        """Print the times of the commands."""
         self.figures["milliseconds"] = {
             column: {
                 name: round(statistics.median(seconds) * 1000, 1) for name, seconds in one.items()
@@ -464,6 +568,7 @@ class Report:
 
 @contextmanager
 def phase(name: str) -> Iterator[None]:
+    """Print the name and the seconds of a phase."""
     started = time.monotonic()
     print(f"{name} …", file=sys.stderr, flush=True)
     yield
@@ -471,6 +576,7 @@ def phase(name: str) -> Iterator[None]:
 
 
 def run(folder: Path, options: argparse.Namespace) -> Report:
+    """Simulate one year."""
     (folder / "new").mkdir()
     bench, report, home = Bench(folder / "new", folder), Report(), folder / "home"
     create_config(find_home(home), bench.vault, provider=options.provider, memory_dir=None)
@@ -506,6 +612,7 @@ def run(folder: Path, options: argparse.Namespace) -> Report:
 def measure(
     bench: Bench, year: Year, runs: int, taken: dict[str, dict[str, list[float]]], when: str
 ) -> None:
+    """Measure before or after the year."""
     usual = [fact for fact in year.facts if not fact.asked][-runs - 1 :]
     with phase(f"commands {when} the year"):
         commands = Commands(bench, usual, runs, Author(len(taken) + 100))
@@ -515,10 +622,12 @@ def measure(
 
 
 def told(what: str, done: int, total: int) -> None:
+    """Print progress."""
     print(f"  {what}: {done:,} of {total:,}", file=sys.stderr, flush=True)
 
 
 def main() -> None:
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,7 +1,8 @@
-"""Writes docs/mcp.md from a real session: `python tools/build_mcp.py`.
+"""Write docs/mcp.md from a recorded session: `python tools/build_mcp.py`.
 
-The official SDK's client starts `vault-index mcp` on a small vault, lists what there is and calls each tool, rightly
-and wrongly. What differs from run to run (ids, dates, tokens of marks) is replaced.
+The client of the official SDK starts `vault-index mcp` on a small vault, lists what it offers, and
+calls each tool with valid and invalid arguments. Values that differ between runs (ids, dates,
+tokens of marks) are replaced.
 """
 
 import json
@@ -31,19 +32,23 @@ HEAD = """\
 
 <!-- Made by tools/build_mcp.py; edit that. -->
 
-This page lists the tools, prompts and resources, and shows each tool in a recorded session. [agents.md](agents.md#mcp)
+This page lists the tools, prompts and resources, and shows each tool in a recorded session. \
+[agents.md](agents.md#mcp)
 explains how to set up a client, and the rules for arguments, answers and budgets.
 """
 
 TRIED = """\
 ## Tried with
 
-Recorded by `make test-mcp`. The MCP inspector 2.12.0 accepts the schemas (`tools/list --strict`) on stdio and over
+Recorded by `make test-mcp`. The MCP inspector 2.12.0 accepts the schemas (`tools/list --strict`) \
+on stdio and over
 HTTP, in old and new versions of the protocol, and calls tools:
 
 {}
-The table shows the passed checks of the protocol's conformance tests (0.2.0-alpha.12). It omits scenarios for tools,
-prompts and resources with fixed names, which only a test server has, and for logging, subscriptions and tasks, which
+The table shows the passed checks of the protocol's conformance tests (0.2.0-alpha.12). It omits \
+scenarios for tools,
+prompts and resources with fixed names, which only a test server has, and for logging, \
+subscriptions and tasks, which
 this server does not offer. The tests support only HTTP; a bridge forwards them to stdio.
 
 {}"""
@@ -64,10 +69,12 @@ WAL lets readers run while the daemon writes.
 _NOTES = {
     "80-memory/decision/2026-03-02-use-wal-mode.md": _MEMORY,
     "projects/Harbour.md": (
-        "---\ncreated: 2026-02-01\n---\n# Harbour\n\nThe importer of carrier events.\n\n## Retries\n\n"
-        "A failed import is tried again three times, with a minute between.\n"
+        "---\ncreated: 2026-02-01\n---\n# Harbour\n\nThe importer of carrier events.\n\n## "
+        "Retries\n\nA failed import is tried again three times, with a minute between.\n"
     ),
-    "projects/Rollout.md": "---\ncreated: 2026-04-05\n---\n# Rollout\n\nFour weeks, one group of carriers a week.\n",
+    "projects/Rollout.md": (
+        "---\ncreated: 2026-04-05\n---\n# Rollout\n\nFour weeks, one group of carriers a week.\n"
+    ),
 }
 
 RIGHT: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -122,9 +129,10 @@ def page() -> str:
         "\n".join(rows),
         "\n## Prompts and resources\n\n| prompt | arguments | description |\n|---|---|---|",
         *(f"| `{one.name}` | {_given(one)} | {one.description} |" for one in prompts),
-        f"\nA document is the resource `{template.uri_template}`; the most recently changed memories are listed.",
-        "\n## A session\n\nThe client of the SDK calls each tool; the text answer is below the call. The vault of this "
-        "session has no embedder.\n",
+        f"\nA document is the resource `{template.uri_template}`; "
+        "the most recently changed memories are listed.",
+        "\n## A session\n\nThe client of the SDK calls each tool; the text answer is below the "
+        "call. The vault of this session has no embedder.\n",
         *told[: len(RIGHT)],
         "\n## Invalid calls\n\nEach returns a tool error with a hint.\n",
         *told[len(RIGHT) :],

@@ -1,7 +1,7 @@
-"""Makes the bundle that desktop clients install with a click, of a wheel: `python tools/build_mcpb.py WHEEL FOLDER`.
+"""Build the bundle for desktop clients from a wheel: `python tools/build_mcpb.py WHEEL FOLDER`.
 
-It holds our wheel and names what that needs: the client's own uv fetches it, for the Python and the machine it finds.
-Bundles with everything inside are for one of each.
+It contains our wheel and names the dependencies. The client's own uv installs them for its Python
+and machine. Bundles with all dependencies would be for one platform each.
 """
 
 import json

@@ -1,10 +1,11 @@
-"""Rebuilds the local embedding model from the published weights of all-MiniLM-L6-v2: int8 weights in one ONNX graph.
+"""Build the local embedding model, int8 in one ONNX graph, from the published weights.
 
     pip install numpy==2.4.6 onnx==1.23.2 safetensors==0.8.0
     python tools/build_model.py MODEL_DIR [OUT_DIR]
 
-MODEL_DIR holds `config.json` and `model.safetensors` of sentence-transformers/all-MiniLM-L6-v2. With the versions above
-the file equals, byte for byte, the one in `vault_index/embeddings/model/` (the default OUT_DIR).
+MODEL_DIR holds `config.json` and `model.safetensors` of sentence-transformers/all-MiniLM-L6-v2.
+With the versions above, the result is byte for byte the file in `vault_index/embeddings/model/`
+(the default OUT_DIR).
 """
 
 import argparse
@@ -28,7 +29,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Graph:
-    """Collects nodes and constants; every name is made unique by counting, so the same calls give the same bytes."""
+    """Collects nodes and constants. Names are numbered, so the same calls give the same bytes."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -36,26 +37,32 @@ class Graph:
         self._count = 0
 
     def name(self, stem: str) -> str:
+        """Return a unique name."""
         self._count += 1
         return f"{stem}_{self._count}"
 
     def constant(self, values: Array, stem: str) -> str:
+        """Add a constant and return its name."""
         name = self.name(stem)
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
         return name
 
     def integers(self, *values: int) -> str:
+        """Add a constant of int64 and return its name."""
         return self.constant(np.array(values, np.int64), "i")
 
     def floats(self, values: Array, stem: str) -> str:
+        """Add a constant of float32 and return its name."""
         return self.constant(values.astype(np.float32), stem)
 
     def add(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
+        """Add a node and return the name of its output."""
         return self.add_many(1, kind, *inputs, domain=domain, **attributes)[0]
 
     def add_many(
         self, outputs: int, kind: str, *inputs: str, domain: str = "", **attributes: Any
     ) -> list[str]:
+        """Add a node and return the names of its outputs."""
         names = [self.name(kind) for _ in range(outputs)]
         self.nodes.append(helper.make_node(kind, list(inputs), names, domain=domain, **attributes))
         return names
@@ -84,7 +91,7 @@ class Encoder:
         self._epsilon = float(config["layer_norm_eps"])
 
     def embed(self) -> str:
-        """Word plus position; the position table carries the one token type there is, which saves a table."""
+        """Add word and position embeddings; the position table includes the only token type."""
         length = self._graph.add("Shape", self.takes, start=1, end=2)
         positions = self._weights["embeddings.position_embeddings.weight"]
         positions = positions + self._weights["embeddings.token_type_embeddings.weight"][0]
@@ -94,13 +101,14 @@ class Encoder:
         axis = self._graph.integers(0)
         placed = self._graph.add("Add", words, self._graph.add("Slice", table, first, length, axis))
         x = self._normalise(placed, "embeddings.LayerNorm")
-        # Nothing uses these two (the shapes of an attention that is not fused): the shipped file has them, and a
-        # rebuilt one shall be equal to it.
+        # Nothing uses these two (the shapes of an attention that is not fused): the shipped file
+        # has them, and a rebuilt one shall be equal to it.
         self._graph.integers(0, 0, self._heads, self._hidden // self._heads)
         self._graph.integers(0, 0, self._hidden)
         return x
 
     def layer(self, x: str, number: int) -> str:
+        """Add one layer."""
         stem = f"encoder.layer.{number}."
         merged = self._attend(x, stem)
         attended = self._product(merged, *self._linear(stem + "attention.output.dense"), stem + "o")
@@ -165,6 +173,7 @@ class Encoder:
 
 
 def build(weights: Mapping[str, Array], config: Mapping[str, Any]) -> onnx.ModelProto:
+    """Return the model."""
     graph = Graph()
     encoder = Encoder(graph, weights, config)
     x = encoder.embed()
@@ -190,6 +199,7 @@ def build(weights: Mapping[str, Array], config: Mapping[str, Any]) -> onnx.Model
 
 
 def main() -> None:
+    """Build the file."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

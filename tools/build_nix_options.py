@@ -1,6 +1,7 @@
-"""Writes the table of options in docs/nix.md from an evaluation of the module: `python tools/build_nix_options.py`.
+"""Write the table of options in docs/nix.md: `python tools/build_nix_options.py`.
 
-Needs nix-instantiate, but neither nixpkgs nor a network: tests/nix/stand-ins has what the flake uses of them.
+It evaluates the module with nix-instantiate. Neither nixpkgs nor a network is needed:
+tests/nix/stand-ins has the parts of them that the flake uses.
 """
 
 import json
@@ -26,7 +27,10 @@ map (one: {
 
 
 def evaluate(expression: str) -> Any:
-    """What the expression is, with `outputs` and `home` of the stand-ins; CalledProcessError where it throws."""
+    """Return the value of a Nix expression with `outputs` and `home` of the stand-ins.
+
+    Raises CalledProcessError if it throws.
+    """
     whole = f"with import {ROOT}/tests/nix/stand-ins/flake.nix; {expression}"
     command = [
         "nix-instantiate",
@@ -51,7 +55,8 @@ def page() -> str:
 
 def _table() -> str:
     rows = [
-        f"| `{option['name']}` | {option['type']} | `{option['default']}` | {option['description']} |"
+        f"| `{option['name']}` | {option['type']} | `{option['default']}` | "
+        f"{option['description']} |"
         for option in evaluate(_OPTIONS)
     ]
     return "\n".join(

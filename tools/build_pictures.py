@@ -1,6 +1,7 @@
-"""Takes the pictures of docs/page.md: `python tools/build_pictures.py` (make test-page first, for Playwright).
+"""Take the pictures of docs/page.md: `python tools/build_pictures.py`.
 
-A vault of fixtures/vault, made-up sessions of a year, and memories of which some wait for review, in the real page.
+Run `make test-page` first, which installs Playwright. The pictures show the real page on
+fixtures/vault, with generated sessions of a year and memories that wait for review.
 """
 
 import os
@@ -85,7 +86,8 @@ def furnish(here: World) -> None:
         changed = index.list(kind="memory", limit=1, title="Staging has one database").results[0]
         for text in (
             "Staging has two databases: one for main, one for all other branches.",
-            "Staging has two databases: one for main, one for all other branches.\n\nBoth are emptied on Sundays.",
+            "Staging has two databases: one for main, one for all other branches.\n\nBoth "
+            "are emptied on Sundays.",
         ):
             index.update(changed.path, content=text, by="build-agent")
     main([*run, "token", "add", "laptop", "--read", "--expires", "in 3 months"])
@@ -117,6 +119,7 @@ def places_of(here: World) -> dict[str, tuple[str, str]]:
 
 
 def pictures(reader: Reader, places: dict[str, tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
+    """Take all pictures."""
     for size_name, size in (("desktop", DESKTOP), ("phone", PHONE)):
         for scheme in ("light", "dark"):
             page = reader.open(size=size, scheme=scheme)
@@ -131,6 +134,7 @@ def pictures(reader: Reader, places: dict[str, tuple[str, str]]) -> Iterator[tup
 
 
 def build(out: Path) -> None:
+    """Write the pictures."""
     with tempfile.TemporaryDirectory() as folder, opened_world(Path(folder)) as here:
         os.environ |= {"XDG_DATA_HOME": f"{folder}/share", "CLAUDE_CONFIG_DIR": "/nonexistent"}
         os.environ |= {"CODEX_HOME": "/nonexistent", "GEMINI_CLI_HOME": "/nonexistent"}

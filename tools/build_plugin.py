@@ -1,6 +1,7 @@
-"""Write the tools of the OpenCode plugin from those of the MCP server.
+"""Write the tools of the OpenCode plugin: `python tools/build_plugin.py`.
 
-The plugin is TypeScript and cannot import vault_index/mcp_server/tools.py.
+They are the tools of MCP clients. The plugin is TypeScript and cannot import
+vault_index/mcp_server/tools.py.
 """
 
 import json
@@ -43,16 +44,18 @@ def _declared(tool: Tool) -> str:
         f"      {name}: {_object(about)},\n" for name, about in schema["properties"].items()
     )
     return (
-        f"  {tool.name}: {{\n    description: {json.dumps(tool.description, ensure_ascii=False)},\n"
-        f"    required: {json.dumps(schema.get('required', []))},\n    writes: {json.dumps(not tool.read_only)},\n"
-        f"    args: {{\n{arguments}    }},\n  }},\n"
+        f"  {tool.name}: {{\n    description: "
+        f"{json.dumps(tool.description, ensure_ascii=False)},\n    required: "
+        f"{json.dumps(schema.get('required', []))},\n    writes: "
+        f"{json.dumps(not tool.read_only)},\n    args: {{\n{arguments}    }},\n  }},\n"
     )
 
 
 def _object(value: Mapping[str, Any]) -> str:
     """JSON, but for the quotes that names do not need."""
     parts = (
-        f"{key}: {_object(item) if isinstance(item, Mapping) else json.dumps(item, ensure_ascii=False)}"
+        f"{key}: "
+        f"{_object(item) if isinstance(item, Mapping) else json.dumps(item, ensure_ascii=False)}"
         for key, item in value.items()
     )
     return f"{{ {', '.join(parts)} }}"

@@ -53,36 +53,47 @@ class Draw:
         self._random = random.Random(seed)
 
     def of(self, alphabet: str, size: int) -> str:
+        """Return random characters of an alphabet."""
         return "".join(self._random.choices(alphabet, k=size))
 
     def one(self, words: str) -> str:
+        """Return one of some words."""
         return self._random.choice(words.split())
 
     def mix(self, size: int) -> str:
+        """Return letters and digits."""
         return self.of(BASE62, size)
 
     def low(self, size: int) -> str:
+        """Return lower-case letters and digits."""
         return self.of(string.ascii_lowercase + string.digits, size)
 
     def letters(self, size: int) -> str:
+        """Return letters."""
         return self.of(string.ascii_letters, size)
 
     def hex(self, size: int) -> str:
+        """Return hexadecimal digits."""
         return self.of(HEX, size)
 
     def digits(self, size: int) -> str:
+        """Return digits."""
         return self.of("123456789", 1) + self.of(string.digits, size - 1)
 
     def url(self, size: int) -> str:
+        """Return characters of base64url."""
         return self.of(BASE62, 1) + self.of(URLSAFE, size - 2) + self.of(BASE62, 1)
 
     def base32(self, size: int) -> str:
+        """Return characters of base32."""
         return self.of(BASE32, size)
 
     def upper(self, size: int) -> str:
+        """Return upper-case letters and digits."""
         return self.of(string.ascii_uppercase + string.digits, size)
 
     def bytes(self, size: int) -> bytes:
+        """Return random bytes."""
         return self._random.randbytes(size)
 
     def base64(self, size: int) -> str:
@@ -90,6 +101,7 @@ class Draw:
         return base64.b64encode(self.bytes(size)).decode()
 
     def uuid(self) -> str:
+        """Return a UUID."""
         return str(uuid.UUID(bytes=self.bytes(16), version=4))
 
     def password(self, size: int = 14) -> str:
@@ -109,6 +121,7 @@ class Draw:
 
 
 def base62(number: int, width: int) -> str:
+    """Return a number in base 62."""
     digits = ""
     while number:
         number, digit = divmod(number, 62)
@@ -123,6 +136,7 @@ def checked(draw: Draw, prefix: str) -> str:
 
 
 def grafana(draw: Draw) -> str:
+    """Return a Grafana token with its checksum."""
     key = "glsa_" + draw.mix(32)
     return f"{key}_{zlib.crc32(key.encode()):08x}"
 
@@ -150,6 +164,7 @@ def age(draw: Draw) -> str:
 
 
 def encoded(**claims: object) -> str:
+    """Return fields as compact JSON."""
     return (
         base64.urlsafe_b64encode(json.dumps(claims, separators=(",", ":")).encode())
         .decode()
@@ -158,6 +173,7 @@ def encoded(**claims: object) -> str:
 
 
 def jwt(draw: Draw) -> str:
+    """Return a JSON web token."""
     head = encoded(alg="HS256", typ="JWT")
     body = encoded(
         sub=draw.digits(10), name=draw.letters(9), iat=1_770_000_000 + int(draw.digits(6))
@@ -166,6 +182,7 @@ def jwt(draw: Draw) -> str:
 
 
 def sentry(draw: Draw) -> str:
+    """Return a Sentry token."""
     claims = {
         "iat": 1770000000.5,
         "url": "https://sentry.io",
@@ -177,6 +194,7 @@ def sentry(draw: Draw) -> str:
 
 
 def discord(draw: Draw) -> str:
+    """Return a Discord token."""
     head = base64.urlsafe_b64encode(draw.digits(18).encode()).decode().rstrip("=")
     return f"{head}.{draw.url(6)}.{draw.url(38)}"
 
@@ -194,6 +212,7 @@ def pgp(draw: Draw) -> str:
 
 
 def basic(draw: Draw, user: str = "deploy") -> str:
+    """Return a name and password in base64."""
     return base64.b64encode(f"{user}:{draw.password()}".encode()).decode()
 
 
@@ -456,6 +475,7 @@ def hard(draw: Draw) -> str:
 
 
 def escaped(draw: Draw) -> str:
+    """Return a password with percent-encoded characters."""
     return f"{draw.plain(6)}%40{draw.plain(5)}%2F{draw.mix(4)}"
 
 
@@ -482,6 +502,7 @@ NO_SLASH = ("ldap", "https", "http", "imaps")
 
 
 def urls() -> Iterator[Form]:
+    """Return the forms of URLs with a password."""
     for at, text in enumerate(SCHEMES):
         scheme = text.partition(":")[0]
         make = (
@@ -515,6 +536,7 @@ HEADERS = (
 
 
 def command(name: str, source: str, *texts: str) -> Form:
+    """Return the form of a command with a password."""
     return Form(name, "command", source, Draw.plain, texts)
 
 
@@ -601,6 +623,7 @@ FILES = (
 
 
 def block(name: str, source: str, begin: str, end: str, make: Callable[[Draw], str]) -> Form:
+    """Return the form of a block of several lines."""
     return Form(
         name,
         "block",
@@ -611,6 +634,7 @@ def block(name: str, source: str, begin: str, end: str, make: Callable[[Draw], s
 
 
 def pem(label: str, head: bytes, size: int, extra: str = "") -> Form:
+    """Return the form of a PEM block."""
     begin, end = f"-----BEGIN {label}-----", f"-----END {label}-----"
     return block(label.lower(), RFC7468, begin + extra, end, lambda d: d.body(head + d.bytes(size)))
 
@@ -637,6 +661,7 @@ BLOCKS = (
 
 
 def samples(seed: str) -> Iterator[dict[str, object]]:
+    """Return all samples."""
     counts: dict[str, int] = {}
     for form in (*TOKENS, *NAMED, *WEAK, *urls(), *HEADERS, *COMMANDS, *FILES, *BLOCKS):
         first = sum(map(ord, form.name))  # not `hash`, which differs from run to run
@@ -660,6 +685,7 @@ def samples(seed: str) -> Iterator[dict[str, object]]:
 
 
 def main() -> None:
+    """Write the samples."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("file", nargs="?", type=Path, default=FILE)
     parser.add_argument("--seed", default="heron")

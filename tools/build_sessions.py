@@ -1,9 +1,9 @@
-"""Makes fixtures/sessions with the real clients.
+"""Record fixtures/sessions with the real clients.
 
     CLIENTS_DIR=.venv/npm/clients OLD_CLIENTS_DIR=FOLDER python -m tools.build_sessions
 
-`make test-clients` makes npm put the clients into CLIENTS_DIR. OLD_CLIENTS_DIR holds @openai/codex@0.104.0 and
-@google/gemini-cli@0.30.0, which write older forms.
+`make test-clients` installs the clients into CLIENTS_DIR by npm. OLD_CLIENTS_DIR holds
+@openai/codex@0.104.0 and @google/gemini-cli@0.30.0, which write older formats.
 """
 
 import json
@@ -41,6 +41,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures/sessions"
 
 
 def main() -> None:
+    """Record the sessions."""
     shutil.rmtree(FIXTURES, ignore_errors=True)
     new, old = (
         Path(os.environ[name]).resolve() / "node_modules/.bin"

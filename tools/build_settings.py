@@ -1,4 +1,4 @@
-"""Writes docs/configuration.md from the configuration's own classes: `python tools/build_settings.py`."""
+"""Write docs/configuration.md from the configuration classes: `python tools/build_settings.py`."""
 
 import json
 import sys
@@ -18,18 +18,22 @@ HEAD = """\
 
 <!-- Made by tools/build_settings.py from vault_index/config/schema.py; edit that. -->
 
-After this page you can change any setting. The configuration is one TOML file: `~/.config/vault-index/config.toml`,
-`config.toml` in `VAULT_INDEX_HOME`, or the file in `--config` or `VAULT_INDEX_CONFIG`. `vault-index config path` prints
+After this page you can change any setting. The configuration is one TOML file: \
+`~/.config/vault-index/config.toml`,
+`config.toml` in `VAULT_INDEX_HOME`, or the file in `--config` or `VAULT_INDEX_CONFIG`. \
+`vault-index config path` prints
 its path. An unknown key is an error that suggests the nearest valid one.
 
 ```sh
-vault-index config list                          # every setting with the origin of its value; secrets are masked
+vault-index config list                          # every setting with the origin of its value; \
+secrets are masked
 vault-index config set chunk.tokens 300          # comments in the file are kept
 vault-index config set exclude '["Archive/"]' --source vault
 vault-index source add ~/Work/Notes
 ```
 
-An environment variable overrides the file, and an option of a command overrides both. A running daemon reloads the file
+An environment variable overrides the file, and an option of a command overrides both. A running \
+daemon reloads the file
 on SIGHUP, and before `config set` and `source add` return.
 
 ## Every key, with its default
@@ -42,17 +46,21 @@ VARIABLES = """\
 
 | variable | meaning |
 |---|---|
-| `VAULT_INDEX_HOME` | one folder for configuration, databases and socket instead of the XDG folders; like `--home` |
+| `VAULT_INDEX_HOME` | one folder for configuration, databases and socket instead of the XDG \
+folders; like `--home` |
 | `VAULT_INDEX_CONFIG` | the configuration file; like `--config` |
-| `VAULT_INDEX_SESSION` | the current session, which is excluded from its own results; like `--exclude-session` |
-| `OPENAI_API_KEY` | the key for an embedding server, unless `embedding.api_key_env` names another variable |
+| `VAULT_INDEX_SESSION` | the current session, which is excluded from its own results; like \
+`--exclude-session` |
+| `OPENAI_API_KEY` | the key for an embedding server, unless `embedding.api_key_env` names \
+another variable |
 | `NO_COLOR` | no colours |
 """
 
 TAGS = """\
 ## Tags of captured memories
 
-`capture` adds a tag to a memory if its text contains one of the tag's words, as a whole word in any case.
+`capture` adds a tag to a memory if its text contains one of the tag's words, as a whole word in \
+any case.
 `memory.capture_tags` extends this table:
 
 | tag | words |

@@ -8,7 +8,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from vault_index.service.systemd import Sections, facts, facts_of_serve, unit
 
 FOLDER = Path(__file__).parent.parent / "systemd"
-_MADE = "Made by tools/build_units.py from vault_index/service/unit.toml; docs/operations.md says how to use it."
+_MADE = (
+    "Made by tools/build_units.py from vault_index/service/unit.toml; "
+    "docs/operations.md says how to use it."
+)
 
 
 def units() -> dict[str, str]:

@@ -1,10 +1,11 @@
-"""Run the suites whose files differ from the ones they last passed with, as CI does: `python tools/changed.py`.
+"""Run the suites with changed files since they last passed: `python tools/changed.py`.
 
-tools/ci_paths.toml names the suites, their files, and the digest of these files when the suite last passed.
+CI does the same. tools/ci_paths.toml has the suites, their files, and the digest of these files
+when the suite last passed.
 
     python tools/changed.py SUITE…             # run these suites, whatever changed
     python tools/changed.py --list             # print the suites that would run
-    python tools/changed.py --record [SUITE…]  # after they passed: note the digests of these suites, or of all
+    python tools/changed.py --record [SUITE…]  # store the digests of passed suites, or all
 """
 
 import argparse
@@ -28,7 +29,10 @@ class _WithoutDocstrings(ast.NodeTransformer):
 
 
 def content(file: Path) -> bytes:
-    """Return what decides how a file behaves: of Python its code, without docstrings, comments and layout."""
+    """Return what decides how a file behaves.
+
+    Of Python files this is the code without docstrings, comments and layout.
+    """
     if not file.is_file():
         return b""
     if file.suffix != ".py":
@@ -56,6 +60,7 @@ def commands(names: list[str], table: tomlkit.TOMLDocument) -> list[list[str]]:
 
 
 def main() -> int:
+    """Run, list or record suites."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -66,7 +71,8 @@ def main() -> int:
     table = tomlkit.parse(TABLE.read_text("utf-8"))
     if unknown := set(chosen.suites) - table.keys():
         parser.error(
-            f"no suite {', '.join(sorted(unknown))} in tools/ci_paths.toml; it has {', '.join(table)}"
+            f"no suite {', '.join(sorted(unknown))} in tools/ci_paths.toml; "
+            f"it has {', '.join(table)}"
         )
     now = {name: digest(list(suite["files"])) for name, suite in table.items()}
     if chosen.record:

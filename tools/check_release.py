@@ -1,6 +1,7 @@
-"""Builds wheel, sdist and bundle and tries them as a user would, in environments of their own: `make release`.
+"""Build wheel, sdist and bundle, and try them in separate environments: `make release`.
 
-The three files are left in `dist/`, or in the folder given as argument. With `--wheel` it is the wheel alone.
+The three files are left in `dist/`, or in the folder given as argument. With `--wheel`, only the
+wheel is built.
 """
 
 import json
@@ -44,6 +45,7 @@ DATA = (
 
 
 def main() -> None:
+    """Build and try the release."""
     given = [word for word in sys.argv[1:] if word != "--wheel"]
     target = Path(given[0] if given else ROOT / "dist").resolve()
     target.mkdir(parents=True, exist_ok=True)
@@ -96,7 +98,10 @@ def _check_contents(wheel: Path, sdist: Path) -> None:
 
 
 def _build_by_nix(place: Path) -> None:
-    """The package of the flake, where Nix may write its store; with what is installed here in place of nixpkgs."""
+    """Build the package of the flake, if Nix can write its store.
+
+    Installed packages take the place of nixpkgs.
+    """
     if shutil.which("nix-build") is None or (os.geteuid() and not os.access("/nix/store", os.W_OK)):
         print("not built by Nix: there is none, or its store is another user's")
         return
@@ -165,7 +170,7 @@ def _try(wheel: Path, place: Path) -> None:
 
 
 def _try_bundle(bundle: Path, place: Path) -> None:
-    """Start it as a desktop client does, on a vault that nobody has set up, and ask until the note is found."""
+    """Start it as a desktop client does, on a new vault, and search until the note is found."""
     with zipfile.ZipFile(bundle) as archive:
         archive.extractall(place / "bundle")
     config = json.loads((place / "bundle/manifest.json").read_text("utf-8"))["server"]["mcp_config"]

@@ -1,7 +1,8 @@
-"""What a client wrote, without what its makers wrote: their prompts and descriptions are theirs.
+"""Remove the clients' own prompts and descriptions from recorded sessions.
 
-Of every text that is longer than a name only the lines stay in which something of ours stands: what we asked, what the
-scripted model said, what the commands printed, and marks that readers know text by. The rest is `(taken out)`.
+Of a text longer than a name, only lines with something of ours remain: our prompts, the words of
+the scripted model, the output of commands, and marks that parsers need. The rest becomes `(taken
+out)`.
 """
 
 import hashlib
@@ -16,8 +17,9 @@ HOME = "/home/user"
 _NAME = 45
 """Characters: a shorter string is a name, a state or a date."""
 _EMPTIED = {
-    "additional_tools", "base_instructions", "body", "developer_instructions", "input_schema", "instructions",
-    "osVersion", "parameters", "params", "rendered", "shape", "state", "systemPrompt", "tools_json",
+    "additional_tools", "base_instructions", "body", "developer_instructions", "input_schema",
+    "instructions", "osVersion", "parameters", "params", "rendered", "shape", "state",
+    "systemPrompt", "tools_json",
 }  # fmt: skip
 """Keys of nothing but the client's own text."""
 _MARKS = (
@@ -43,6 +45,8 @@ _SCENE = re.compile(r"\s*\[\[scene:[\w.-]+\]\]")
 
 
 class Cleaner:
+    """Cleans the files of one client."""
+
     def __init__(self, ours: str, folder: Path) -> None:
         """`folder` is where the home and the project of the client lie."""
         self._ours = [line for line in re.split(r"\\n|\n", ours) if len(line.strip()) > 3]

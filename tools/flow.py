@@ -1,8 +1,8 @@
-"""Counts the modules that one call enters: `python tools/flow.py`.
+"""Count the modules that one call enters: `python tools/flow.py`.
 
-A reader who follows a call has to open that many files. A module counts when one of its functions runs during the call;
-what runs when a module is imported does not count. Calls are made once before they are counted, so that nothing counts
-that is only opened at first.
+A reader who follows a call must open that many files. A module counts if one of its functions runs
+during the call; code that runs at import does not count. Each call is made once before counting, so
+that work of the first call does not count.
 """
 
 import sys
@@ -21,7 +21,7 @@ MOST = {"search": 12, "add": 12}
 
 
 def modules_entered(call: Callable[[], object]) -> set[str]:
-    """The modules of vault_index, dotted below the package, with a function that runs during `call`."""
+    """Return the modules of vault_index, dotted, with a function that runs during `call`."""
     files: set[str] = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:
@@ -74,6 +74,7 @@ def _of(modules: set[str], *packages: str) -> list[str]:
 
 
 def main() -> int:
+    """Print the modules of each call."""
     calls = entered()
     for name, (counted, total) in calls.items():
         print(f"{name}: {len(counted)} of at most {MOST[name]}, {total} modules in all")

@@ -1,4 +1,4 @@
-"""Writes the vocabulary of a unigram model as the one file that `vault_index.embeddings.unigram` maps into memory."""
+"""Write the vocabulary of a unigram model as one file for `vault_index.embeddings.unigram`."""
 
 import struct
 import zlib
@@ -16,14 +16,17 @@ def pack(
     unknown: int,
     folds: Mapping[int, str],
 ) -> bytes:
-    """`folds`: what becomes of a character, by its code. Special pieces keep their number and are never found in a
+    """Return the bytes of the file, which is mapped into memory.
+
+    `folds` maps a code point to its replacement. Special pieces keep their number and never match a
     text.
 
-    Numbers are little-endian, of four bytes where nothing else is said: magic, the counts of pieces, slots and folds,
-    the unknown piece and its score; slots (the number of a piece plus one, or 0) of a hash table by CRC-32 with linear
-    probing; for each piece its CRC-32; where its text begins (one more for the end); its score; for each fold the
-    character; where its text begins (one more for the end); for each character of Unicode the length of the longest
-    piece that begins with it, in one byte; the texts of the pieces, then of the folds, in UTF-8.
+    Numbers are little-endian, of four bytes if not stated otherwise. In this order: magic; the
+    numbers of pieces, slots and folds; the unknown piece and its score; the slots (number of a
+    piece plus one, or 0) of a hash table by CRC-32 with linear probing; the CRC-32 of each piece;
+    the start of its text (one more for the end); its score; the character of each fold; the start
+    of its text (one more for the end); for each Unicode character, in one byte, the length of the
+    longest piece that begins with it; the texts of the pieces, then of the folds, in UTF-8.
     """
     size = 1 << (2 * len(pieces) - 1).bit_length()
     slots, longest = array("I", bytes(4 * size)), bytearray(0x110000)

@@ -1,8 +1,8 @@
-"""Plays the commands of a page again in a vault of its own; `python tools/transcript.py docs/agents.md` records it.
+"""Replay the commands of a page in a new vault: `python tools/transcript.py docs/agents.md`.
 
-In a ```console block, a line after `$ ` is a command and what follows is its output. `vx` runs in this process, as in a
-pipe; anything else in a shell, in the folder that holds the vault `notes`. Ids of the page mean what stands in the same
-place of the new output.
+In a ```console block, a line after `$ ` is a command, followed by its output. `vx` runs in this
+process, as in a pipe; other commands run in a shell, in the folder that holds the vault `notes`.
+Ids of the page stand for the values at the same place of the new output.
 """
 
 import io
