@@ -37,60 +37,52 @@ def changes(world: World, who: Caller | None = None, by: Client | None = None, *
     return answer
 
 
-def after(world: World, who: Caller | None, since: str, count: int = 1) -> tuple[str, list[tuple[str, str]]]:
-    """Return the serial and the changes after `since`, once there are `count`; they may come in several answers."""
-    found: list[tuple[str, str]] = []
-    serial = since
+def after(world: World, who: Caller | None, since: str) -> dict[str, Any]:
+    """Return the first answer after `since` that reports changed documents."""
+    answer: dict[str, Any] = {"serial": since}
 
-    def complete() -> bool:
-        nonlocal serial
-        answer = changes(world, who, since=serial, wait=20)
-        assert not answer["reset"]
-        serial = answer["serial"]
-        found.extend((one["change"], one["path"]) for one in answer["changes"])
-        return len(found) >= count
+    def changed() -> bool:
+        nonlocal answer
+        answer = changes(world, who, since=answer["serial"], wait=20)
+        return bool(answer["changed"])
 
-    until(complete)
-    return serial, found
+    until(changed)
+    return answer
 
 
 def test_changes_reports_added_changed_and_removed_files(running: World) -> None:
     first = changes(running)
-    assert (first["changes"], first["reset"]) == ([], False)
+    assert (first["changed"], first["documents"]) == (False, {"note": 1})
     running.write("b.md", "the buffalo")
-    serial, found = after(running, None, first["serial"])
-    assert found == [("added", "b.md")]
+    added = after(running, None, first["serial"])
+    assert added["documents"] == {"note": 2}
     running.write("b.md", "the bison")
-    serial, found = after(running, None, serial)
-    assert found == [("changed", "b.md")]
-    (running.vault / "b.md").rename(running.vault / "c.md")
-    _, found = after(running, None, serial, 2)
-    assert sorted(found) == [("added", "c.md"), ("removed", "b.md")]
-    told = changes(running, since=first["serial"])["changes"]
-    assert [(one["change"], one["path"]) for one in told[:2]] == [("added", "b.md"), ("changed", "b.md")]
-    assert told[0] == {"change": "added", "kind": "note", "source": "vault", "path": "b.md", "id": told[0]["id"]}
+    edited = after(running, None, added["serial"])
+    assert edited["documents"] == {"note": 2}
+    (running.vault / "b.md").unlink()
+    assert after(running, None, edited["serial"])["documents"] == {"note": 1}
+    assert changes(running, since=first["serial"])["changed"]
 
 
 def test_changes_reports_only_files_of_the_scope(running: World) -> None:
     serial, everything = changes(running, BELOW)["serial"], changes(running)["serial"]
     found: list[object] = []
-    waiting = threading.Thread(target=lambda: found.append(after(running, BELOW, serial)[1]))
+    waiting = threading.Thread(target=lambda: found.append(after(running, BELOW, serial)["documents"]))
     waiting.start()
     running.write("other.md", "the otter")
-    assert after(running, None, everything)[1] == [("added", "other.md")]
-    assert changes(running, BELOW, since=serial, wait=0.3)["changes"] == []
+    assert after(running, None, everything)["documents"] == {"note": 2}
+    assert not changes(running, BELOW, since=serial, wait=0.3)["changed"]
     (running.vault / "work/seen.md").rename(running.vault / "seen.md")
     waiting.join(PATIENCE)
-    assert found == [[("removed", "work/seen.md")]]
+    assert found == [{}]
 
 
-def test_changes_resets_a_reader_with_an_unknown_serial(running: World) -> None:
+def test_changes_reports_a_change_for_an_unknown_serial(running: World) -> None:
     serial = changes(running)["serial"]
     name, _, number = serial.partition("-")
     for other in ("x-1", f"{name}-{int(number) + 1000}", f"{name}-", f"{name}-x", "-", f"{name}-1{number}" + "9" * 99):
-        answer = changes(running, since=other)
-        assert (answer["reset"], answer["changes"]) == (True, []), other
-    assert not changes(running, since=serial)["reset"]
+        assert changes(running, since=other)["changed"], other
+    assert not changes(running, since=serial)["changed"]
 
 
 def test_changes_reports_progress_only_to_unscoped_callers(running: World) -> None:

@@ -1,4 +1,4 @@
-"""`/events`: a stream of visible changes, from a real server and a real daemon."""
+"""`/events`: a stream of changes in what a caller may see, from a real server in front of a real daemon."""
 
 import asyncio
 import http.client
@@ -28,7 +28,7 @@ class Stream:
         self._connection, self.answer = connection, answer
 
     def next(self) -> Event:
-        """Return the next event, which may have only an id. Raises EOFError at the end."""
+        """Return the next event, perhaps with nothing but an id. Raises EOFError at the end."""
         fields: dict[str, str] = {}
         while line := self.answer.readline().decode():
             key, _, value = line.rstrip("\n").partition(": ")
@@ -38,16 +38,12 @@ class Stream:
                 return Event(fields["id"], fields.get("event", ""), json.loads(fields.get("data", "null")))
         raise EOFError
 
-    def tells(self, *expected: tuple[str, str]) -> None:
-        """Read until it has reported exactly these changes, in one event or several."""
-        missing = set(expected)
-        while missing:
-            event = self.next()
-            if event.name == "changes":
-                assert not event.data["reset"]
-                told = {(one["change"], one["path"]) for one in event.data["changes"]}
-                assert told <= set(expected)
-                missing -= told
+    def changed(self) -> dict[str, int]:
+        """Read up to the next change, and return the number of documents by kind."""
+        while (event := self.next()).name != "changed":
+            pass
+        documents: dict[str, int] = event.data["documents"]
+        return documents
 
 
 @contextmanager
@@ -71,42 +67,40 @@ def below(world: World) -> str:
     return world.token("below", scope=Scope(folders=("work",)))
 
 
-def test_events_report_changes(world: World, served: Served, whole: str) -> None:
+def test_events_report_progress_and_changes(world: World, served: Served, whole: str) -> None:
     with listening(served, whole) as stream:
         assert stream.answer.status == 200
-        assert stream.answer.headers["content-type"] == "text/event-stream"
+        assert stream.answer.headers["content-type"].startswith("text/event-stream")
         assert stream.answer.headers["cache-control"] == "no-store"
         first, progress = stream.next(), stream.next()
         assert (first.name, progress.name) == ("", "progress")
         assert progress.data["progress"].keys() == {"work", "waiting", "pending"}
+        before = progress.data["documents"]["note"]
         world.write("b.md", "the bee")
-        stream.tells(("added", "b.md"))
+        assert stream.changed() == {"note": before + 1}
 
 
-def test_events_report_only_changes_of_the_scope(world: World, served: Served, whole: str, below: str) -> None:
+def test_events_of_a_scope_report_only_its_documents(world: World, served: Served, whole: str, below: str) -> None:
     with listening(served, whole) as one, listening(served, whole) as two, listening(served, below) as part:
         for stream in (one, two, part):
             stream.next()
         for path in ("hidden.md", "work/seen.md"):
             world.write(path, "the hare")
-            one.tells(("added", path))
-            two.tells(("added", path))
+            assert one.changed() == two.changed()
         event = part.next()
-        assert event.data.keys() == {"reset", "changes"}
-        assert [change["path"] for change in event.data["changes"]] == ["work/seen.md"]
+        assert (event.name, event.data) == ("changed", {"documents": {"note": 1}})
 
 
-def test_events_resume_for_a_client_that_reconnects(world: World, served: Served, below: str) -> None:
+def test_events_report_changes_since_the_last_event_id(world: World, served: Served, below: str) -> None:
     with listening(served, below) as stream:
         first = stream.next()
-        world.write("work/missed.md", "the moth")
-        stream.tells(("added", "work/missed.md"))
-    world.write("work/more.md", "the mole")
+    world.write("work/missed.md", "the moth")
+    until(lambda: world.found("moth"))
     with listening(served, below, first.id) as stream:
-        stream.tells(("added", "work/missed.md"), ("added", "work/more.md"))
+        assert stream.changed() == {"note": 2}
     with listening(served, below, "long-ago-7") as stream:
         stream.next()
-        assert stream.next().data == {"reset": True, "changes": []}
+        assert stream.next().name == "changed"
 
 
 def test_events_end_with_a_revoked_token(world: World, served: Served) -> None:
@@ -114,7 +108,7 @@ def test_events_end_with_a_revoked_token(world: World, served: Served) -> None:
     with listening(served, token) as stream:
         Tokens(world.home.tokens_file).revoke("gone")
         with pytest.raises(EOFError):
-            stream.tells(("added", "nothing.md"))
+            stream.changed()
     assert served.ask("GET", "/events", headers=bearer(token)).status == 401
 
 
@@ -133,7 +127,7 @@ def test_events_are_limited_per_token_and_leak_no_threads(world: World, served: 
                 streams.enter_context(listening(served, token)).next()
             assert served.ask("GET", "/events", headers=bearer(token)).status == 503
         until(is_let_in)
-    # The remaining threads serve other clients, except one that still waits for the daemon.
+    # The threads that are left answer anybody, but for one that still waits for the daemon.
     until(lambda: len(list(tasks.iterdir())) <= threads + 20)
 
 
@@ -153,8 +147,8 @@ def test_events_drop_a_client_that_does_not_read() -> None:
     assert [message["body"] for message in sent] == [b"first", b""]
 
 
-def test_events_reset_with_a_new_daemon(new_world: World) -> None:
-    new_world.more = "[agents]\nstart_daemon = false\n"  # otherwise serve starts one, which may be the first
+def test_events_report_a_change_with_a_new_daemon(new_world: World) -> None:
+    new_world.more = "[agents]\nstart_daemon = false\n"  # else serve starts one, which may be the first
     new_world.configure()
     daemon = new_world.daemon()
     token, served = new_world.token("below", scope=Scope(folders=("work",))), new_world.serve()
@@ -162,9 +156,9 @@ def test_events_reset_with_a_new_daemon(new_world: World) -> None:
         stream.next()
         daemon.end()
         new_world.daemon()
-        assert stream.next().data == {"reset": True, "changes": []}
+        assert stream.changed() == {}
         new_world.write("work/new.md", "the newt")
-        stream.tells(("added", "work/new.md"))
+        assert stream.changed() == {"note": 1}
         assert served.process.end() == 0
         with pytest.raises((EOFError, http.client.IncompleteRead, ConnectionError)):
-            stream.tells(("added", "nothing.md"))
+            stream.changed()

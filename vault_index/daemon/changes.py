@@ -1,20 +1,18 @@
-"""Report changed documents to waiting clients (request `changes`).
+"""Tell waiting clients that the index changed (request `changes`).
 
-Nothing is stored, and nothing runs without clients. The first request of a scope stores the
-documents it may see. Later ones compare them whenever the index files change, so a scope only
-learns about its own documents.
+Nothing is stored, and nothing runs without clients. The index of a scope counts as changed when a
+document that the scope may see was added, changed or removed.
 """
 
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Any
 
 from vault_index.errors import BusyError, NotSetUpError, UsageError
 from vault_index.runtime import Runtime
-from vault_index.store.counts import contents
+from vault_index.store.counts import fingerprint
 
 _LONGEST_SECONDS = 20.0
 """Maximum wait: clients give up after 30 seconds of silence."""
@@ -27,12 +25,9 @@ _MOST_WAITING = 12
 """Maximum number of waiting requests, of the daemon's 64 connections."""
 _MOST_FEEDS = 16
 _IDLE_SECONDS = 60.0
-_MOST_KEPT = 1000
-"""Maximum number of changes kept for repeated requests; a client further behind must reload."""
 
 Progress = Callable[[], dict[str, Any]]
 """Returns the progress of the daemon's work, as JSON."""
-_Contents = dict[tuple[str, str], tuple[str, str, bytes]]
 
 
 class Feeds:
@@ -52,16 +47,13 @@ class Feeds:
         wait: float,
         progress: Progress | None,
     ) -> dict[str, Any]:
-        """Return the changes after the serial `since`, or none after `wait` seconds.
+        """Return the state of the index when it differs from the serial `since`.
 
-        Raises BusyError if too many requests wait, UsageError for an invalid serial or wait.
+        After `wait` seconds, return the unchanged state. Raises BusyError if too many requests
+        wait, UsageError for an invalid serial or wait.
         """
-        if (
-            not isinstance(since, str)
-            or isinstance(wait, bool)
-            or not isinstance(wait, int | float)
-            or not wait >= 0
-        ):
+        is_number = isinstance(wait, int | float) and not isinstance(wait, bool)
+        if not isinstance(since, str) or not is_number or not wait >= 0:
             raise UsageError(
                 "since must be the serial of an earlier answer, and wait a number of seconds",
                 "see docs/protocol.md",
@@ -74,12 +66,9 @@ class Feeds:
             self._waiting += 1
         try:
             while True:
-                answer = feed.after(since)
-                if (
-                    answer["serial"] != since
-                    or time.monotonic() >= deadline
-                    or self._stopping.is_set()
-                ):
+                answer = feed.since(since)
+                expired = time.monotonic() >= deadline or self._stopping.is_set()
+                if answer["serial"] != since or expired:
                     return answer
                 self._stopping.wait(_POLL_SECONDS)
         finally:
@@ -110,7 +99,7 @@ class Feeds:
 
 
 class Feed:
-    """The documents of one scope, and their changes since the first request."""
+    """The state of one scope's index, with a number that grows with each change of it."""
 
     def __init__(self, runtime: Callable[[], Runtime], progress: Progress | None) -> None:
         self.asked = time.monotonic()
@@ -120,70 +109,52 @@ class Feed:
         self._name = f"{time.time_ns():x}"
         """The prefix of its serials, which distinguishes them from those of other feeds."""
         self._number = 0
-        self._complete = 0
-        """The first number since which all changes are kept."""
-        self._kept: deque[tuple[int, dict[str, str]]] = deque()
+        self._changed_at = 0
+        """The number of the last change of documents; later ones are progress."""
         self._files: tuple[object, ...] = ()
         self._next_poll = 0.0
-        self._seen: _Contents | None = None
+        self._documents: dict[str, int] = {}
+        self._fingerprint: int | None = None
         self._last_progress: dict[str, Any] | None = None
         self._progress_at = 0.0
 
-    def after(self, serial: str) -> dict[str, Any]:
-        """Return the changes after `serial`, as JSON; `reset` if they are no longer all stored."""
+    def since(self, serial: str) -> dict[str, Any]:
+        """Return the current state, and whether documents changed since this serial.
+
+        An unknown serial, such as that of a stopped daemon, counts as changed.
+        """
         with self._lock:
             self.asked = time.monotonic()
             self._poll()
             self._poll_progress()
-            name, _, number = serial.partition("-")
-            known = (
-                name == self._name and number.isascii() and number.isdigit() and len(number) < 19
-            )
-            since = int(number) if known else -1
-            reset = bool(serial) and not self._complete <= since <= self._number
-            changes = (
-                [] if reset or not serial else [change for at, change in self._kept if at > since]
-            )
+            name, _, number = serial.rpartition("-")
+            numbers = range(self._changed_at, self._number + 1)
+            ours = name == self._name and number.isdecimal() and len(number) < 19
+            known = not serial or (ours and int(number) in numbers)
+            progress = {} if self._last_progress is None else {"progress": self._last_progress}
             return {
                 "serial": f"{self._name}-{self._number}",
-                "reset": reset,
-                "changes": changes,
-                **({} if self._last_progress is None else {"progress": self._last_progress}),
+                "changed": not known,
+                "documents": self._documents,
+                **progress,
             }
 
     def _poll(self) -> None:
         """Compare the documents, if the index files changed."""
         runtime = self._runtime()
         files, began = _state(os.fspath(runtime.home.index_db)), time.monotonic()
-        if self._seen is not None and (files == self._files or began < self._next_poll):
+        if self._files and (files == self._files or began < self._next_poll):
             return
         try:
             with runtime.pool.lend() as connections:
-                now: _Contents = contents(connections.reader)
+                self._documents, current = fingerprint(connections.reader)
         except NotSetUpError:  # the index is being rebuilt; until then report no change
-            now = self._seen or {}
+            current = self._fingerprint or 0
         self._files, self._next_poll = files, began + _REST * (time.monotonic() - began)
-        before, self._seen = self._seen, now
-        if before is None or before == now:
-            return
-        gone = [("removed", place, before[place]) for place in before.keys() - now.keys()]
-        new = [("added", place, now[place]) for place in now.keys() - before.keys()]
-        changed = [
-            ("changed", place, now[place])
-            for place in now.keys() & before.keys()
-            if now[place] != before[place]
-        ]
-        changes = [*sorted(gone), *sorted(new + changed, key=lambda one: one[1])]
-        self._number += 1
-        if len(changes) > _MOST_KEPT:
-            self._kept.clear()
-            self._complete = self._number
-            return
-        for change, (source, path), (uid, kind, _) in changes:
-            entry = {"change": change, "id": uid, "kind": kind, "source": source, "path": path}
-            self._kept.append((self._number, entry))
-        while len(self._kept) > _MOST_KEPT:
-            self._complete = self._kept.popleft()[0]
+        if self._fingerprint not in (None, current):
+            self._number += 1
+            self._changed_at = self._number
+        self._fingerprint = current
 
     def _poll_progress(self) -> None:
         """Update the progress at most once a second, because it changes with every document."""

@@ -120,8 +120,7 @@ class _Feed:
                 self._ended()
             raise
         known = f"retry: 2000\nid: {client.serial}\n\n".encode()
-        told = answer["reset"] or answer["changes"] or "progress" in answer
-        return known + _event(answer) if told else known
+        return known + _event(answer) if answer["changed"] or "progress" in answer else known
 
     def _listen(self, serial: str, loop: asyncio.AbstractEventLoop) -> None:
         """Request changes in a separate thread as long as there are clients."""
@@ -200,7 +199,7 @@ def _is_known(serial: str, known: str) -> bool:
 
 
 def _event(answer: dict[str, Any]) -> bytes:
-    name = "changes" if answer["reset"] or answer["changes"] else "progress"
-    told = {key: answer[key] for key in ("reset", "changes", "progress") if key in answer}
-    data = json.dumps(told, separators=(",", ":"))
+    name = "changed" if answer["changed"] else "progress"
+    state = {key: answer[key] for key in ("documents", "progress") if key in answer}
+    data = json.dumps(state, separators=(",", ":"))
     return f"event: {name}\nid: {answer['serial']}\ndata: {data}\n\n".encode("ascii")

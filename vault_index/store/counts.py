@@ -1,6 +1,6 @@
 """Read figures about the index: counts, faults, file stamps, and meta values."""
 
-from sys import intern
+from collections import Counter
 
 from vault_index.models import Fault, FileStamp, Filters
 from vault_index.store.connection import Database
@@ -107,11 +107,10 @@ def write_meta(db: Database, key: str, value: str) -> None:
         )
 
 
-def contents(db: Database) -> dict[tuple[str, str], tuple[str, str, bytes]]:
-    """Return id, kind and 8 bytes of the content hash of each document by source and path."""
-    rows = db.execute("SELECT source, path, uid, kind, substr(content_hash, 1, 8) FROM document")
-    # Interned, because the same few strings would take half of the memory.
-    return {
-        (intern(source), path): (uid, intern(kind), digest)
-        for source, path, uid, kind, digest in rows
-    }
+def fingerprint(db: Database) -> tuple[dict[str, int], int]:
+    """Return the number of documents of each kind, and a hash of all documents.
+
+    The hash is comparable within this process only.
+    """
+    rows = db.execute("SELECT kind, source, path, uid, substr(content_hash, 1, 8) FROM document")
+    return dict(Counter(kind for kind, *_ in rows)), hash(frozenset(rows))

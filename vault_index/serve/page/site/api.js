@@ -167,7 +167,7 @@ export function listen(told) {
         const response = await send("/events", { headers: last ? { "Last-Event-ID": last } : {}, signal });
         if (!response.ok) throw await refused(response);
         // Whatever was asked meanwhile had no answer.
-        if (lost) told({ event: "changes", data: { reset: true } });
+        if (lost) told({ event: "changed", data: {} });
         lost = false;
         for await (const event of eventsOf(response.body)) {
           last = event.id || last;

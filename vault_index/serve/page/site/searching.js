@@ -14,7 +14,7 @@ const NOTHING = { text: "", explain: false, found: null, refined: false, error: 
 /** The last whole answer: whoever comes back from a document finds it at once. */
 let last = NOTHING;
 addEventListener("vault-index:changed", ({ detail }) => {
-  if (detail.event === "changes") last = NOTHING;
+  if (detail.event === "changed") last = NOTHING;
 });
 
 /**

@@ -158,7 +158,7 @@ export function useAnswer(ask, inputs) {
   return [...state, () => setTurn((one) => one + 1)];
 }
 
-/** Called with `{ event, data }` of /events, at most once in `pause` milliseconds: with all that came meanwhile. */
+/** Called with `{ event, data }` of /events at most once in `pause` milliseconds: the latest, `changed` if any was. */
 export function useChanges(told, pause = 1000) {
   const current = useRef(told);
   current.current = told;
@@ -166,7 +166,7 @@ export function useChanges(told, pause = 1000) {
     let timer;
     let news;
     const changed = ({ detail }) => {
-      news = news ? merged(news, detail) : detail;
+      news = { ...detail, event: news?.event === "changed" ? "changed" : detail.event };
       timer ??= setTimeout(() => {
         const all = news;
         timer = news = undefined;
@@ -180,16 +180,6 @@ export function useChanges(told, pause = 1000) {
     };
   }, []);
 }
-
-/** Two events as one; where either tells of changes, so does this. */
-const merged = (one, other) => ({
-  event: one.event === "changes" ? one.event : other.event,
-  data: {
-    ...one.data, ...other.data,
-    reset: one.data.reset || other.data.reset,
-    changes: [...(one.data.changes || []), ...(other.data.changes || [])],
-  },
-});
 
 /** A text with its `spans` ([start, end] in characters, as Python counts them) marked. */
 export function Marked({ text, spans = [] }) {

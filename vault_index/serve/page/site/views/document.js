@@ -21,6 +21,7 @@ export default function Document({ parts: [source, ...folders], params }) {
   const [gone, setGone] = useState(false);
   const [arrived, setArrived] = useState(0);
   const [turn, setTurn] = useState(0);
+  const shown = useRef(null);
   const lines = /^\d+-\d+$/.test(params.lines || "") ? params.lines.split("-").map(Number) : null;
   const goal = lines ? lines[0] : Number(params.at) || 0;
 
@@ -72,16 +73,23 @@ export default function Document({ parts: [source, ...folders], params }) {
     (marked || lineElement(goal))?.scrollIntoView({ block: short ? "center" : "start" });
   }, [arrived, conversation]);
 
+  // The index does not say which document changed.
+  useEffect(() => {
+    if (source) recordOf(source, path).then((record) => (shown.current = record));
+  }, []);
+
   // What is there by now, with what is looked at kept where it is.
   useEffect(() => {
     let timer;
-    const changed = ({ detail: { event, data } }) => {
-      const ours = data.changes?.find((one) => one.source === source && one.path === path);
-      if (event !== "changes" || (!ours && !data.reset)) return;
+    const changed = ({ detail: { event } }) => {
+      if (event !== "changed") return;
       clearTimeout(timer);
-      timer = setTimeout(() => {
+      timer = setTimeout(async () => {
+        const now = await recordOf(source, path);
+        if (now === null || now === shown.current) return;
+        shown.current = now;
         const top = topLine();
-        if (ours?.change === "removed") setGone(true);
+        if (now === "") setGone(true);
         else load({ ref: top ? `${path}:${top.line}` : path, source }, (read, before) => {
           // Not for what stands in its frontmatter, as whether it is archived: that is seen.
           if (wordsOf([read]) !== wordsOf(before)) toast("It was changed on disk: this is what it says now.");
@@ -344,6 +352,16 @@ function editorLink(about, doc, line) {
 }
 
 const textOf = (node) => (typeof node === "string" ? node : node.slice(2).map(textOf).join(""));
+
+/** What the index knows of a document, as text to compare, without counting as opening it; empty for none. */
+async function recordOf(source, path) {
+  try {
+    const { anchor } = await call("timeline", { ref: path, source, depth_before: 0, depth_after: 0 });
+    return JSON.stringify({ ...anchor, accesses: 0 });
+  } catch (refused) {
+    return refused.status === 404 ? "" : null;
+  }
+}
 
 const wordsOf = (reads) => reads.flatMap((one) => one.nodes).map(textOf).join("\n");
 

@@ -101,7 +101,7 @@ function useRenewed(asked) {
     if (state.asking || performance.now() < state.rest) state.timer = setTimeout(renew, 1000);
     else again();
   };
-  useChanges(({ data }) => (data.changes?.length || data.reset || !data.progress?.work) && renew(), 1500);
+  useChanges(({ event, data }) => (event === "changed" || !data.progress?.work) && renew(), 1500);
   useEffect(() => {
     const minute = setInterval(() => document.hidden || renew(), 60_000);
     return () => {

@@ -20,9 +20,7 @@ export default function History({ parts: [source, ...folders], params }) {
   const path = folders.join("/");
   const list = (signal) => call("history", { ref: path, source, limit: MOST }, { signal });
   const [found, error, again] = useAnswer(list, []);
-  useChanges(({ data }) => {
-    if (data.reset || data.changes?.some((one) => one.source === source && one.path === path)) again();
-  });
+  useChanges(({ event }) => event === "changed" && again());
   const foot = { u: ["go back", () => history.back()] };
   if (!found) {
     return html`<div class="page narrow"><div class="page-head"><h1>History</h1></div><${Back} keys=${foot} />

@@ -21,7 +21,7 @@ export default function Timeline({ params }) {
     ...(ref ? { ref } : { query: query || "" }), ...(source && { source }), ...(kind && { kind }),
     ...(project && { project }), depth_before: before, depth_after: after,
   }, { signal }), [ref, source, query, kind, project, before, after]);
-  useChanges(({ data }) => (data.reset || data.changes?.length) && again());
+  useChanges(({ event }) => event === "changed" && again());
   const list = useRef(null);
   const change = (changed) => go(link("timeline", [], { ...params, ...changed }), { replace: true });
   const own = project || found?.anchor.project || "";
