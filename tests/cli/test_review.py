@@ -32,7 +32,7 @@ def test_review_shows_one_item_per_screen_and_decides_by_key(memories: Path) -> 
         terminal.type("a")
         shown = terminal.until("q quit")
         assert "accepted: Herons nest in the reeds (80-memory/note/a.md)" in shown
-        assert "1 of 5 · unreviewed · waits since" in shown
+        assert "1 of 5 · unreviewed · waiting since" in shown
         terminal.type("?")
         assert "move it out of the inbox" in terminal.until("any key goes back")
         terminal.type("z")
@@ -178,4 +178,4 @@ def test_review_decides_by_subcommands(memories: Path, capsys: pytest.CaptureFix
 def test_review_refuses_invalid_option_combinations(capsys: pytest.CaptureFixture[str]) -> None:
     for words in ("burn x", "accept x --limit 3", "--text x", "--reason dull --json", "edit x", "accept"):
         assert main(["review", *words.split()]) == 2
-    assert "which memory?" in capsys.readouterr().err
+    assert "no memory was given" in capsys.readouterr().err
