@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(bool(refusal()), reason=f"no namespace of mounts
 _READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
 
 
-def asked(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+def run_it(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", _READ_ONLY, str(home),
          sys.executable, "-m", "vault_index", *words],
@@ -40,15 +40,15 @@ def asked(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 def test_commands_name_a_read_only_home(home: Path, vault: Path) -> None:
     assert main(["init", str(vault), "--provider", "none", "--quiet", "--toon"]) == 0
     for command in ("search readers", "sync", "add Text."):
-        told = asked(home, *command.split())
+        told = run_it(home, *command.split())
         assert (told.returncode, told.stdout) == (1, "")
         said = (f"{home} is not writable", f"{home}/write.lock: Read-only file system")
         assert any(words in told.stderr for words in said)
         assert "--home DIR" in told.stderr
         assert "damaged" not in told.stderr
-    people = asked(home, "status", "--human").stdout
+    people = run_it(home, "status", "--human").stdout
     assert "cannot be read, see below" in people
     assert "0 documents" not in people
     for command in ("status", "doctor"):
-        problems = json.loads(asked(home, command, "--json").stdout)["problems"]
+        problems = json.loads(run_it(home, command, "--json").stdout)["problems"]
         assert [one["message"] for one in problems] == [f"{home} is not writable, and even a search needs that"]

@@ -17,7 +17,7 @@ def ready(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+def output(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
     assert main(list(arguments)) == code
     return capsys.readouterr().out
 
@@ -28,7 +28,7 @@ def test_recall_prints_the_block_to_a_pipe(
 ) -> None:
     (tmp_path / "api").mkdir()
     monkeypatch.chdir(tmp_path / "api")
-    texts = {said(capsys, "recall", "--project", folder, "--token", "abcd") for folder in (".", "../api", "api")}
+    texts = {output(capsys, "recall", "--project", folder, "--token", "abcd") for folder in (".", "../api", "api")}
     assert len(texts) == 1
     text = texts.pop()
     assert text.startswith('<vault-index-recall token="abcd">\n')
@@ -38,30 +38,30 @@ def test_recall_prints_the_block_to_a_pipe(
 @pytest.mark.usefixtures("ready")
 def test_recall_supports_every_format(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["recall", "which", "ports", "--token", "abcd", "--budget", "200"]
-    answer = json.loads(said(capsys, *words, "--json"))
+    answer = json.loads(output(capsys, *words, "--json"))
     assert list(answer) == ["text", "tokens", "confidence", "sources", "degraded", "waiting"]
     assert answer["sources"][0]["why"] == "query"
     assert answer["tokens"] <= 200
     for form in ("--markdown", "--human"):
-        assert said(capsys, *words, form).strip().endswith(answer["text"])
-    assert "sources[1]{id,why,place,title}:" in said(capsys, *words, "--toon")
-    said(capsys, "config", "set", "recall.budget", "30")
-    assert said(capsys, *words[:3]).strip() == ""
-    assert "Ports are 0 in tests." in said(capsys, *words)
+        assert output(capsys, *words, form).strip().endswith(answer["text"])
+    assert "sources[1]{id,why,place,title}:" in output(capsys, *words, "--toon")
+    output(capsys, "config", "set", "recall.budget", "30")
+    assert output(capsys, *words[:3]).strip() == ""
+    assert "Ports are 0 in tests." in output(capsys, *words)
 
 
 @pytest.mark.usefixtures("ready")
 def test_recall_prints_nothing_without_matches(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, "recall", "quantum chromodynamics").strip() == ""
-    assert "There is nothing to recall." in said(capsys, "recall", "quantum chromodynamics", "--human")
+    assert output(capsys, "recall", "quantum chromodynamics").strip() == ""
+    assert "There is nothing to recall." in output(capsys, "recall", "quantum chromodynamics", "--human")
 
 
 def test_agent_context_is_a_short_skill_and_needs_no_index(capsys: pytest.CaptureFixture[str]) -> None:
-    guide = said(capsys, "agent-context")
+    guide = output(capsys, "agent-context")
     for needed in ("search", "timeline", "get ID", "Good:", "Bad:", "*Remember*:", "tag:", "OR", "data, never"):
         assert needed in guide
-    assert json.loads(said(capsys, "agent-context", "--json")) == {"text": guide}
-    skill = said(capsys, "agent-context", "--skill")
+    assert json.loads(output(capsys, "agent-context", "--json")) == {"text": guide}
+    skill = output(capsys, "agent-context", "--skill")
     assert tokens.count(skill) < 600
     _, head, body = skill.split("---\n", 2)
     front = yaml.safe_load(head)

@@ -150,24 +150,24 @@ def test_resume_exec_reports_a_missing_program_or_folder(
 # --- agents ----------------------------------------------------------------------------------------------------------
 
 
-def asked(index: VaultIndex, **arguments: Any) -> str:
+def memory_list(index: VaultIndex, **arguments: Any) -> str:
     return answer_tool(partial(dispatch, index), {"name": "memory_list", "arguments": arguments})
 
 
 def test_memory_list_returns_sessions_that_touched_a_file(index: VaultIndex) -> None:
-    assert "wrote ×2" in asked(index, touched="/home/user/api/src/app.py")
-    assert "total: 3" in asked(index, touched="src/app.py", kind="session")
-    assert "cursor: 1" in asked(index, touched="src/app.py", limit=1)
-    assert asked(index, touched="", summary=False, kind="note").startswith("total: 1\n")
-    assert asked(index, client="codex").startswith("total: 1\n")
+    assert "wrote ×2" in memory_list(index, touched="/home/user/api/src/app.py")
+    assert "total: 3" in memory_list(index, touched="src/app.py", kind="session")
+    assert "cursor: 1" in memory_list(index, touched="src/app.py", limit=1)
+    assert memory_list(index, touched="", summary=False, kind="note").startswith("total: 1\n")
+    assert memory_list(index, client="codex").startswith("total: 1\n")
     with pytest.raises(UsageError, match="tags cannot be combined"):
-        asked(index, summary=True, tags=["x"])
+        memory_list(index, summary=True, tags=["x"])
     with pytest.raises(UsageError, match="need kind session, not note"):
-        asked(index, summary=True, kind="note")
+        memory_list(index, summary=True, kind="note")
 
 
 def test_memory_list_summarizes_sessions(index: VaultIndex) -> None:
-    shown = asked(index, summary=True, after="2026-11-20", before="2026-11-21")
+    shown = memory_list(index, summary=True, after="2026-11-20", before="2026-11-21")
     assert shown.startswith('worked: "On 2026-11-20: 2 sessions')
-    assert "shop" not in asked(index, summary=True, after="2026-11-20", before="2026-11-21", project="api")
-    assert "pytest" not in asked(index, summary=True, after="2026-11-20", client="codex")
+    assert "shop" not in memory_list(index, summary=True, after="2026-11-20", before="2026-11-21", project="api")
+    assert "pytest" not in memory_list(index, summary=True, after="2026-11-20", client="codex")

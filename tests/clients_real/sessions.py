@@ -32,10 +32,10 @@ def transcripts(client: Client) -> list[Path]:
     found = [
         path for path in client.home.rglob("*.json*") if path.parent.name == "chats" or "-shop" in path.parent.name
     ]
-    return sorted([*found, *client.home.rglob("rollout-*.jsonl")], key=_begun)
+    return sorted([*found, *client.home.rglob("rollout-*.jsonl")], key=_start)
 
 
-def _begun(path: Path) -> str:
+def _start(path: Path) -> str:
     """Return the first timestamp of a transcript."""
     found = re.search(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z", path.read_text(encoding="utf-8"))
     return found[0] if found else ""

@@ -18,7 +18,7 @@ def mended(claude_code: Client) -> Path:
     return sessions.claude_mended(claude_code)
 
 
-def _said(path: Path, role: str) -> list[str]:
+def _texts(path: Path, role: str) -> list[str]:
     texts = []
     for line in lines(path):
         content: Any = line["message"]["content"] if line["type"] == role else ""  # type: ignore[index]
@@ -28,8 +28,8 @@ def _said(path: Path, role: str) -> list[str]:
 
 
 def test_claude_code_resume_appends_to_the_session_file(mended: Path) -> None:
-    assert _said(mended, "user") == [MEND, SECRET]
-    assert _said(mended, "assistant")[-2:] == [DONE, TALK["secret"]]
+    assert _texts(mended, "user") == [MEND, SECRET]
+    assert _texts(mended, "assistant")[-2:] == [DONE, TALK["secret"]]
     assert stat.S_IMODE(mended.stat().st_mode) == 0o600
 
 
@@ -80,7 +80,7 @@ def test_claude_code_subagent_names_its_parent_call(claude_code: Client) -> None
 
 def test_claude_code_rewind_keeps_the_old_branch(claude_code: Client) -> None:
     session = sessions.claude_rewound(claude_code)
-    assert _said(session, "user")[:3] == [FIRST, SECOND, OTHER]
+    assert _texts(session, "user")[:3] == [FIRST, SECOND, OTHER]
     second, other = (line for line in lines(session) if line["type"] == "user" and _is(line, SECOND, OTHER))
     assert second["parentUuid"] == other["parentUuid"]
     titles = [line["customTitle"] for line in lines(session) if line["type"] == "custom-title"]

@@ -30,7 +30,7 @@ def _messages(path: Path) -> list[dict[str, Any]]:
     return list(kept.values())
 
 
-def _said(path: Path, kind: str) -> list[str]:
+def _texts(path: Path, kind: str) -> list[str]:
     texts = []
     for message in _messages(path):
         content = message["content"]
@@ -43,8 +43,8 @@ def _said(path: Path, kind: str) -> list[str]:
 def test_gemini_rewrites_a_message_when_its_tools_finish(mended: Path) -> None:
     ids = [line["id"] for line in lines(mended) if "id" in line]
     assert len(set(ids)) < len(ids)
-    assert _said(mended, "user") == [MEND, SECRET]
-    assert _said(mended, "gemini")[-2:] == [DONE, TALK["secret"]]
+    assert _texts(mended, "user") == [MEND, SECRET]
+    assert _texts(mended, "gemini")[-2:] == [DONE, TALK["secret"]]
 
 
 def test_gemini_resume_writes_calls_among_the_parts(mended: Path) -> None:
@@ -69,7 +69,7 @@ def test_gemini_writes_the_project_next_to_the_session(gemini: Client, mended: P
 def test_gemini_rewind_appends_a_line_that_removes_the_prompt(gemini: Client) -> None:
     session = sessions.gemini_rewound(gemini)
     assert SECOND in session.read_text()
-    assert _said(session, "user") == [FIRST, OTHER]
+    assert _texts(session, "user") == [FIRST, OTHER]
 
 
 def test_gemini_delete_session_removes_its_file(gemini: Client) -> None:

@@ -27,7 +27,7 @@ QUOTES: dict[str, list[Any]] = {
 
 
 @contextmanager
-def held(folder: Path, fact: str = FACT, mirror: bool = False) -> Iterator[tuple[VaultIndex, Client, str]]:
+def quoted(folder: Path, fact: str = FACT, mirror: bool = False) -> Iterator[tuple[VaultIndex, Client, str]]:
     """Yield an index with a memory and sessions that quote it, and the path of its file."""
     home, client = make_home(folder, mirror=mirror)
     for name, quote in QUOTES.items():
@@ -88,7 +88,7 @@ def count_zebras(index: VaultIndex) -> int:
 def test_delete_removes_quotes_of_the_memory_from_the_index(
     tmp_path: Path, delete: Callable[[VaultIndex, Path, str], None], mirror: bool
 ) -> None:
-    with held(tmp_path, mirror=mirror) as (index, client, path):
+    with quoted(tmp_path, mirror=mirror) as (index, client, path):
         assert quoting(index) == ALL
         delete(index, tmp_path / "vault", path)
         assert quoting(index) == {"user"}
@@ -106,7 +106,7 @@ def test_delete_removes_quotes_of_the_memory_from_the_index(
 
 
 def test_recall_does_not_quote_a_deleted_memory(tmp_path: Path) -> None:
-    with held(tmp_path) as (index, _, path):
+    with quoted(tmp_path) as (index, _, path):
         assert FACT in index.recall("How is Norway billed?").text
         index.delete(path)
         told = index.recall("How is Norway billed?").text
@@ -115,7 +115,7 @@ def test_recall_does_not_quote_a_deleted_memory(tmp_path: Path) -> None:
 
 def test_sync_restores_quotes_when_the_memory_returns(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
-    with held(tmp_path) as (index, _, path):
+    with quoted(tmp_path) as (index, _, path):
         (deleted,) = index.delete(path).results
         (vault / deleted.details["trash"]).rename(vault / path)
         index.sync()
@@ -151,7 +151,7 @@ def said_in_a_note(index: VaultIndex, file: Path) -> None:
 def test_sync_keeps_quotes_of_a_changed_or_moved_memory(
     tmp_path: Path, change: Callable[[VaultIndex, Path], None]
 ) -> None:
-    with held(tmp_path) as (index, _, path):
+    with quoted(tmp_path) as (index, _, path):
         change(index, tmp_path / "vault" / path)
         index.sync()
         assert quoting(index) == ALL
@@ -186,7 +186,7 @@ def test_sync_recognizes_quotes_by_their_words(tmp_path: Path, fact: str, said: 
 
 
 def test_delete_permanent_removes_a_memory_from_every_database(tmp_path: Path) -> None:
-    with held(tmp_path) as (index, client, path):
+    with quoted(tmp_path) as (index, client, path):
         client.connection.execute("DELETE FROM session WHERE id IN ('ses_user')")
         index.sync()
         index.delete(path, permanent=True)

@@ -40,12 +40,12 @@ def nodes(inside: list[Node]) -> Iterator[list[Any]]:
             yield from nodes(node[2:])
 
 
-def said(node: Node) -> str:
-    return node if isinstance(node, str) else "".join(map(said, node[2:]))
+def text_of(node: Node) -> str:
+    return node if isinstance(node, str) else "".join(map(text_of, node[2:]))
 
 
 def drawn(text: str) -> str:
-    return "\n".join(map(said, tree(text).nodes))
+    return "\n".join(map(text_of, tree(text).nodes))
 
 
 def bare(node: Node) -> Node:
@@ -213,7 +213,7 @@ def test_tree_of_a_range_has_only_its_blocks_and_the_whole_outline() -> None:
     found = tree(text, lines=(6, 6))
     assert [bare(node) for node in found.nodes] == [["ol", {"start": 4}, ["li", {}, "d"]]]
     assert [entry["text"] for entry in found.outline] == ["a", "f"]
-    assert "".join(map(said, tree(text, lines=(14, 14)).nodes)) == "gi"
+    assert "".join(map(text_of, tree(text, lines=(14, 14)).nodes)) == "gi"
     assert tree(text, lines=(90, 99)).nodes == []
 
 
@@ -267,7 +267,7 @@ def test_tree_limits_a_definition_used_on_every_line() -> None:
     text = f"[a]: http://x.org/{'y' * 1900}\n\n" + "[a] " * 5_000
     found = tree(text)
     assert len(json.dumps(found)) < 2_000_000
-    assert said(found.nodes[0]).count("a") == 5_000
+    assert text_of(found.nodes[0]).count("a") == 5_000
 
 
 def test_tree_limits_tables_with_missing_cells(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ def owed(frame: bytes) -> bool:
     return not isinstance(asked, dict) or "id" in asked or not isinstance(asked.get("method"), str)
 
 
-def told(reply: dict[str, Any]) -> str:
+def error_of(reply: dict[str, Any]) -> str:
     """Return the error of an answer."""
     result = reply.get("result", {})
     return json.dumps(result["content"] if result.get("isError") else reply.get("error", ""))
@@ -50,7 +50,7 @@ def test_mcp_answers_mutated_requests_without_a_defect(
             while not any(reply.get("id") == number for reply in replies) or len(replies) < 1 + owed(frame):
                 replies.append(server.reply())
             answers = [reply for reply in replies if reply.get("id", 0) != number and "method" not in reply]
-            assert not [reply for reply in answers if DEFECT.search(told(reply))], (frame[:500], answers)
+            assert not [reply for reply in answers if DEFECT.search(error_of(reply))], (frame[:500], answers)
         server.stdin.close()
         noise.join()
     assert server.process.returncode == 0

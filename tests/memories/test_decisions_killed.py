@@ -41,7 +41,7 @@ def prepared(folder: Path) -> dict[str, bytes]:
     return files_of(vault)
 
 
-def said(vault: Path) -> dict[str, bytes]:
+def contents(vault: Path) -> dict[str, bytes]:
     """The memories without the time of their last change."""
     return {path: _UPDATED.sub(b"", data) for path, data in files_of(vault).items()}
 
@@ -104,7 +104,7 @@ def test_undo_or_repeat_completes_a_killed_decision(tmp_path: Path, action: str)
         folder = Path(shutil.copytree(tmp_path / "before", tmp_path / f"killed-{moment}"))
         killed(partial(decide, folder, action), moment, OF_FILES)
         check_texts(folder, before)
-        state = frozenset(said(folder / "vault").items())
+        state = frozenset(contents(folder / "vault").items())
         other = Path(shutil.copytree(folder, tmp_path / f"finished-{moment}"))
         undo(folder)
         assert files_of(folder / "vault") == before
@@ -115,7 +115,7 @@ def test_undo_or_repeat_completes_a_killed_decision(tmp_path: Path, action: str)
             with suppress(NotFoundError):  # it was completed
                 decide(other, action)
             for again in (folder, other):
-                assert said(again / "vault") == said(done / "vault")
+                assert contents(again / "vault") == contents(done / "vault")
                 check_index(again)
         shutil.rmtree(folder)
         shutil.rmtree(other)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.sources.sessions.fake import Fake, opened, write
-from tests.sources.sessions.test_kept import EGRET, HERON, STORK, found, gone, home, talks
+from tests.sources.sessions.test_kept import EGRET, HERON, STORK, drop, found, home, talks
 from vault_index.config import Home
 from vault_index.config.edit import set_value
 from vault_index.errors import NotFoundError, UsageError
@@ -41,7 +41,7 @@ def test_forget_removes_a_session_from_every_file_for_good(home: Home, talks: Pa
         assert found(index, DEEP) == [1]
         assert {"index.db", "0199-quark.md", ".heads.json"} <= files_with(home, DEEP)
         if swept:
-            gone(talks, "0199-quark")
+            drop(talks, "0199-quark")
             index.sync()
         vectors = vectors_in(home)
         (told,) = index.forget(["0199-quark"], dry_run=True).results

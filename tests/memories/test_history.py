@@ -28,7 +28,7 @@ def put(index: VaultIndex, *texts: bytes | str, path: str = COOT) -> None:
         index.sync()
 
 
-def told(index: VaultIndex, ref: str = UID) -> list[tuple[int | None, str, str, str]]:
+def history_of(index: VaultIndex, ref: str = UID) -> list[tuple[int | None, str, str, str]]:
     return [(one.number, one.action, one.by, one.path) for one in index.history(ref, limit=100).results]
 
 
@@ -40,7 +40,7 @@ def test_history_names_the_author_of_each_version(index: VaultIndex, vault: Path
     file.write_text(file.read_text("utf-8").replace("swims", "flies"), "utf-8")
     index.sync()
     index.delete(stored.id)
-    assert told(index, stored.id) == [
+    assert history_of(index, stored.id) == [
         (5, "delete", "vault-index", stored.path),
         (4, "edited", "by hand", stored.path),
         (3, "update", "vault-index", stored.path),
@@ -107,7 +107,7 @@ def test_update_keeps_the_text_before_the_first_version(index: VaultIndex, vault
     with closing(State(index.home.state_db)) as state, state.transaction() as database:
         database.execute("DELETE FROM version")
     index.update(UID, content="Second.")
-    assert told(index) == [(2, "update", "vault-index", COOT), (1, "added", "ann", COOT)]
+    assert history_of(index) == [(2, "update", "vault-index", COOT), (1, "added", "ann", COOT)]
     index.revert(UID, to=1)
     assert (vault / COOT).read_bytes() == (HEAD + "First.\n").encode()
 
@@ -118,7 +118,7 @@ def test_history_keeps_bytes_that_a_command_found_unindexed(index: VaultIndex, v
     index.update(UID, content="And more.", append=True)
     (vault / COOT).write_bytes(HEAD.encode() + b"Never \xff seen.\n")
     index.delete(UID)
-    assert [one[:3] for one in told(index)] == [
+    assert [one[:3] for one in history_of(index)] == [
         (5, "delete", "vault-index"), (4, "edited", "by hand"), (3, "update", "vault-index"), (2, "edited", "by hand"),
         (1, "added", "ann"),
     ]  # fmt: skip
@@ -139,7 +139,7 @@ def test_history_follows_a_moved_file(index: VaultIndex, vault: Path) -> None:
     index.sync()
     (vault / COOT).rename(vault / "80-memory/moor.md")
     put(index, HEAD + "Moved and edited.\n", path="80-memory/moor.md")
-    assert [(action, path) for _, action, _, path in told(index)] == [
+    assert [(action, path) for _, action, _, path in history_of(index)] == [
         ("edited", "80-memory/moor.md"),
         ("moved", COOT),
         ("moved", "80-memory/lake/coot.md"),
@@ -152,20 +152,20 @@ def test_history_follows_a_memory_without_an_id(index: VaultIndex, vault: Path) 
     put(index, "First.\n", "Second.\n")
     (vault / COOT).rename(vault / "80-memory/moor.md")
     index.sync()
-    assert [one[0] for one in told(index, "moor")] == [3, 2, 1]
+    assert [one[0] for one in history_of(index, "moor")] == [3, 2, 1]
     put(index, HEAD + "Third.\n", path="80-memory/moor.md")
-    assert [one[0] for one in told(index)] == [4, 3, 2, 1]
+    assert [one[0] for one in history_of(index)] == [4, 3, 2, 1]
     put(index, "---\nid: [broken\n---\nFourth.\n", path="80-memory/moor.md")
-    assert [one[0] for one in told(index, "moor")] == [5, 4, 3, 2, 1]
+    assert [one[0] for one in history_of(index, "moor")] == [5, 4, 3, 2, 1]
     index.revert("moor")
-    assert [one[1] for one in told(index)] == ["revert", "edited", "edited", "moved", "edited", "added"]
+    assert [one[1] for one in history_of(index)] == ["revert", "edited", "edited", "moved", "edited", "added"]
 
 
 def test_history_starts_again_for_a_changed_id(index: VaultIndex) -> None:
     other = UID.replace("2", "3")
     put(index, HEAD + "First.\n", HEAD.replace(UID, other) + "Second.\n")
-    assert [one[:2] for one in told(index)] == [(1, "added")]
-    assert [one[:2] for one in told(index, other)] == [(1, "added")]
+    assert [one[:2] for one in history_of(index)] == [(1, "added")]
+    assert [one[:2] for one in history_of(index, other)] == [(1, "added")]
 
 
 def test_history_is_separate_for_two_files_with_one_id(index: VaultIndex) -> None:
@@ -173,13 +173,13 @@ def test_history_is_separate_for_two_files_with_one_id(index: VaultIndex) -> Non
     copy = "80-memory/copy.md"
     put(index, HEAD + "First.\n", HEAD + "Of the copy.\n", path=copy)
     put(index, HEAD + "Of the first.\n")
-    assert [one[0] for one in told(index, COOT)] == [4, 1]
-    assert [(one[0], one[1]) for one in told(index, copy)] == [(3, "edited"), (2, "copied")]
+    assert [one[0] for one in history_of(index, COOT)] == [4, 1]
+    assert [(one[0], one[1]) for one in history_of(index, copy)] == [(3, "edited"), (2, "copied")]
     assert "+Of the copy." in index.diff(copy).text
     index.revert(copy)
     assert index.get(copy).results[0].content == index.get(COOT).results[0].content.replace("Of the first", "First")
     index.delete(copy, permanent=True)
-    assert [one[0] for one in told(index)] == [4, 1]
+    assert [one[0] for one in history_of(index)] == [4, 1]
 
 
 def test_revert_restores_a_deleted_memory_by_id_or_path(index: VaultIndex, vault: Path) -> None:
@@ -187,7 +187,7 @@ def test_revert_restores_a_deleted_memory_by_id_or_path(index: VaultIndex, vault
     (vault / COOT).unlink()
     write(vault, {"80-memory/other.md": "Another.\n"})
     index.sync()
-    assert told(index, "coot") == [(2, "removed", "by hand", COOT), (1, "added", "ann", COOT)]
+    assert history_of(index, "coot") == [(2, "removed", "by hand", COOT), (1, "added", "ann", COOT)]
     assert index.history(UID[:6]).path == COOT
     write(vault, {COOT: "In its place.\n"})
     assert index.revert(UID).path == "80-memory/coot-2.md"
@@ -217,7 +217,7 @@ def test_history_has_no_new_version_of_an_unchanged_file(index: VaultIndex, vaul
         file.unlink()
     with opened(tmp_path) as again:
         again.sync()
-        assert told(again) == [(1, "added", "ann", COOT)]
+        assert history_of(again) == [(1, "added", "ann", COOT)]
 
 
 class _Killed(BaseException):
@@ -285,9 +285,9 @@ def test_state_repair_keeps_versions_and_undo(index: VaultIndex, tmp_path: Path)
         connection.execute("DROP TABLE sent")
     assert "3 rows of version" in mend(index.home.state_db)
     with opened(tmp_path) as again:
-        assert [one[0] for one in told(again)] == [3, 2, 1]
+        assert [one[0] for one in history_of(again)] == [3, 2, 1]
         assert [one.path for one in again.undo().results] == [COOT]
-        assert told(again)[0][:2] == (4, "undo")
+        assert history_of(again)[0][:2] == (4, "undo")
 
 
 def test_history_includes_commits_of_a_repository_around_the_vault(tmp_path: Path) -> None:

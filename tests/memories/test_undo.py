@@ -23,7 +23,7 @@ def _files(index: VaultIndex, vault: Path) -> None:
     index.sync()
 
 
-def said(vault: Path) -> dict[str, bytes]:
+def contents(vault: Path) -> dict[str, bytes]:
     return {path: data for path, data in all_files(vault) if not path.startswith(".trash/")}
 
 
@@ -52,24 +52,24 @@ COMMANDS: dict[str, Callable[[VaultIndex], object]] = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_undo_restores_the_files_of_each_command(index: VaultIndex, vault: Path, command: str, tmp_path: Path) -> None:
-    before = said(vault)
+    before = contents(vault)
     COMMANDS[command](index)
-    assert said(vault) != before
+    assert contents(vault) != before
     undone = index.undo()
     assert {one.outcome for one in undone.results} == {"undone"}
-    assert said(vault) == before
+    assert contents(vault) == before
     assert rows(index.home.index_db) == fresh_rows(tmp_path)
     with pytest.raises(NotFoundError, match="nothing to undo"):
         index.undo()
 
 
 def test_undo_repeated_reverts_one_command_each(index: VaultIndex, vault: Path) -> None:
-    states = [said(vault)]
+    states = [contents(vault)]
     for command in ("add", "update", "delete", "capture"):
         COMMANDS[command](index)
-        states.append(said(vault))
+        states.append(contents(vault))
     while states:
-        assert said(vault) == states.pop()
+        assert contents(vault) == states.pop()
         if states:
             index.undo()
 
@@ -78,10 +78,10 @@ def test_undo_changes_nothing_after_one_file_was_edited(index: VaultIndex, vault
     stored = index.add("The coot swims.", supersedes="coot")
     coot = vault / "80-memory" / "coot.md"
     coot.write_bytes(coot.read_bytes() + b"More.\n")
-    before = said(vault)
+    before = contents(vault)
     with pytest.raises(ConflictError, match=r"80-memory/coot\.md changed since `add`"):
         index.undo()
-    assert said(vault) == before
+    assert contents(vault) == before
     assert stored.path in before
 
 
@@ -114,10 +114,10 @@ def test_undo_restores_no_file_over_another(index: VaultIndex, vault: Path, tmp_
         coot.mkdir()
     else:
         coot.symlink_to(outside)
-    before = said(vault)
+    before = contents(vault)
     with pytest.raises(VaultIndexError):
         index.undo()
-    assert said(vault) == before
+    assert contents(vault) == before
     assert outside.read_text("utf-8") == "Outside of the vault.\n"
 
 
@@ -125,7 +125,7 @@ def test_undo_moves_a_file_back_but_not_over_another(index: VaultIndex, vault: P
     write(vault, {"80-memory/pond/coot.md": "Another one.\n"})
     with writing(index._runtime, "archive", ()) as memories:
         assert memories.move(memories.find("80-memory/coot.md"), "pond/coot") == "80-memory/pond/coot-2.md"
-    moved = said(vault)
+    moved = contents(vault)
     assert moved["80-memory/pond/coot-2.md"] == HAND.encode()
     assert index.get("22222222").results[0].path == "80-memory/pond/coot-2.md"
     write(vault, {"80-memory/coot.md": "In its place.\n"})
@@ -133,15 +133,15 @@ def test_undo_moves_a_file_back_but_not_over_another(index: VaultIndex, vault: P
         index.undo()
     (vault / "80-memory" / "coot.md").unlink()
     index.undo()
-    assert said(vault)["80-memory/coot.md"] == HAND.encode()
+    assert contents(vault)["80-memory/coot.md"] == HAND.encode()
 
 
 def test_undo_skips_a_command_that_failed(index: VaultIndex, vault: Path) -> None:
     index.update("coot", content="It does not.")
-    before = said(vault)
+    before = contents(vault)
     with pytest.raises(Exception, match="exists and has another text"):
         index.add("Something else.", path="coot")
-    assert said(vault) == before
+    assert contents(vault) == before
     assert [one.details["work"] for one in index.undo().results] == ["update"]
 
 

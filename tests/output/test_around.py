@@ -8,7 +8,7 @@ from tests.output import answers
 from vault_index.output import render
 
 
-def shown(method: str, answer: dict[str, Any], width: int = 80) -> list[str]:
+def rendered(method: str, answer: dict[str, Any], width: int = 80) -> list[str]:
     return render(method, answer, "human", width=width).split("\n")
 
 
@@ -23,7 +23,7 @@ LATE = answers.record(2, title="Late", created="2026-11-22T08:30:00+00:00")
 
 
 def test_render_related_for_humans_shows_relation_and_cosine() -> None:
-    lines = shown("related", answers.related(BOTH, NEAR, total=7))
+    lines = rendered("related", answers.related(BOTH, NEAR, total=7))
     assert lines[0] == "Related to WAL · wal.md"
     assert lines[2].split() == ["id", "relation", "cosine", "title", "path"]
     assert "link, backlink    0.71  Both" in lines[3]
@@ -42,11 +42,11 @@ def test_render_related_in_toon_is_a_table_of_reasons_and_digests() -> None:
 
 def test_render_timeline_marks_its_anchor_and_sessions() -> None:
     session = answers.record(2, kind="session", title="Late", created="2026-11-22T08:30:00+00:00")
-    lines = shown("timeline", answers.timeline((EARLY,), (session,), title="Here"), width=120)
+    lines = rendered("timeline", answers.timeline((EARLY,), (session,), title="Here"), width=120)
     assert [line.startswith("▸") for line in lines[1:]] == [False, True, False]
     assert ["session" in line for line in lines[1:]] == [False, False, True]
     assert ["Early" in lines[1], "Here" in lines[2], "Late" in lines[3]] == [True] * 3
-    assert "Nothing stands before or after it." in "\n".join(shown("timeline", answers.timeline()))
+    assert "Nothing stands before or after it." in "\n".join(rendered("timeline", answers.timeline()))
 
 
 def test_render_around_in_markdown_is_a_table_with_a_bold_anchor() -> None:

@@ -10,12 +10,12 @@ EXPLAINED = answers.search(
 )
 
 
-def shown(method: str, answer: dict[str, object], form: Format) -> str:
+def rendered(method: str, answer: dict[str, object], form: Format) -> str:
     return render(method, answer, form, width=100)
 
 
 def test_render_search_explains_the_query_and_each_hit() -> None:
-    text = shown("search", EXPLAINED, "human")
+    text = rendered("search", EXPLAINED, "human")
     assert text.startswith("words: wal (3.2, in 12), dokcer (6.5, in 7, perhaps docker or wal)\nmust hold: ")
     assert "must not hold: wal\nfilters: kind:memory, tag:wal\n" in text
     assert "says: wal · as corrected: dokcer · not: journal" in text
@@ -24,25 +24,25 @@ def test_render_search_explains_the_query_and_each_hit() -> None:
 
 @pytest.mark.parametrize("form", ["toon", "markdown"])
 def test_render_search_explains_the_same_to_agents(form: Format) -> None:
-    text = shown("search", EXPLAINED, form).replace("\\", "")
+    text = rendered("search", EXPLAINED, form).replace("\\", "")
     for told in (
         "says: wal · as corrected: dokcer · not: journal", "score 0.72 = (text 0.25",
         "dokcer (6.5, in 7, perhaps docker or wal)",
     ):  # fmt: skip
         assert told in text
-    text = shown("why", answers.why(), form)
+    text = rendered("why", answers.why(), form)
     for told in ("30-code/wal.md:27", "It would be hit 12; the answer ends after 10.", "raise --limit to 12"):
         assert told in text
 
 
 def test_render_search_has_no_explanation_by_default() -> None:
     plain = answers.search(answers.hit())
-    assert "score" not in shown("search", plain, "human")
-    assert "why" not in shown("search", plain, "toon")
-    assert "- " not in shown("search", plain, "markdown")
+    assert "score" not in rendered("search", plain, "human")
+    assert "why" not in rendered("search", plain, "toon")
+    assert "- " not in rendered("search", plain, "markdown")
 
 
 def test_render_why_begins_with_the_verdict_and_gives_a_remedy() -> None:
-    lines = shown("why", answers.why(), "human").split("\n")
+    lines = rendered("why", answers.why(), "human").split("\n")
     assert [lines[0], lines[2]] == ["Not found: WAL · 30-code/wal.md:27", "  raise --limit to 12"]
-    assert shown("why", answers.why(found=True), "human").startswith("Found: WAL")
+    assert rendered("why", answers.why(found=True), "human").startswith("Found: WAL")

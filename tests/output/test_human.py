@@ -12,7 +12,7 @@ from vault_index.results.status import DaemonStatus, DoctorReport, HardToFind, W
 EVIL = "x \x1b[31m\x1b]8;;http://evil\x07 \x9b1m \u202egnp\u2066 \x7f y"
 
 
-def shown(method: str, answer: dict[str, Any], width: int = 80, **options: bool) -> str:
+def rendered(method: str, answer: dict[str, Any], width: int = 80, **options: bool) -> str:
     return render(method, answer, "human", width=width, **options)
 
 
@@ -24,7 +24,7 @@ def test_render_human_escapes_control_characters_of_notes() -> None:
         (method, colored)
         for method, answer in answers.every_answer(EVIL)
         for colored in (False, True)
-        if harmful.search(own.sub("" if colored else "\x1b", shown(method, answer, color=colored, terminal=colored)))
+        if harmful.search(own.sub("" if colored else "\x1b", rendered(method, answer, color=colored, terminal=colored)))
     ]
     assert leaks == []
 
@@ -35,14 +35,14 @@ def test_render_human_lines_fit_the_width() -> None:
         for method, answer in answers.every_answer("Quite a long title with 数据库 in it")
         for width in (40, 80, 140)
         if method != "get"  # the content is printed unchanged
-        for line in shown(method, answer, width).split("\n")
+        for line in rendered(method, answer, width).split("\n")
         if cell_len(line) > width or line != line.rstrip()
     ]
     assert wrong == []
 
 
 def test_render_human_hit_shows_place_and_text() -> None:
-    lines = shown("search", answers.search(answers.hit())).split("\n")
+    lines = rendered("search", answers.search(answers.hit())).split("\n")
     assert lines[0] == "0.93  Use WAL mode for the index › Consequences"
     assert lines[1].startswith("      30-code/databases/sqlite-wal-0.md:27 · 5f0c3f0e · #sqlite")
     assert "      WAL lets readers run while the daemon writes" in lines[2:4][0] + lines[3]
@@ -50,24 +50,24 @@ def test_render_human_hit_shows_place_and_text() -> None:
 
 
 def test_render_human_highlights_matched_words_with_color() -> None:
-    colored = shown("search", answers.search(answers.hit()), color=True, terminal=True)
+    colored = rendered("search", answers.search(answers.hit()), color=True, terminal=True)
     assert re.search(r"\x1b\[1;33mreaders\x1b\[0m", colored)
-    assert "\x1b" not in shown("search", answers.search(answers.hit()), color=False)
-    assert "\x1b[1;33m" not in shown("search", answers.search(answers.hit(spans={})), color=True)
+    assert "\x1b" not in rendered("search", answers.search(answers.hit()), color=False)
+    assert "\x1b[1;33m" not in rendered("search", answers.search(answers.hit(spans={})), color=True)
 
 
 def test_render_human_highlights_stay_in_place_in_collapsed_space() -> None:
     hit = answers.hit(snippet=" a\tcell,\x07\t\t the  boiler\n on", spans={"snippet": ((17, 23),), "digest": ()})
-    assert " a cell,␇ the \x1b[1;33mboiler\x1b[0m on" in shown("search", answers.search(hit), color=True)
+    assert " a cell,␇ the \x1b[1;33mboiler\x1b[0m on" in rendered("search", answers.search(hit), color=True)
 
 
 def test_render_human_links_only_on_terminals_and_known_schemes() -> None:
     answer = answers.search(answers.hit())
-    assert "\x1b]8;" in shown("search", answer, color=True, terminal=True)
-    assert "\x1b]8;" in shown("search", answer, color=False, terminal=True)  # NO_COLOR is about colours
-    assert "obsidian://" not in shown("search", answer, color=True)
+    assert "\x1b]8;" in rendered("search", answer, color=True, terminal=True)
+    assert "\x1b]8;" in rendered("search", answer, color=False, terminal=True)  # NO_COLOR is about colours
+    assert "obsidian://" not in rendered("search", answer, color=True)
     other = answers.search(answers.hit(link="javascript:alert(1)"))
-    assert "javascript" not in shown("search", other, color=True, terminal=True)
+    assert "javascript" not in rendered("search", other, color=True, terminal=True)
 
 
 def test_render_human_empty_answer_names_the_next_step() -> None:
@@ -77,13 +77,13 @@ def test_render_human_empty_answer_names_the_next_step() -> None:
         ("tags", answers.tags(), "frontmatter"),
         ("status", answers.status(sources=()), "vault-index source add"),
     ):
-        assert next_step in shown(method, answer)
-    assert shown("status", {"results": [], "total": 0}) == "Nothing has left this machine."
+        assert next_step in rendered(method, answer)
+    assert rendered("status", {"results": [], "total": 0}) == "Nothing has left this machine."
 
 
 def test_render_human_shows_low_confidence_and_corrections() -> None:
     changes = {"degraded": ("no vectors",), "corrections": {"dokcer": "docker"}, "confidence": "low"}
-    text = shown("search", answers.search(answers.hit(), **changes))
+    text = rendered("search", answers.search(answers.hit(), **changes))
     assert text.startswith("Read “dokcer” as “docker”.\nDegraded: no vectors\n\n0.93")
     assert text.endswith("not certain")
 
@@ -91,7 +91,7 @@ def test_render_human_shows_low_confidence_and_corrections() -> None:
 def test_render_human_get_prints_the_content_unchanged() -> None:
     content = "---\ntags: [a]\n---\n\n    indented\n\n" + "long " * 60 + "end"
     second = answers.text(title="Two", content=content, next="5f0c3f0e:43-90")
-    text = shown("get", answers.texts(answers.text(title="One"), second))
+    text = rendered("get", answers.texts(answers.text(title="One"), second))
     assert text.index("One") < text.index("Readers never wait.") < text.index("Two")
     assert f"\n{content}\n" in text
     assert text.endswith("vault-index get 5f0c3f0e:43-90")
@@ -99,18 +99,18 @@ def test_render_human_get_prints_the_content_unchanged() -> None:
 
 def test_render_human_wide_lists_show_tags() -> None:
     answer = answers.documents(answers.record(type="decision"), total=173)
-    assert "#sqlite" not in shown("list", answer, 80)
-    assert "#sqlite" in shown("list", answer, 140)
-    assert shown("list", answer).endswith("1 of 173 documents")
+    assert "#sqlite" not in rendered("list", answer, 80)
+    assert "#sqlite" in rendered("list", answer, 140)
+    assert rendered("list", answer).endswith("1 of 173 documents")
 
 
 def test_render_human_status_shows_progress_of_long_work() -> None:
     daemon = DaemonStatus(True, 4711, None, WorkStatus("text", 1200, 4000, 55.2, 51))
-    assert "doing     indexing 1,200 of 4,000 · 55/s · 51 s left" in shown("status", answers.status(daemon=daemon))
+    assert "doing     indexing 1,200 of 4,000 · 55/s · 51 s left" in rendered("status", answers.status(daemon=daemon))
 
 
 def test_render_human_status_names_problems_with_hints() -> None:
-    text = shown("status", answers.status())
+    text = rendered("status", answers.status())
     assert "running since 2026-11-21 10:00 (pid 4711)" in text
     assert "1,190 vectors, 14 pending" in text
     assert "! a.md:3: broken frontmatter\n  mend the YAML" in text
@@ -118,19 +118,19 @@ def test_render_human_status_names_problems_with_hints() -> None:
 
 def test_render_human_doctor_shows_recall_and_hard_notes() -> None:
     hard = [HardToFind(f"Sync {n}", "link", f"sync/{n}.md", 7 if n else None) for n in range(25)]
-    text = shown("doctor", answers.doctor(*hard))
+    text = rendered("doctor", answers.doctor(*hard))
     assert text.startswith("No problems found.\n\n")
     for line in ("all +190 +98%", "Sync 0 +sync/0.md +link +none"):
         assert re.search(f"^{line}$", text, re.MULTILINE), line
     assert "5 more; --json names all" in text
     assert "Sync 20" not in text
-    assert "vault-index doctor --recall" in shown("doctor", answers.jsonable(DoctorReport(True, ())))
+    assert "vault-index doctor --recall" in rendered("doctor", answers.jsonable(DoctorReport(True, ())))
 
 
 def test_render_human_plan_shows_its_cost() -> None:
-    text = shown("embed", answers.plan())
+    text = rendered("embed", answers.plan())
     assert "1,184 chunks, 340,112 tokens" in text
     assert "less than $0.01" in text
-    assert "about $12.50" in shown("embed", answers.plan(price=12.5))
-    assert "price_per_million" in shown("embed", answers.plan(price=None))
-    assert "No embedder" in shown("embed", answers.plan(provider="none"))
+    assert "about $12.50" in rendered("embed", answers.plan(price=12.5))
+    assert "price_per_million" in rendered("embed", answers.plan(price=None))
+    assert "No embedder" in rendered("embed", answers.plan(provider="none"))

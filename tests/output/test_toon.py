@@ -18,7 +18,7 @@ def decoded(method: str, answer: dict[str, Any]) -> Any:
     return toon_format.decode(render(method, answer, "toon"))
 
 
-def shown(words: str) -> str:
+def escaped(words: str) -> str:
     """The words without active characters: text before the space is escaped and decoded."""
     return "".join(one if one < " " else visible(one) for one in words)
 
@@ -29,9 +29,9 @@ def test_render_toon_restores_strings_with_special_characters() -> None:
         first, second = decoded("search", answer)["results"]
         [listed] = decoded("list", answers.documents(answers.record(title=words, path="wal.md")))["results"]
         [text] = decoded("get", answers.texts(answers.text(content=words, title=words)))["results"]
-        assert listed.get("title") == (shown(words) if any(map(str.isalnum, words)) else None)
-        assert (first["path"], first["lines"]) == (f"{shown(words)}.md", "20-31")
-        assert second.get("also", "") == text.get("content", "") == shown(words)
+        assert listed.get("title") == (escaped(words) if any(map(str.isalnum, words)) else None)
+        assert (first["path"], first["lines"]) == (f"{escaped(words)}.md", "20-31")
+        assert second.get("also", "") == text.get("content", "") == escaped(words)
 
 
 @given(LINE, LINE, LINE)
@@ -40,7 +40,7 @@ def test_render_toon_restores_any_string(title: str, path: str, digest: str) -> 
         answers.hit(0, title=f"WAL {title}", path=path, digest=f"x {digest}", kind="memory", spans={})
     )
     [first] = decoded("search", answer)["results"]
-    assert (first["title"], first.get("path") or "") == (shown(f"WAL {title}"), shown(path))
+    assert (first["title"], first.get("path") or "") == (escaped(f"WAL {title}"), escaped(path))
     assert first["text"].startswith("x")
 
 

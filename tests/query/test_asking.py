@@ -48,7 +48,7 @@ def found(index: VaultIndex, **options: Any) -> set[str]:
     return {session for session in EVERY for hit in hits if session in hit.snippet}
 
 
-def told(index: VaultIndex, **options: Any) -> set[str]:
+def recalled(index: VaultIndex, **options: Any) -> set[str]:
     text = index.recall("which turnstile squeaks", project="/home/user/api", budget=5000, **options).text
     return {session for session in EVERY if f"says {session}" in text or f"About {session}" in text}
 
@@ -69,8 +69,8 @@ def test_search_excludes_the_asking_session_and_its_relatives(
     index: VaultIndex, asking: str | list[str], left: set[str]
 ) -> None:
     assert found(index, exclude_session=asking) == left
-    assert told(index, session=asking) <= left
-    assert ("ses_ninth" in told(index, session=asking)) is (left >= {"ses_ninth"})
+    assert recalled(index, session=asking) <= left
+    assert ("ses_ninth" in recalled(index, session=asking)) is (left >= {"ses_ninth"})
     anchor = index.timeline(query="turnstile squeaks", exclude_session=asking).anchor
     assert anchor.title not in {f"About {session}" for session in EVERY - left}
 

@@ -42,7 +42,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
         yield opened
 
 
-def held(reader: IndexReader, question: str) -> dict[str, int]:
+def rarities(reader: IndexReader, question: str) -> dict[str, int]:
     parsed = parse_query(question)
     return rarity(reader, terms_meant(parsed.terms, {}), query_terms(reader, question))
 
@@ -50,15 +50,15 @@ def held(reader: IndexReader, question: str) -> dict[str, int]:
 def test_phrase_of_common_words_may_count_as_rare(reader: IndexReader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retrieval, "_COUNTED", 5)
     # Two of the newest five texts hold the first phrase and none the second, which reverses the words.
-    assert held(reader, "amber-basil cedar-basil") == {'"cedar-basil"': 1, '"amber-basil"': 17}
+    assert rarities(reader, "amber-basil cedar-basil") == {'"cedar-basil"': 1, '"amber-basil"': 17}
     monkeypatch.setattr(retrieval, "_SAMPLE", 1)  # cedar follows basil in all texts
-    assert held(reader, "basil-cedar delta-reed delta-ree*") == {
+    assert rarities(reader, "basil-cedar delta-reed delta-ree*") == {
         '"delta-ree"*': 4,
         '"delta-reed"': 4,
         '"basil-cedar"': 8,
     }
     monkeypatch.setattr(retrieval, "MOST_SCORED_BY", 10)  # a prefix in more texts is not counted
-    assert held(reader, "basil-ceda*") == {'"basil-ceda"*': 14}
+    assert rarities(reader, "basil-ceda*") == {'"basil-ceda"*': 14}
 
 
 def test_prefix_of_too_many_words_uses_the_most_common_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ PAIRS = [
 ]  # fmt: skip
 
 
-def said(text: str, project: str | None = None, tokens: int = 20, title: str = "") -> Memory:
+def as_fact(text: str, project: str | None = None, tokens: int = 20, title: str = "") -> Memory:
     front = f'{{"title": "{title}"}}' if title else "{}"
     document = chunk_record(kind="memory", project=project).document
     document = replace(document, tokens=tokens, title=title, frontmatter_json=front)
@@ -52,21 +52,21 @@ def test_compare_distinguishes_contradictions_and_duplicates(
     older: str, newer: str, cosine: float | None, kind: str | None
 ) -> None:
     for one, other in ((older, newer), (newer, older)):
-        found = compare(said(one), said(other), cosine)
+        found = compare(as_fact(one), as_fact(other), cosine)
         assert (found.kind if found else None) == kind
 
 
 def test_compare_takes_values_from_the_text_not_from_the_title() -> None:
-    one, other = said(DOCKER, title="Where deploys run"), said(DOCKER, title="How deploys run")
+    one, other = as_fact(DOCKER, title="Where deploys run"), as_fact(DOCKER, title="How deploys run")
     assert compare(one, other, 0.9) == ("duplicate", 0.9)
 
 
 def test_compare_separates_projects_and_long_memories() -> None:
     old, new = "The line length is 100.", "The line length is 120 now."
-    assert compare(said(new, "api"), said(old, "API"), 0.9)
-    assert compare(said(new, "api"), said(old, "web"), 0.9) is None
+    assert compare(as_fact(new, "api"), as_fact(old, "API"), 0.9)
+    assert compare(as_fact(new, "api"), as_fact(old, "web"), 0.9) is None
     minutes = "In March the team talked of nests.", "In April reeds were on the list of the group."
-    long = compare(said(minutes[0], tokens=400), said(minutes[1], tokens=400), 0.8)
+    long = compare(as_fact(minutes[0], tokens=400), as_fact(minutes[1], tokens=400), 0.8)
     assert long
     assert long.kind == "subject"
 

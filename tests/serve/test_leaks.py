@@ -45,13 +45,13 @@ def faults(scene: Scene, random: Random, folder: Path) -> Iterator[tuple[Call, s
     with built(folder / "whole", scene, part=False) as whole, built(folder / "part", scene, part=True) as part:
         watch = Watch(scene, whole, part)
         while part.stage < len(scene.stages) - 1:
-            yield from _asked(watch, reading_calls(random, scene, 10))
+            yield from _call_all(watch, reading_calls(random, scene, 10))
             whole.advance()
             part.advance()
-        yield from _asked(watch, reading_calls(random, scene, 40))
+        yield from _call_all(watch, reading_calls(random, scene, 40))
 
 
-def _asked(watch: Watch, calls: Iterable[Call]) -> Iterator[tuple[Call, str]]:
+def _call_all(watch: Watch, calls: Iterable[Call]) -> Iterator[tuple[Call, str]]:
     for call in calls:
         for fault in watch.faults(call):
             yield call, fault

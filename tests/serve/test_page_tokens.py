@@ -19,11 +19,11 @@ def answer(world: World, params: dict[str, Any]) -> dict[str, Any]:
     return list_tokens(world.home, ME, params)
 
 
-def asked(**more: Any) -> dict[str, Any]:
+def add_ci(**more: Any) -> dict[str, Any]:
     return {"add": {"name": "ci", "writes": False, **more}}
 
 
-def known(world: World, secret: str) -> Caller | None:
+def caller_of(world: World, secret: str) -> Caller | None:
     return Tokens(world.home.tokens_file).find(secret, time.time())
 
 
@@ -36,8 +36,8 @@ def test_page_tokens_makes_a_token_as_requested(new_world: World) -> None:
     ]
     (new_world.vault / "notes").mkdir()
     for params, scope in given:
-        made = answer(new_world, asked(**params))
-        assert known(new_world, made["token"]) == Caller("ci", scope=scope)
+        made = answer(new_world, add_ci(**params))
+        assert caller_of(new_world, made["token"]) == Caller("ci", scope=scope)
         assert (made["made"]["name"], made["doubts"]) == ("ci", [])
         assert "token" not in answer(new_world, {})
         answer(new_world, {"revoke": "ci"})
@@ -61,13 +61,13 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 def test_page_tokens_refuses_an_ambiguous_token(new_world: World) -> None:
     for params, said in REFUSED:
         with pytest.raises(VaultIndexError) as caught:
-            answer(new_world, asked(**params))
+            answer(new_world, add_ci(**params))
         assert said in caught.value.message
         assert Tokens(new_world.home.tokens_file).all() == ()
 
 
 def test_page_tokens_unknown_request_changes_nothing(new_world: World) -> None:
-    answer(new_world, asked())
+    answer(new_world, add_ci())
     unknown: list[dict[str, Any]] = [{"add": 1}, {"revoke": None}, {"ad": {}}, {"revoke": "ci", "add": {}}]
     for params in unknown:
         with pytest.raises(VaultIndexError, match="must be add, revoke or empty"):
@@ -76,7 +76,7 @@ def test_page_tokens_unknown_request_changes_nothing(new_world: World) -> None:
 
 
 def test_page_tokens_lists_and_revokes_all_tokens(new_world: World) -> None:
-    secret = answer(new_world, asked(expires="in 2 hours"))["token"]
+    secret = answer(new_world, add_ci(expires="in 2 hours"))["token"]
     Tokens(new_world.home.tokens_file).add(ME, created=1.0, expires=2.0)
     listed = answer(new_world, {})
     assert [(row["name"], row["owner"], row["expired"]) for row in listed["results"]] == [
@@ -86,7 +86,7 @@ def test_page_tokens_lists_and_revokes_all_tokens(new_world: World) -> None:
     assert (listed["name"], listed["sources"]) == ("page-1", ["vault"])
     assert secret not in str(listed)
     assert [row["name"] for row in answer(new_world, {"revoke": "ci"})["results"]] == ["page-1"]
-    assert known(new_world, secret) is None
+    assert caller_of(new_world, secret) is None
     with pytest.raises(VaultIndexError, match="no token 'ci'"):
         answer(new_world, {"revoke": "ci"})
 

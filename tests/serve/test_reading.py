@@ -23,7 +23,7 @@ ROWS = "| a | b |\n|---|---|\n" + "\n".join(f"| row {number} | {'words ' * 20}|"
 @pytest.fixture(autouse=True)
 def _here(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """Few tests draw in a separate process; the others avoid it."""
-    if "rows-long.md:290" not in request.node.name and "too_long" not in request.node.name:
+    if "rows-long.md:290" not in request.node.name and "timeout" not in request.node.name:
         monkeypatch.setattr(drawing, "_SHORT", 10_000_000)
 
 
@@ -52,8 +52,8 @@ class Vault:
         return {"path": path, "source": "vault", "lines": [begin, end], "content": shown, "metadata": metadata}
 
 
-def said(node: Any) -> str:
-    return node if isinstance(node, str) else " ".join(map(said, node[2:]))
+def text_of(node: Any) -> str:
+    return node if isinstance(node, str) else " ".join(map(text_of, node[2:]))
 
 
 def parts(text: str, first: str = "long.md") -> list[dict[str, Any]]:
@@ -77,7 +77,7 @@ def test_read_document_returns_each_part_of_a_long_note_once(text: str, name: st
     found = parts(text, first)
     assert len(found) > 1
     assert "\n".join(one["text"] for one in found) == text
-    drawn = " ".join(said(node) for one in found for node in one["nodes"]) + " "
+    drawn = " ".join(text_of(node) for one in found for node in one["nodes"]) + " "
     assert [drawn.count(name.format(number)) for number in range(1, numbers)] == [1] * (numbers - 1)
 
 
@@ -86,7 +86,7 @@ def test_read_document_parts_adjoin() -> None:
     ends = [one["document"]["lines"] for one in found]
     assert ends[0][0] == 1
     assert all(one[1] + 1 == other[0] for one, other in pairwise(ends))
-    assert all("# no heading" not in [said(node) for node in one["nodes"] if node[0] == "h1"] for one in found)
+    assert all("# no heading" not in [text_of(node) for node in one["nodes"] if node[0] == "h1"] for one in found)
     assert len(found[0]["outline"]) == len(found[-1]["outline"]) == 60
 
 
@@ -101,13 +101,13 @@ def test_read_document_shows_a_place_far_down_with_its_context() -> None:
     first, last = found["document"]["lines"]
     assert first < 801 < last
     assert found["named"] == [801, 801]
-    assert any("Paragraph 401:" in said(node) for node in found["nodes"])
+    assert any("Paragraph 401:" in text_of(node) for node in found["nodes"])
 
 
 def test_read_document_shows_the_text_below_a_long_block() -> None:
     nested = "".join(f"{'  ' * level}- {level}\n" for level in range(400))
     found = read_document(Vault(long=f"above\n\n{nested}\nbelow"), {"ref": "long.md:404-404"})
-    assert said(found["nodes"][-1]) == "below"
+    assert text_of(found["nodes"][-1]) == "below"
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_read_document_resolves_a_link_at_its_place(ref: str, path: str) -> None
 def test_draw_returns_plain_text_after_its_timeout() -> None:
     [found] = draw([PLAIN], seconds=0)
     assert found.nodes[0][0] == "callout"
-    assert "\n\n".join(said(node) for node in found.nodes[1:]) == PLAIN
+    assert "\n\n".join(text_of(node) for node in found.nodes[1:]) == PLAIN
 
 
 def test_read_document_names_an_unresolved_link_as_written() -> None:

@@ -46,7 +46,7 @@ def records_deletions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fake, "deleted", lambda *_: True)
 
 
-def gone(talks: Path, *names: str) -> None:
+def drop(talks: Path, *names: str) -> None:
     for name in names:
         (talks / f"talks/{name}.jsonl").unlink()
 
@@ -79,7 +79,7 @@ def test_kept_session_is_the_same_document_and_is_not_read_again(
 ) -> None:
     with opened(home) as index:
         (before,) = index.list(session=HERON).results
-        gone(talks, HERON)
+        drop(talks, HERON)
         assert (index.sync().removed, found(index, "heron", "egret")) == (0, [1, 1])
         (after,) = index.list(session=HERON).results
         assert (after.id, after.path, after.turns) == (before.id, before.path, before.turns)
@@ -90,7 +90,7 @@ def test_kept_session_is_the_same_document_and_is_not_read_again(
 def test_kept_session_survives_a_rebuild_and_a_move_without_embedding(home: Home, talks: Path, tmp_path: Path) -> None:
     set_value(home, "embedding.provider", "local")
     with opened(home) as index:
-        gone(talks, HERON)
+        drop(talks, HERON)
         assert index.sync().embedded == 0
         again = index.rebuild()
         assert (again.embedded, again.pending, found(index, "heron")) == (0, 0, [1])
@@ -107,7 +107,7 @@ def test_kept_session_survives_a_rebuild_and_a_move_without_embedding(home: Home
 def test_kept_session_follows_a_recorded_deletion(home: Home, talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     records_deletions(monkeypatch)
     with opened(home) as index:
-        gone(talks, HERON)
+        drop(talks, HERON)
         assert (index.sync().removed, found(index, "heron", "egret")) == (1, [0, 1])
         assert not file_of(home, HERON).exists()
         index.rebuild()
@@ -119,7 +119,7 @@ def test_kept_session_follows_a_recorded_deletion(home: Home, talks: Path, monke
 
 def test_kept_sessions_quarantined_by_an_earlier_version_are_restored(home: Home, talks: Path) -> None:
     with opened(home):
-        gone(talks, HERON)
+        drop(talks, HERON)
     home.index_db.unlink()
     held = home.sessions_dir / f"codex/.deleted/api/{HERON}.md"
     held.parent.mkdir(parents=True)
@@ -134,7 +134,7 @@ def test_kept_sessions_survive_a_deletion_of_most_or_elsewhere(
     records_deletions(monkeypatch)
     more = [f"0199-more{number}" for number in range(6)]
     with opened(home) as index:
-        gone(talks, HERON, EGRET, STORK)
+        drop(talks, HERON, EGRET, STORK)
         index.sync()
         assert found(index, "heron", "egret", "stork") == [1, 1, 1]  # all of them at once
         for name in (HERON, EGRET, STORK):
@@ -142,16 +142,16 @@ def test_kept_sessions_survive_a_deletion_of_most_or_elsewhere(
         for name in more:
             write(talks, name, "A crane.")
         index.sync()
-        gone(talks, *more[:5])
+        drop(talks, *more[:5])
         index.sync()
         assert index.list(kind="session").total == 9  # more than half of them
         shutil.copytree(talks, talks.with_name("other"))
         talks.rename(talks.with_name("old"))
         talks.with_name("other").rename(talks)
-        gone(talks, HERON)
+        drop(talks, HERON)
         index.sync()
         assert found(index, "heron") == [1]
-        gone(talks, EGRET)
+        drop(talks, EGRET)
         home.index_db.unlink()
     with opened(home) as index:
         assert found(index, "heron", "egret", "stork") == [1, 1, 1]
@@ -182,7 +182,7 @@ def test_keep_disabled_keeps_no_new_sessions_and_all_old_ones(home: Home, talks:
     set_value(home, "sessions.keep", "false")
     write(talks, "0199-crane", "A crane.")
     with opened(home) as index:
-        gone(talks, HERON, "0199-crane")
+        drop(talks, HERON, "0199-crane")
         index.sync()
         assert (found(index, "heron", "crane"), file_of(home, "0199-crane").exists()) == ([1, 0], False)
     set_value(home, "sessions.keep", "true")  # sessions read while it was disabled are kept now
@@ -198,7 +198,7 @@ def test_keep_days_limits_sessions_that_the_client_no_longer_has(home: Home, tal
     with opened(home) as index:
         for name, days in ((HERON, 31), (EGRET, 29), (STORK, 31)):
             os.utime(file_of(home, name), (time.time() - days * DAY,) * 2)
-        gone(talks, HERON, EGRET)
+        drop(talks, HERON, EGRET)
         index.sync()
         assert found(index, "heron", "egret", "stork") == [0, 1, 1]
         assert not file_of(home, HERON).exists()
@@ -207,7 +207,7 @@ def test_keep_days_limits_sessions_that_the_client_no_longer_has(home: Home, tal
 def test_sync_indexes_no_foreign_broken_or_secret_kept_file(home: Home, talks: Path, tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
     with opened(home) as index:
-        gone(talks, HERON, EGRET)
+        drop(talks, HERON, EGRET)
         (tmp_path / "secret.md").write_text("of somebody else", "utf-8")
         folder = file_of(home, HERON).parent
         (folder / "link.md").symlink_to(tmp_path / "secret.md")
@@ -231,7 +231,7 @@ def test_sync_indexes_no_foreign_broken_or_secret_kept_file(home: Home, talks: P
 
 def test_kept_session_obeys_exclude_and_local_only(home: Home, talks: Path) -> None:
     with opened(home):
-        gone(talks, HERON)
+        drop(talks, HERON)
     set_value(home, "sessions.codex.local_only", "/home/user")
     source = SessionSource(load_config(home), "codex")
     assert source.stays_home(f"api/{HERON}.md")
@@ -262,14 +262,14 @@ def test_stays_home_depends_on_the_folder_of_a_kept_session(home: Home) -> None:
 
 def test_kept_session_becomes_a_note_of_a_new_mirror(home: Home, talks: Path) -> None:
     with opened(home):
-        gone(talks, HERON)
+        drop(talks, HERON)
     set_value(home, "sessions.mirror", "sessions")
     set_value(home, "sessions.codex.enabled", "true")
     with opened(home) as index:
         assert found(index, "heron", "egret", "stork") == [1, 1, 1]
         assert {one.source for one in index.list(kind="session").results} == {"vault"}
         assert list(home.sessions_dir.rglob("*.md")) == []
-        gone(talks, EGRET)
+        drop(talks, EGRET)
         index.sync()
         assert found(index, "heron", "egret") == [1, 1]
 

@@ -12,7 +12,7 @@ from vault_index.sources.sessions.render import beyond_copies, render
 SESSION = Session("ses_a", "A title", "/home/user/api", "/home/user/api", "", "1.18.33", T0, T0)
 
 
-def said(speaker: str, *parts: object, at: int = 0, answers: str = "", **more: object) -> Message:
+def spoken(speaker: str, *parts: object, at: int = 0, answers: str = "", **more: object) -> Message:
     message = Message(f"msg_{speaker}_{at}", answers, "user", T0 + at, True, "build", "p/m", "", ())
     return replace(message, speaker=speaker, parts=parts, **more)  # type: ignore[arg-type]
 
@@ -27,12 +27,12 @@ def turns(text: str) -> list[str]:
 
 def test_render_joins_steps_of_one_answer_and_omits_empty_ones() -> None:
     text = body(
-        said("user", Text("Do it")),
-        said("user", Text("  \n")),
-        said("assistant", Reasoning(""), at=1),
-        said("assistant", Text("First."), at=1000, answers="msg_user_0"),
-        said("assistant", ToolCall("read", "completed", "a.py"), at=2000, answers="msg_user_0"),
-        said("assistant", Text("Last."), at=3000, answers="msg_user_0", error="ProviderAuthError: no key"),
+        spoken("user", Text("Do it")),
+        spoken("user", Text("  \n")),
+        spoken("assistant", Reasoning(""), at=1),
+        spoken("assistant", Text("First."), at=1000, answers="msg_user_0"),
+        spoken("assistant", ToolCall("read", "completed", "a.py"), at=2000, answers="msg_user_0"),
+        spoken("assistant", Text("Last."), at=3000, answers="msg_user_0", error="ProviderAuthError: no key"),
         zone=timezone(timedelta(hours=9)),
     )
     assert text == (
@@ -55,20 +55,20 @@ def test_render_writes_a_call_as_one_line() -> None:
         (ToolCall("bash", "completed", "y" * 300), f"- bash: `{'y' * 199}…` (ok)"),
         (ToolCall("a](b)\n#x", "completed", ""), "- abx: (ok)"),
     ):
-        assert body(said("assistant", call)).split("\n\n", 1)[1] == f"{line}\n"
+        assert body(spoken("assistant", call)).split("\n\n", 1)[1] == f"{line}\n"
 
 
 def test_render_text_cannot_create_turns() -> None:
-    text = body(said("user", Text("## User · 2020-01-01 00:00\n\n```\nopen")), said("user", Text("next"), at=1))
+    text = body(spoken("user", Text("## User · 2020-01-01 00:00\n\n```\nopen")), spoken("user", Text("next"), at=1))
     assert turns(text) == ["## User · 2026-11-18 11:06"] * 2
 
 
 def test_render_accepts_a_lone_surrogate() -> None:
-    assert body(said("assistant", ToolCall("ls", "completed", "x", output="\ud83d", child="\udc4d"))).encode()
+    assert body(spoken("assistant", ToolCall("ls", "completed", "x", output="\ud83d", child="\udc4d"))).encode()
 
 
 def test_render_fences_any_output() -> None:
-    text = body(said("assistant", ToolCall("bash", "completed", "cat", output="# x\n````\n%%"), Text("after")))
+    text = body(spoken("assistant", ToolCall("bash", "completed", "cat", output="# x\n````\n%%"), Text("after")))
     assert "\n\n`````text\n# x\n````\n%%\n`````\n\nafter\n" in text
 
 
@@ -76,11 +76,11 @@ def test_render_omits_secrets_private_and_recalled_text() -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     recalled = '<vault-index-recall token="ab12">\nfrom a note\n</vault-index-recall token="ab12">\n'
     messages = [
-        said("user", Text(f"{recalled}use {secret} <private>my PIN</private> please")),
-        said("assistant", ToolCall("bash", "error", f"curl -H {secret}", error=secret, output=secret), at=1),
-        said("assistant", Reasoning(f"it is {secret}"), at=2),
-        said("user", Text("Go on"), at=3),
-        said("assistant", ToolCall("bash", "completed", f"{'x' * 180} {secret}"), at=4),  # the cut is in the middle
+        spoken("user", Text(f"{recalled}use {secret} <private>my PIN</private> please")),
+        spoken("assistant", ToolCall("bash", "error", f"curl -H {secret}", error=secret, output=secret), at=1),
+        spoken("assistant", Reasoning(f"it is {secret}"), at=2),
+        spoken("user", Text("Go on"), at=3),
+        spoken("assistant", ToolCall("bash", "completed", f"{'x' * 180} {secret}"), at=4),  # the cut is in the middle
     ]
     transcript = render(replace(SESSION, title=f"About {secret}"), messages, "opencode", zone=UTC)
     assert [word for word in ("ghp_", "PIN", "from a note") if word in transcript.text] == []
@@ -173,9 +173,9 @@ def test_render_omits_synthetic_text_snapshots_and_steps(client: Client) -> None
 
 
 def test_render_shows_only_new_turns_of_a_fork() -> None:
-    original = [said("user", Text("a")), said("assistant", Text("b"), at=1), said("user", Text("c"), at=2)]
+    original = [spoken("user", Text("a")), spoken("assistant", Text("b"), at=1), spoken("user", Text("c"), at=2)]
     copies = [replace(message, id=f"{message.id}_copy", answers="new") for message in original]
-    new = said("user", Text("d"), at=3)
+    new = spoken("user", Text("d"), at=3)
     for fork, copied, rest in (
         ([*copies[:2], new], True, [new]),
         (copies, True, []),
