@@ -67,7 +67,7 @@ def test_search_of_a_rare_misspelling_also_finds_the_common_word(tmp_path: Path)
         answer = index.search("dokcer")
         assert answer.results[0].path == "slip.md"
         assert len(answer.results) == 10
-        assert answer.hints == ("few texts say dokcer: also searched for docker",)
+        assert answer.hints == ("few texts contain dokcer: also searched for docker",)
 
 
 def test_search_match_all_requires_every_word(index: VaultIndex) -> None:
@@ -141,7 +141,7 @@ def test_search_checks_the_disk_and_works_without_it(tmp_path: Path) -> None:
 def test_search_refuses_an_empty_query_with_a_hint(index: VaultIndex, query: str) -> None:
     with pytest.raises(UsageError) as caught:
         index.search(query)
-    assert "say what to look for" in caught.value.hint
+    assert "add a word to search for" in caught.value.hint
 
 
 def test_search_of_an_empty_index_names_the_cause(tmp_path: Path) -> None:

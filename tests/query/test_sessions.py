@@ -272,7 +272,7 @@ def test_resume_names_a_missing_or_ambiguous_session(index: VaultIndex) -> None:
         index.resume("nowhere")
     with pytest.raises(UsageError, match="names 3 sessions"):
         index.resume("Work")
-    with pytest.raises(UsageError, match=r"empty\.md is no session"):
+    with pytest.raises(UsageError, match=r"empty\.md is not a session"):
         index.resume("empty.md")
 
 
@@ -282,5 +282,5 @@ def test_resume_refuses_an_id_that_looks_like_an_option(tmp_path: Path) -> None:
     texts = {str(n): transcript(session, said, client=client) for n, (session, client) in enumerate(ids.items())}
     with held(tmp_path, texts) as opened:
         for number, client in enumerate(ids.values()):
-            with pytest.raises(UsageError, match=f"how {client} goes on with this session is not known"):
+            with pytest.raises(UsageError, match=f"resuming sessions of {client} is not supported"):
                 opened.resume(f"api/{number}.md")

@@ -93,11 +93,11 @@ def test_why_names_every_reason_hiding_a_passage(index: VaultIndex, query: str, 
 
 def test_why_names_the_missing_filter_or_word(index: VaultIndex) -> None:
     answer = index.why("heron tag:water OR tag:air [status:done] after:2026-04-01", "lake.md", kind="memory")
-    assert [reason.message.removesuffix(" does not hold for it.") for reason in answer.reasons] == [
+    assert [reason.message.removeprefix("It does not match ").removesuffix(".") for reason in answer.reasons] == [
         "kind:memory", "[status:done]", "after:2026-04-01",
     ]  # fmt: skip
     answer = index.why("heron toad lake", "lake.md", match="all")
-    assert [reason.message for reason in answer.reasons] == ["It does not hold toad, which is required."]
+    assert [reason.message for reason in answer.reasons] == ["It does not contain toad, which is required."]
 
 
 def test_why_finds_expired_and_superseded_memories_on_request(index: VaultIndex) -> None:

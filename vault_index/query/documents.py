@@ -1,4 +1,4 @@
-"""Documents as they are answered: their records, and lists of them page by page."""
+"""Converts documents to records, and lists them page by page."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from vault_index.store.records import StoredDocument
 from vault_index.store.state import State
 from vault_index.times import iso_time, iso_time_or_none
 
-# Column, and whether the natural order is from high to low.
+# Column, and whether the default order is descending.
 _SORTS: Mapping[Sort, tuple[str, bool]] = {
     "created": ("created", True),
     "time": ("created", True),
@@ -31,6 +31,7 @@ _SORTS: Mapping[Sort, tuple[str, bool]] = {
 def to_record(
     document: StoredDocument, *, tags: tuple[str, ...], link: str, accesses: Mapping[str, int]
 ) -> DocumentRecord:
+    """Convert a document row to a record."""
     turns = document.frontmatter.get("turns") if document.kind == "session" else None
     return DocumentRecord(
         id=document.uid,
@@ -58,17 +59,17 @@ def to_record(
 
 
 class Records:
-    """Makes the record of a document: its row, with its tags, how often it was opened, and the link that opens it."""
+    """Converts documents to records, with their tags, access counts and links."""
 
     def __init__(
         self, reader: IndexReader, state: State, links: Mapping[str, Callable[[str], str]]
     ) -> None:
         self._reader = reader
         self._state = state
-        self._links = links
-        """For each source, the link to one of its paths."""
+        self._links = links  # by source name: a function from a path to its link
 
     def of(self, documents: Sequence[StoredDocument]) -> tuple[DocumentRecord, ...]:
+        """Return the records of documents, in order."""
         tags = tags_of(self._reader, [document.id for document in documents])
         accesses = self._state.accesses([document.uid for document in documents])
         return tuple(
@@ -95,8 +96,12 @@ def list_documents(
     limit: int,
     offset: int,
 ) -> DocumentList:
+    """Return one page of the documents that meet `filters`.
+
+    Raises UsageError for an invalid `order`.
+    """
     if order not in (None, "asc", "desc"):
-        raise UsageError(f"order cannot be {order!r}", "order is asc or desc")
+        raise UsageError(f"order cannot be {order!r}", "use asc or desc")
     column, descending = _SORTS[sort]
     descending = descending if order is None else order == "desc"
     with reader.snapshot():
@@ -104,7 +109,7 @@ def list_documents(
             documents, total = documents_page(
                 reader, filters, Order(column, descending), limit, offset
             )
-        else:  # usage lies in the other database
+        else:  # usage is in another database, so SQL cannot sort by it
             usage = state.usage()
             documents, total = documents_page(reader, filters, Order("path", False), -1, 0)
             documents.sort(
@@ -116,7 +121,7 @@ def list_documents(
 
 
 def unmet_filters(reader: IndexReader, filters: Filters) -> Iterator[str]:
-    """The filters that no document meets, each with the nearest value that some document has."""
+    """Yield a hint for each filter that no document meets, with the nearest existing value."""
     unmet = [
         (written, one)
         for written, one in single_filters(filters)

@@ -1,4 +1,4 @@
-"""Hits: which ranked passages are shown, what each shows, why it is where it is, and hints beside them."""
+"""Selects the hits to show from ranked passages, and formats and explains them."""
 
 import re
 from collections import Counter
@@ -23,14 +23,14 @@ from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.times import iso_time, iso_time_or_none
 
-_GAP = 2  # lines between passages that stand together: with a blank one between
+_GAP = 2  # maximum line distance of neighbouring passages: one blank line between
 _KEY = re.compile(r"- ([^:\n]+): ")
 _ONE_WORD = re.compile(r'"(\w+)"')
-_MOST_COUNTED = 100  # hits that an exclusion hides
+_MOST_COUNTED = 100  # limit of the count of excluded hits
 
 
 class DiskState:
-    """The state of the files behind the hits of one answer: one `stat` a document."""
+    """State of the files behind the hits of one answer; reads each file's stat once."""
 
     def __init__(self, sources: Mapping[str, Source]) -> None:
         self._sources = sources
@@ -38,7 +38,10 @@ class DiskState:
         self._changed: dict[int, bool | None] = {}
 
     def changed(self, document: StoredDocument) -> bool | None:
-        """Whether the file changed since it was indexed; None where it is gone, and its vault is there."""
+        """Return whether the file changed since it was indexed; None if it was deleted.
+
+        If the whole vault is missing, its files count as changed.
+        """
         if document.id not in self._changed:
             self._changed[document.id] = self._compare(document)
         return self._changed[document.id]
@@ -51,12 +54,12 @@ class DiskState:
         if stamp is None:
             if document.source not in self._missing:
                 self._missing[document.source] = source.missing()
-            # Of a vault that is not mounted the index is all there is.
+            # If the vault is not mounted, answer from the index.
             return True if self._missing[document.source] else None
         return (stamp.size, stamp.mtime_ns) != (document.stamp.size, document.stamp.mtime_ns)
 
     def missing(self) -> tuple[str, ...]:
-        """Sources that answered from the index alone, as reasons for `degraded`."""
+        """Return reasons for `degraded`: sources that answered from the index alone."""
         return tuple(f"source {name}: {reason}" for name, reason in self._missing.items() if reason)
 
 
@@ -68,14 +71,18 @@ class SelectedHit(NamedTuple):
     """Whether its file changed since it was indexed."""
 
     def same_text(self, other: RankedPassage) -> bool:
-        return _said(self.hit) == _said(other)
+        """Return whether both passages have the same text."""
+        return _passage_key(self.hit) == _passage_key(other)
 
     def shows(self, other: RankedPassage) -> bool:
-        """Whether `other` stands beside this passage in a section so short that its snippet shows all of it."""
+        """Return whether the snippet of this passage also shows `other`.
+
+        That is so for a neighbouring passage in a section that fits into one snippet.
+        """
         chunk, passage = self.hit.chunk, self.hit.passage
         gap = max(other.passage.first - passage.last, passage.first - other.passage.last)
         near, text = _GAP, chunk.text
-        if chunk.ordinal < 0:  # of the fields around one only those beside it are shown
+        if chunk.ordinal < 0:  # a snippet of a field shows only adjacent fields
             lines = slice(
                 min(passage.first, other.passage.first), max(passage.last, other.passage.last) + 1
             )
@@ -87,27 +94,35 @@ class SelectedHit(NamedTuple):
         )
 
     def stands_for(self, other: RankedPassage) -> bool:
-        """Whether `other` is a field of the same document that says nothing of what was asked: such fields stand beside
-        every text."""
+        """Return whether `other` is a field of the same document without a query word.
+
+        Such fields would otherwise accompany every text.
+        """
         same = self.hit.chunk.document.id == other.chunk.document.id
         return same and other.chunk.ordinal < 0 and not other.matched
 
 
-def _said(hit: RankedPassage) -> tuple[str, str, int]:
-    """What is shown once. The same field of two documents says two things."""
-    return *said_by(hit.chunk), hit.passage.first
+def _passage_key(hit: RankedPassage) -> tuple[str, str, int]:
+    """Return a key that is equal for passages with the same text, of which one is shown."""
+    return *text_key(hit.chunk), hit.passage.first
 
 
-def said_by(chunk: ChunkRecord) -> tuple[str, str]:
-    """What makes the texts of two chunks the same."""
+def text_key(chunk: ChunkRecord) -> tuple[str, str]:
+    """Return a key that is equal for chunks with the same text.
+
+    The same field of two documents has different keys.
+    """
     return chunk.document.title if chunk.ordinal < 0 else "", chunk.text
 
 
 def select_hits(
     ranked: Sequence[RankedPassage], per_document: int, disk: DiskState
 ) -> list[SelectedHit]:
-    """The hits to show, best first: of files that are there, at most `per_document` of each document, each text and
-    each line once, and none that the snippet of a better one shows."""
+    """Return the hits to show, best first.
+
+    Skips deleted files, more than `per_document` hits of one document, repeated texts and lines,
+    and passages that the snippet of a better hit shows.
+    """
     selected: list[SelectedHit] = []
     texts: set[tuple[str, str, int]] = set()
     lines: set[tuple[int, int]] = set()
@@ -115,10 +130,10 @@ def select_hits(
     for hit in ranked:
         chunk = hit.chunk
         changed = disk.changed(chunk.document)
-        if changed is None or _said(hit) in texts:
+        if changed is None or _passage_key(hit) in texts:
             continue
         line = (chunk.document.id, chunk.start_line + hit.passage.first)
-        part = chunk.start_line == chunk.end_line  # of a line that is longer than a chunk
+        part = chunk.start_line == chunk.end_line  # part of a line that is longer than a chunk
         others = of_document.setdefault(chunk.document.id, [])
         if (line in lines and not part) or len(others) >= per_document:
             continue
@@ -128,7 +143,7 @@ def select_hits(
         one = SelectedHit(hit, changed)
         selected.append(one)
         others.append(one)
-        texts.add(_said(hit))
+        texts.add(_passage_key(hit))
     return selected
 
 
@@ -145,8 +160,11 @@ def to_hit(
     matcher: TermMatcher,
     now: float,
 ) -> Hit:
-    """`better` are the lines of the file that better hits point at: two hits do not show the same. `also` are the
-    documents with the same text."""
+    """Return the public form of a hit.
+
+    `better` are the lines of the file that better hits show; they are not repeated. `also` are the
+    other documents with the same text.
+    """
     chunk, document = selected.hit.chunk, selected.hit.chunk.document
     others = {line - chunk.start_line for line in better}
     if chunk.ordinal < 0:
@@ -155,9 +173,8 @@ def to_hit(
     shown = snippet(chunk.text, place.first, place.column, others)
     if chunk.ordinal < 0:
         shown = _with_key(chunk, place.first, shown)
-    digest = (
-        "" if chunk.ordinal < 0 else document.digest
-    )  # in a short table it stands for the text, a field does not
+    # A short table shows the digest in place of the text, which would hide a matching field.
+    digest = "" if chunk.ordinal < 0 else document.digest
     return Hit(
         id=document.uid,
         kind=document.kind,
@@ -194,7 +211,7 @@ def to_hit(
         spans={
             "snippet": matcher.spans(shown),
             "digest": matcher.spans(digest),
-            "focus": (_answer(chunk.text, place, shown),),
+            "focus": (_focus_span(chunk.text, place, shown),),
         },
         supersedes=selected.hit.supersedes or None,
         explain=explain,
@@ -203,18 +220,21 @@ def to_hit(
 
 
 def _other_fields(chunk: ChunkRecord, passage: Passage, matcher: TermMatcher) -> set[int]:
-    """The lines of fields that are not shown with one of them: all but those beside it that were asked for as well."""
+    """Return the lines of fields that the snippet of a field must not show.
+
+    These are all fields except adjacent ones that also match the query.
+    """
     lines = matcher.match_lines([chunk.text])
-    beside = {
+    adjacent = {
         line
         for line in (passage.first - 1, passage.last + 1)
         if 0 <= line < len(lines) and lines[line]
     }
-    return {*range(len(lines))} - {*range(passage.first, passage.last + 1)} - beside
+    return {*range(len(lines))} - {*range(passage.first, passage.last + 1)} - adjacent
 
 
 def _with_key(chunk: ChunkRecord, line: int, shown: str) -> str:
-    """What is shown of fields with the key that it stands under: of a list only the first item has it."""
+    """Return the snippet of a field with its key, which in a list only the first item has."""
     front, lines = chunk.document.frontmatter, chunk.text.split("\n")[line::-1]
     found = (key for text in (shown, *lines) if (key := _KEY.match(text)) and key[1] in front)
     key = next(found, None)
@@ -223,19 +243,19 @@ def _with_key(chunk: ChunkRecord, line: int, shown: str) -> str:
     )
 
 
-def _answer(text: str, place: Focus, shown: str) -> tuple[int, int]:
-    """Where the snippet says the lines of `place`, as many of them as it does; all of a snippet that is cut."""
+def _focus_span(text: str, place: Focus, shown: str) -> tuple[int, int]:
+    """Return the range of the lines of `place` in the snippet; the whole snippet if it is cut."""
     lines = [line.strip() for line in text.split("\n")[place.first : place.last + 1]]
     for count in range(len(lines), 0, -1):
-        said = " ".join(filter(None, lines[:count]))
-        start = shown.find(said) if said else -1
+        part = " ".join(filter(None, lines[:count]))
+        start = shown.find(part) if part else -1
         if start >= 0:
-            return start, start + len(said)
+            return start, start + len(part)
     return 0, len(shown)
 
 
 def in_file(chunk: ChunkRecord, first: int, last: int) -> tuple[int, int]:
-    """Lines of a chunk as lines of its file."""
+    """Convert lines of a chunk to lines of its file."""
     return min(chunk.start_line + first, chunk.end_line), min(
         chunk.start_line + last, chunk.end_line
     )
@@ -244,7 +264,7 @@ def in_file(chunk: ChunkRecord, first: int, last: int) -> tuple[int, int]:
 def explanation(
     hit: RankedPassage, terms: Sequence[QueryTerm], evidence: Mapping[int, Evidence]
 ) -> Explanation:
-    """Why a hit is where it is. `evidence` is that of all chunks that were found."""
+    """Explain the score of a hit. `evidence` is that of all chunks found."""
     matched = {terms[number].text for number in hit.matched}
     corrected = {
         terms[number].text
@@ -277,7 +297,7 @@ def explanation(
 
 
 def query_reading(reader: IndexReader, query: Query) -> QueryReading:
-    """How a query was read, with what the index says of its words."""
+    """Return the parsed query with the statistics of its words."""
     return QueryReading(
         words=tuple(
             _word(reader, term, query.spelling.forms.get(term.text, {})) for term in query.terms
@@ -289,7 +309,7 @@ def query_reading(reader: IndexReader, query: Query) -> QueryReading:
 
 
 def as_words(expression: str) -> str:
-    """An FTS5 expression as people write it: quotes around phrases alone."""
+    """Return an FTS5 expression with quotes only around phrases."""
     return _ONE_WORD.sub(r"\1", expression)
 
 
@@ -303,20 +323,23 @@ def _word(reader: IndexReader, word: QueryTerm, meant: Mapping[str, float]) -> W
     )
 
 
-# --- hints ------------------------------------------------------------------------------------------------------
+# --- hints --------------------------------------------------------------------------------------
 
 
 def also_searched(query: Query) -> Iterator[str]:
-    """The corrections of words that some texts do hold, which may be meant as typed."""
+    """Yield the corrections of rare words, which may also be meant as typed."""
     unknown = {word for typed in query.spelling.corrections for word in typed.split()}
     for typed, meant in query.spelling.forms.items():
         if typed not in unknown:
-            yield f"few texts say {typed}: also searched for {max(meant, key=lambda form: meant[form])}"
+            best = max(meant, key=lambda form: meant[form])
+            yield f"few texts contain {typed}: also searched for {best}"
 
 
 def excluded_hits(reader: IndexReader, query: Query, never: Collection[int]) -> Iterator[str]:
-    """How many passages with words of the query an exclusion hides, if any: not everybody means a dash as one. `never`
-    are chunks that no answer has."""
+    """Yield how many hits an exclusion hides, because the user may not have meant a dash as one.
+
+    `never` are chunks that no answer contains.
+    """
     parsed = query.parsed
     if query.match and parsed.none_of:
         required = " AND ".join((*parsed.all_of, f"({parsed.excluded})"))
@@ -325,4 +348,5 @@ def excluded_hits(reader: IndexReader, query: Query, never: Collection[int]) -> 
         )
         if hidden := sum(chunk_id not in never for chunk_id, _ in found):
             more = "+" * (hidden == _MOST_COUNTED)
-            yield f"without {as_words(parsed.excluded)}: {hidden}{more} hit{'s' * (hidden != 1)} hidden"
+            hits = f"{hidden}{more} hit{'s' * (hidden != 1)}"
+            yield f"without {as_words(parsed.excluded)}: {hits} hidden"

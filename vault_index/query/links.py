@@ -1,9 +1,9 @@
-"""Which documents links mean, and which links mean a document.
+"""Resolves links: the documents that links point to, and the links that point to a document.
 
-A link means a document by exact path, from the root or from where it is written, then by the shortest path that ends
-so, then by alias. It is asked anew each time, so that it cannot go stale. Names are compared in their `same_form`. A
-link stays in its source, but one to the id of
-a session, which is the same wherever the session is kept.
+A link is resolved by exact path, from the root or from the folder of the linking document; then by
+the shortest path with this ending; then by alias. It is resolved on each request, so that it cannot
+become stale. Names are compared in their `same_form`. A link stays within its source, except a link
+to a session id, which is the same in every source.
 """
 
 import posixpath
@@ -22,7 +22,7 @@ _SESSION = re.compile(r"ses_\w+")
 
 
 def linked_from(reader: IndexReader, document: StoredDocument, links: Iterable[Link]) -> set[int]:
-    """The documents that `links`, written in `document`, mean."""
+    """Return the ids of the documents that `links` in `document` point to."""
     targets = {link.target for link in links if link.target}
     named = _LinkTargets(reader, targets)
     found = {named.resolve(target, (document.source,), document.path) for target in targets}
@@ -30,7 +30,7 @@ def linked_from(reader: IndexReader, document: StoredDocument, links: Iterable[L
 
 
 def linking_to(reader: IndexReader, document: StoredDocument) -> set[int]:
-    """The documents with a link that means `document`."""
+    """Return the ids of the documents with a link to `document`."""
     file = same_form(document.path.rpartition("/")[2])
     aliases = map(same_form, aliases_of(reader, document.id))
     links = [
@@ -47,13 +47,16 @@ def linking_to(reader: IndexReader, document: StoredDocument) -> set[int]:
 
 
 def linked(reader: IndexReader, target: str, sources: Collection[str]) -> StoredDocument | None:
-    """The document that a link in the root of one of the sources means (of any, where none is named)."""
+    """Return the document that a link in the root of one of the sources points to.
+
+    Without `sources`, all sources are searched.
+    """
     document_id = _LinkTargets(reader, {target}).resolve(target, sources, "")
     return None if document_id is None else documents_by_key(reader, [document_id])[document_id]
 
 
 class _LinkTargets:
-    """The documents that the targets of some links may mean, by name and alias."""
+    """Documents that may be targets of some links, by name and alias."""
 
     def __init__(self, reader: IndexReader, targets: Collection[str]) -> None:
         ends = {same_form(target.rpartition("/")[2]) for target in targets}
@@ -65,7 +68,10 @@ class _LinkTargets:
             )
 
     def resolve(self, target: str, sources: Collection[str], path: str) -> int | None:
-        """The document of these sources (none: of any) that `target` means where it is written in `path`."""
+        """Return the document that `target` points to in a document with this `path`.
+
+        Without `sources`, all sources are searched.
+        """
         wanted = same_form(target).lstrip("/")
         from_here = posixpath.normpath(posixpath.join(posixpath.dirname(same_form(path)), wanted))
         end = wanted.rpartition("/")[2]
@@ -88,7 +94,7 @@ class _LinkTargets:
 
 
 def _rank(called: Called, wanted: str, from_here: str) -> int | None:
-    """How well a document matches a target, 0 is best; None where it does not."""
+    """Return how well a document matches a target, 0 is best; None if it does not match."""
     if called.alias is not None:
         return 3 if called.alias == wanted else None
     path = same_form(called.path)
@@ -101,6 +107,6 @@ def _rank(called: Called, wanted: str, from_here: str) -> int | None:
 
 
 def _stem(path: str) -> str:
-    """Without what follows the last dot of the file name."""
+    """Return the path without the extension of its file name."""
     folder, slash, name = path.rpartition("/")
     return folder + slash + (name.rpartition(".")[0] or name)

@@ -1,4 +1,4 @@
-"""Quotations within a budget of tokens: which fit, where a long one is cut, and the block they make."""
+"""Packs quotations into a token budget and builds the block that `recall` returns."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,10 +11,11 @@ from vault_index.markdown.sanitize import harmless
 from vault_index.results.texts import RecalledSource
 
 _SHARE = 8
-"""One quotation has at most 1/8 of the budget, or `_LEAST_SHARE` tokens if that is more."""
+"""One quotation gets at most 1/8 of the budget, or `_LEAST_SHARE` tokens if that is more."""
 _LEAST_SHARE = 100
 _FULL = 25
-"""Stop when fewer than 25 tokens remain: no quotation with its place and its date is shorter."""
+"""Stop if fewer than 25 tokens remain, because every quotation with its place and date is
+longer."""
 _WORTH_CUTTING = 20
 """A quotation is not cut to fewer than 20 tokens of text."""
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？][」』”’）]*")
@@ -26,13 +27,14 @@ class Candidate:
 
     source: RecalledSource
     about: tuple[str, ...]
-    """What stands beside the place: type, author, date."""
+    """Shown after the place: type, author, date."""
     title: str
     text: str
-    """From the first of the lines of `source` on; empty where the title says all."""
+    """Text from the first line of `source`; empty if only the title is quoted."""
 
     @property
     def place(self) -> str:
+        """The path with its lines; the id instead of a path with special characters."""
         first, last = self.source.lines
         lines = f":{first}-{last}" if last > first else f":{first}"
         place = f"{self.source.path}{lines if self.text else ''}"
@@ -41,19 +43,22 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """What may be recalled, the best first in each group and among the groups."""
+    """Candidates in groups, best first within each group and among the groups."""
 
     lasting: Sequence[Candidate] = ()
-    """Memories that hold for the project; if there are others, half of the budget is kept for these at first."""
+    """Memories that apply to the whole project. If there are other candidates, half of the
+    budget is reserved for those at first."""
     found: Sequence[Candidate] = ()
     sessions: Sequence[Candidate] = ()
     rest: Sequence[Candidate] = ()
     unreviewed: Sequence[Candidate] = ()
-    """What nobody has looked at yet takes what the others leave."""
+    """Captured memories that wait for review; they get the rest of the budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
+    """A quotation with its size in tokens and its source."""
+
     text: str
     tokens: int
     source: RecalledSource
@@ -62,8 +67,10 @@ class Quoted:
 def pack(
     groups: Groups, budget: int, token: str, last: str = ""
 ) -> tuple[str, tuple[RecalledSource, ...]]:
-    """The block and what is quoted in it, with a `last` line; empty where nothing fits. What is chosen does not depend
-    on the token."""
+    """Return the block and its sources, with a `last` line; empty if nothing fits.
+
+    The choice does not depend on the token.
+    """
     empty = tokens.count(as_recalled((), "", last))
     page = _Page(budget - empty - 2 * len(token), max(budget // _SHARE, _LEAST_SHARE))
     others = [*groups.found, *groups.sessions, *groups.rest]
@@ -75,8 +82,10 @@ def pack(
 def _joined(
     quoted: Sequence[Quoted], budget: int, token: str, last: str
 ) -> tuple[str, tuple[RecalledSource, ...]]:
-    """The whole has a few tokens more or less than the sum of its parts: where it is over the budget, quotations are
-    dropped from the end."""
+    """Join the quotations, dropping some from the end if they exceed the budget.
+
+    The token count of the whole may differ slightly from the sum of its parts.
+    """
     for count in range(len(quoted), -1 if last else 0, -1):
         text = as_recalled([one.text for one in quoted[:count]], token, last)
         if tokens.count(text) <= budget:
@@ -85,37 +94,43 @@ def _joined(
 
 
 class _Page:
-    """The tokens that remain, and the quotations so far."""
+    """The remaining tokens and the quotations so far."""
 
     def __init__(self, room: int, longest: int) -> None:
         self.room = room
         self.quoted: list[Quoted] = []
         self._longest = longest
-        self._said: set[str] = set()
+        self._texts: set[str] = set()
 
     def fill(self, candidates: Iterable[Candidate], *, keep: int = 0) -> list[Candidate]:
-        """Quote the candidates that fit, each text once, and leave `keep` tokens free; return those that do not fit."""
+        """Quote the candidates that fit, each text once; return those that do not fit.
+
+        `keep` tokens stay free.
+        """
         left = []
         for candidate in candidates:
             room = min(self.room - keep, self._longest)
             if room < _FULL:
                 left.append(candidate)
                 continue
-            said = " ".join((candidate.text or candidate.title).split()).casefold()
-            if said in self._said:
+            text = " ".join((candidate.text or candidate.title).split()).casefold()
+            if text in self._texts:
                 continue
             one = quote(candidate, room)
             if one is None:
                 left.append(candidate)
                 continue
-            self._said.add(said)
+            self._texts.add(text)
             self.quoted.append(one)
             self.room -= one.tokens
         return left
 
 
 def quote(candidate: Candidate, room: int) -> Quoted | None:
-    """A candidate in at most `room` tokens, cut at a sentence if need be; None where too little of it fits."""
+    """Quote a candidate in at most `room` tokens, cut at a sentence if necessary.
+
+    Returns None if too little of it fits.
+    """
     head = _size(quotation(candidate.place, candidate.about, candidate.title, ()))
     if head > room:
         return None
@@ -127,7 +142,10 @@ def quote(candidate: Candidate, room: int) -> Quoted | None:
 
 
 def _cut(text: str, room: int, *, more: bool) -> tuple[list[str], bool]:
-    """The lines that fit into `room` tokens, and whether these are all; with `more` they are not, even if all fit."""
+    """Return the lines that fit into `room` tokens, and whether these are all.
+
+    `more` means that the text continues after these lines.
+    """
     shown: list[str] = []
     for line in filter(str.strip, harmless(text).split("\n")):
         cost = _size(f"> {line}") if len(line) <= room * LONGEST_TOKEN else room + 1
@@ -146,7 +164,10 @@ def _cut(text: str, room: int, *, more: bool) -> tuple[list[str], bool]:
 
 
 def _sentences(line: str, room: int, *, whole: bool) -> str:
-    """The beginning of a line: whole sentences, or words where the first is too long and `whole` ones are no must."""
+    """Return the beginning of a line in `room` tokens, cut after a sentence.
+
+    Unless `whole`, a first sentence that is too long is cut after a word.
+    """
     begun = ""
     if room < 1:
         return ""

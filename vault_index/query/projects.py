@@ -1,4 +1,4 @@
-"""Which project a folder or a name means."""
+"""Resolves the name or the folder of a project."""
 
 import os
 
@@ -8,10 +8,11 @@ from vault_index.store.documents import Project
 
 
 def project_of(named: str) -> Project:
-    """The project of a name, or of a folder: the main git worktree of the one it lies in, else the folder itself.
+    """Return the project of a name or a folder.
 
-    Linked worktrees belong to it. A folder's project is called by the folder's name, wherever it lies: a memory that
-    names one is true on another machine, too. Sessions are told by the folder.
+    The project of a folder is its main git worktree, or else the folder itself; linked worktrees
+    belong to it. It has the name of its folder in any location, because a memory that names it must
+    be valid on other machines too. Sessions are matched by folder.
     """
     if not is_folder(named):
         return Project((named,), _tags(named), ())
@@ -25,7 +26,7 @@ def project_of(named: str) -> Project:
 
 
 def is_folder(named: str) -> bool:
-    """Whether a project is named by its folder, not by a link (`[[folder/Note]]`)."""
+    """Return whether a project is given by its folder; `[[folder/Note]]` is not a folder."""
     return not named.startswith("[[") and (
         os.sep in named or named.startswith("~") or named in (".", "..")
     )

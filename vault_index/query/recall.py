@@ -1,4 +1,4 @@
-"""What a session should know: what holds for its project, what answers its first words, what was done there of late."""
+"""Collects what a session should know: project memories, answers to its query, recent sessions."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -36,22 +36,25 @@ from vault_index.times import iso_time
 
 _HITS = 8
 _WEAK_HITS = 3
-"""Hits of an answer whose confidence is low."""
-_NEAR_THE_BEST = 0.5
-"""Hits with less than this part of the best one's score are noise."""
+"""Maximum number of hits of an answer with low confidence."""
+_MIN_SCORE_SHARE = 0.5
+"""Hits that score less than this share of the best score are noise."""
 _SESSIONS = 5
 _SHORT = 40
-"""Tokens of a short quotation: the budget divided by it is how many memories may fit."""
+"""Tokens of a short quotation. The budget divided by this is the number of memories to read."""
 _WHOLE_TOKENS = 120
-"""A chunk of up to 120 tokens is quoted from its beginning, a longer one from the line that answers."""
+"""A chunk of up to 120 tokens is quoted from its beginning, a longer one from the answering
+line."""
 _LONGEST_QUERY = 120
-"""A text of more characters is a message: what looks like an operator in it was not meant as one."""
-_LONGEST_MESSAGE = 1000  # characters that are looked at
+"""A text with more characters is a message; query syntax in it is not interpreted."""
+_LONGEST_MESSAGE = 1000  # characters that are searched for
 _UNTITLED = re.compile(r"(?:New|Child) session - ")
 
 
 @dataclass(frozen=True, slots=True)
 class RecallOptions:
+    """Options of `recall`."""
+
     query: str
     project: Project | None
     budget: int
@@ -60,14 +63,14 @@ class RecallOptions:
     now: float
     origins: QueryOrigins
     asking: tuple[str, ...] = ()
-    """The ids of the sessions that ask, as in a search: they are not told of themselves."""
+    """Ids of the calling sessions, which are excluded as in a search."""
     folders: tuple[str, ...] = ()
 
 
 def recall(
     searcher: Searcher, reader: IndexReader, disk: DiskState, options: RecallOptions
 ) -> Recall:
-    """One block of quotations within the budget."""
+    """Return one block of quotations within the budget."""
     wanted = SearchOptions(
         limit=_HITS, per_document=2, filters=_filters(options), origins=options.origins,
         asking=options.asking, folders=options.folders,
@@ -79,16 +82,15 @@ def recall(
         _hits(searcher, reader, query, wanted, asked) if query and asked else ([], "none", ())
     )
     with reader.snapshot():
-        untold = searcher.asking(wanted) if options.asking else ()
+        callers = searcher.asking(wanted) if options.asking else ()
 
-        def is_told(session: StoredDocument) -> bool:
-            return session.id not in untold and not (asked and asked.is_asked_by(session.title))
+        def is_relevant(session: StoredDocument) -> bool:
+            return session.id not in callers and not (asked and asked.is_asked_by(session.title))
 
-        groups = _groups(reader, disk, options, found, is_told)
+        groups = _groups(reader, disk, options, found, is_relevant)
         waiting = count_unreviewed(reader, options.now, options.sources)
-    begins = (
-        options.project is not None or not query
-    )  # a session that begins is told what is left to do
+    # Only the start of a session reports memories that wait for review.
+    begins = options.project is not None or not query
     text, sources = pack(
         groups, options.budget, options.token, waiting_told(waiting) if begins else ""
     )
@@ -97,19 +99,22 @@ def recall(
     return Recall(text, tokens.count(text), confidence, sources, degraded, waiting)
 
 
-# --- what answers the query ------------------------------------------------------------------------------------
+# --- hits for the query -------------------------------------------------------------------------
 
 
 def _hits(
     searcher: Searcher, reader: IndexReader, query: Query, wanted: SearchOptions, asked: Asked
 ) -> tuple[list[Candidate], Confidence, tuple[str, ...]]:
-    """What answers the query, the confidence of the answer, and what degraded it. A turn that says no more than the
-    query is left out. Where the confidence is `none`, hits are named by their titles, and only those with every word
-    of the query that the index knows: a hook puts them before a prompt, where other hits would be noise."""
+    """Return the hits for the query, the confidence, and the reasons for `degraded`.
+
+    Echoes of the query are dropped. If the confidence is `none`, only titles are returned, and only
+    of hits that contain every known word of the query. A hook puts the result before a prompt,
+    where other hits would be noise.
+    """
     with reader.snapshot():
         answer = searcher.answer(query, wanted)
         confidence = searcher.confidence(answer)
-    least = _NEAR_THE_BEST * max((one.hit.score for one in answer.selected), default=0.0)
+    least = _MIN_SCORE_SHARE * max((one.hit.score for one in answer.selected), default=0.0)
     hits = [one.hit for one in answer.selected if one.hit.score >= least and not one.hit.echo]
     shown = hits[: _HITS if confidence == "high" else _WEAK_HITS]
     named = {hit.chunk.chunk_id for hit in shown if asked.is_named(hit.chunk)}
@@ -132,11 +137,11 @@ def _hits(
         for hit in shown
         for candidate in [_from_hit(hit, matcher, query.now)]
     ]
-    return _joined(quoted), confidence, answer.degraded
+    return _merge_memories(quoted), confidence, answer.degraded
 
 
 def _filters(options: RecallOptions) -> Filters:
-    """Without the memories of other projects: they are not for this one."""
+    """Return filters that exclude the memories of other projects."""
     if options.project is None:
         return Filters(sources=options.sources)
     own = (
@@ -149,7 +154,7 @@ def _filters(options: RecallOptions) -> Filters:
 
 
 def _understand(searcher: Searcher, text: str, options: SearchOptions) -> Query:
-    """The query in the query language; a text that it cannot read, and a message to an agent, is words."""
+    """Parse the text in the query language, or as plain words if it is invalid or a message."""
     text = text.strip()
     if len(text) <= _LONGEST_QUERY and "\n" not in text:
         with suppress(UsageError):
@@ -168,8 +173,8 @@ def _from_hit(hit: RankedPassage, matcher: TermMatcher, now: float) -> Candidate
     return _candidate(chunk.document, lines, at, "query", now, supersedes=hit.supersedes)
 
 
-def _joined(found: Sequence[Candidate]) -> list[Candidate]:
-    """What the fields and the text of one memory say as one quotation, in their order there."""
+def _merge_memories(found: Sequence[Candidate]) -> list[Candidate]:
+    """Merge the quotations of one memory into one, in the order of the file."""
     joined: dict[object, Candidate] = {}
     for one in found:
         key = one.source.id if one.source.kind == "memory" else (one.source.id, one.source.lines)
@@ -185,7 +190,7 @@ def _joined(found: Sequence[Candidate]) -> list[Candidate]:
     return list(joined.values())
 
 
-# --- what is known of the project ------------------------------------------------------------------------------
+# --- project memories and sessions --------------------------------------------------------------
 
 
 def _groups(
@@ -193,7 +198,7 @@ def _groups(
     disk: DiskState,
     options: RecallOptions,
     found: Sequence[Candidate],
-    is_told: Callable[[StoredDocument], bool],
+    is_relevant: Callable[[StoredDocument], bool],
 ) -> Groups:
     project, limit = options.project, options.budget // _SHORT
     captured = [one for one in found if one.source.unreviewed]
@@ -213,12 +218,12 @@ def _groups(
     )
     others = _memories(reader, disk, [id_ for id_, lasts in own if not lasts], hits, options.now)
     quoted = {one.source.id for one in (*lasting, *captured)}
-    quoted |= {one.source.id for one in others} - hits.keys()  # what is quoted need not be named
+    quoted |= {one.source.id for one in others} - hits.keys()
     more = _memories(reader, disk, inbox, {}, options.now)
     return Groups(
         lasting=lasting,
         found=[one for one in found if one.source.id not in quoted],
-        sessions=_sessions(reader, options, found, is_told) if project else (),
+        sessions=_sessions(reader, options, found, is_relevant) if project else (),
         rest=[one for one in others if one not in found],
         unreviewed=[*captured, *(one for one in more if one.source.id not in quoted)],
     )
@@ -231,7 +236,10 @@ def _memories(
     hits: Mapping[str, Candidate],
     now: float,
 ) -> list[Candidate]:
-    """Memories whose files are there; those among the `hits`, by uid, come first, with the passage that was found."""
+    """Return memories whose files exist.
+
+    Those among the `hits` (by uid) come first, with the passage found.
+    """
     documents = documents_by_key(reader, document_ids)
     ordered = sorted(
         (documents[id_] for id_ in document_ids), key=lambda document: document.uid not in hits
@@ -255,7 +263,7 @@ def _from_memory(document: StoredDocument, chunks: Sequence[ChunkRecord], now: f
 
 
 def _facts(document: StoredDocument, text: str) -> list[str]:
-    """Those that the text does not say itself."""
+    """Return the facts that the text does not contain."""
     facts = document.frontmatter.get("facts")
     return (
         [f"- {fact}" for fact in facts if str(fact) not in text] if isinstance(facts, list) else []
@@ -266,9 +274,9 @@ def _sessions(
     reader: IndexReader,
     options: RecallOptions,
     found: Sequence[Candidate],
-    is_told: Callable[[StoredDocument], bool],
+    is_relevant: Callable[[StoredDocument], bool],
 ) -> list[Candidate]:
-    """Titles say what was done."""
+    """Return recent sessions of the project, as titles."""
     assert options.project is not None
     ids = sessions_of(reader, options.project, options.sources, 4 * _SESSIONS)
     documents = documents_by_key(reader, ids)
@@ -276,7 +284,7 @@ def _sessions(
     titled = [
         one
         for one in (documents[id_] for id_ in ids)
-        if not _UNTITLED.match(one.title) and one.uid not in known and is_told(one)
+        if not _UNTITLED.match(one.title) and one.uid not in known and is_relevant(one)
     ]
     return [_title_of(one, "session", options.now) for one in titled[:_SESSIONS]]
 
@@ -296,7 +304,7 @@ def _candidate(
     supersedes: str = "",
 ) -> Candidate:
     if lines and re.fullmatch(r"#+\s+" + re.escape(of.title) + r"\s*", lines[0]):
-        lines = lines[1:]  # shown beside
+        lines = lines[1:]  # the title is shown separately
     created = iso_time(of.created)
     about = (
         of.kind
@@ -325,11 +333,11 @@ def _candidate(
         whole=whole,
         unreviewed=of.unreviewed > 0,
     )
-    said = bool(lines) and _begins_with(lines[0], of.title)
-    return Candidate(source, about, "" if said else of.title, "\n".join(lines))
+    repeated = bool(lines) and _begins_with(lines[0], of.title)
+    return Candidate(source, about, "" if repeated else of.title, "\n".join(lines))
 
 
 def _begins_with(line: str, title: str) -> bool:
-    """Whether a title says nothing that its text does not: many are made of the first sentence."""
-    said = title.removesuffix("…").rstrip(" .").casefold()
-    return line.lstrip("#* ").casefold().startswith(said)
+    """Return whether the line begins with the title, which is often the first sentence."""
+    start = title.removesuffix("…").rstrip(" .").casefold()
+    return line.lstrip("#* ").casefold().startswith(start)

@@ -1,4 +1,4 @@
-"""What a reference means: an id or its prefix, a path, a wikilink, each with an optional range of lines."""
+"""Resolves references: ids, prefixes of ids, paths and wikilinks, with optional lines."""
 
 import re
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _ITEM = re.compile(r"(\s*)(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A document and, where the reference names some, its lines (1-based, inclusive; None: to the end)."""
+    """A document and a range of its lines (1-based, inclusive; None: to the end)."""
 
     document: StoredDocument
     first: int = 1
@@ -39,7 +39,7 @@ class Place:
         return self.first == 1 and self.last is None
 
     def overlaps(self, first: int, last: int) -> bool:
-        """Whether it has some of these lines of its document."""
+        """Return whether it contains some of these lines of its document."""
         own_last = self.document.line_count if self.last is None else self.last
         return first <= max(own_last, self.first) and last >= self.first
 
@@ -47,11 +47,13 @@ class Place:
 def resolve(
     reader: IndexReader, reference: str, *, memory_dir: str, sources: Sequence[str] = ()
 ) -> Place:
-    """The place a reference means. Raises NotFoundError, and UsageError for an id that begins several or lines that
-    end before they begin."""
+    """Return the place of a reference.
+
+    Raises NotFoundError. Raises UsageError for an ambiguous reference or a reversed range of lines.
+    """
     reference = reference.strip()
     if not reference:
-        raise UsageError("an empty reference", "give an id, a path, or [[a note]]")
+        raise UsageError("empty reference", "give an id, a path, or [[a note]]")
     if link := _WIKILINK.match(reference):
         return _resolve_link(
             reader, link["target"].strip(), (link["heading"] or "").strip(), sources
@@ -64,7 +66,7 @@ def resolve(
         last = int(lines["last"]) if lines["last"] else None if lines["dash"] else first
         if last is not None and last < first:
             raise UsageError(
-                f"{reference} ends before it begins", f"give the lines as {last}-{first}"
+                f"the lines of {reference} are reversed", f"give the lines as {last}-{first}"
             )
         return Place(document, first, last)
     raise NotFoundError(
@@ -79,9 +81,7 @@ def _find(
         (path, sources)
         for path in (name, f"{name}.md", f"{memory_dir}/{name}.md", f"{memory_dir}/{name}")
     ]
-    source, _, inside = name.partition(
-        ":"
-    )  # as `also` of a hit names the same path in another vault
+    source, _, inside = name.partition(":")  # `vault:path`, as in `also` of a hit
     for path, within in (
         *places,
         *([(inside, (source,))] if not sources or source in sources else []),
@@ -98,23 +98,26 @@ def _find(
         if found:
             return found[0]
     named = [d for d in documents_by_name(reader, name) if not sources or d.source in sources]
-    old_id = name.removeprefix("#")  # of a memory where it was imported from: `#12`, or 12
+    old_id = name.removeprefix("#")  # id of an imported memory in its former program: `#12` or 12
     if named or not (name.startswith("#") or old_id.isdigit()):
         return _first(named) if named else None
     found = memories_by_old_id(reader, old_id, sources)
     if len(found) > 1:
-        message = f"{len(found)} memories were called {old_id!r} where they came from"
-        raise UsageError(message, f"name one by its id: {_ids(found)}")
+        message = f"{len(found)} imported memories had the id {old_id!r}"
+        raise UsageError(message, f"give one by its new id: {_ids(found)}")
     return found[0] if found else None
 
 
 def _first(found: Sequence[StoredDocument]) -> StoredDocument:
-    """The first of several documents. Raises UsageError if another vault has its path, too."""
+    """Return the first of several documents.
+
+    Raises UsageError if another vault has the same path.
+    """
     path = found[0].path
     same = [f"{one.source}:{path}" for one in found if one.path == path]
     if len(same) > 1:
         raise UsageError(
-            f"{len(same)} vaults have {path}", f"name one with its vault: {', '.join(same)}"
+            f"{len(same)} vaults have {path}", f"give one with its vault: {', '.join(same)}"
         )
     return found[0]
 
@@ -133,16 +136,17 @@ def _ambiguous(name: str, found: Sequence[StoredDocument]) -> UsageError:
             f"{document.source}:{document.path}" for document in found[:_SHOWN_CANDIDATES]
         )
         return UsageError(
-            f"{len(found)} files have the id {found[0].uid}", f"name one by its path: {paths}"
+            f"{len(found)} files have the id {found[0].uid}", f"give one by its path: {paths}"
         )
     more = f" and {len(found) - _SHOWN_CANDIDATES} more" if len(found) > _SHOWN_CANDIDATES else ""
     return UsageError(
-        f"{name!r} begins the id of {len(found)} documents", f"give more of it: {_ids(found)}{more}"
+        f"the ids of {len(found)} documents begin with {name!r}",
+        f"give more characters: {_ids(found)}{more}",
     )
 
 
 def _resolve_link(reader: IndexReader, target: str, heading: str, sources: Sequence[str]) -> Place:
-    from vault_index.query.links import linked  # late: most references are no links
+    from vault_index.query.links import linked  # late: most references are not links
 
     document = linked(reader, target, sources)
     if document is None:
@@ -153,7 +157,7 @@ def _resolve_link(reader: IndexReader, target: str, heading: str, sources: Seque
 
 
 def _section(reader: IndexReader, document: StoredDocument, heading: str) -> Place:
-    """What stands under a heading, the first of that name, or the block that a `^mark` names."""
+    """Return the first section with this heading, or the block with this `^mark`."""
     chunks = chunks_of(reader, document.id, fields=False)
     path, mark = (
         [_heading(part) for part in heading.split("#")],
@@ -167,9 +171,8 @@ def _section(reader: IndexReader, document: StoredDocument, heading: str) -> Pla
         names = [_heading(name) for name in chunk.headings]
         for depth in (depth for depth, name in enumerate(names, start=1) if name == path[-1]):
             above = iter(names[:depth])
-            if all(
-                part in above for part in path
-            ):  # in this order, though headings between them may be left out
+            # The iterator checks the order; the link may skip headings in between.
+            if all(part in above for part in path):
                 return Place(document, chunk.start_line, _last_line(chunks[number:], depth))
     raise NotFoundError(
         f"{document.path} has no heading or block {heading!r}", f"open it with get {document.path}"
@@ -177,7 +180,7 @@ def _section(reader: IndexReader, document: StoredDocument, heading: str) -> Pla
 
 
 def _last_line(chunks: Sequence[ChunkRecord], depth: int) -> int:
-    """Of the section that the first of these chunks begins."""
+    """Return the last line of the section that the first of these chunks begins."""
     headings = chunks[0].headings[:depth]
     return max(
         one.end_line for one in takewhile(lambda one: one.headings[:depth] == headings, chunks)
@@ -185,13 +188,16 @@ def _last_line(chunks: Sequence[ChunkRecord], depth: int) -> int:
 
 
 def _heading(text: str) -> str:
-    """A heading as Obsidian compares links with it: without punctuation and marks of emphasis."""
+    """Return a heading as Obsidian compares it: without punctuation and emphasis."""
     return " ".join(_NOT_IN_LINKS.sub(" ", same_form(text)).split())
 
 
 def _block(lines: Sequence[str], mark: str) -> tuple[int, int] | None:
-    """The first and the last line of the block with this mark, from 0: a paragraph, an item with what is below it, or,
-    where the mark stands alone, what is above it."""
+    """Return the first and last line (from 0) of the block with this mark, or None.
+
+    A block is a paragraph, or a list item with its children. A mark on a line of its own belongs to
+    the block above.
+    """
     last = next(
         (number for number, line in enumerate(lines) if line.casefold().split()[-1:] == [mark]),
         None,

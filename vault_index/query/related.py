@@ -1,4 +1,4 @@
-"""What is around a document: what it links to, what links to it, what is near it in meaning and in time."""
+"""Finds documents related by links, meaning or time of creation."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -15,14 +15,14 @@ from vault_index.store.related import Others, among, in_time, nearest_documents,
 from vault_index.store.spaces import serving_space, vectors_of
 from vault_index.vectors import mean
 
-_LOW_COSINE = 0.3  # what is farther shares no subject
-_NEAR = 50  # documents, at most, that are named for their meaning alone
-_SAMPLED = 100  # the mean of a long document is that of so many of its chunks, evenly spread
+_LOW_COSINE = 0.3  # documents with a lower cosine have other subjects
+_NEAR = 50  # maximum number of documents related by meaning alone
+_SAMPLED = 100  # maximum number of evenly spread chunks for the mean vector of a document
 
 
 @dataclass(frozen=True, slots=True)
 class _Relations:
-    """The documents that have something to do with the anchor, by id, and why vectors say nothing."""
+    """Ids of related documents by relation, and why there are no vectors."""
 
     by_relation: dict[Relation, set[int]]
     cosines: dict[int, float]
@@ -44,9 +44,9 @@ def related_documents(
     limit: int,
     offset: int,
 ) -> RelatedList:
-    """Documents with most relations first, then the nearest; in each group by cosine.
+    """Return related documents: those with the most relations first, then by cosine.
 
-    Of a place the links in its lines and the meaning of its chunks count, not those of the whole document.
+    For a place that is not the whole document, only the links and the chunks in its lines count.
     """
     with reader.snapshot():
         found = _relations(reader, place, Others(place.document.id, filters, now))
@@ -76,7 +76,7 @@ def related_documents(
 
 def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
     chunks = chunks_of(reader, place.document.id)
-    # All of them where the place has no text: frontmatter, a blank line.
+    # Use all chunks if the place has no text, such as frontmatter or a blank line.
     chunks = [
         chunk for chunk in chunks if place.overlaps(chunk.start_line, chunk.end_line)
     ] or chunks
@@ -89,9 +89,8 @@ def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
     to, back = linked_from(reader, place.document, links), linking_to(reader, place.document)
     linked = among(reader, others, to | back)
     old, new = superseded_of(reader, place.document)
-    chain = {
-        id_ for id_ in old | new if allows(reader, others.filters, id_)
-    }  # also those that are over
+    # Includes memories that are no longer valid.
+    chain = {id_ for id_ in old | new if allows(reader, others.filters, id_)}
     near: set[int] = set()
     cosines: dict[int, float] = {}
     space, vector, degraded = _mean_vector(reader, chunks)
@@ -112,7 +111,7 @@ def _relations(reader: IndexReader, place: Place, others: Others) -> _Relations:
 def _mean_vector(
     reader: IndexReader, chunks: Sequence[ChunkRecord]
 ) -> tuple[int, Vector | None, tuple[str, ...]]:
-    """A space, the mean of what it holds of the chunks, and why there is none."""
+    """Return the vector space, the mean vector of the chunks, and why there is no vector."""
     space = serving_space(reader)
     if space is None:
         return 0, None, ("vector: there are no vectors",)
@@ -136,8 +135,10 @@ def timeline_around(
     after: int,
     hints: Sequence[str] = (),
 ) -> Timeline:
-    """The documents created next to `anchor`, oldest first; equal times in the order of paths. `filters` concern them,
-    not the anchor."""
+    """Return the documents created next to `anchor`, oldest first; ties are broken by path.
+
+    `filters` apply to these documents, not to the anchor.
+    """
     with reader.snapshot():
         position = (anchor.created, anchor.path, anchor.source)
         earlier, later = in_time(

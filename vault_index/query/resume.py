@@ -1,4 +1,4 @@
-"""How a session is gone on with, in the client it was held with."""
+"""Finds the command that resumes a session in its client."""
 
 import os
 import re
@@ -16,18 +16,21 @@ from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
 
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
-"""An id that no program takes for an option."""
+"""An id that cannot be read as a command-line option."""
 _SHOWN = 5
 
 
 def client_of(document: StoredDocument, front: Mapping[str, Any]) -> str:
-    """The name of the client that a session was held with. One that was written into a vault says it itself; before
-    there were other clients, it named OpenCode's version alone."""
+    """Return the name of the client of a session.
+
+    A session file in a vault names its client. Files of the first format name only the version of
+    OpenCode.
+    """
     return str(front.get("client") or ("opencode" if "opencode" in front else document.source))
 
 
 def resume_command(document: StoredDocument) -> tuple[str, ...] | None:
-    """The client's own command; None where that is not known."""
+    """Return the client's command to resume a session; None if it is unknown."""
     from vault_index.sources.sessions.clients import resume_command as command_of
 
     front = document.frontmatter
@@ -40,15 +43,18 @@ def resume_command(document: StoredDocument) -> tuple[str, ...] | None:
 
 
 def resume(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Resume:
-    """How to resume the session that `ref` names: by what `find` knows, as `get` does, by the beginning of its id here
-    or in its client, or by words of its title. Raises NotFoundError, and UsageError where several are meant, or what is
-    meant is no session."""
+    """Return how to resume the session that `ref` names.
+
+    `ref` is a reference that `find` resolves, the beginning of an id of the index or the client, or
+    words of the title. Raises NotFoundError, and UsageError if several sessions match or the
+    document is not a session.
+    """
     named = _named(reader, ref, find)
-    document = _asked_for(reader, named)
+    document = _top_session(reader, named)
     command = resume_command(document)
     front = document.frontmatter
     if command is None:
-        message = f"how {client_of(document, front)} goes on with this session is not known"
+        message = f"resuming sessions of {client_of(document, front)} is not supported"
         raise UsageError(message, f"read it: vault-index get {document.uid[:13]}")
     directory = str(front.get("directory") or "") or None
     there = directory is not None and os.path.isabs(directory) and os.path.isdir(directory)
@@ -68,16 +74,17 @@ def resume(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Resum
 
 def _named(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> StoredDocument:
     other = None
-    with suppress(NotFoundError, UsageError):  # the ids of notes may begin so, too
+    with suppress(NotFoundError, UsageError):  # ids of notes may have the same prefix
         other = find(ref).document
     if other is not None and other.kind == "session":
         return other
     try:
-        return _by_id_or_title(reader, ref)  # a note may be called as a session is
+        return _by_id_or_title(reader, ref)  # a note may have the name of a session
     except NotFoundError:
         if other is None:
             raise
-        raise UsageError(f"{other.path} is no session", "list them: vault-index sessions") from None
+        message = f"{other.path} is not a session"
+        raise UsageError(message, "list sessions: vault-index sessions") from None
 
 
 def _by_id_or_title(reader: IndexReader, ref: str) -> StoredDocument:
@@ -90,14 +97,14 @@ def _by_id_or_title(reader: IndexReader, ref: str) -> StoredDocument:
         if total == 1:
             return found[0]
         if found:
-            told = ", ".join(f"{one.uid[:13]} ({one.title})" for one in found)
+            ids = ", ".join(f"{one.uid[:13]} ({one.title})" for one in found)
             more = f" and {total - len(found)} more" if total > len(found) else ""
-            raise UsageError(f"{ref!r} names {total} sessions", f"name one by its id: {told}{more}")
-    raise NotFoundError(f"no session is called {ref!r}", "list them: vault-index sessions")
+            raise UsageError(f"{ref!r} names {total} sessions", f"give one by its id: {ids}{more}")
+    raise NotFoundError(f"no session is called {ref!r}", "list sessions: vault-index sessions")
 
 
-def _asked_for(reader: IndexReader, document: StoredDocument) -> StoredDocument:
-    """The session that somebody held: that of a subagent is gone on with by the one that asked for it."""
+def _top_session(reader: IndexReader, document: StoredDocument) -> StoredDocument:
+    """Return the parent of a subagent's session, which cannot be resumed itself."""
     seen: set[int] = set()
     while document.id not in seen:
         seen.add(document.id)

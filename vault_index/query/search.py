@@ -1,4 +1,4 @@
-"""Search: a query is parsed, corrected and embedded; what its channels find is ranked by passage and shown as hits."""
+"""The search pipeline: read a query, retrieve and rank passages, and select the hits."""
 
 import time
 from collections import Counter
@@ -20,8 +20,8 @@ from vault_index.query.hits import (
     excluded_hits,
     explanation,
     query_reading,
-    said_by,
     select_hits,
+    text_key,
     to_hit,
 )
 from vault_index.query.language.parse import ParsedQuery, match_expression, parse_query
@@ -62,19 +62,25 @@ from vault_index.store.ties import chunks_in_order
 Mode = Literal["hybrid", "text", "vector"]
 Match = Literal["any", "all"]
 
-_DEPTHS = (60, 240, 960, 3840)  # chunks a channel finds, at least; vec0 finds 4096 at most
-_KNOWN = 0.8  # of the letters of a query in a language that the model knows; English questions have .71 and more
+_DEPTHS = (60, 240, 960, 3840)  # chunks per channel, tried in order; vec0 finds at most 4096
+# Share of known letters at which the cosines of a query count fully; English queries have .71 or
+# more.
+_KNOWN = 0.8
 _UNKNOWN = 0.1
 _NOTICEABLE = 0.01
-"""The share of passages without a vector that is told of every answer; of fewer, where an answer is not sure."""
-_BLOCK = 20  # chunks whose passages are compared with each other
+"""Share of passages without a vector from which every answer reports it. An answer whose
+confidence is not high reports any."""
+_BLOCK = 20  # chunks that are ranked together
 _DAY = 86_400.0
 CURRENT = "current"
+"""Stands for sessions that were active in `folders` in the last 10 minutes."""
 _CURRENT_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
+    """Options of a search."""
+
     limit: int = 10
     offset: int = 0
     mode: Mode = "hybrid"
@@ -82,45 +88,50 @@ class SearchOptions:
     per_document: int = 3
     filters: Filters = field(default_factory=Filters)
     fuzzy: bool = True
-    """Whether words that no text holds are corrected."""
+    """Whether to correct words that no text contains."""
     threshold: float = 0.7
-    """The least share of letters that agree in a correction, from 0.5 to 1."""
+    """Minimum similarity of a correction, from 0.5 to 1."""
     shown: tuple[str, ...] = ()
-    """States of memories that are hidden otherwise."""
+    """States of memories to show that are hidden by default."""
     as_of: float | None = None
-    """Search as of this day (its beginning, in seconds since the epoch); None is now."""
+    """Search as of this day (its start, in seconds since the epoch); None is now."""
     explain: bool = False
     all: bool = False
-    """Whether weak hits are shown, too: they are among the hits in any case."""
+    """Whether text output shows weak hits; the hits include them in any case."""
     origins: QueryOrigins = tuple
-    """Whose words the query is."""
+    """Where the query was typed (used by the privacy gate)."""
     asking: tuple[str, ...] = ()
-    """The ids of the sessions that ask: nothing of them is quoted. `CURRENT` is one that its client does not name: any
-    that was written to in the last minutes in `folders`."""
+    """Ids of the calling sessions, which are excluded from the answer. `CURRENT` stands for
+    sessions whose client gave no id."""
     folders: tuple[str, ...] = ()
     left_out: tuple[int, ...] = ()
-    """Documents that are not to be found, by the keys of their rows."""
+    """Documents to exclude, by row key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The hits that are shown for a query, and the ranking they were selected from."""
+    """The selected hits of a query and the ranking behind them."""
 
     query: Query
     ranking: Ranking
     selected: Sequence[SelectedHit]
     disk: DiskState
     hidden: Collection[int] = ()
-    """Chunks that are not shown."""
+    """Ids of hidden chunks."""
 
     @property
     def degraded(self) -> tuple[str, ...]:
+        """Reasons why the answer may be incomplete."""
         return (*self.query.degraded, *self.disk.missing())
 
 
 class Searcher:
-    """Answers queries from one reader. `embed_query` gives the vector of a text in a space, or raises; who asks, and
-    for what, is told for what may leave the machine."""
+    """Answers queries with one reader.
+
+    `embed_query` returns the vector of a text in a vector space, or raises. It gets the origins and
+    the filters of the query, because they decide whether the text may leave the machine. `pending`
+    counts chunks that wait for a vector, if the total count is not the right one for the caller.
+    """
 
     def __init__(
         self,
@@ -137,11 +148,12 @@ class Searcher:
         self._embed_query = embed_query
         self._ranking = ranking
         self._pending = pending
-        """Counts what waits for a vector, where what was counted of all does not tell it."""
 
     def search(self, text: str, options: SearchOptions) -> SearchResult:
-        """The passages that answer `text`. Raises UsageError for one that asks nothing, or has a filter that cannot be
-        read."""
+        """Return the passages that answer `text`.
+
+        Raises UsageError for a query without a search term or with an invalid filter.
+        """
         started = time.perf_counter()
         with self._reader.snapshot():
             answer = self.ask(text, options)
@@ -149,7 +161,7 @@ class Searcher:
             hits = self.to_hits(answer, answer.selected, explain=options.explain)
             reading = query_reading(self._reader, answer.query) if options.explain else None
             sure, space_id = self.confidence(answer), answer.query.space_id
-            hits = self._marked(answer, hits, sure)
+            hits = self._mark_weak(answer, hits, sure)
             waiting = (
                 self._waiting(space_id, 0.0) if space_id is not None and sure != "high" else ()
             )
@@ -177,13 +189,14 @@ class Searcher:
                 yield f"offset {options.offset} is past the last of {total} hits"
 
     def _unanswerable(self, parsed: ParsedQuery) -> tuple[str, ...]:
-        """Why there is nothing that could be found, whatever was asked, as reasons for `degraded`."""
+        """Return reasons for `degraded` if the index is empty.
+
+        Raises UsageError for a query without a search term.
+        """
         if not parsed.terms and not parsed.all_of and parsed.filters == Filters():
-            left_out = (
-                "only says what to leave out" if parsed.none_of else "has no word to look for"
-            )
+            problem = "only excludes words" if parsed.none_of else "has no word to search for"
             raise UsageError(
-                f"the query {left_out}", "say what to look for: compose, or compose -docker"
+                f"the query {problem}", "add a word to search for: compose, or compose -docker"
             )
         if count_rows(self._reader, "document"):
             return ()
@@ -193,14 +206,14 @@ class Searcher:
             for name, one in reasons.items()
             if one and not one.endswith(YET)
         ]
-        return (*gone, "index: nothing is indexed yet; bring it up to date: vault-index sync")
+        return (*gone, "index: nothing is indexed yet; run `vault-index sync`")
 
     def ask(self, text: str, options: SearchOptions) -> Answer:
-        """The answer to `text`. Call it within a snapshot."""
+        """Return the answer to `text`. Call it within a snapshot."""
         return self.answer(self.understand(text, options), options)
 
     def understand(self, text: str, options: SearchOptions) -> Query:
-        """Parse the query, correct its typing errors, embed it."""
+        """Parse the query, correct its typing errors, and embed it."""
         filters = (
             options.filters if options.as_of is None else _as_of_day(options.filters, options.as_of)
         )
@@ -220,7 +233,7 @@ class Searcher:
             parsed.text, spelling.corrected(parsed.text), options, parsed.filters
         )
         by_text = options.mode != "vector" or "vector" not in embedded
-        # Where the vector channel finds candidates as well, a few terms of a long query are enough to find the others.
+        # If the vector channel also finds candidates, a few terms of a long query find the others.
         rare = rare_terms(parsed.terms, terms) if by_text and "vector" in embedded else ()
         meant = terms_meant(parsed.terms, spelling.forms)
         finding = terms_meant(rare, spelling.forms) if rare else meant
@@ -241,10 +254,12 @@ class Searcher:
     def _embed(
         self, typed: str, corrected: str, options: SearchOptions, filters: Filters
     ) -> dict[str, Any]:
-        """Return what `Query` has of a vector: `vector` and what belongs to it, or `degraded`, why there is none.
+        """Return the vector fields of `Query`, or `degraded` if there is no vector.
 
-        The query is embedded for the space that serves, because vectors of two models are never mixed. Only the local
-        model gets the correction: its words come from the index, where they may stand in private notes alone."""
+        The query is embedded for the serving vector space, because vectors of two models cannot be
+        mixed. Only a local model gets the corrected query: corrections are words of the index,
+        which may occur only in private notes.
+        """
         if options.mode == "text" or not typed:
             return {}
         space = serving_space(self._reader)
@@ -257,7 +272,7 @@ class Searcher:
             min(known_share(space.space, text) / _KNOWN, 1.0) if options.mode == "hybrid" else 1.0
         )
         if known < _UNKNOWN:
-            return {}  # to the model such text is noise
+            return {}  # the model cannot read this text
         try:
             vector = self._embed_query(space, text, options.origins, filters)
         except VaultIndexError as error:
@@ -271,7 +286,7 @@ class Searcher:
         }
 
     def _waiting(self, space_id: int, least: float) -> tuple[str, ...]:
-        """That passages wait for their vectors, where they are at least this share of all."""
+        """Report passages without a vector, if they are at least this share of all."""
         lacking = count_pending(self._reader, space_id)
         if not lacking:
             return ()
@@ -281,30 +296,29 @@ class Searcher:
             else lacking - int(read_meta(self._reader, KEPT_HOME) or 0)
         )
         chunks = count_rows(self._reader, "chunk")
-        told = f"vector: pending for {waiting:,} of {chunks:,} passages"
-        return (told,) if waiting > 0 and waiting >= least * chunks else ()
+        reason = f"vector: pending for {waiting:,} of {chunks:,} passages"
+        return (reason,) if waiting > 0 and waiting >= least * chunks else ()
 
     def answer(self, query: Query, options: SearchOptions) -> Answer:
-        """The answer to a query. Call it within a snapshot."""
+        """Return the answer to a parsed query. Call it within a snapshot."""
         shown = (*options.shown, *query.parsed.filters.states)
-        hidden = self._reader.hidden_chunks(
-            query.now, shown=(*shown, "superseded")
-        )  # they lead to their successors
+        # Superseded memories stay candidates, because they lead to their successors.
+        hidden = self._reader.hidden_chunks(query.now, shown=(*shown, "superseded"))
         if options.asking or options.left_out:
             hidden |= chunks_in(self._reader, self.asking(options).union(options.left_out))
         disk = DiskState(self._sources)
         wanted = options.offset + options.limit
-        # A long document, files that are gone, or equal texts may take the places: then retrieval goes deeper.
+        # Retrieve more chunks if a long document, deleted files or equal texts leave too few hits.
         for depth in [depth for depth in _DEPTHS if depth >= 3 * wanted] or _DEPTHS[-1:]:
             evidence = retrieve(self._reader, query, depth, hidden)
             answer = self._select(query, options, evidence, disk, hidden)
-            said = sum(not one.hit.echo for one in answer.selected)
-            if said >= options.limit or len(evidence) < depth:
+            count = sum(not one.hit.echo for one in answer.selected)
+            if count >= options.limit or len(evidence) < depth:
                 break
         return answer
 
     def asking(self, options: SearchOptions) -> set[int]:
-        """The documents of the sessions that ask, with those that began them and that they began: keys of rows."""
+        """Return the row keys of the calling sessions, their parents and their children."""
         asking = {*options.asking} - {CURRENT}
         if CURRENT in options.asking and options.folders:
             written = sessions_written_in(
@@ -314,7 +328,7 @@ class Searcher:
         return session_tree(self._reader, asking)
 
     def everything(self, answer: Answer, options: SearchOptions) -> Answer:
-        """`answer` with all hits that were found. Call it within the same snapshot."""
+        """Return `answer` with all hits. Call it within the same snapshot."""
         unlimited = replace(options, offset=0, limit=_DEPTHS[-1])
         return self._select(
             answer.query, unlimited, answer.ranking.evidence, answer.disk, answer.hidden
@@ -328,23 +342,23 @@ class Searcher:
         disk: DiskState,
         hidden: Collection[int],
     ) -> Answer:
-        """Rank chunks a block at a time until there are enough hits. Blocks do not depend on how many are wanted, so
-        that pages do not overlap."""
+        """Rank chunks block by block until there are enough hits.
+
+        Block boundaries do not depend on `limit`, so that pages do not overlap.
+        """
         text, power = bool(query.match), 2 if query.crossing else 1
         vector = query.known * power
         wanted = options.offset + options.limit
         in_order = partial(chunks_in_order, self._reader)
         by_channels = order(evidence, weights(text=text, vector=vector), in_order, power)
         ordered = self._spread(by_channels, options.per_document)
-        ordered.sort(
-            key=lambda chunk_id: not evidence[chunk_id].called
-        )  # what the query is the name of
+        ordered.sort(key=lambda chunk_id: not evidence[chunk_id].called)
         matcher = TermMatcher(query.terms, self._reader.stems)
         asked: Asked | None = None
         ranking = Ranking(evidence, (), 0.0)
         echoes: list[RankedPassage] = []
-        knows = False
-        leads_on = "superseded" not in {*options.shown, *query.parsed.filters.states}
+        has_reply = False
+        replaces = "superseded" not in {*options.shown, *query.parsed.filters.states}
         selected: list[SelectedHit] = []
         for start in range(0, len(ordered), _BLOCK):
             block = ordered[start : start + _BLOCK]
@@ -368,36 +382,35 @@ class Searcher:
                 better=ranking if start else None,
                 asked=asked,
             )
-            said = ranked.hits[len(ranking.hits) :]
+            hits = ranked.hits[len(ranking.hits) :]
             if asked:
-                said, unanswered = answered(self._reader, query, asked, matcher, said)
+                hits, unanswered = answered(self._reader, query, asked, matcher, hits)
                 echoes += unanswered
-                knows |= any(hit.answers for hit in said)
-            if leads_on and any(hit.chunk.document.superseded_by for hit in said):
-                said = with_successors(
-                    self._reader, said, matcher, query.parsed.filters, hidden, query.now
+                has_reply |= any(hit.answers for hit in hits)
+            if replaces and any(hit.chunk.document.superseded_by for hit in hits):
+                hits = with_successors(
+                    self._reader, hits, matcher, query.parsed.filters, hidden, query.now
                 )
             if len({chunk.document.id for chunk in chunks if chunk.document.kind == "memory"}) > 1:
-                from vault_index.query.ranking.comparison import (
-                    newest_first,
-                )  # late: most answers do not need it
+                # Late: most answers do not need it.
+                from vault_index.query.ranking.comparison import newest_first
 
-                said = newest_first(self._reader, said)
-            ranking = ranked._replace(hits=[*ranking.hits, *said])
+                hits = newest_first(self._reader, hits)
+            ranking = ranked._replace(hits=[*ranking.hits, *hits])
             selected = select_hits(ranking.hits, options.per_document, disk)
             if len(selected) >= wanted:
                 break
-        else:  # who asked in vain comes last, and not at all where it was answered elsewhere
+        else:  # echoes without a reply come last, or are dropped if another echo has a reply
             lowest = ranking.hits[-1].score if ranking.hits else 1.0
             last = [replace(hit, score=min(hit.score, lowest)) for hit in echoes]
             selected = select_hits(
-                [*ranking.hits, *(() if knows else last)], options.per_document, disk
+                [*ranking.hits, *(() if has_reply else last)], options.per_document, disk
             )
             ranking = ranking._replace(hits=[*ranking.hits, *last])
         return Answer(query, ranking, selected[options.offset : wanted], disk, hidden)
 
     def _spread(self, ordered: Sequence[int], per_document: int) -> list[int]:
-        """`ordered` with the chunks last that are more of one document than can be shown."""
+        """Move chunks to the end that exceed the number of passages shown per document."""
         documents = documents_of(self._reader, ordered)
         counts: Counter[int] = Counter()
         first: list[int] = []
@@ -419,13 +432,14 @@ class Searcher:
         )
 
     def confidence(self, answer: Answer) -> Confidence:
-        said = [hit for hit in answer.ranking.hits if not (hit.echo or "newer" in hit.boosts)]
-        return confidence(self._reader, answer.query, said) if answer.selected else "none"
+        """Return the confidence in an answer, ignoring echoes and memories moved by age."""
+        rated = [hit for hit in answer.ranking.hits if not (hit.echo or "newer" in hit.boosts)]
+        return confidence(self._reader, answer.query, rated) if answer.selected else "none"
 
-    def _marked(
+    def _mark_weak(
         self, answer: Answer, hits: Sequence[Hit], certainty: Confidence
     ) -> tuple[Hit, ...]:
-        """`hits` with those marked that are weak: of an answer that is none, all."""
+        """Mark the weak hits; all hits are weak if the confidence is `none`."""
         ranked, shown = answer.ranking.hits, [one.hit for one in answer.selected]
         found = (
             weak(self._reader, answer.query, shown, ranked[0].score)
@@ -439,7 +453,7 @@ class Searcher:
     def to_hits(
         self, answer: Answer, selected: Sequence[SelectedHit], *, explain: bool
     ) -> tuple[Hit, ...]:
-        """Some of the hits of an answer as they are shown."""
+        """Convert selected hits of an answer to the public form."""
         if not selected:
             return ()
         records = [one.hit.chunk for one in selected]
@@ -449,7 +463,7 @@ class Searcher:
         copies: dict[tuple[str, str], dict[int, StoredDocument]] = {}
         for copy in self._reader.same_texts(evidence, {record.text for record in records}):
             if answer.disk.changed(copy.document) is not None:
-                copies.setdefault(said_by(copy), {})[copy.document.id] = copy.document
+                copies.setdefault(text_key(copy), {})[copy.document.id] = copy.document
         matcher = TermMatcher(terms, self._reader.stems)
         focused: dict[int, set[int]] = {}
         hits: list[Hit] = []
@@ -461,7 +475,7 @@ class Searcher:
                 better=lines,
                 also=[
                     other
-                    for id_, other in copies.get(said_by(record), {}).items()
+                    for id_, other in copies.get(text_key(record), {}).items()
                     if id_ != record.document.id
                 ],
                 tags=tags.get(record.document.id, ()),
@@ -479,6 +493,6 @@ class Searcher:
 
 
 def _as_of_day(filters: Filters, day: float) -> Filters:
-    """`filters` as of the end of that day: nothing that was created later."""
+    """Return `filters` as of the end of a day, excluding documents created later."""
     end = day + _DAY
     return filters._replace(before=min(filters.before or end, end), now=day)

@@ -1,6 +1,7 @@
-"""A vault tests itself: whether its notes are found by what they are called.
+"""Measures how well search finds notes by their names.
 
-Known-item search: who half remembers a note asks with its title, an alias, the words it is linked with, or a heading.
+Known-item search: a user who half remembers a note searches for its title, an alias, the text of a
+link to it, or a heading.
 """
 
 import hashlib
@@ -14,29 +15,30 @@ from vault_index.results.status import HardToFind, RecallOfClass, RecallReport
 from vault_index.store.document_names import DocumentNames
 
 Search = Callable[[str], Sequence[Collection[str]]]
-"""The paths each hit stands for, best hit first; at most `DEPTH` hits are looked at."""
+"""Returns for each hit the paths that it represents, best hit first; at most `DEPTH` hits are
+used."""
 
 DEPTH = 20
 _FIRST = 5
 _DOCUMENTS = 200
-_NAMES_EACH = 3  # aliases, link texts and headings of one document, at most
+_NAMES_EACH = 3  # maximum of aliases, link texts and headings, each, of one document
 _CLASSES = ("title", "alias", "link", "heading")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownItem:
-    """A question, and the documents any of which answers it, because they are called so."""
+    """A query, and the documents with this name, each of which is a right answer."""
 
     query: str
     named_by: str
     """`title`, `alias`, `link` or `heading`."""
     path: str
-    """The document whose name it is."""
+    """The document from which the name was taken."""
     answers: frozenset[str]
 
 
 def known_items(documents: Sequence[DocumentNames], sample: int = _DOCUMENTS) -> list[KnownItem]:
-    """Questions for `sample` of the documents, the same ones each time; none is asked twice."""
+    """Return distinct queries for a deterministic sample of the documents."""
     called = _called(documents, _CLASSES[:3])
     mentioned = _called(documents, _CLASSES)
     chosen = sorted(documents, key=lambda document: _digest(document.path))[:sample]
@@ -60,7 +62,7 @@ def known_items(documents: Sequence[DocumentNames], sample: int = _DOCUMENTS) ->
 def self_test(
     documents: Sequence[DocumentNames], search: Search, sample: int = _DOCUMENTS
 ) -> RecallReport:
-    """Ask for the documents by their names, and say how often one of the first five hits is the note."""
+    """Search for documents by their names and return the recall among the first five hits."""
     started = time.perf_counter()
     items = known_items(documents, sample)
     ranks = [(item, _rank(item, search(item.query))) for item in items]
@@ -80,7 +82,7 @@ def self_test(
 
 
 def plain_words(name: str) -> str:
-    """A name as somebody would type it who knows nothing of the query language; empty where no word is left."""
+    """Return a name without query syntax; empty if no word is left."""
     words = only_words(name)
     return words if any(map(str.isalnum, words)) else ""
 
@@ -104,7 +106,7 @@ def _recall(ranks: Sequence[int | None]) -> float:
 def _called(
     documents: Iterable[DocumentNames], classes: Iterable[str]
 ) -> defaultdict[str, set[str]]:
-    """The documents each name may mean."""
+    """Return the paths of the documents with each name."""
     paths: defaultdict[str, set[str]] = defaultdict(set)
     for document in documents:
         for named_by in classes:
@@ -123,5 +125,5 @@ def _names(document: DocumentNames, named_by: str) -> tuple[str, ...]:
 
 
 def _digest(text: str) -> bytes:
-    """An order that has nothing to do with the alphabet, and is the same in every process."""
+    """Return a sort key that is independent of the alphabet and equal in every process."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

@@ -1,4 +1,4 @@
-"""Sessions with agents: which there were, which touched a file, and what was worked on. No model is asked."""
+"""Lists and summarizes agent sessions without a language model."""
 
 import os
 import re
@@ -39,27 +39,27 @@ from vault_index.store.sessions import (
 from vault_index.times import iso_time, iso_time_or_none, local_day
 
 _IDLE = 30 * 60
-"""Seconds. After a longer pause nobody worked."""
+"""Maximum pause in seconds that still counts as work."""
 _TURN = re.compile(r"(?:User|Assistant|Compaction summary) · (\d{4}-\d\d-\d\d \d\d:\d\d)")
 _LOOKING = frozenset(
     {
-        "ls", "cat", "head", "tail", "sed", "awk", "grep", "egrep", "rg", "find", "fd", "echo", "printf", "pwd", "cd",
-        "wc", "nl", "tree", "which", "stat", "file", "true", "sleep", "jq", "sort", "vault-index", "vx",
-        "git status", "git diff", "git log", "git show", "git branch",
+        "ls", "cat", "head", "tail", "sed", "awk", "grep", "egrep", "rg", "find", "fd", "echo",
+        "printf", "pwd", "cd", "wc", "nl", "tree", "which", "stat", "file", "true", "sleep", "jq",
+        "sort", "vault-index", "vx", "git status", "git diff", "git log", "git show", "git branch",
     }
 )  # fmt: skip
-"""Programs that say nothing of what was worked on."""
+"""Programs that only inspect; a summary omits them."""
 _NAMED = 12
-"""Files, programs and failed commands of a project that a summary names."""
+"""Maximum number of files, programs and failed commands that a summary lists per project."""
 _AT_ONCE = 64
 
 
 @dataclass(slots=True)
 class _Work:
-    """What was done, by sessions of one project."""
+    """The work in sessions of one project."""
 
     times: list[float] = field(default_factory=list)
-    """When somebody spoke, or something ended."""
+    """Times of turns and of the ends of sessions."""
     written: Counter[str] = field(default_factory=Counter)
     calls: list[Call] = field(default_factory=list)
 
@@ -77,7 +77,7 @@ class _Work:
 def list_sessions(
     reader: IndexReader, wanted: Wanted, file: str | None, limit: int, offset: int
 ) -> SessionList:
-    """One page of the sessions, those first that were held last; with a `file` those that touched it."""
+    """Return one page of sessions, most recent first; with `file` those that touched it."""
     with reader.snapshot():
         if file is None:
             documents, total = sessions_page(reader, wanted, limit, offset)
@@ -89,7 +89,10 @@ def list_sessions(
 
 
 def count_by_day(reader: IndexReader, wanted: Wanted) -> SessionDays:
-    """How many began or ended on each day. What lies between is not known without reading them."""
+    """Count the sessions that began or ended on each day.
+
+    The days in between are unknown unless the sessions are read.
+    """
     days, projects, clients = Counter[str](), Counter[str | None](), Counter[str | None]()
     for began, ended, project, client, count in sessions_by_day(reader, wanted):
         days.update(dict.fromkeys((began, ended), count))
@@ -108,7 +111,10 @@ def count_by_day(reader: IndexReader, wanted: Wanted) -> SessionDays:
 def summarize(
     reader: IndexReader, wanted: Wanted, file: str | None, limit: int, offset: int
 ) -> SessionSummary:
-    """What was worked on since then, and one page of the projects; with a `file` in the sessions that touched it."""
+    """Summarize the work since `wanted.since` and return one page of projects.
+
+    With `file`, only sessions that touched it count.
+    """
     since = wanted.since or 0.0
     projects: dict[str, list[tuple[StoredDocument, _Work]]] = {}
     with reader.snapshot():
@@ -138,18 +144,21 @@ def summarize(
     )
 
 
-# --- which touched a file --------------------------------------------------------------------------------------------
+# --- sessions that touched a file ---------------------------------------------------------------
 
 
 def _with_file(
     reader: IndexReader, wanted: Wanted, file: str
 ) -> Iterator[tuple[StoredDocument, tuple[int, int]]]:
-    """The words of the file's name find the texts that may name it; these alone are read, newest session first."""
-    from vault_index.terms import query_phrase  # a list asks for no words
+    """Yield the sessions that touched a file, newest first, with the numbers of edits and reads.
+
+    The words of the file's name find the texts that may name it; only these are read.
+    """
+    from vault_index.terms import query_phrase  # late: only needed with a file
 
     file = os.path.normpath(file.replace("\\", "/"))
     name = os.path.basename(file)
-    # What is written without spaces is no phrase: the index has its pieces, and others beside them.
+    # Text without spaces is not a phrase in the index, which contains its pieces and others.
     words = [name] if name.isascii() else query_phrase(name).split()
     match = " AND ".join('body : "{}"'.format(word.replace('"', '""')) for word in words)
     found = list(sessions_with(reader, match, wanted._replace(subagents=True)).items())
@@ -165,7 +174,7 @@ def _with_file(
 
 
 def _touched(calls: Iterable[Call], file: str, directory: str) -> tuple[int, int]:
-    """How often a session wrote a file, and how often it read it."""
+    """Return how often a session wrote a file, and how often it read it."""
     edits = reads = 0
     name = os.path.basename(file)
     for call in calls:
@@ -177,7 +186,7 @@ def _touched(calls: Iterable[Call], file: str, directory: str) -> tuple[int, int
 
 
 def _is_file(named: str, wanted: str, directory: str) -> bool:
-    """Whether a call named the file that is wanted, or what lies in it. A relative one may lie anywhere."""
+    """Return whether a call named the wanted file or folder. A relative path may be anywhere."""
     place = f"{_place(named, directory)}/"
     return (
         place.startswith(f"{wanted}/") if wanted.startswith("/") else f"/{wanted}/" in f"/{place}"
@@ -196,14 +205,14 @@ def _directory(front: Mapping[str, Any]) -> str:
     return str(front.get("directory") or "").replace("\\", "/")
 
 
-# --- what was done ---------------------------------------------------------------------------------------------------
+# --- work in sessions ---------------------------------------------------------------------------
 
 
 def _calls(turns: Iterable[TurnText]) -> Iterator[Call]:
     last = 0
     for turn in turns:
         for call in calls_in(turn.text, turn.start_line):
-            if call.line > last:  # a text may begin with the end of the one before
+            if call.line > last:  # texts overlap
                 last = call.line
                 yield call
 
@@ -214,7 +223,7 @@ def _work_in(
     since: float = 0.0,
     until: float | None = None,
 ) -> _Work:
-    """What was done in a session within this time."""
+    """Return the work of a session within this period."""
     end, directory = float("inf") if until is None else until, _directory(document.frontmatter)
     within = [(turn, time) for turn in turns if since <= (time := _time_of(turn)) < end]
     work = _Work(
@@ -231,7 +240,7 @@ def _work_in(
 
 
 def _time_of(turn: TurnText) -> float:
-    """When it was said; -1 for what stands under no turn."""
+    """Return the time of a turn; -1 for text outside of turns."""
     found = _TURN.match(turn.headings[0]) if turn.headings else None
     try:
         return datetime.fromisoformat(found[1]).timestamp() if found else -1.0
@@ -300,7 +309,10 @@ def _looks(program: str) -> bool:
 
 
 def _failing(runs: Iterable[Call]) -> list[FailedCommand]:
-    """The commands that failed, from runs in their order: those first that still do, then those that did most often."""
+    """Return the commands that failed, from runs in order.
+
+    Commands that failed in their last run come first, then those with the most failures.
+    """
     by_command: dict[str, list[Call]] = {}
     for call in runs:
         by_command.setdefault(call.command, []).append(call)

@@ -1,4 +1,4 @@
-"""The texts of places, as `get` answers: read from their files, and cut to a budget of tokens."""
+"""Reads the texts of places from their files and cuts them to a token budget, for `get`."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ _FIELDS = (
     "confidence",
     "supersedes",
 )
-"""Keys of a memory's frontmatter that `get` shows beside its text."""
+"""Frontmatter fields of a memory that `get` shows separately from its text."""
 
 
 def get_texts(
@@ -40,12 +40,15 @@ def get_texts(
     neighbors: int,
     holds: Callable[[str, str, str], bool],
 ) -> Texts:
-    """The texts of references as their files are now, without frontmatter where neither lines nor `full` ask for it;
-    each counts as opened. One that gives none is named beside the others. `holds` tells whether who asks may see what
-    the file of a source and path says by now. Raises where none gives one: NotFoundError, or UsageError."""
+    """Return the current texts of references, and record that they were opened.
+
+    A whole document is returned without frontmatter unless `full`. References without a text are
+    listed in `failed`. `holds` tells whether the caller may see the current text of a file, given
+    its source and path. If no reference has a text, raises NotFoundError or UsageError.
+    """
     wanted = [refs] if isinstance(refs, str) else refs
     if not wanted:
-        raise UsageError("which document?", "name it by its id or its path, or as [[Note#Heading]]")
+        raise UsageError("no document given", "give an id, a path, or [[Note#Heading]]")
     texts, errors = [], []
     for ref in wanted:
         try:
@@ -77,23 +80,22 @@ def _text_of(
     raw = source.read(found) if source and found else None
     if source is None or raw is None or not holds(document.source, document.path, raw.text):
         raise NotFoundError(
-            f"{document.path} is gone since it was indexed", "run `vault-index sync`"
+            f"{document.path} was deleted after it was indexed", "run `vault-index sync`"
         )
     now, then = raw.ref.stamp, document.stamp
-    # The whole stamp of a file just written is not believed, but what was counted of it is right.
+    # The stamp of a file that was just written is not reliable as a whole, but its token count is.
     counted = document.tokens if (now.size, now.mtime_ns) == (then.size, then.mtime_ns) else None
     text = read_place(place, raw.text, bare=bare, max_tokens=max_tokens, whole_tokens=counted)
     if full:
         text = replace(text, metadata=full_metadata(connections, document, source))
-    with suppress(
-        VaultIndexError
-    ):  # a disk that is full, or a cache in use, keeps nobody from reading
+    # Reading must work even if the disk is full or the database is locked.
+    with suppress(VaultIndexError):
         connections.state.record_access(document.uid, time.time())
     return text
 
 
 def with_neighbors(reader: IndexReader, place: Place, count: int) -> Place:
-    """The place widened by `count` chunks on both sides."""
+    """Return the place extended by `count` chunks before and after it."""
     chunks = chunks_of(reader, place.document.id)
     last = place.last or place.document.line_count
     inside = [
@@ -114,10 +116,11 @@ def with_neighbors(reader: IndexReader, place: Place, count: int) -> Place:
 def read_place(
     place: Place, text: str, *, bare: bool, max_tokens: int | None, whole_tokens: int | None
 ) -> DocumentText:
-    """The text of a place, cut at a line after `max_tokens`; `next` then says where to go on. A `bare` one begins below
-    the frontmatter, unless there is nothing else.
+    """Return the text of a place, cut at a line after `max_tokens`.
 
-    `whole_tokens` is what the index counted for the whole document, where it still holds: counting costs start-up.
+    `next` is then the reference of the rest. With `bare` the text begins below the frontmatter,
+    unless there is no other text. `whole_tokens` is the token count of the whole document in the
+    index, if it is still valid; it saves loading the tokenizer.
     """
     document = place.document
     lines = split_lines(text)
@@ -135,7 +138,7 @@ def read_place(
     rest = None
     if max_tokens is not None and size > max_tokens:
         fitting, cost = _fit(shown, max_tokens)
-        if len(fitting) < len(shown):  # a last line that is too long is shown, and nothing is left
+        if len(fitting) < len(shown):  # a single line is shown even if it is too long
             shown, size = fitting, cost
             rest = f"{document.uid}:{first + len(shown)}-{last}"
     front = document.frontmatter if document.kind == "memory" else {}
@@ -158,8 +161,8 @@ def read_place(
 def full_metadata(
     connections: Connections, document: StoredDocument, source: Source
 ) -> dict[str, object]:
-    """Everything that is known of a document besides its text."""
-    import shlex  # late: few ask for it
+    """Return all known properties of a document except its text."""
+    import shlex  # late: rarely needed
 
     from vault_index.query.documents import Records
     from vault_index.query.resume import resume_command
@@ -179,7 +182,7 @@ def full_metadata(
 
 
 def _fit(lines: Sequence[str], max_tokens: int) -> tuple[list[str], int]:
-    """As many lines as fit, at least one, so that going on always ends."""
+    """Return the lines that fit, at least one so that paging ends, and their token count."""
     shown: list[str] = []
     size = 0
     for line in lines:
@@ -192,6 +195,6 @@ def _fit(lines: Sequence[str], max_tokens: int) -> tuple[list[str], int]:
 
 
 def _count(text: str) -> int:
-    from vault_index import tokens  # 20 ms, and a whole document was counted when it was indexed
+    from vault_index import tokens  # late: takes 20 ms, and whole documents are already counted
 
     return tokens.count(text)

@@ -1,4 +1,4 @@
-"""Why a passage was found or not: the search itself is asked, and then each condition by itself."""
+"""Explains why a passage is found or missed: runs the search, then checks each condition alone."""
 
 import os
 import re
@@ -25,7 +25,10 @@ _DAY = 86_400.0
 def why(
     searcher: Searcher, reader: IndexReader, text: str, place: Place, options: SearchOptions
 ) -> Why:
-    """What `search` does with the passage at `place`, and why. Raises UsageError as `search` does."""
+    """Return the rank of the passage at `place` in a search, and the reasons.
+
+    Raises UsageError as `search`.
+    """
     with reader.snapshot():
         answer = searcher.ask(text, options)
         hit, rank, reasons = _Examination(
@@ -56,11 +59,11 @@ def why(
         )
 
 
-_GONE = Reason("gone", "The file is gone since it was indexed.", "run `vault-index sync`")
+_GONE = Reason("gone", "The file was deleted after it was indexed.", "run `vault-index sync`")
 _NO_CONFIDENCE = Reason(
     "confidence",
-    "The best hits say so little of the question that the answer counts as none: all of them are weak.",
-    "ask in words that the notes use",
+    "The best hits match so little of the query that the confidence is none: all of them are weak.",
+    "search for words that the notes use",
 )
 
 
@@ -70,7 +73,7 @@ def _first_line(hit: RankedPassage) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Examination:
-    """Why a place is found or not. `answer` has no limit."""
+    """Finds the reasons for one place. `answer` has no limit."""
 
     reader: IndexReader
     options: SearchOptions
@@ -78,7 +81,7 @@ class _Examination:
     answer: Answer
 
     def verdict(self) -> tuple[SelectedHit | None, int | None, Sequence[Reason]]:
-        """The hit, its number in the answer without a limit (None where it is not shown), and why."""
+        """Return the hit, its rank without a limit (None if it is not shown), and the reasons."""
         for rank, selected in enumerate(self.answer.selected, start=1):
             if self._is_inside(selected.hit):
                 return selected, rank, [self._shown(rank)]
@@ -104,33 +107,34 @@ class _Examination:
         )
 
     def _not_shown(self, own: RankedPassage) -> Reason:
-        """Why a passage that was ranked is not shown."""
+        """Return why a ranked passage is not shown."""
         if own.echo:
             return Reason(
                 "echo",
-                "It asks what you ask, and says no more; a turn that answers it is shown instead.",
+                "It only repeats the query; the turn that answers it is shown instead.",
             )
         for rank, other in enumerate(self.answer.selected, start=1):
             hit = f"Hit {rank} ({other.hit.chunk.document.path}:{_first_line(other.hit)})"
             if other.same_text(own):
                 return Reason(
-                    "same_text", f"{hit} says the same; this one is named there, under `also`."
+                    "same_text", f"{hit} has the same text; this one is listed under its `also`."
                 )
             if other.shows(own):
-                return Reason("same_snippet", f"{hit} is of the same short section, and shows it.")
+                return Reason("same_snippet", f"{hit} is in the same short section and shows it.")
             if other.stands_for(own):
                 return Reason(
                     "field",
-                    f"It is a field with no word of the question; {hit} stands for the document.",
+                    f"It is a field without a query word; {hit} represents the document.",
                 )
         before = self.options.per_document
         return Reason(
             "per_document",
-            f"{before} other passage{'s' * (before != 1)} of this document come{'s' * (before == 1)} before it.",
+            f"{before} other passage{'s' * (before != 1)} of this document"
+            f" come{'s' * (before == 1)} before it.",
             "raise --per-document",
         )
 
-    # --- what the channels did not find, or not at this place --------------------------------------------------------
+    # --- passages that were not found -----------------------------------------------------------
 
     def _not_found(self) -> Sequence[Reason]:
         in_document = chunks_of(self.reader, self.place.document.id)
@@ -145,7 +149,7 @@ class _Examination:
                 Reason(
                     "no_text",
                     f"Nothing is indexed there; the document has {count} lines.",
-                    "name other lines",
+                    "give other lines",
                 )
             ]
         found = self.answer.ranking.evidence.keys() & set(chunks)
@@ -154,34 +158,34 @@ class _Examination:
         return [self._elsewhere(found)] if found else [*self._channels(chunks)]
 
     def _elsewhere(self, chunks: Collection[int]) -> Reason:
-        """The section was found, but other lines of it."""
+        """Return the reason if the section was found, but with other lines."""
         best = next((hit for hit in self.answer.ranking.hits if hit.chunk.chunk_id in chunks), None)
-        if best is None:  # they overlap, and the lines of this one were counted to the other
+        if best is None:  # chunks overlap, and the shared lines were assigned to the other chunk
             return Reason(
                 "other_passage",
-                "The section beside it holds these lines, too, and is found instead.",
+                "The next section also contains these lines and is found instead.",
             )
         line = _first_line(best)
         return Reason(
             "other_passage",
-            f"Line {line} of the same section says more of the question, and is found instead.",
-            f"ask for {self.place.document.path}:{line}",
+            f"Line {line} of the same section matches more of the query and is found instead.",
+            f"explain {self.place.document.path}:{line} instead",
         )
 
     def _conditions(self, chunks: Sequence[int]) -> Iterator[Reason]:
-        """The conditions of the query that the place does not meet."""
+        """Yield the conditions of the query that the place does not meet."""
         yield from self._filters()
         yield from self._hidden(chunks)
         parsed = self.answer.query.parsed
         for part in parsed.all_of:
             if not self._matching(part, chunks):
-                message = f"It does not hold {as_words(part)}, which is required."
-                yield Reason("required", message, "leave it out of the query")
+                message = f"It does not contain {as_words(part)}, which is required."
+                yield Reason("required", message, "remove it from the query")
         if parsed.excluded and self._matching(parsed.excluded, chunks) == set(chunks):
             for part in parsed.none_of:
                 if self._matching(part, chunks):
-                    message = f"It holds {as_words(part)}, which is excluded."
-                    yield Reason("excluded", message, "leave that out of the query")
+                    message = f"It contains {as_words(part)}, which is excluded."
+                    yield Reason("excluded", message, "remove the exclusion from the query")
 
     def _filters(self) -> Iterator[Reason]:
         document, as_of = self.place.document, self.options.as_of
@@ -189,21 +193,20 @@ class _Examination:
         if as_of is not None and later:
             yield Reason(
                 "created_later",
-                f"It was created on {iso_time(document.created)[:10]}, after {iso_time(as_of)[:10]}.",
-                "leave out --as-of, or give a later day",
+                f"It was created on {iso_time(document.created)[:10]},"
+                f" after {iso_time(as_of)[:10]}.",
+                "omit --as-of, or give a later day",
             )
         for written, single in single_filters(self.answer.query.parsed.filters):
             if not allows(self.reader, single, document.id) and not (
                 later and single.before is not None
             ):
-                yield Reason(
-                    "filtered", f"{written} does not hold for it.", "leave that filter out"
-                )
+                yield Reason("filtered", f"It does not match {written}.", "remove that filter")
 
     def _hidden(self, chunks: Sequence[int]) -> Iterator[Reason]:
-        """Memories that are over, and those that wait for review, are hidden unless they are asked for."""
+        """Yield the states that hide it: expired, superseded, archived, or waiting for review."""
         document, query = self.place.document, self.answer.query
-        by, asked = (
+        by, requested = (
             document.frontmatter.get("superseded_by") or "",
             {*self.options.shown, *query.parsed.filters.states},
         )
@@ -227,7 +230,7 @@ class _Examination:
         ):
             hidden = (
                 ()
-                if state in asked
+                if state in requested
                 else self.reader.hidden_chunks(query.now, shown=HIDDEN.keys() - {state})
             )
             if not set(chunks).isdisjoint(hidden):
@@ -237,7 +240,7 @@ class _Examination:
         return {chunk_id for chunk_id, _ in self.reader.bm25(expression, chunks)}
 
     def _channels(self, chunks: Sequence[int]) -> Iterator[Reason]:
-        """Why no channel found any of these chunks, which meet all conditions."""
+        """Yield why no channel found any of these chunks, which meet all conditions."""
         query = self.answer.query
         if query.match:
             yield self._words(chunks)
@@ -252,27 +255,27 @@ class _Examination:
         elif not query.match and self.answer.ranking.evidence:
             yield Reason(
                 "listed",
-                "A query of filters alone lists documents, the newest first, each by its beginning.",
+                "A query of filters alone lists the newest documents, each by its beginning.",
             )
         elif not query.match:
             yield Reason(
                 "nothing_asked",
-                "The query says nothing that could be looked for.",
-                "ask for a word",
+                "The query contains nothing to search for.",
+                "add a word",
             )
 
     def _words(self, chunks: Sequence[int]) -> Reason:
         scores = dict(self.reader.bm25(self.answer.query.match, chunks))
         if not scores:
             return Reason(
-                "no_word", "It says no word of the question.", "ask in words that stand there"
+                "no_word", "It contains no word of the query.", "use words of the passage"
             )
         found = [one.bm25 for one in self.answer.ranking.evidence.values() if one.bm25 is not None]
         return Reason(
             "few_words",
-            f"It says too little of the question: BM25 {max(scores.values()):.1f}, and {len(found)} others have more"
-            f" (at least {min(found, default=0.0):.1f}).",
-            "add words that stand there",
+            f"It matches too little of the query: its BM25 is {max(scores.values()):.1f},"
+            f" and {len(found)} others have at least {min(found, default=0.0):.1f}.",
+            "add words of the passage",
         )
 
     def _meaning(self, space_id: int, vector: Vector, chunks: Sequence[int]) -> Iterator[Reason]:
@@ -287,19 +290,19 @@ class _Examination:
             ]
             yield Reason(
                 "far",
-                f"It is far in meaning: its cosine is {max(known.values()):.2f}; the nearest {len(found)}"
-                f" have {min(found, default=0.0):.2f} and more.",
+                f"Its meaning is not similar enough: its cosine is {max(known.values()):.2f};"
+                f" the nearest {len(found)} have at least {min(found, default=0.0):.2f}.",
             )
 
 
 def why_not_indexed(
     sources: Iterable[VaultSource], query: str, reference: str, options: SearchOptions
 ) -> Why | None:
-    """The answer for a file that is in a source but not in the index; None where there is no such file."""
+    """Return the answer for an existing file that is not indexed; None if no source has it."""
     path = re.sub(r":\d+(-\d*)?$", "", reference.strip())
     for source in sources:
         inside = source.relative(path) if os.path.isabs(path) else path
-        reason = _left_out(source, inside) if inside else None
+        reason = _not_indexed(source, inside) if inside else None
         if inside and reason:
             return Why(
                 query=query,
@@ -322,7 +325,7 @@ def why_not_indexed(
     return None
 
 
-def _left_out(source: VaultSource, path: str) -> Reason | None:
+def _not_indexed(source: VaultSource, path: str) -> Reason | None:
     found = source.examine(path)
     if isinstance(found, Fault):
         return Reason(found.code, f"It is not indexed: {found.message}", "see vault-index status")
@@ -332,8 +335,8 @@ def _left_out(source: VaultSource, path: str) -> Reason | None:
         return None
     return Reason(
         "ignored",
-        "It is not indexed: it is no markdown, or a rule leaves it out (hidden, `.vaultignore`, Obsidian's excluded"
-        f" files, or include and exclude of the source {source.config.name}).",
+        "It is not indexed: it is not markdown, or a rule excludes it (hidden, `.vaultignore`,"
+        f" Obsidian's excluded files, or include and exclude of the source {source.config.name}).",
         "change the rule, then run `vault-index sync`",
     )
 

@@ -125,14 +125,16 @@ class Asked:
                 not self._beyond(target)[1] or self._kind(target.strip(" `"), True) == "asks"
             )
         by_user = speaker(chunk) == "User"
-        said = self._sentences(text, by_user)
-        rest = [sentence for sentence, kind in said if kind == "says"]
+        sentences = self._sentences(text, by_user)
+        rest = [sentence for sentence, kind in sentences if kind == "says"]
         aside = self._share(" ".join(rest)) < _REST and not any(map(_has_digit, rest))
         # Such as `I found nothing. You may ask the team. Which project do you mean?`
         if not by_user:
-            unknown = any(kind == "nothing" and _is_about(_UNKNOWN, one) for one, kind in said)
-            return len(rest) < len(said) and (all(map(_is_question, rest)) or (unknown and aside))
-        if any(kind == "asks" for _, kind in said):
+            unknown = any(kind == "nothing" and _is_about(_UNKNOWN, one) for one, kind in sentences)
+            return len(rest) < len(sentences) and (
+                all(map(_is_question, rest)) or (unknown and aside)
+            )
+        if any(kind == "asks" for _, kind in sentences):
             return (aside and not any(_is_about(_FOUND, one) for one in rest)) or self._is_near(
                 text
             )
@@ -249,13 +251,13 @@ def answered(
         near = cosines(
             reader, query.space_id, query.vector, {chunk.chunk_id for chunk, _ in found.values()}
         )
-    said = [hit for hit in hits if not hit.echo]
+    remaining = [hit for hit in hits if not hit.echo]
     for place, (chunk, passage) in found.items():
         hit, matches = hits[place], matcher.matches_of(_text(chunk, passage))
         own = max(matcher.share(matches), near.get(chunk.chunk_id, 0.0), 0.0)
         part = 1.0 - _OWN + _OWN * own
         parts = Parts(*(part * one for one in hit.parts))
-        said.append(
+        remaining.append(
             replace(
                 hit,
                 chunk=chunk,
@@ -267,8 +269,8 @@ def answered(
                 parts=parts,
             )
         )
-    said.sort(key=lambda hit: -hit.score)
-    return said, [hit for place, hit in enumerate(hits) if hit.echo and place not in found]
+    remaining.sort(key=lambda hit: -hit.score)
+    return remaining, [hit for place, hit in enumerate(hits) if hit.echo and place not in found]
 
 
 def _reply(
@@ -292,17 +294,17 @@ def _reply(
     others = [turn for turn in turns if turn[0].headings[:1] != chunk.headings[:1]]
     answer = others[0] if others and speaker(others[0][0]) == "Assistant" else []
     places = [(one, passage) for one in answer for passage in split_passages(one.text)]
-    said: list[tuple[ChunkRecord, Passage]] = []
+    prose: list[tuple[ChunkRecord, Passage]] = []
     output, last = False, 0
     for place in places:
         text = _text(*place)
         output |= text.startswith(_OUTPUT)
         if output or _CALL.match(text):
-            last = len(said)
+            last = len(prose)
         else:
-            said.append(place)
+            prose.append(place)
         output = output and text.rpartition("\n")[2].strip("`") != ""
-    for candidates in (said[last:], said):
+    for candidates in (prose[last:], prose):
         telling = [place for place in candidates if _tells(asked, *place)]
         if telling:
             return max(telling, key=lambda place: matcher.share(matcher.matches_of(_text(*place))))
