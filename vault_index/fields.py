@@ -167,8 +167,8 @@ _FILTERS = (
         "types of memory_store", "TYPE", "lower", splits=True, column="type",
     ),
     Filter(
-        "kind", "kinds", "documents of this kind", kind="choice", choices=KINDS, many=False,
-        splits=True, column="kind",
+        "kind", "kinds", "documents of this kind: note, memory or session", kind="choice",
+        choices=KINDS, many=False, splits=True, column="kind",
     ),
     Filter(
         "project", "projects", "documents of this project", many=False, column="project",
@@ -180,11 +180,11 @@ _FILTERS = (
         frontmatter=("entered_by",),
     ),
     Filter(
-        "path", "paths", "documents with a matching path, such as 'projects/**'",
+        "path", "paths", "documents whose path matches, such as 'projects/**'",
         "glob, such as projects/**", "GLOB",
     ),
     Filter("title", "titles", "documents with this text or glob ('Log*') as title", metavar="TEXT"),
-    Filter("file", "files", "documents with this text or glob ('*.canvas') as file name"),
+    Filter("file", "files", "documents with this text or glob in the file name"),
     Filter(
         "concept", "concepts", "memories about this concept", frontmatter=("concepts", "concept"),
     ),
@@ -198,7 +198,7 @@ _FILTERS = (
         frontmatter=("confidence",), of_memories=True,
     ),
     Filter(
-        "session", "sessions", "this session (id or prefix), and documents written in it",
+        "session", "sessions", "this session (id or prefix) and documents from it",
         metavar="ID", many=False,
     ),
     Filter(
@@ -208,12 +208,12 @@ _FILTERS = (
     Filter("model", "models", "sessions with this text or glob ('gpt-*') as model"),
     Filter(
         "state", "states",
-        "memories that are expired, superseded, outdated, archived or unreviewed (is: in a query)",
+        "expired, superseded, outdated, archived, unreviewed",
         metavar=LIST, kind="choice", choices=STATES, key="is", splits=True,
     ),
     Filter(
         "property", "properties",
-        "documents with this frontmatter key, or key and value (status:done)",
+        "documents with this frontmatter key (and value)",
         metavar="KEY[:VALUE]", kind="property", key="",
     ),
     Filter(

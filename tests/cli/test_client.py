@@ -77,7 +77,7 @@ def test_client_reads_itself_if_daemon_is_busy(home: Path, here: list[str], caps
     with fake_daemon(home, lambda request: [BUSY]):
         assert main(["search", "x", "--toon"]) == 0
     assert here == ["search"]
-    assert "answering without the daemon: stopping" in capsys.readouterr().err
+    assert "running without the daemon: stopping" in capsys.readouterr().err
 
 
 def test_client_fails_writes_if_the_daemon_is_busy(home: Path, here: list[str]) -> None:

@@ -39,7 +39,7 @@ def test_doctor_exit_code_reports_health(home: Path, vault: Path, capsys: pytest
     assert (code, report["healthy"], codes(report)) == (1, False, ["permissions"])
     assert main(["doctor", "--fix", "--human", "--quiet"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("Mended: other users can read")
+    assert out.startswith("Repaired: other users can read")
     assert "No problems" in out
     assert doctor(capsys)[0] == 0
     (home / "config.toml").write_text("a = [", "utf-8")

@@ -117,7 +117,7 @@ def test_sync_finds_sessions_created_after_init(
     monkeypatch.setenv("COLUMNS", "300")
     later = sessions.rename(sessions.with_name("later"))
     assert main(["init", str(vault), "--provider", "none", "--human"]) == 0
-    assert "no sessions of agents yet (OpenCode, " in capsys.readouterr().err
+    assert "No agent sessions found yet (OpenCode, " in capsys.readouterr().err
     status = answer(capsys, "status")
     assert (status["problems"], [row["documents"] for row in status["sources"]]) == ([], [2])
     assert answer(capsys, "sync")["problems"] == []
@@ -152,4 +152,4 @@ def test_init_reports_skipped_files(home: Path, vault: Path, capsys: pytest.Capt
     assert "vault-index status" not in capsys.readouterr().err
     (vault / "latin.md").write_bytes(b"# Caf\xe9\n")
     assert main(["init", "--human"]) == 0
-    assert "Some files need attention: vault-index status" in capsys.readouterr().err
+    assert "Some files have problems; see: vault-index status" in capsys.readouterr().err

@@ -91,7 +91,7 @@ def test_search_with_only_exclusions_prints_a_hint(answering: Any, capsys: pytes
     calls = answering(answers.search())
     assert main(["search", "-docker", "--toon"]) == 0
     assert calls[0][1]["query"] == "-docker"
-    assert "say what to look for as well" in capsys.readouterr().err
+    assert "add a word to find" in capsys.readouterr().err
     assert main(["search", "compose", "-docker", "--toon"]) == 0
     assert main(["search", "-docker", "--toon", "-q"]) == 0
     assert capsys.readouterr().err == ""

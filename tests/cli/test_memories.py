@@ -77,19 +77,19 @@ def test_add_and_update_read_text_from_a_file_or_stdin(
 
 
 BAD: list[tuple[list[str], int, str]] = [
-    (["add"], 2, "what shall be remembered?"),
+    (["add"], 2, "the text of the memory is missing"),
     (["add", " "], 2, "the text is empty"),
     (["add", "x" * 10_241], 2, "more than memory.max_bytes (10,240)"),
     (["add", KEY], 2, "what looks like an AWS access key"),
     (["add", "x", "--expires", "2001-01-01"], 2, "past"),
     (["add", "x", "--file", "y"], 2, "given twice"),
-    (["add", "--file", "/nowhere/at/all"], 3, "there is no file"),
+    (["add", "--file", "/nowhere/at/all"], 3, "file not found: /nowhere"),
     (["add", "x", "--supersedes", "nothing"], 3, "nothing is called"),
     (["update", "wal.md", "--content", "x"], 2, "only memories can be changed"),
     (["update", "nobody", "--content", "x"], 3, "nothing is called"),
     (["update", "nobody"], 2, "nothing to change"),
     (["delete", "nobody"], 3, "nothing is called"),
-    (["capture"], 2, "what shall be looked through?"),
+    (["capture"], 2, "the text is missing"),
 ]
 
 
@@ -132,7 +132,7 @@ def test_add_and_update_print_human_and_toon_output(tmp_path: Path, capsys: pyte
     stored = answer(capsys, "add", "Readers never wait for the one writer.", "--tags", "a")
     assert main(["add", "Readers never wait for the one writer.", "--tags", "b", "--human"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith(f"Known already {stored['id'][:8]}")
+    assert said.startswith(f"Already stored {stored['id'][:8]}")
     assert "! added tags: b" in said
     assert main(["update", stored["id"], "--type", "decision", "--toon"]) == 0
     shown = capsys.readouterr().out.replace('"', "")  # TOON quotes an id of digits only

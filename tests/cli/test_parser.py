@@ -107,11 +107,11 @@ MISTAKES = [
     # Options of other programs.
     (["search", "x", "--db", "memories.db"], "", "--home DIR"),
     (["search", "x", "--agent-context"], "", "vault-index agent-context"),
-    (["get", "--ids", "1,2"], "", "as a word"),
-    (["timeline", "--anchor_id=7"], "", "as a word"),
+    (["get", "--ids", "1,2"], "", "as an argument"),
+    (["timeline", "--anchor_id=7"], "", "as an argument"),
     (["get", "x", "--max_tokens", "5"], "", "did you mean --max-tokens?"),
     (["search", "x", "--max-results", "5"], "", "did you mean --limit?"),
-    (["add", "--narrative", "x"], "", "give the text as words"),
+    (["add", "--narrative", "x"], "", "pass the text as an argument"),
     (["add", "x", "--files", "y"], "", "did you mean --files-modified?"),
 ]
 
@@ -132,3 +132,12 @@ def test_parser_suggests_the_nearest_command() -> None:
         "source": "source has the commands list, add, remove",
     }  # fmt: skip
     assert {word: unknown_command(word).hint for word in hints} == hints
+
+
+def test_search_help_fits_60_lines_of_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    search = next(command for command in COMMANDS if command.name == "search")
+    lines = build_parser(search)[0].format_help().rstrip("\n").split("\n")
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= 80
+    assert "advanced:" in lines

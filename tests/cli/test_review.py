@@ -34,7 +34,7 @@ def test_review_shows_one_item_per_screen_and_decides_by_key(memories: Path) -> 
         assert "accepted: Herons nest in the reeds (80-memory/note/a.md)" in shown
         assert "1 of 5 · unreviewed · waiting since" in shown
         terminal.type("?")
-        assert "move it out of the inbox" in terminal.until("any key goes back")
+        assert "move it out of the inbox" in terminal.until("press any key to go back")
         terminal.type("z")
         terminal.until("q quit")
         terminal.type("n")
@@ -45,13 +45,13 @@ def test_review_shows_one_item_per_screen_and_decides_by_key(memories: Path) -> 
         terminal.type("u")
         assert "undone: keep" in terminal.until("likeness 1.00") + terminal.until("q quit")
         terminal.type("x")
-        assert "1 stays  Port 3000" in terminal.until("q quit")
+        assert "1 keep  Port 3000" in terminal.until("q quit")
         terminal.type("m")
         assert "merged: Port 3000" in terminal.until("q quit")
         terminal.type("r")
         assert "archived: The lake is frozen" in terminal.until("q quit")
         terminal.type("dn")
-        terminal.until("That is all. 2 left as they are.")
+        terminal.until("End of the list. 2 undecided.")
         terminal.type("q")
         assert terminal.until("[ended 0 cooked=True]").strip().splitlines()[-2:-1] == [
             "1 accepted, 1 merged, 1 archived, 1 deleted, 1 undone; 2 left to review"
@@ -146,7 +146,7 @@ def test_review_keeps_the_text_of_a_refused_edit_for_a_retry(memories: Path, tmp
         assert "not done: the text has no frontmatter" in shown
         kept = Path(shown.partition("your text is in ")[2].split()[0])
         terminal.type("e")
-        assert "-rw-------" in terminal.until("That is all.")
+        assert "-rw-------" in terminal.until("Review finished.")
         terminal.type("q")
         terminal.until("[ended 0 cooked=True]")
     assert kept.read_text("utf-8") == "new words\n"

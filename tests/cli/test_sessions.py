@@ -139,7 +139,7 @@ def test_resume_exec_reports_a_missing_program_or_folder(
     monkeypatch.setenv("PATH", str(tmp_path))
     home = ("--home", str(index.home.data_dir))
     assert main(["resume", "0199-codex", "--exec", *home]) != 0
-    assert "there is no program 'codex'" in capsys.readouterr().err
+    assert "program not found: codex" in capsys.readouterr().err
     (tmp_path / "opencode").symlink_to("/bin/true")
     assert main(["resume", "ses_login", "--exec", *home]) != 0
     said = capsys.readouterr().err

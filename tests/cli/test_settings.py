@@ -19,7 +19,7 @@ def test_config_sets_gets_and_deletes_a_value(home: Path, capsys: pytest.Capture
     for words, said in [
         ("set search.limit 7", "search.limit = 7"),
         ("get search.limit", "7"),
-        ("delete search.limit", "search.limit has its default again"),
+        ("delete search.limit", "reset search.limit to its default"),
         ("delete search.limit", "search.limit was not set"),
         ("path", f"{home}/config.toml"),
     ]:
@@ -74,7 +74,7 @@ def test_source_add_is_idempotent(home: Path, tmp_path: Path, capsys: pytest.Cap
     written = (home / "config.toml").read_bytes()
     for again in (add, [*add, "--name", "work"], ["source", "add", f"{other}/"]):
         assert main(again) == 0
-        assert capsys.readouterr().out == f"Work is there already: {other}\n"
+        assert capsys.readouterr().out == f"Work already exists: {other}\n"
     for different in ([*add, "--name", "job"], [*add, "--include", "new/"], [*add[:-1], "secret/"]):
         assert main(different) == 2
         assert "share the folder" in capsys.readouterr().err
@@ -90,18 +90,21 @@ def test_config_and_source_reload_the_running_daemon(
         assert main(["config", "set", "search.limit", "7"]) == 0
         assert main(["config", "delete", "search.limit"]) == 0
     assert [request["method"] for request in daemon.requests] == ["reload"] * 3
-    assert "has not read" not in capsys.readouterr().err
+    assert "has not loaded" not in capsys.readouterr().err
 
 
 def test_config_names_a_daemon_that_did_not_reload(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     waiting = {"progress": {"stage": "waiting", "done": 0, "total": 0}}
     error = {"error": {"code": "config", "message": "config.toml:2: bad", "hint": "mend it"}}
-    for reply, said in ((waiting, "it is at work; it reads them when that is done"), (error, "config.toml:2: bad")):
+    for reply, said in (
+        (waiting, "the daemon is busy; it will load them when it is done"),
+        (error, "config.toml:2: bad"),
+    ):
         with fake_daemon(home, replying(reply)):
             assert main(["config", "set", "search.limit", "7"]) == 0
         out, err = capsys.readouterr()
         assert out == "search.limit = 7\n"
-        assert "the daemon has not read the new settings yet: " in err
+        assert "the daemon has not loaded the new settings yet: " in err
         assert said in err
 
 

@@ -104,7 +104,7 @@ def test_client_sends_nothing_to_the_daemon_of_another_user(
         assert main(["search", "aardvark", "--json"]) == 0
         assert [hit["path"] for hit in json.loads(capsys.readouterr().out)["results"]] == ["a.md"]
         assert main(["search", "aardvark", "--toon"]) == 0
-        assert "answering without the daemon: another user" in capsys.readouterr().err
+        assert "running without the daemon: another user" in capsys.readouterr().err
         assert main(["add", "The aardvark sleeps by day.", "--quiet", "--json"]) == 0
         assert len(list(vault.glob("80-memory/**/*.md"))) == 1
         assert main(["config", "set", "agents.start_daemon", "false", "--quiet"]) == 0

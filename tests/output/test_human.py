@@ -83,8 +83,13 @@ def test_render_human_empty_answer_names_the_next_step() -> None:
 
 def test_render_human_shows_low_confidence_and_corrections() -> None:
     changes = {"degraded": ("no vectors",), "corrections": {"dokcer": "docker"}, "confidence": "low"}
+<<<<<<< HEAD
     text = rendered("search", answers.search(answers.hit(), **changes))
     assert text.startswith("Read “dokcer” as “docker”.\nDegraded: no vectors\n\n0.93")
+=======
+    text = shown("search", answers.search(answers.hit(), **changes))
+    assert text.startswith("Corrected “dokcer” to “docker”.\nDegraded: no vectors\n\n0.93")
+>>>>>>> 0bb771d0 (Write the command line and the output in plain English)
     assert text.endswith("not certain")
 
 
@@ -122,7 +127,7 @@ def test_render_human_doctor_shows_recall_and_hard_notes() -> None:
     assert text.startswith("No problems found.\n\n")
     for line in ("all +190 +98%", "Sync 0 +sync/0.md +link +none"):
         assert re.search(f"^{line}$", text, re.MULTILINE), line
-    assert "5 more; --json names all" in text
+    assert "5 more; --json lists all" in text
     assert "Sync 20" not in text
     assert "vault-index doctor --recall" in rendered("doctor", answers.jsonable(DoctorReport(True, ())))
 

@@ -152,7 +152,7 @@ def test_render_search_counts_weak_hits_after_three_or_shows_all(form: Format) -
     text = render("search", answers.search(*hits, confidence="none"), form)
     assert re.findall(r"Hit \d", text) == ["Hit 0", "Hit 1", "Hit 2"]
     assert re.search(r"\bweak\b", text)
-    assert re.search(r"\b2 (weak ones: --all|\(--all\)|weak: --all)", text)
+    assert re.search(r"\b2 (weak hits hidden; show with --all|\(--all\)|weak: --all)", text)
     assert "Hit 1" not in render("search", answers.search(*hits[1:], offset=4), form)
     text = render("search", answers.search(*hits, all=True), form)
     assert "Hit 4" in text

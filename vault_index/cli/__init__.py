@@ -1,4 +1,4 @@
-"""The command line: arguments, one call, rendering, exit code."""
+"""The command line: parse arguments, run one command, print its result, return an exit code."""
 
 import gc
 import os
@@ -9,21 +9,20 @@ from typing import NoReturn
 
 
 def process() -> NoReturn:
-    """Run the command of this process, and end it."""
-    gc.disable()  # it would look through what is imported again and again; what runs for long enables it
-    # Each further thread of numpy's takes time to begin and memory to keep, and its products are small here.
+    """Run the command of this process, then exit with its code."""
+    gc.disable()  # imports would trigger it repeatedly; long-running commands enable it again
+    # Each numpy thread costs start-up time and memory, and the products are small here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _open_closed_streams()
     code = main()
     with suppress(OSError):
         sys.stderr.flush()
-    os._exit(
-        code
-    )  # what was open is closed; to take every module and the model apart takes longer than many an answer
+    # Files are closed already. Freeing every module and the model takes longer than many commands.
+    os._exit(code)
 
 
 def _open_closed_streams() -> None:
-    """Open a standard stream that is closed (`>&-`) as /dev/null, before a file of ours gets its number."""
+    """Open closed standard streams (`>&-`) as /dev/null, so that no file gets their number."""
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
             opened = os.open(os.devnull, os.O_RDWR)
@@ -34,7 +33,7 @@ def _open_closed_streams() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; without `argv` that of the process."""
+    """Run one command and return its exit code; without `argv`, read the process's arguments."""
     from vault_index.cli.run import run
 
     return run(argv)

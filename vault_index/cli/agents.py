@@ -1,4 +1,4 @@
-"""`mcp`, `agent-context`, `opencode wake`: how agents reach this program, and the guide for them."""
+"""`mcp`, `agent-context`, `opencode wake`: the entry points of agents, and the guide for them."""
 
 import json
 import os
@@ -22,21 +22,24 @@ _CLIENTS = tuple(PLACES)
 
 
 @takes(
-    flag("--read-only", "leave out the tools that write"),
+    flag("--read-only", "omit the tools that write"),
     flag(
         "--call",
-        'answer one call on stdin, {"name": "memory_search", "arguments": {…}}, as text, and end',
+        'run one tool call, {"name": "memory_search", "arguments": {…}}, from stdin, print the '
+        "result and exit",
     ),
     argument(
         "--print-config",
         metavar="CLIENT",
         choices=_CLIENTS,
-        help=f"how to set it up in {', '.join(_CLIENTS[:-1])}, or {_CLIENTS[-1]}",
+        help=f"print the configuration for {', '.join(_CLIENTS[:-1])} or {_CLIENTS[-1]}",
     ),
-    description="Serve the memory tools (search, get, timeline, recall, store, update, delete, list, review) to an MCP "
-    "client on stdin and stdout. The client starts it, and it ends with the client.",
+    description="Serve the memory tools (search, get, timeline, recall, store, update, delete, "
+    "list, review) to an MCP client on stdin and stdout. The client starts this command and ends "
+    "it.",
 )
 def run_mcp(options: Options, args: dict[str, Any]) -> int:
+    """Serve MCP on stdin and stdout, answer one call, or print a client's configuration."""
     if "print_config" in args:
         _print_config(options, args)
         return 0
@@ -45,7 +48,8 @@ def run_mcp(options: Options, args: dict[str, Any]) -> int:
     if sys.stdin.isatty():
         remark(
             options,
-            "vault-index: this speaks MCP on stdin; set it up in a client: vault-index mcp --print-config",
+            "vault-index: reading MCP messages from stdin; to configure a client, run: "
+            "vault-index mcp --print-config CLIENT",
         )
     from vault_index.mcp_server import server_alone
 
@@ -64,13 +68,14 @@ def _call_tool(options: Options) -> int:
         params = json.load(sys.stdin)
     except (ValueError, RecursionError) as error:
         raise UsageError(
-            f"the call is no JSON: {error}", "pipe in an object with name and arguments"
+            f"the tool call is not valid JSON: {error}",
+            "pipe in an object with the keys name and arguments",
         ) from error
     given = params if isinstance(params, dict) else {}
-    asked = {"directory": working_directory(), **given}
+    tool_call = {"directory": working_directory(), **given}
     write(
         answer_tool(
-            lambda method, one: call(options, method, with_source(options, dict(one))), asked
+            lambda method, args: call(options, method, with_source(options, dict(args))), tool_call
         )
     )
     return 0
@@ -88,11 +93,12 @@ def _print_config(options: Options, args: dict[str, Any]) -> None:
 
 
 @takes(
-    flag("--skill", "as a skill: with the head of a SKILL.md"),
-    description="Print a guide for agents, in less than 600 tokens: what to store and what not, how to ask, and how to "
-    "read the answers at little cost.",
+    flag("--skill", "add the header of a SKILL.md file"),
+    description="Print a guide for agents of less than 600 tokens: what to store, how to search, "
+    "and how to read results with few tokens.",
 )
 def run_agent_context(options: Options, args: dict[str, Any]) -> None:
+    """Print the guide for agents."""
     from vault_index.output.guide import guide, skill
 
     text = skill() if "skill" in args else guide()
@@ -101,12 +107,13 @@ def run_agent_context(options: Options, args: dict[str, Any]) -> None:
 
 @takes()
 def run_opencode_wake(options: Options, args: dict[str, Any]) -> None:
+    """Start the daemon or, if the configuration forbids that, update the index."""
     from vault_index.config import load_config
 
     home = home_of(options)
     try:
         daemon = ping(home.socket_path)
-    except OtherProtocol:  # its user restarts it
+    except OtherProtocol:  # a daemon of another version: the user restarts it
         return
     if daemon is not None:
         answer: dict[str, Any] = {"daemon": "running"}
@@ -117,41 +124,44 @@ def run_opencode_wake(options: Options, args: dict[str, Any]) -> None:
     else:
         call_here(options, "sync", {})
         answer = {"daemon": "off", "synced": True}
-    told = {
-        "running": "a daemon runs",
-        "started": "a daemon was started",
-        "off": "no daemon: the index was synced",
+    texts = {
+        "running": "the daemon is running",
+        "started": "started the daemon",
+        "off": "the daemon is off; synced the index",
     }
-    show_value(options, "opencode_wake", answer, told[answer["daemon"]])
+    show_value(options, "opencode_wake", answer, texts[answer["daemon"]])
 
 
-# --- inside --------------------------------------------------------------------------------------------------------
+# --- Helpers --------------------------------------------------------------------------------------
 
 
 def link_of(options: Options) -> "Link":
-    """The command, socket and folder that a plugin installed now would use."""
+    """Return the command, socket and folder that a newly installed plugin would use."""
     from vault_index.opencode_plugin.install import Link
 
     return Link(program_of(options), home_of(options))
 
 
 def program_of(options: Options) -> tuple[str, ...]:
-    """The command that starts this program from any folder, for the same home."""
+    """Return the command that starts this program from any folder with the same home."""
     return (*_program(), *home_options(options))
 
 
 def _program() -> tuple[str, ...]:
-    beside = Path(sys.executable).parent / "vault-index"
+    installed = Path(sys.executable).parent / "vault-index"
     started = Path(os.path.abspath(sys.argv[0]))
-    # By `vx` as well: what that installs is what `vault-index` would.
-    for path in (started.with_name("vault-index"), started, beside):
+    # `vx` is an alias: write the same configuration as `vault-index` would.
+    for path in (started.with_name("vault-index"), started, installed):
         if started.name in PROGRAMS and os.access(path, os.X_OK):
             return (str(path),)
     return (sys.executable, "-m", "vault_index")
 
 
 def home_options(options: Options) -> tuple[str, ...]:
-    """Options for the home and the configuration, unless they are the default: environments of programs differ."""
+    """Return the options for the home and the configuration, without defaults.
+
+    They are passed on because other programs run with another environment.
+    """
     home = options.home or os.environ.get("VAULT_INDEX_HOME", "")
     config = options.config or ("" if options.home else os.environ.get("VAULT_INDEX_CONFIG", ""))
     given = (("--home", home), ("--config", config))

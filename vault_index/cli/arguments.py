@@ -1,4 +1,4 @@
-"""What commands take: how a command declares it, the values of options, and the options of every command."""
+"""Declare the arguments of commands, parse their values, and define the options they share."""
 
 import argparse
 import os
@@ -14,7 +14,10 @@ WITH_VALUE = ("--home", "--config", "--format", "--source")
 
 
 class Options(NamedTuple):
-    """The values of the global options; a named tuple, because `dataclasses` would cost every command 5 ms."""
+    """The values of the global options.
+
+    It is a named tuple, because importing `dataclasses` would cost every command 5 ms.
+    """
 
     home: str | None = None
     config: str | None = None
@@ -25,45 +28,49 @@ class Options(NamedTuple):
 
 
 Run = Callable[[Options, dict[str, Any]], int | None]
-"""Carries out a command and returns its exit code, or None for 0. The `dict` has the arguments that were given, under
-the names of the Python interface."""
+"""Runs a command and returns its exit code, or None for 0.
+
+The `dict` holds the given arguments by their names in the Python interface.
+"""
 
 
 Argument = tuple[tuple[str, ...], dict[str, Any]]
-"""The names and the settings of an argument, as `add_argument` takes them."""
+"""The names and the settings of an argument, as passed to `add_argument`."""
 
 
 class Group:
-    """Arguments under a title in the help; without a title, arguments of which one may be given."""
+    """Arguments under a title in the help; without a title, mutually exclusive arguments."""
 
     def __init__(self, title: str, *arguments: "Argument | Group") -> None:
         self.title, self.arguments = title, arguments
 
 
 class Runner:
-    """A command: what it does, what it takes, and what its help says instead of its summary."""
+    """A command: its function, its arguments, and a description (default: its summary)."""
 
     def __init__(self, run: Run, arguments: Sequence[Argument | Group], description: str) -> None:
         self.run, self.arguments, self.description = run, arguments, description
 
 
 def takes(*arguments: Argument | Group, description: str = "") -> Callable[[Run], Runner]:
-    """Declares the arguments of a command above the function that carries it out."""
+    """Declare the arguments of the command that the decorated function runs."""
     return lambda run: Runner(run, arguments, description)
 
 
 def argument(*names: str, **settings: Any) -> Argument:
+    """Declare an argument with the names and settings of `add_argument`."""
     return names, settings
 
 
 def flag(name: str, help: str) -> Argument:
+    """Declare an option without a value."""
     return argument(name, action="store_true", help=help)
 
 
 def add_arguments(
     parser: argparse._ActionsContainer, arguments: Sequence[Argument | Group]
 ) -> list[argparse.Action]:
-    """Add the arguments, those of groups as well, and return them in this order."""
+    """Add the arguments, including those of groups, and return the actions in this order."""
     added = []
     for one in arguments:
         if not isinstance(one, Group):
@@ -76,7 +83,7 @@ def add_arguments(
     return added
 
 
-# --- values --------------------------------------------------------------------------------------------------------
+# --- Values ---------------------------------------------------------------------------------------
 
 
 def _whole(text: str, low: int) -> int:
@@ -93,6 +100,7 @@ positive, natural = partial(_whole, low=1), partial(_whole, low=0)
 
 
 def likeness(text: str) -> float:
+    """Parse a similarity from 0.5 to 1."""
     try:
         share = float(text)
     except ValueError:
@@ -103,26 +111,26 @@ def likeness(text: str) -> float:
 
 
 def names(text: str) -> list[str]:
-    """Values between commas."""
+    """Split comma-separated values."""
     found = [name.strip() for name in text.split(",")]
     return [name for name in found if name]
 
 
 def absolute(path: str) -> str:
-    """A path that means the same to the daemon, whose working folder is another one."""
+    """Return an absolute path, because the daemon has another working directory."""
     return os.path.abspath(os.path.expanduser(path))
 
 
 def project_named(given: str) -> str:
-    """A project as it is named, or the absolute path of its folder (`.`, `~/code/shop`)."""
+    """Return the name of a project, or the absolute path of its folder (`.`, `~/code/shop`)."""
     is_folder = os.sep in given or given.startswith("~") or given in (".", "..")
     return absolute(given) if is_folder and not given.startswith("[[") else given
 
 
-# --- arguments of several commands ---------------------------------------------------------------------------------
+# --- Arguments of several commands ----------------------------------------------------------------
 
 SEVERAL = {"metavar": LIST, "type": names, "action": "extend"}
-"""Settings of an option that takes several values between commas, and may be repeated."""
+"""Settings of an option with comma-separated values, which may be repeated."""
 
 
 def _flags(declared: Declared) -> tuple[str, ...]:
@@ -134,7 +142,7 @@ def _of_filter(declared: Filter) -> Argument:
     if declared.metavar == LIST:
         settings |= SEVERAL
     elif declared.choices:
-        settings["choices"] = declared.choices
+        settings |= {"choices": declared.choices, "metavar": declared.name.upper()}
     else:
         settings["metavar"] = declared.metavar
         settings["action"] = "append" if declared.kind == "property" else "store"
@@ -161,32 +169,34 @@ FILTER_OPTIONS = Group("filters", *FILTER.values())
 """Options that restrict the documents, named as in the query language."""
 
 FIELD_OPTIONS = Group(
-    "what is said of it",
+    "metadata",
     *(_of_field(declared) for name, declared in FIELDS.items() if name != "tags"),
 )
-"""The fields of a memory beside its text and its tags."""
+"""Options for the fields of a memory, except its text and its tags."""
 
 LIMIT_AND_OFFSET = (
-    argument("--limit", metavar="N", type=positive, help="how many (default: 10)"),
-    argument("--offset", metavar="N", type=natural, help="leave out the first N"),
+    argument("--limit", metavar="N", type=positive, help="maximum number (default: 10)"),
+    argument("--offset", metavar="N", type=natural, help="skip the first N (default: 0)"),
 )
 
 NO_EMBED = argument(
-    "--no-embed", dest="embed", action="store_false", help="stop when the text is searchable"
+    "--no-embed",
+    dest="embed",
+    action="store_false",
+    help="index the text only, without vectors",
 )
 
-SOURCE = argument("--source", metavar="NAME", help="only this source")
+SOURCE = argument("--source", metavar="NAME", help="use only this source (default: all)")
 
 GLOBAL_OPTIONS = Group(
     "global options, before or after the command",
-    argument(
-        "--home", metavar="DIR", help="keep configuration, databases and socket in this folder"
-    ),
-    argument("--config", metavar="PATH", help="use this configuration file"),
+    argument("--home", metavar="DIR", help="folder of configuration, databases and socket"),
+    argument("--config", metavar="PATH", help="configuration file"),
     argument(
         "--format",
         choices=FORMATS,
-        help="how to print the answer; auto is human on a terminal and TOON in a pipe",
+        metavar="FORMAT",
+        help=f"auto (default), {', '.join(FORMATS[1:])}",
     ),
     *(
         argument(
@@ -200,7 +210,7 @@ GLOBAL_OPTIONS = Group(
     ),
     SOURCE,
     argument("--quiet", "-q", action="store_true", help="print no progress and no remarks"),
-    flag("--verbose", "say more, and show tracebacks"),
+    flag("--verbose", "log more, and print tracebacks"),
     flag("--version", "print the version"),
     argument("--help", "-h", action="store_true", help="print this help"),
 )

@@ -1,4 +1,4 @@
-"""`completions`: completion scripts for shells, which shtab makes from the parsers."""
+"""`completions`: the completion scripts that shtab generates from the parsers."""
 
 import argparse
 from typing import Any
@@ -11,21 +11,23 @@ from vault_index.cli.parser import PROGRAM, build_parser
 from vault_index.cli.present import write
 
 _FILES = ("DIR", "FILE", "FILE|DIR", "PATH", "PATH[:LINE]", "REF", "VAULT")
-"""Placeholders of arguments that are completed with the names of files."""
+"""Placeholders of arguments that shells complete with file names."""
 _FOR_VX = {
     "bash": "complete -o bashdefault -F _shtab_vault_index vx",
     "fish": f"complete -c vx -w {PROGRAM}",
 }
-"""The line that completes `vx` like `vault-index`."""
+"""The line that gives `vx` the completions of `vault-index`."""
 
 
 @takes(
     argument("shell", choices=("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish"),
-    description='Print the completions of a shell. bash: put `eval "$(vault-index completions bash)"` into ~/.bashrc. '
-    "zsh: write them to a file _vault-index in a folder of $fpath. fish: write them to "
+    description="Print the completion script for a shell. bash: add `eval "
+    '"$(vault-index completions bash)"` to ~/.bashrc. '
+    "zsh: write the script to a file named _vault-index in a folder of $fpath. fish: write it to "
     "~/.config/fish/completions/vault-index.fish.",
 )
 def run_completions(options: Options, args: dict[str, Any]) -> None:
+    """Print the completion script for a shell."""
     shell = args["shell"]
     script = shtab.complete(_whole_parser(), shell)
     if shell == "zsh":
@@ -35,7 +37,7 @@ def run_completions(options: Options, args: dict[str, Any]) -> None:
 
 
 def _whole_parser() -> argparse.ArgumentParser:
-    """Return one parser of all commands, as shtab reads it."""
+    """Return one parser with all commands, as shtab expects it."""
     whole = argparse.ArgumentParser(PROGRAM, add_help=False)
     add_arguments(whole, [GLOBAL_OPTIONS])
     commands = whole.add_subparsers()

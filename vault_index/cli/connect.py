@@ -1,4 +1,4 @@
-"""`agent install|uninstall|status|hook`: the clients that agents work in are connected, and what their hooks call."""
+"""`agent install|uninstall|status|hook`: connect clients of agents, and answer their hooks."""
 
 import json
 import os
@@ -22,21 +22,23 @@ if TYPE_CHECKING:
     from vault_index.opencode_plugin.install import Target as PluginTarget
 
 _SECONDS = 8.0
-"""How long a hook may take: the clients wait a little longer."""
-_PROJECT = "the project in this folder (default: this one) instead of every project"
+"""The time limit of a hook; the clients wait a little longer."""
+_PROJECT = "the project in DIR (default: this folder) instead of all projects"
 _CLIENT = argument("client", metavar="CLIENT", choices=CONNECTED, help=", ".join(CONNECTED))
 
 
 @takes(
     _CLIENT,
-    argument("--project", nargs="?", const=".", metavar="DIR", help=f"for {_PROJECT}"),
-    flag("--print", "show what would be changed, and change nothing"),
-    flag("--force", "overwrite files of OpenCode's plugin that somebody changed"),
-    description="Connect a client: its own configuration gets our MCP server and, where it has hooks, recall at the "
-    "first prompt of a session and capture of `*Remember*: …`; OpenCode gets its plugin. Nothing else in its files "
-    "changes. Run it again after this program was moved.",
+    argument("--project", nargs="?", const=".", metavar="DIR", help=f"connect {_PROJECT}"),
+    flag("--print", "print the changes without making them"),
+    flag("--force", "overwrite files of OpenCode's plugin that were edited"),
+    description="Connect a client. This adds the MCP server to the client's configuration. If the "
+    "client has hooks, it also adds recall at the first prompt of a session and capture of "
+    "`*Remember*: …`. OpenCode gets its plugin. The rest of its files stays as it is. Run this "
+    "command again after you move vault-index.",
 )
 def run_agent_install(options: Options, args: dict[str, Any]) -> None:
+    """Connect a client, or print the changes."""
     from vault_index.agents.install import installing
     from vault_index.opencode_plugin import install as plugin
 
@@ -48,7 +50,7 @@ def run_agent_install(options: Options, args: dict[str, Any]) -> None:
             args,
             partial(plugin.install, link=link, force="force" in args),
         )
-        todo = "Start OpenCode anew to use it"
+        todo = "Restart OpenCode to use it"
     else:
         target = _target(args)
         _carry_out(
@@ -58,16 +60,17 @@ def run_agent_install(options: Options, args: dict[str, Any]) -> None:
     if "print" not in args:
         remark(options, todo)
         if not home_of(options).config_file.exists():
-            remark(options, "There is no index yet: vault-index init ~/Vault")
+            remark(options, "There is no index yet; create it: vault-index init ~/Vault")
 
 
 @takes(
     _CLIENT,
-    argument("--project", nargs="?", const=".", metavar="DIR", help=f"from {_PROJECT}"),
-    flag("--print", "show what would be changed, and change nothing"),
-    flag("--force", "remove files of OpenCode's plugin that somebody changed, too"),
+    argument("--project", nargs="?", const=".", metavar="DIR", help=f"disconnect {_PROJECT}"),
+    flag("--print", "print the changes without making them"),
+    flag("--force", "also remove files of OpenCode's plugin that were edited"),
 )
 def run_agent_uninstall(options: Options, args: dict[str, Any]) -> None:
+    """Disconnect a client, or print the changes."""
     from vault_index.agents.install import uninstalling
     from vault_index.opencode_plugin import install as plugin
 
@@ -93,10 +96,11 @@ def run_agent_uninstall(options: Options, args: dict[str, Any]) -> None:
         "--project",
         metavar="DIR",
         default=".",
-        help="look into this project, too (default: this folder)",
+        help="also check this project (default: this folder)",
     ),
 )
 def run_agent_status(options: Options, args: dict[str, Any]) -> None:
+    """Print which clients are connected, and the last error of a hook."""
     from vault_index.agents.install import state_of, target_of
     from vault_index.opencode_plugin import install as plugin
 
@@ -118,10 +122,13 @@ def run_agent_status(options: Options, args: dict[str, Any]) -> None:
     for state in states:
         paths = ", ".join(state.get("paths") or [state["path"]])
         lines.append(f"{state['client']:<12} {state['scope']:<8} {state['state']}: {paths}")
-        notes = [state.get("problem", ""), *(f"{path} is gone" for path in state.get("gone", ()))]
-        notes += [f"{path} is not as it was installed" for path in state.get("changed", ())]
+        notes = [
+            state.get("problem", ""),
+            *(f"{path} is missing" for path in state.get("gone", ())),
+        ]
+        notes += [f"{path} was changed after the installation" for path in state.get("changed", ())]
         notes.append(
-            "the hooks wait to be trusted: start codex once"
+            "the hooks need your approval: start codex once"
             if state.get("trusted") is False
             else ""
         )
@@ -130,25 +137,27 @@ def run_agent_status(options: Options, args: dict[str, Any]) -> None:
     answer: dict[str, Any] = {"results": states, "total": len(states), "command": list(program)}
     if fault.is_file():
         answer["fault"] = fault.read_text(encoding="utf-8", errors="replace").strip()
-        lines.append(f"the last fault of a hook: {answer['fault']}")
+        lines.append(f"last error of a hook: {answer['fault']}")
     show_value(options, "agent_status", answer, "\n".join(lines))
     if any(state["state"] in ("outdated", "incomplete") for state in states):
         remark(
-            options, "Renew it with: vault-index agent install CLIENT (with --project in a project)"
+            options,
+            "To update, run: vault-index agent install CLIENT (with --project for a project)",
         )
 
 
 @takes(
     argument("client", metavar="CLIENT", choices=tuple(WIRED), help=", ".join(WIRED)),
-    description="What the hooks of a client call: it reads what the client says on stdin, and answers in kind. It "
-    "never fails: the last fault is in `vault-index agent status`.",
+    description="Answer a hook of a client: read the hook's input from stdin and print the answer. "
+    "The exit code is always 0; `vault-index agent status` shows the last error.",
 )
 def run_agent_hook(options: Options, args: dict[str, Any]) -> None:
+    """Answer a hook of a client within the time limit; never fail."""
     if not home_of(options).config_file.exists():
         return
-    said: list[str] = []
+    output: list[str] = []
     fault = ["no answer in time"]
-    worker = Thread(target=lambda: _hook(options, args["client"], said, fault), daemon=True)
+    worker = Thread(target=lambda: _hook(options, args["client"], output, fault), daemon=True)
     worker.start()
     worker.join(_SECONDS)
     if fault:
@@ -156,17 +165,18 @@ def run_agent_hook(options: Options, args: dict[str, Any]) -> None:
             _fault_file(options).write_text(
                 f"{args['client']}: {fault[0]}\n", encoding="utf-8", errors="replace"
             )
-    if said:
-        write(said[0])
-    if worker.is_alive():  # what hangs would be waited for
+    if output:
+        write(output[0])
+    if worker.is_alive():  # a normal exit would wait for it
         sys.stdout.flush()
         os._exit(0)
 
 
-# --- inside --------------------------------------------------------------------------------------------------------
+# --- Helpers --------------------------------------------------------------------------------------
 
 
-def _hook(options: Options, client: str, said: list[str], fault: list[str]) -> None:
+def _hook(options: Options, client: str, output: list[str], fault: list[str]) -> None:
+    """Put the answer of a hook into `output`, and clear `fault`, or replace it with the error."""
     try:
         from vault_index.agents.hook import answer
 
@@ -189,17 +199,17 @@ def _hook(options: Options, client: str, said: list[str], fault: list[str]) -> N
             assert process.stdin is not None
             with process.stdin as stdin:
                 stdin.write(text.encode("utf-8", "replace"))
-            process.returncode = 0  # it outlives this one: no warning
+            process.returncode = 0  # it outlives this process: prevents a ResourceWarning
 
-        told = json.loads(sys.stdin.buffer.read())
+        event = json.loads(sys.stdin.buffer.read())
         folder = home_of(options).data_dir / "agents"
         given = answer(
-            client, told, folder, lambda method, params: call(options, method, params), start
+            client, event, folder, lambda method, params: call(options, method, params), start
         )
         if given:
-            said.append(json.dumps(given))
+            output.append(json.dumps(given))
         fault.clear()
-    except Exception as error:  # noqa: BLE001 - whatever it is, the client goes on
+    except Exception as error:  # noqa: BLE001 - a hook must never stop its client
         fault[:] = [f"{type(error).__name__}: {error}"]
 
 
@@ -233,7 +243,7 @@ def _carry_out(
     options: Options, method: str, target: "Target", plan: "Plan", args: dict[str, Any]
 ) -> None:
     if "print" in args:
-        write(_shown(plan))
+        write(_diff(plan))
         return
     changed = {"changed": [str(path) for path in plan.changed]}
     changed["backups"] = [str(copy) for copy in plan.carry_out(home_of(options).data_dir)]
@@ -243,15 +253,15 @@ def _carry_out(
 def _show_changes(
     options: Options, method: str, client: str, scope: str, changes: dict[str, list[str]]
 ) -> None:
-    told = "\n".join(
+    text = "\n".join(
         f"{what.removesuffix('s')}: {path}" for what, paths in changes.items() for path in paths
     )
     answer = {"client": client, "scope": scope, **changes}
-    show_value(options, method, answer, told or f"nothing to change for {client}")
+    show_value(options, method, answer, text or f"nothing to change for {client}")
 
 
-def _shown(plan: "Plan") -> str:
-    """What changes, and no line of a file that does not: there may be keys in it."""
+def _diff(plan: "Plan") -> str:
+    """Return the changed lines only, because unchanged lines of a file may hold keys."""
     from difflib import unified_diff
 
     lines: list[str] = []

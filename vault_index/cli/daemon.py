@@ -1,4 +1,4 @@
-"""Talks to a running daemon about itself: reload the configuration, say pid and version."""
+"""Requests to a running daemon: reload the configuration, get its pid and version."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from vault_index.errors import BusyError, VaultIndexError
 
 
 def reload_daemon(options: Options) -> bool:
-    """Have the daemon read the configuration anew, and wait until it has; whether there is one."""
+    """Make the daemon reload its configuration, and wait for it; return whether a daemon runs."""
     try:
         client = connect(home_of(options).socket_path)
         if client is None:
@@ -21,19 +21,19 @@ def reload_daemon(options: Options) -> bool:
     except VaultIndexError as error:
         remark(
             options,
-            f"vault-index: the daemon has not read the new settings yet: {error.in_one_line}",
+            f"vault-index: the daemon has not loaded the new settings yet: {error.in_one_line}",
         )
         return not isinstance(error, Unreachable)
     return True
 
 
 def _give_up(stage: str, done: int, total: int) -> None:
-    """Progress comes of what takes longer than a few seconds."""
-    raise BusyError("it is at work", "it reads them when that is done")
+    """Stop waiting: the daemon reports progress only if it is busy for more than a few seconds."""
+    raise BusyError("the daemon is busy", "it will load them when it is done")
 
 
 def daemon_at(home: Home) -> dict[str, Any]:
-    """Whether a daemon runs for this home, with its pid, start time and version."""
+    """Return whether a daemon runs for this home, with its pid, start time and version."""
     try:
         daemon = ping(home.socket_path)
     except OtherProtocol:

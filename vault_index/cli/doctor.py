@@ -1,4 +1,4 @@
-"""`doctor`: problems of the index, the daemon, the service and the plugin, each with what mends it."""
+"""`doctor`: report problems of index, daemon, service and plugin, each with its repair."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -23,28 +23,30 @@ from vault_index.service.detect import service_here
 from vault_index.service.systemd import user_unit
 from vault_index.version import __version__
 
-_RESTART = "vault-index service restart, or end it and start it again"
+_RESTART = "restart it: vault-index service restart (or stop it and run: vault-index watch)"
 
 
 @takes(
-    flag("--deep", "compare the index with one that is built anew"),
+    flag("--deep", "compare the index with a newly built one"),
     flag(
         "--fix",
-        "mend what comes back from the files and the cache, and the permissions of our own files; notes are never "
-        "touched",
+        "repair what the files and the cache can restore, and the permissions of vault-index's own "
+        "files; notes are never changed",
     ),
     flag(
         "--recall",
-        "search for notes by their own titles, aliases, link texts and headings, and name those that are hard to find",
+        "search for notes by their titles, aliases, link texts and headings, and list the notes "
+        "that are hard to find",
     ),
-    description="Say what is wrong and what mends it. Exit code 1 where there is a problem.",
+    description="List problems, each with its repair. The exit code is 1 if there is a problem.",
 )
 def run_doctor(options: Options, args: dict[str, Any]) -> int:
+    """Print the problems, or repair them; return 1 if any is left."""
     home = home_of(options)
     daemon = daemon_at(home)
-    # One that hangs is asked once: every question costs the time it is waited for.
+    # A daemon that hangs gets one request only, because each one waits for the timeout.
     report = _report(options, args, call if daemon["running"] else call_here)
-    # Of the daemon, service and plugin that belong to this home; those of other homes are not looked at.
+    # Only daemon, service and plugin of this home; those of other homes are not checked.
     installed = [
         *_daemon(daemon),
         *_service(options, home, daemon.get("pid")),
@@ -63,15 +65,15 @@ def _report(
     params = {name: value for name, value in args.items() if name != "fix"}
     if "fix" in args:
         deep = {name: value for name, value in params.items() if name == "deep"}
-        mended = call_with_progress(options, "repair", deep)
+        repaired = call_with_progress(options, "repair", deep)
         return (
-            mended
+            repaired
             if "recall" not in args
-            else mended | {"recall": call_here(options, "doctor", params)["recall"]}
+            else repaired | {"recall": call_here(options, "doctor", params)["recall"]}
         )
     if not params:
         return ask(options, "doctor", {})
-    # Hundreds of queries, or a full build: the daemon would take longer than a client waits.
+    # Hundreds of queries, or a full build, take longer than the timeout of a client.
     report = call_here(options, "doctor", params)
     status = ask(options, "status", {})
     known = {problem["code"] for problem in report["problems"]}
@@ -83,9 +85,11 @@ def _report(
 
 def _daemon(daemon: dict[str, object]) -> Iterator[Problem]:
     if daemon["running"] and daemon.get("version") != __version__:
-        version = daemon.get("version") or "another version"
+        version = daemon.get("version") or "unknown"
         yield Problem(
-            "daemon_outdated", f"the daemon is {version}, this program {__version__}", _RESTART
+            "daemon_outdated",
+            f"the daemon's version is {version}, this program's is {__version__}",
+            _RESTART,
         )
 
 
@@ -100,28 +104,28 @@ def _service(options: Options, home: Home, daemon_pid: object) -> Iterator[Probl
     if state.active != "active" and daemon_pid is not None:
         yield Problem(
             "service_blocked",
-            f"the service cannot run: a daemon that was started otherwise (pid {daemon_pid}) serves this home",
-            f"kill {daemon_pid}, then: vault-index service restart",
+            f"the service cannot start: another daemon (pid {daemon_pid}) runs for this home",
+            f"kill {daemon_pid}; then: vault-index service restart",
         )
     elif state.active == "failed" or (
         state.active == "inactive" and state.result not in ("", "success")
     ):
         yield Problem(
             "service_failed",
-            f"the service ended and stays down ({state.result or 'no reason given'})",
-            "vault-index logs says why; then: vault-index service restart",
+            f"the service has stopped ({state.result or 'no reason given'})",
+            "see the reason: vault-index logs; then: vault-index service restart",
         )
     if not _as_installed(options, text):
         yield Problem(
             "service_outdated",
-            f"{state.file} is not what this version would write",
-            "renew it: vault-index service install (with --sandbox if it was)",
+            f"{state.file} differs from the file that this version writes",
+            "update it: vault-index service install (add --sandbox if you used it)",
         )
 
 
 def _as_installed(options: Options, text: str) -> bool:
-    """Whether a unit is what this version would write; a unit that we did not write counts as it is."""
-    if MARK not in text or text.startswith("<?xml"):  # the file for launchd names no version
+    """Return whether a unit is up to date; a unit that vault-index did not write counts as such."""
+    if MARK not in text or text.startswith("<?xml"):  # the file for launchd has no version
         return True
     return any(
         text == user_unit(definition_of(options, sandbox=sandbox)) for sandbox in (False, True)
@@ -129,13 +133,14 @@ def _as_installed(options: Options, text: str) -> bool:
 
 
 def _is_of(text: str, home: Home) -> bool:
-    usual = find_home(
+    """Return whether the unit with this text runs the daemon of this home."""
+    default = find_home(
         environ={
             key: value for key, value in os.environ.items() if not key.startswith("VAULT_INDEX_")
         }
     )
-    named = any(word in text for word in ("VAULT_INDEX_HOME", "--home"))
-    return str(home.data_dir) in text if named else bool(text) and home == usual
+    names_home = any(word in text for word in ("VAULT_INDEX_HOME", "--home"))
+    return str(home.data_dir) in text if names_home else bool(text) and home == default
 
 
 def _plugin(options: Options, home: Home) -> Iterator[Problem]:
@@ -149,17 +154,17 @@ def _plugin(options: Options, home: Home) -> Iterator[Problem]:
         yield Problem(
             "plugin_outdated",
             f"the plugin for OpenCode in {target.folder} is {state}",
-            "renew it: vault-index agent install opencode",
+            "update it: vault-index agent install opencode",
         )
 
 
 def _clients(options: Options) -> Iterator[Problem]:
-    """Their hooks never fail, and so nobody else says that what they call is not there."""
+    """Report hooks that call a missing program; they never fail, so no client reports it."""
     for client in WIRED:
         state = wiring.state_of(wiring.target_of(client), program_of(options))
         if state.get("gone"):
             yield Problem(
                 "agent_outdated",
-                f"{client} calls a program that is gone",
-                f"renew it: vault-index agent install {client} (or take it out: agent uninstall)",
+                f"{client} calls a program that does not exist",
+                f"update it: vault-index agent install {client} (or remove it: agent uninstall)",
             )

@@ -1,4 +1,4 @@
-"""`init`, `sync`, `rebuild`, `embed`, `watch`: create the index, bring it up to date and keep it so."""
+"""`init`, `sync`, `rebuild`, `embed`, `watch`: create the index and keep it up to date."""
 
 import gc
 import json
@@ -18,21 +18,27 @@ if TYPE_CHECKING:  # spares the import of the configuration
 
 @takes(
     argument(
-        "vault", nargs="?", metavar="VAULT", help="the folder of the notes; another one is added"
+        "vault",
+        nargs="?",
+        metavar="VAULT",
+        help="folder of the notes; run again with another folder to add it",
     ),
     argument(
         "--provider",
         choices=("local", "openai", "none"),
-        help="who makes the vectors: the model that comes along (the default), a server, nobody",
+        help="embedder: local (default, the bundled model), openai (a server), or none",
     ),
-    argument("--memory-dir", metavar="DIR", help="the folder of the memories in the vault"),
-    flag("--no-sessions", "leave the sessions of every agent out"),
-    flag("--no-opencode", "leave those of OpenCode out"),
-    flag("--no-sync", "write the configuration only"),
+    argument(
+        "--memory-dir", metavar="DIR", help="folder of memories in the vault (default: 80-memory)"
+    ),
+    flag("--no-sessions", "do not index agent sessions"),
+    flag("--no-opencode", "do not index sessions of OpenCode"),
+    flag("--no-sync", "write the configuration without indexing"),
     NO_EMBED,
 )
 def run_init(options: Options, args: dict[str, Any]) -> int:
-    from vault_index.cli.daemon import reload_daemon  # only here: `sync` is not to pay for a socket
+    """Write the configuration, index the vault, and print the next steps."""
+    from vault_index.cli.daemon import reload_daemon  # late: `sync` must not import sockets
     from vault_index.config import load_config
     from vault_index.config.edit import create_config, set_value
     from vault_index.config.schema import CLIENTS
@@ -40,7 +46,7 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
     home = home_of(options)
     if args.get("vault") == "":
         raise UsageError(
-            "the name of the vault's folder is empty", "name it: vault-index init ~/Vault"
+            "the name of the vault folder is empty", "name it: vault-index init ~/Vault"
         )
     vault = args.get("vault") or _vault(home.config_file.exists())
     answer: dict[str, Any] = {"config": str(home.config_file), "source": None, "vault": None}
@@ -71,7 +77,7 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
     ):
         remark(
             options,
-            f"What clients delete of their sessions is kept in {home.sessions_dir} (sessions.keep)",
+            f"Sessions that clients delete are kept in {home.sessions_dir} (sessions.keep)",
         )
     daemon = reload_daemon(options)
     report: dict[str, Any] = {}
@@ -83,22 +89,22 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
         remark(options, f"{advice[0].upper()}{advice[1:]}")
     problems = [problem for problem in status["problems"] if problem["code"] != "left_out"]
     if len(problems) > len(report.get("problems", ())):
-        remark(options, "Some files need attention: vault-index status")
+        remark(options, "Some files have problems; see: vault-index status")
     return _exit_code(options, "init", report)
 
 
 def _sessions(options: Options, left_out: Collection[str]) -> list[dict[str, Any]]:
-    """The clients whose sessions are indexed: how many there are, and since when. Settings that the configuration lacks
-    are written."""
+    """Return the clients whose sessions are indexed, with the number and start of their sessions.
+
+    Write the settings that the configuration lacks.
+    """
     from vault_index.config import load_config
     from vault_index.sources.sessions.source import SessionSource
 
     try:
         _find_sessions(home_of(options), left_out)
-    except (
-        VaultIndexError
-    ) as error:  # a file that another program manages: the rest of `init` works all the same
-        remark(options, f"Sessions are left as they were: {error.message}")
+    except VaultIndexError as error:  # another program manages the file; `init` can go on
+        remark(options, f"The settings of sessions were not changed: {error.message}")
     config = load_config(home_of(options))
     wanted = [
         SessionSource(config, name) for name, client in config.clients.items() if client.enabled
@@ -108,7 +114,7 @@ def _sessions(options: Options, left_out: Collection[str]) -> list[dict[str, Any
         named = ", ".join(source.title for source in wanted)
         remark(
             options,
-            f"There are no sessions of agents yet ({named}): they are indexed as soon as there are some",
+            f"No agent sessions found yet ({named}); new ones will be indexed automatically",
         )
     rows = []
     for source in found:
@@ -127,7 +133,10 @@ def _sessions(options: Options, left_out: Collection[str]) -> list[dict[str, Any
 
 
 def _find_sessions(home: "Home", left_out: Collection[str]) -> None:
-    """A folder that only the environment names is written to the configuration: the daemon has another environment."""
+    """Enable clients that have sessions, and save folders that only the environment names.
+
+    The daemon has another environment, so it needs them in the configuration.
+    """
     from vault_index.config import load_config
     from vault_index.config.edit import set_value
     from vault_index.sources.sessions.clients import folders_of
@@ -146,7 +155,10 @@ def _find_sessions(home: "Home", left_out: Collection[str]) -> None:
 
 
 def _vault(set_up: bool) -> str:
-    """The vault when none was given: asked for on a terminal, empty if there is a configuration already."""
+    """Ask for the vault on a terminal; return an empty string if a configuration exists.
+
+    Raises UsageError without a terminal.
+    """
     if set_up:
         return ""
     here = os.getcwd() if os.path.isdir(".obsidian") else ""
@@ -161,41 +173,42 @@ def _vault(set_up: bool) -> str:
         if answer:
             return answer
     raise UsageError(
-        "which folder holds the notes?", f"name it: vault-index init {here or '~/Vault'}"
+        "the folder of the notes is missing", f"name it: vault-index init {here or '~/Vault'}"
     )
 
 
 @takes(
-    argument(
-        "paths", nargs="*", metavar="PATH", help="only these files and folders of the sources"
-    ),
-    flag("--dry-run", "say what would change, and change nothing"),
+    argument("paths", nargs="*", metavar="PATH", help="files and folders to update (default: all)"),
+    flag("--dry-run", "print the changes without making them"),
     NO_EMBED,
 )
 def run_sync(options: Options, args: dict[str, Any]) -> int:
+    """Update the index."""
     if paths := args.pop("paths", ()):
         args["paths"] = [absolute(path) for path in paths]
     if "dry_run" in args:
-        remark(options, "vault-index: a dry run: nothing is changed")
+        remark(options, "vault-index: dry run: nothing is changed")
     return _bring_up_to_date(options, "sync", args)
 
 
 @takes(NO_EMBED)
 def run_rebuild(options: Options, args: dict[str, Any]) -> int:
+    """Rebuild the index from all files."""
     return _bring_up_to_date(options, "rebuild", args)
 
 
 @takes(
     Group(
         "",
-        flag("--plan", "say what it would cost, and send nothing"),
-        flag("--status", "say how far it is"),
-        flag("--rebuild", "compute every vector again; the old ones serve until then"),
+        flag("--plan", "estimate the cost without sending anything"),
+        flag("--status", "show the progress"),
+        flag("--rebuild", "compute all vectors again; search uses the old ones until then"),
     )
 )
 def run_embed(options: Options, args: dict[str, Any]) -> int:
+    """Compute missing vectors, or print the cost or the progress."""
     if "plan" in args or "status" in args:
-        # In the daemon this would wait behind the embedding that it asks about.
+        # In the daemon, this request would wait until the embedding is finished.
         show(options, "embed", call_here(options, "embed", args))
         return 0
     return _bring_up_to_date(options, "embed", args)
@@ -205,10 +218,11 @@ def run_embed(options: Options, args: dict[str, Any]) -> int:
     argument(
         "--log-format",
         choices=("text", "json"),
-        help="how a line of the log looks: key=value pairs, or a JSON object",
+        help="format of the log: text (default, key=value pairs) or json",
     )
 )
 def run_watch(options: Options, args: dict[str, Any]) -> int:
+    """Run the daemon until it is stopped."""
     from vault_index.daemon.run import run
     from vault_index.mcp_server.toolbox import answer_tool
 
@@ -223,21 +237,21 @@ def run_watch(options: Options, args: dict[str, Any]) -> int:
 
 
 def _bring_up_to_date(options: Options, method: str, params: dict[str, Any]) -> int:
-    """Call a writing method with a progress bar and show its report; exit code 6 if the embedder failed."""
+    """Call a writing method, print its report, and return 6 if the embedder failed, else 0."""
     report = _work(options, method, params)
     show(options, method, report)
     return _exit_code(options, method, report)
 
 
 def _work(options: Options, method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """The report of a writing method, which may take minutes."""
+    """Call a writing method with a progress bar and return its report."""
     return call_with_progress(
         options, method, with_source(options, params) if method == "sync" else params
     )
 
 
 def _exit_code(options: Options, method: str, report: dict[str, Any]) -> int:
-    """6 if text was indexed but not embedded; the error is printed where the report does not show it."""
+    """Return 6 if the embedder failed, else 0; print the error if the report does not show it."""
     problems = report.get("problems", ())
     failed = next((problem for problem in problems if problem["code"] == EmbedderError.code), None)
     if failed is None:

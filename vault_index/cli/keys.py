@@ -1,4 +1,4 @@
-"""Keys of a terminal, one at a time and without Enter; where stdin is none, the first letter of each line."""
+"""Read keys of a terminal one at a time, without Enter."""
 
 import contextlib
 import os
@@ -11,16 +11,19 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 REDRAW = "redraw"
-"""What `read` gives when the terminal has another size, or this process goes on after it was stopped."""
+"""The result of `read` after the terminal was resized or this process was resumed."""
 END = "\x04"
-"""Ctrl-D, or the end of what is piped in."""
+"""Ctrl-D, or the end of stdin."""
 _KEY = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1bO.|\x1b.|[\xc0-\xff][\x80-\xbf]*|.", re.DOTALL)
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Keys:
-    """The keys of stdin. Inside `with`, a terminal gives them at once and does not show them; however that ends, the
-    terminal is as it was before."""
+    """Reader of keys from stdin.
+
+    Inside `with`, a terminal delivers keys at once and without echo. The end of the block restores
+    the terminal. If stdin is not a terminal, each line is a key: its first letter.
+    """
 
     def __init__(self) -> None:
         self._stdin = sys.stdin.fileno()
@@ -52,7 +55,7 @@ class Keys:
                 os.close(end)
 
     def read(self) -> str:
-        """The next key, `REDRAW`, or `END`; empty for one that means nothing, as an arrow."""
+        """Return the next key, `REDRAW`, `END`, or an empty string for any other key."""
         if not self.terminal:
             line = sys.stdin.readline()
             return line.strip()[:1] if line else END
@@ -60,7 +63,7 @@ class Keys:
             for ready in select.select([self._stdin, self._wake[0]], [], [])[0]:
                 if ready != self._stdin:
                     return self._signalled(os.read(ready, 64))
-            with contextlib.suppress(OSError):  # the terminal is gone
+            with contextlib.suppress(OSError):  # the terminal was closed
                 self._waiting = os.read(self._stdin, 1024)
         if not self._waiting:
             return END
@@ -70,7 +73,7 @@ class Keys:
 
     @contextlib.contextmanager
     def lent(self) -> Iterator[None]:
-        """The terminal as it was before, for a program that is run in it. Ctrl-C is for that program alone."""
+        """Restore the terminal while another program runs in it; only that program gets Ctrl-C."""
         if not self.terminal:
             yield
             return
@@ -82,7 +85,7 @@ class Keys:
             signal.signal(signal.SIGINT, before)
             self._take()
 
-    # --- inside ------------------------------------------------------------------------------------------------
+    # --- Helpers ----------------------------------------------------------------------------------
 
     def _take(self) -> None:
         import termios
@@ -98,13 +101,13 @@ class Keys:
     def _give_back(self) -> None:
         import termios
 
-        with contextlib.suppress(termios.error):  # the terminal is gone
+        with contextlib.suppress(termios.error):  # the terminal was closed
             termios.tcsetattr(self._stdin, termios.TCSADRAIN, self._before)
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
 
     def _signalled(self, numbers: bytes) -> str:
-        """Stop, where that is asked for, with the terminal as it was before."""
+        """Handle the signals that arrived; for SIGTSTP, restore the terminal and stop."""
         if signal.SIGTSTP in numbers:
             self._give_back()
             signal.signal(signal.SIGTSTP, signal.SIG_DFL)
@@ -114,7 +117,7 @@ class Keys:
 
 
 def _noted(number: int, frame: FrameType | None) -> None:
-    """The number is in the pipe that `read` looks at."""
+    """Do nothing: the number of the signal is in the pipe that `read` polls."""
 
 
 def _ended(number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""`list`, `tags`, `stats`, `status`: what is in the index, and its state."""
+"""`list`, `tags`, `stats`, `status`: list the contents and the state of the index."""
 
 import os
 from typing import Any
@@ -22,30 +22,35 @@ from vault_index.fields import KINDS, SORTS
     argument(
         "--sort",
         choices=SORTS,
-        help="the order (default: created; time is the same)",
+        help="sort key (default: created; time is an alias)",
     ),
-    argument("--order", choices=("asc", "desc"), help="upwards or downwards"),
-    argument("--limit", metavar="N", type=positive, help="how many (default: 20)"),
-    argument("--offset", metavar="N", type=natural, help="leave out the first N"),
+    argument("--order", choices=("asc", "desc"), help="sort order (default: depends on --sort)"),
+    argument("--limit", metavar="N", type=positive, help="maximum number (default: 20)"),
+    argument("--offset", metavar="N", type=natural, help="skip the first N (default: 0)"),
     FILTER_OPTIONS,
 )
 def run_list(options: Options, args: dict[str, Any]) -> None:
+    """List documents."""
     ask(options, "list", args)
 
 
 @takes(
-    argument("--kind", choices=KINDS, help="of documents of this kind"),
-    argument("--path", metavar="GLOB", help="of documents whose path matches"),
+    argument(
+        "--kind", choices=KINDS, metavar="KIND", help="note, memory or session (default: all)"
+    ),
+    argument("--path", metavar="GLOB", help="count only documents with a matching path"),
 )
 def run_tags(options: Options, args: dict[str, Any]) -> None:
+    """List tags with their number of documents."""
     ask(options, "tags", args)
 
 
 @takes(
-    flag("--tags", "count the documents of each tag instead"),
-    flag("--agents", "count the documents of each agent or person instead"),
+    flag("--tags", "count the documents of each tag"),
+    flag("--agents", "count the documents of each agent or person"),
 )
 def run_stats(options: Options, args: dict[str, Any]) -> None:
+    """Print counts of documents, chunks and tags, or of one of them in detail."""
     if "tags" not in args:
         ask(options, "stats", args)
     elif "agents" not in args:
@@ -61,11 +66,12 @@ def run_stats(options: Options, args: dict[str, Any]) -> None:
 
 @takes(
     argument(
-        "file", nargs="?", metavar="FILE", help="say how this file or document is doing instead"
+        "file", nargs="?", metavar="FILE", help="show the state of this file or document only"
     ),
-    flag("--privacy", "list what was sent to which server, and when: paths and counts"),
+    flag("--privacy", "list what was sent to each server: days, paths, counts"),
 )
 def run_status(options: Options, args: dict[str, Any]) -> None:
+    """Print the state of the index, or of one file."""
     file = args.get("file")
     if file is None:
         ask(options, "status", args)

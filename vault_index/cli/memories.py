@@ -1,4 +1,4 @@
-"""`add`, `update`, `delete`, `archive`, `prune`, `capture`, `export`, `import`: memories written, removed, moved."""
+"""The commands that store, change, delete, restore, export and import memories."""
 
 import os
 import stat
@@ -31,12 +31,12 @@ from vault_index.config.home import working_directory
 from vault_index.errors import NotFoundError, UsageError
 
 _STDIO = "-"
-"""Stands for stdin or stdout where a file is named."""
+"""The file name that means stdin or stdout."""
 
 _MOST_BYTES = 3 * 1024 * 1024
-"""The size of a text that a request to the daemon can hold."""
+"""The largest text in a request to the daemon."""
 
-_FORCE = flag("--force", "store it even where it looks like a credential")
+_FORCE = flag("--force", "store text that looks like a credential")
 
 
 @takes(
@@ -44,51 +44,61 @@ _FORCE = flag("--force", "store it even where it looks like a credential")
         "text",
         nargs="*",
         metavar="TEXT",
-        help="the memory; without it (or as -) what is piped in, or --file",
+        help="text of the memory (default: --file or stdin; - reads stdin)",
     ),
-    argument("--file", metavar="PATH", help="the file that holds the text"),
+    argument("--file", metavar="PATH", help="read the text from this file"),
     argument(
-        "--path", metavar="NAME", help="its name in the memory folder, as handoffs/2026-01-01"
+        "--path",
+        metavar="NAME",
+        help="file name in the memory folder, such as handoffs/2026-01-01 (default: from date and "
+        "title)",
     ),
-    argument("--tags", help="its tags", **SEVERAL),
+    argument("--tags", help="tags", **SEVERAL),
     FIELD_OPTIONS,
     _FORCE,
-    description="Store a memory: a markdown file in the memory folder of the vault, found by search as soon as the "
-    "command ends. What says the same already is not stored twice: it takes over new tags and dates. Frontmatter at "
-    "the top of the text says what the options do not. Also called store.",
+    description="Store a memory as a markdown file in the memory folder of the vault. Search finds "
+    "it as soon as the command ends. A duplicate is not stored: the existing memory takes over new "
+    "tags and dates. Frontmatter at the top of the text sets fields, unless an option sets them. "
+    "`store` is an alias.",
 )
 def run_add(options: Options, args: dict[str, Any]) -> None:
-    places, text = _typed_in(args), given_text(args)
+    """Store a memory."""
+    places, text = _origin(args), given_text(args)
     if text is None and "title" not in args:
         raise UsageError(
-            "what shall be remembered?", 'give it as words: vault-index add "…", or pipe it in'
+            "the text of the memory is missing",
+            'pass it as an argument (vault-index add "…"), or pipe it in',
         )
     ask(options, "add", {**places, **args, **_project(args), "text": text or ""})
 
 
 @takes(
-    argument("ref", metavar="REF", help="its id or the beginning, or its path or name"),
-    argument("text", nargs="*", metavar="TEXT", help="the new text, as --content"),
-    argument("--content", metavar="TEXT", help="the new text; - for what is piped in"),
-    argument("--file", metavar="PATH", help="the file that holds the new text"),
-    flag("--append", "put the text after what is there"),
-    argument("--section", metavar="HEADING", help="change only what stands under this heading"),
-    argument("--tags", help="its tags, instead of the old ones", **SEVERAL),
-    argument("--add-tags", help="more tags", **SEVERAL),
-    argument("--remove-tags", help="tags it loses", **SEVERAL),
-    flag("--allow-empty", "take an empty text as the new one"),
+    argument("ref", metavar="REF", help="id or its prefix, path or name of the memory"),
+    argument("text", nargs="*", metavar="TEXT", help="new text, like --content"),
+    argument("--content", metavar="TEXT", help="new text; - reads stdin"),
+    argument("--file", metavar="PATH", help="read the new text from this file"),
+    flag("--append", "append the text instead of replacing the old one"),
+    argument("--section", metavar="HEADING", help="change only the text under this heading"),
+    argument("--tags", help="replace all tags", **SEVERAL),
+    argument("--add-tags", help="add tags", **SEVERAL),
+    argument("--remove-tags", help="remove tags", **SEVERAL),
+    flag("--allow-empty", "allow an empty new text"),
     FIELD_OPTIONS,
     _FORCE,
-    description="Change what is named of one memory, and nothing else of its file. An empty value takes a field away. "
-    "Exit code 5 when the file changed meanwhile: it stays, and the new text is kept beside it.",
+    description="Change the named parts of one memory; the rest of its file stays as it is. An "
+    "empty value removes a field. If the file changed in the meantime, it is not overwritten: the "
+    "new text is saved next to it, and the exit code is 5.",
 )
 def run_update(options: Options, args: dict[str, Any]) -> None:
-    places = _typed_in(args)
+    """Change a memory."""
+    places = _origin(args)
     words, content, file = args.pop("text", None), args.pop("content", None), args.pop("file", None)
     if sum(one is not None for one in (words or None, content, file)) > 1:
-        raise UsageError("the text is given twice", "give it as words, as --content or as --file")
+        raise UsageError(
+            "the text is given twice", "use only one of TEXT, --content TEXT and --file PATH"
+        )
     content = " ".join(words) if words else content
-    # With a field and without a text, stdin is not read: it may be a pipe that never ends.
+    # With a field and without a text, do not read stdin: it may be a pipe that never ends.
     wants_text = "append" in args or "section" in args or set(args) == {"ref"}
     if content == _STDIO or (content is None and file is None and wants_text):
         content = _stdin_text()
@@ -102,32 +112,34 @@ def run_update(options: Options, args: dict[str, Any]) -> None:
 
 
 @takes(
-    argument(
-        "file", nargs="?", metavar="FILE", help="what the agent wrote; without it what is piped in"
-    ),
+    argument("file", nargs="?", metavar="FILE", help="text of the agent (default: stdin)"),
     argument(
         "--by",
         "--entered-by",
         dest="by",
         metavar="NAME",
-        help="who says so (default: auto-extract)",
+        help="author (default: auto-extract)",
     ),
-    argument("--project", metavar="NAME", help="the project they are for, or its folder"),
-    argument("--session", metavar="ID", help="the session it was said in"),
-    flag("--statements", "plain decisions and preferences of a user, too: we decided, never …"),
-    flag("--inbox", "keep them in the folder inbox of the memories"),
-    flag("--auto", "keep them where agents.capture says, or not at all"),
-    flag("--dry-run", "show them, and store nothing"),
+    argument("--project", metavar="NAME", help="project of the memories, or its folder"),
+    argument("--session", metavar="ID", help="session of the text"),
+    flag("--statements", "also store decisions and preferences: we decided …, never …"),
+    flag("--inbox", "store in the folder inbox of the memories"),
+    flag("--auto", "store as the setting agents.capture says, or not at all"),
+    flag("--dry-run", "print the memories without storing them"),
     _FORCE,
-    description="Take every `*Remember*: …` out of the output of an agent as a memory of its own, up to a blank line "
-    "or the next one. Tags and expiry are inferred from its words; what is known already is not stored twice.",
+    description="Store every passage `*Remember*: …` in an agent's output as a memory. A passage "
+    "ends at a blank line or at the next mark. Tags and expiry are inferred from its words. "
+    "Duplicates are not stored.",
 )
 def run_capture(options: Options, args: dict[str, Any]) -> int:
-    places, text = _typed_in(args), given_text(args)
+    """Store the marked passages of a text; return 1 if one failed."""
+    places, text = _origin(args), given_text(args)
     if text is None:
-        raise UsageError("what shall be looked through?", "name a file, or pipe the text in")
+        raise UsageError(
+            "the text is missing", "name a file (vault-index capture FILE), or pipe the text in"
+        )
     if "dry_run" in args:
-        remark(options, "vault-index: a dry run: nothing is stored")
+        remark(options, "vault-index: dry run: nothing is stored")
     return ask_of_several(options, "capture", {**places, **args, **_project(args), "text": text})
 
 
@@ -136,28 +148,31 @@ def run_capture(options: Options, args: dict[str, Any]) -> int:
         "ref",
         nargs="+",
         metavar="REF",
-        help="a memory: its id or the beginning, or its path or name",
+        help="id or its prefix, path or name of a memory",
     ),
-    flag("--permanent", "delete them for good"),
-    description="Move memories to the .trash/ of their vault, where Obsidian finds them, too.",
+    flag("--permanent", "delete the files instead of moving them"),
+    description="Move memories to the folder .trash/ of their vault, which Obsidian uses too.",
 )
 def run_delete(options: Options, args: dict[str, Any]) -> int:
+    """Move memories to the trash; return 1 if one failed."""
     return ask_of_several(options, "delete", args)
 
 
 _MEMORY = argument(
-    "ref", metavar="REF", help="its id or the beginning, or its path; also of one that was deleted"
+    "ref", metavar="REF", help="id or its prefix, or path of the memory, which may be deleted"
 )
 
 
 @takes(
     _MEMORY,
-    argument("--limit", metavar="N", type=positive, help="how many (default: 20)"),
-    argument("--offset", metavar="N", type=natural, help="leave out the first N"),
-    description="List what a memory said before, the newest version first: the last 50 that were seen, by whom, and "
-    "what was done, hand edits included. Where the vault is a git repository, its commits are listed, too.",
+    argument("--limit", metavar="N", type=positive, help="maximum number (default: 20)"),
+    argument("--offset", metavar="N", type=natural, help="skip the first N (default: 0)"),
+    description="List the versions of a memory, newest first, with author and change. The last 50 "
+    "versions are kept, including edits by hand. If the vault is a git repository, its commits are "
+    "listed too.",
 )
 def run_history(options: Options, args: dict[str, Any]) -> None:
+    """List the versions of a memory."""
     ask(options, "history", args)
 
 
@@ -166,12 +181,13 @@ def run_history(options: Options, args: dict[str, Any]) -> None:
     argument(
         "--before",
         metavar="VERSION",
-        help="the older one: a number, or a commit (default: the one before)",
+        help="older version: a number or a commit (default: the one before the newer)",
     ),
-    argument("--after", metavar="VERSION", help="the newer one (default: the last one)"),
-    description="Print what changed between two versions of a memory, as a unified diff.",
+    argument("--after", metavar="VERSION", help="newer version (default: the last)"),
+    description="Print the difference between two versions of a memory as a unified diff.",
 )
 def run_diff(options: Options, args: dict[str, Any]) -> None:
+    """Print the difference between two versions of a memory."""
     ask(options, "diff", args)
 
 
@@ -180,21 +196,23 @@ def run_diff(options: Options, args: dict[str, Any]) -> None:
     argument(
         "--to",
         metavar="VERSION",
-        help="a number, or a commit (default: the last one that says something else)",
+        help="number or commit of a version (default: the last with another text)",
     ),
-    description="Have the file of a memory say again, byte for byte, what it said in a version. One that was deleted "
-    "comes back. That is a version, too, and undo takes it back.",
+    description="Restore the file of a memory, byte for byte, to an earlier version. A deleted "
+    "memory is restored too. The result is a new version, and `vault-index undo` undoes it.",
 )
 def run_revert(options: Options, args: dict[str, Any]) -> None:
+    """Restore a memory to an earlier version."""
     ask(options, "revert", args)
 
 
 @takes(
-    description="Put the files that the last command touched (add, update, delete, prune, capture, import …) back as "
-    "they were; called again, those of the one before. What was created goes to .trash/. Exit code 5 when a file has "
-    "changed since: nothing is undone then. What `delete --permanent` deleted is gone.",
+    description="Undo the last command that changed memories (add, update, delete, prune, capture, "
+    "import …); run again to undo the one before. New files move to .trash/. If a file has changed "
+    "since, nothing is undone, and the exit code is 5. `delete --permanent` cannot be undone.",
 )
 def run_undo(options: Options, args: dict[str, Any]) -> int:
+    """Undo the last change of memories; return 1 if a file failed."""
     return ask_of_several(options, "undo", args)
 
 
@@ -203,13 +221,14 @@ def run_undo(options: Options, args: dict[str, Any]) -> int:
         "ref",
         nargs="+",
         metavar="REF",
-        help="a memory: its id or the beginning, or its path or name",
+        help="id or its prefix, path or name of a memory",
     ),
-    flag("--restore", "have them found again"),
-    description="Leave memories out of search and recall, unless is:archived asks for them. Their files stay in "
-    "place, and links to them hold.",
+    flag("--restore", "show the memories in search again"),
+    description="Hide memories from search and recall; the query is:archived still finds them. "
+    "Their files stay in place, and links to them still work.",
 )
 def run_archive(options: Options, args: dict[str, Any]) -> int:
+    """Archive or restore memories; return 1 if one failed."""
     return ask_of_several(options, "archive", args)
 
 
@@ -217,55 +236,60 @@ def run_archive(options: Options, args: dict[str, Any]) -> int:
     argument(
         "--before",
         metavar="DATE",
-        help="those older than this day instead, expired or not, as '90 days ago'",
+        help="move memories created before this day, expired or not: '90 days ago'",
     ),
-    flag("--dry-run", "show them, and move none"),
-    argument("--force", "--yes", action="store_true", help="do not ask"),
-    description="Move memories that have expired to the .trash/ of their vault. On a terminal it shows them and asks "
-    "first.",
+    flag("--dry-run", "list the memories without moving them"),
+    argument("--force", "--yes", action="store_true", help="do not ask for confirmation"),
+    description="Move expired memories to the folder .trash/ of their vault. On a terminal, the "
+    "command lists them and asks for confirmation.",
 )
 def run_prune(options: Options, args: dict[str, Any]) -> int:
+    """Move expired memories to the trash after a confirmation."""
     force = args.pop("force", False)
     if "dry_run" in args:
-        remark(options, "vault-index: a dry run: nothing is moved")
+        remark(options, "vault-index: dry run: nothing is moved")
     elif not force and not _confirmed(options, "prune", args, "Move {} to .trash/?"):
         return 0
     return ask_of_several(options, "prune", args)
 
 
 @takes(
-    argument("ref", nargs="*", metavar="SESSION", help="its id, or its path"),
-    argument("--project", metavar="NAME", help="those of this project that there are now"),
-    argument("--client", metavar="NAME", help="those of this client, as codex"),
+    argument("ref", nargs="*", metavar="SESSION", help="id or path of a session"),
+    argument("--project", metavar="NAME", help="sessions of this project"),
+    argument("--client", metavar="NAME", help="sessions of this client, such as codex"),
     argument(
-        "--before", metavar="DATE", help="those that went on last before this day, as '90 days ago'"
+        "--before", metavar="DATE", help="sessions last used before this day, such as '90 days ago'"
     ),
-    flag("--dry-run", "show them, and delete none"),
-    argument("--force", "--yes", action="store_true", help="do not ask"),
-    description="Delete sessions, with those of their subagents, from the index, the vectors, what was kept of them, "
-    "and the vault, so that no file of vault-index says anything of them. What their client still has stays there, and "
-    "is not read again. Filters mean what there is now, and not what is to come: for that, sessions.<client>.exclude. "
-    "There is no undo. On a terminal it shows them and asks first.",
+    flag("--dry-run", "list the sessions without deleting them"),
+    argument("--force", "--yes", action="store_true", help="do not ask for confirmation"),
+    description="Delete sessions and their subagents permanently from the index, the vectors, the "
+    "session archive and the vault. The client's own files stay and are not indexed again. Filters "
+    "apply to existing sessions only; to exclude future sessions, set sessions.<client>.exclude. "
+    "There is no undo. On a terminal, the command lists the sessions and asks for confirmation.",
 )
 def run_forget(options: Options, args: dict[str, Any]) -> int:
+    """Delete sessions permanently after a confirmation."""
     force = args.pop("force", False)
     if not args.get("ref"):
         args.pop("ref", None)
     if "dry_run" in args:
-        remark(options, "vault-index: a dry run: nothing is deleted")
-    elif not force and not _confirmed(options, "forget", args, "Delete {} for good?"):
+        remark(options, "vault-index: dry run: nothing is deleted")
+    elif not force and not _confirmed(options, "forget", args, "Delete {} permanently?"):
         return 0
     return ask_of_several(options, "forget", args)
 
 
 def _confirmed(options: Options, method: str, args: dict[str, Any], question: str) -> bool:
-    """Show the plan and ask. False if there is nothing to do, or the answer is no."""
+    """Print the plan and ask; return False if there is nothing to do or the user declines.
+
+    Raises UsageError without a terminal.
+    """
     plan = call(options, method, with_source(options, {**args, "dry_run": True}))
     count = len(plan["results"])
     if count and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(
             f"{method} needs confirmation ({count} found): nothing was changed",
-            "look first with --dry-run, then add --yes",
+            "check with --dry-run, then add --yes",
         )
     show(options, method, plan)
     if not count:
@@ -278,13 +302,15 @@ def _confirmed(options: Options, method: str, args: dict[str, Any], question: st
 
 
 @takes(
-    argument("file", metavar="FILE", help="where to; - is stdout"),
-    flag("--force", "overwrite what is there"),
-    description="Write the memories of a vault to a JSON file (one array, every key); to a markdown file, when its "
-    "name ends with .md, or with --markdown; to a folder of markdown, when the name is that of a folder, ends with /, "
-    "or has no ending (with --markdown). `import` brings them back as they were. Only you can read what is written.",
+    argument("file", metavar="FILE", help="output file or folder; - is stdout"),
+    flag("--force", "overwrite existing files"),
+    description="Export the memories of a vault to a JSON file (one array, all keys). If FILE ends "
+    "with .md, or with --markdown, write one markdown file. If FILE is a folder, ends with /, or "
+    "has no extension (with --markdown), write a folder of markdown files. `import` restores them "
+    "unchanged. Only you can read the files.",
 )
 def run_export(options: Options, args: dict[str, Any]) -> None:
+    """Write the memories to a file, a folder or stdout."""
     source, name = with_source(options, {}), args["file"]
     markdown = options.format == "markdown" or (
         options.format == "auto" and name.lower().endswith(".md")
@@ -311,27 +337,31 @@ def run_export(options: Options, args: dict[str, Any]) -> None:
 
 
 @takes(
-    argument("path", metavar="FILE|DIR", help="what to import"),
-    flag("--force", "store even what looks like a credential"),
-    flag("--dry-run", "say what would be stored, and store nothing"),
+    argument("path", metavar="FILE|DIR", help="export file or folder"),
+    flag("--force", "store text that looks like a credential"),
+    flag("--dry-run", "print the memories without storing them"),
     NO_EMBED,
-    description="Store the memories of an export, or of another program: a JSON array (LLMemory, agmem, mem0), a "
-    "folder of markdown, or the .opencode/memory of OpenCodeKit. What is here already stays as it is, so that "
-    "importing twice changes nothing. A memory that cannot be read is named, and the others are stored.",
+    description="Import memories from an export or from another program: a JSON array (LLMemory, "
+    "agmem, mem0), a folder of markdown files, or the folder .opencode/memory of OpenCodeKit. "
+    "Existing memories stay unchanged, so importing twice changes nothing. If a memory cannot be "
+    "read, it is reported and the others are stored.",
 )
 def run_import(options: Options, args: dict[str, Any]) -> int:
+    """Store the memories of a file or folder; return 1 if one failed."""
     params = with_source(options, {**args, "path": absolute(args["path"])})
     answer = call_with_progress(options, "import", params)
     show(options, "import", answer)
     return 1 if answer["failed"] else 0
 
 
-# --- texts that are given as words, in a file, or on stdin ----------------------------------------------------------
+# --- Text from arguments, a file or stdin ---------------------------------------------------------
 
 
-def _typed_in(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that say where a text was typed: the folder a command runs in, that of the file with its text, and
-    the session. Each may be private."""
+def _origin(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where the text comes from: working folder, folder of its file, and session.
+
+    Each of them may be private.
+    """
     file, here, session = (
         args.get("file"),
         working_directory(),
@@ -342,19 +372,21 @@ def _typed_in(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _project(args: Mapping[str, Any]) -> dict[str, Any]:
-    """A folder that is named from here; `acme/shop` is the name of a project."""
+    """Return the absolute path of a project's folder; `acme/shop` is a name, not a folder."""
     project = args.get("project", "")
-    named_from_here = project in (".", "..") or project.startswith(("./", "../", "~"))
-    return {"project": absolute(project)} if named_from_here else {}
+    is_folder = project in (".", "..") or project.startswith(("./", "../", "~"))
+    return {"project": absolute(project)} if is_folder else {}
 
 
 def given_text(args: dict[str, Any]) -> str | None:
-    """Removes the text from the arguments and returns it: the words, else the content of `--file`, else
-    stdin; None if there is none."""
+    """Remove the text from the arguments and return it: the words, else `--file`, else stdin.
+
+    Return None if there is no text. Raises UsageError for words and a file, and NotFoundError.
+    """
     words, file = args.pop("text", None), args.pop("file", None)
     text = " ".join(words) if isinstance(words, list) else words
     if text and file is not None:
-        raise UsageError("the text is given twice, as words and as a file", "give one of them")
+        raise UsageError("the text is given twice, as TEXT and as --file", "use only one of them")
     if text == _STDIO or file == _STDIO:
         return _stdin_text() or ""
     if file is not None:
@@ -363,32 +395,35 @@ def given_text(args: dict[str, Any]) -> str | None:
 
 
 def _stdin_text() -> str | None:
-    """The text on stdin; None if that is a terminal or a device such as `/dev/null`."""
+    """Return the text on stdin, or None for a terminal or a device such as `/dev/null`."""
     try:
         if stat.S_ISCHR(os.fstat(sys.stdin.fileno()).st_mode):
             return None
-    except (AttributeError, OSError, ValueError):  # closed, or no file at all
+    except (AttributeError, OSError, ValueError):  # closed, or not a file
         return None
-    return _decoded(sys.stdin.buffer.read(_MOST_BYTES + 1), "what is piped in")
+    return _decoded(sys.stdin.buffer.read(_MOST_BYTES + 1), "stdin")
 
 
 def _read_text(path: str) -> str:
-    """The text of a file. Raises NotFoundError, and UsageError for a file that is not UTF-8 or too large."""
+    """Return the text of a file.
+
+    Raises NotFoundError, and UsageError if the file is not UTF-8, too large or unreadable.
+    """
     try:
         with open(os.path.expanduser(path), "rb") as file:
             return _decoded(file.read(_MOST_BYTES + 1), path)
     except FileNotFoundError as error:
-        raise NotFoundError(f"there is no file {path}", "check the path") from error
+        raise NotFoundError(f"file not found: {path}", "check the path") from error
     except OSError as error:
         raise UsageError(
-            f"{path} cannot be read: {error.strerror}", "name a file, or pipe the text in"
+            f"cannot read {path}: {error.strerror}", "name a readable file, or pipe the text in"
         ) from error
 
 
 def _decoded(data: bytes, what: str) -> str:
     if len(data) > _MOST_BYTES:
-        raise UsageError(f"{what} has more than {_MOST_BYTES // 2**20} MiB", "give less of it")
+        raise UsageError(f"{what} is larger than {_MOST_BYTES // 2**20} MiB", "pass a shorter text")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{what} is not valid UTF-8", "give it in UTF-8") from error
+        raise UsageError(f"{what} is not valid UTF-8", "convert it to UTF-8") from error

@@ -1,4 +1,4 @@
-"""`open`: the page, in the user's browser."""
+"""`open`: open the web page in the user's browser, signed in."""
 
 import os
 import sys
@@ -25,11 +25,13 @@ _LOOK_SECONDS = 0.05
 
 
 @takes(
-    flag("--print", "only say the address, as for a browser on another machine"),
-    description="Open the page in the browser, signed in: search and read, look through sessions, review what agents "
-    "left, see how the index is doing. `serve` is started if need be. The address signs in once, within five minutes.",
+    flag("--print", "print the address without opening a browser"),
+    description="Open the web page in the browser, signed in. The page searches and shows "
+    "documents and sessions, reviews memories and shows the state of the index. The command starts "
+    "`serve` if needed. The address signs in once, within five minutes.",
 )
 def run_open(options: Options, args: dict[str, Any]) -> None:
+    """Create a sign-in code, print its address, and open it."""
     from vault_index.config import load_config
 
     home = home_of(options)
@@ -49,20 +51,19 @@ def run_open(options: Options, args: dict[str, Any]) -> None:
     if sys.platform.startswith("linux") and not (
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     ):
-        remark(
-            options, "There is no display here: open this address in a browser. It signs in once."
-        )
+        remark(options, "No display found: open this address in a browser. It signs in once.")
         return
     import webbrowser
 
     if not webbrowser.open(address):
-        remark(
-            options, "No browser could be started: open this address yourself. It signs in once."
-        )
+        remark(options, "Could not start a browser: open this address yourself. It signs in once.")
 
 
 def _service(settings: "ServeConfig") -> str:
-    """Where the service serves, which may write nothing and so tells systemd alone; empty without."""
+    """Return the address of the service, or an empty string if it does not run.
+
+    The sandboxed service cannot write its address to a file, so it reports it to systemd.
+    """
     from vault_index.service.detect import service_here
 
     try:
@@ -78,7 +79,10 @@ def _service(settings: "ServeConfig") -> str:
 
 
 def _started(home: "Home", options: tuple[str, ...], listen: str) -> str:
-    """Where a `serve` that is begun serves: as configured, or at a port of its own where that one is taken."""
+    """Start `serve` and return its address; if the configured port is taken, use a free one.
+
+    Raises VaultIndexError if `serve` does not start.
+    """
     from vault_index.daemon.system import launch
 
     host = listen.rpartition(":")[0]
@@ -91,4 +95,4 @@ def _started(home: "Home", options: tuple[str, ...], listen: str) -> str:
             if process.poll() is not None:
                 break
             time.sleep(_LOOK_SECONDS)
-    raise VaultIndexError("the page could not be started", "see why: vault-index serve")
+    raise VaultIndexError("the page cannot be started", "see the reason: vault-index serve")

@@ -39,11 +39,11 @@ _USAGES: dict[int | str | None, str] = {
     "*": "[{0} ...]",
     "+": "{0} [{0} ...]",
 }
-"""How the usage line shows a positional argument, by its `nargs`."""
+"""The form of a positional argument in the usage line, by its `nargs`."""
 
 
 class Found(NamedTuple):
-    """The command, the arguments without it, and the word that stands in its place."""
+    """The command, the remaining arguments, and the word at the command's position."""
 
     command: Command | None
     rest: list[str]
@@ -51,14 +51,17 @@ class Found(NamedTuple):
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
-    """A formatter as wide as COLUMNS says; argparse would import shutil to ask the terminal."""
+    """Return a formatter with the width of COLUMNS; argparse would import shutil for it."""
     columns = os.environ.get("COLUMNS", "")
     width = min(int(columns), 100) if columns.isdigit() else 80
     return argparse.HelpFormatter(prog, max_help_position=28, width=width)
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises UsageError instead of exiting; options that were not given are absent from the result."""
+    """Parser of one command.
+
+    It raises UsageError instead of exiting. Options that are not given are absent from the result.
+    """
 
     def __init__(self, command: Command, runner: Runner) -> None:
         super().__init__(
@@ -83,9 +86,10 @@ class Parser(argparse.ArgumentParser):
         self.usage = " ".join([self.prog, "[OPTION…]", *words])
 
     def arranged(self, argv: Sequence[str]) -> list[str]:
-        """The same arguments with the options first, each as one argument with its value, then the words.
+        """Return the arguments with the options first, each joined with its value, then the words.
 
-        argparse wants the words side by side, and takes a word or a value that begins with a dash for an option.
+        argparse needs adjacent words, and reads a word or a value that begins with a dash as an
+        option.
         """
         options: list[str] = []
         words: list[str] = []
@@ -104,9 +108,9 @@ class Parser(argparse.ArgumentParser):
         return [*options, "--", *words] if words else options
 
     def _is_word(self, text: str) -> bool:
-        """Whether this is a word or a value, not an option.
+        """Return whether this is a word or a value, not an option.
 
-        In a search `-word` excludes the word, unless it is an option that lacks a dash.
+        In a search, `-word` excludes the word, unless it is an option that lacks a dash.
         """
         if not text.startswith("-") or " " in text.partition("=")[0]:
             return True
@@ -119,7 +123,8 @@ class Parser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
-        message = message.replace(" -- ", " ", 1)  # that of `arranged`
+        """Raise UsageError with a hint."""
+        message = message.replace(" -- ", " ", 1)  # `arranged` has added it
         raise UsageError(message, self._hint(message))
 
     def _hint(self, message: str) -> str:
@@ -127,23 +132,23 @@ class Parser(argparse.ArgumentParser):
         if unknown != message:
             word = unknown.split(" ")[0].split("=")[0].replace("_", "-")
             if word == "--source":
-                return f"{self._command.name} is not about one source: leave it out"
+                return f"{self._command.name} has no option --source: leave it out"
             if word in OTHER_OPTIONS:
                 return OTHER_OPTIONS[word]
-            # Without the dashes, which all of them have in common.
+            # Compare without the dashes, which all names share.
             names = [name.removeprefix("--") for name in self._takes_value if name.startswith("--")]
             near = nearest(word.strip("-"), names)
             if near and (word.startswith("--") or near == word[1:]):
                 return f"did you mean --{near}?"
             if self._command.name == "add" and word.startswith("-"):
-                return "put the text in quotes, or after --, when a word of it begins with a dash"
+                return "put text with a leading dash in quotes or after --"
         return f"see: {self.prog} --help"
 
 
 def _grouped(runner: Runner) -> list[Group]:
-    """The arguments of a command under the titles that argparse gives them.
+    """Group the arguments of a command under argparse's own titles.
 
-    An argument that is added to a group costs less than one that is added to the parser.
+    Adding an argument to a group is faster than adding it to the parser.
     """
     titled = [one for one in runner.arguments if isinstance(one, Group) and one.title]
     others = [one for one in runner.arguments if one not in titled]
@@ -155,7 +160,10 @@ def _grouped(runner: Runner) -> list[Group]:
 
 
 def find_command(argv: Sequence[str]) -> Found:
-    """The first one or two words that are no global option; None if there is no such word."""
+    """Find the command: the first one or two words that are not global options.
+
+    `command` is None if there is no such word or no such command.
+    """
     rest = list(argv)
     position = _next_word(rest, 0)
     if position is None:
@@ -181,19 +189,21 @@ def _next_word(argv: Sequence[str], start: int) -> int | None:
 
 
 def build_parser(command: Command) -> tuple[Parser, Run]:
+    """Import the module of a command; return its parser and its function."""
     module = import_module(f"vault_index.cli.{command.module}")
     runner: Runner = getattr(module, f"run_{command.name.replace(' ', '_').replace('-', '_')}")
     return Parser(command, runner), runner.run
 
 
 def parse(parser: Parser, argv: Sequence[str]) -> tuple[Options, dict[str, Any]]:
+    """Parse the arguments of a command into global options and its own arguments."""
     args = vars(parser.parse_args(parser.arranged(argv)))
     options = Options(**{name: args.pop(name) for name in Options._fields if name in args})
     return options, args
 
 
 def unknown_command(word: str) -> UsageError:
-    """The error for a command that does not exist; its hint names the nearest one."""
+    """Return the error for an unknown command; its hint names the nearest one."""
     group = word.split()[0]
     if group in GROUPS:
         names = [
@@ -204,34 +214,35 @@ def unknown_command(word: str) -> UsageError:
             return UsageError(f"{group} needs a command", choices)
         near = nearest(word.split(maxsplit=1)[1], names)
         return UsageError(
-            f"no command {word!r}", f"did you mean {group} {near}?" if near else choices
+            f"unknown command {word!r}", f"did you mean {group} {near}?" if near else choices
         )
     near = nearest(
         word,
         [*(command.name for command in COMMANDS if " " not in command.name), *ALIASES, *GROUPS],
     )
     return UsageError(
-        f"no command {word!r}", f"did you mean {near}?" if near else f"see: {PROGRAM} --help"
+        f"unknown command {word!r}", f"did you mean {near}?" if near else f"see: {PROGRAM} --help"
     )
 
 
 def overview() -> str:
-    """The text of `vault-index --help`."""
+    """Return the text of `vault-index --help`."""
     sections = "\n\n".join(f"{title}\n{_rows(commands)}" for title, commands in SECTIONS.items())
     return (
         f"usage: {PROGRAM} COMMAND [OPTION…]\n\n"
-        "Searches the markdown of your vaults, your sessions with agents, and what agents remember.\n\n"
-        f"Begin with\n  {PROGRAM} init ~/Vault         index your notes\n"
-        f'  {PROGRAM} search "a question"  ask them\n'
+        "Search your markdown notes, your agent sessions and the memories of agents.\n\n"
+        f"Get started\n  {PROGRAM} init ~/Vault         index your notes\n"
+        f'  {PROGRAM} search "a question"  search them\n'
         f"  {PROGRAM} service install      keep the index up to date\n\n"
-        f"{sections}\n\n`{PROGRAM} COMMAND --help` explains one; vx is short for {PROGRAM}.\n"
-        "Every command takes --home DIR, --config PATH, --format FORMAT (or --json, --toon, --markdown, --human),\n"
-        "--quiet (-q), --verbose, --version and --help; those that ask or write, --source NAME."
+        f"{sections}\n\nFor one command: {PROGRAM} COMMAND --help. vx is an alias of {PROGRAM}.\n"
+        "Global options: --home DIR, --config PATH, --format FORMAT (or --json, --toon,\n"
+        "--markdown, --human), --quiet (-q), --verbose, --version, --help; for most\n"
+        "commands, also --source NAME."
     )
 
 
 def _rows(commands: Sequence[Command]) -> str:
-    """A line for each command; the commands of a group share one."""
+    """Return a line per command; the commands of a group share one line."""
     firsts = {command.name.split()[0]: command.summary for command in commands}
     shown = {
         f"{name} …" if name in GROUPS else name: GROUPS.get(name, text)
@@ -241,6 +252,7 @@ def _rows(commands: Sequence[Command]) -> str:
 
 
 def group_overview(group: str) -> str:
+    """Return the help of a group of commands, such as `config`."""
     rows = [command for command in COMMANDS if command.name.startswith(f"{group} ")]
     listed = "\n".join(f"  {command.name:<14}  {command.summary}" for command in rows)
     return f"usage: {PROGRAM} {group} COMMAND [OPTION…]\n\n{listed}"

@@ -1,4 +1,4 @@
-"""Answers to stdout in the format asked for, errors and remarks to stderr."""
+"""Print answers to stdout in the chosen format, and errors and remarks to stderr."""
 
 import os
 import sys
@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, cast
 from vault_index.cli.arguments import Options
 from vault_index.errors import VaultIndexError
 
-if TYPE_CHECKING:  # spares the import of the renderers' package
+if TYPE_CHECKING:  # avoids importing the renderers
     from vault_index.output import Format
 
 
 def answer_format(options: Options, method: str) -> "Format":
-    """The format to print in; `auto` is human on a terminal, and in a pipe TOON, or markdown for `get` and `recall`."""
+    """Return the output format.
+
+    `auto` is human on a terminal; in a pipe it is markdown for `get` and `recall`, else TOON.
+    """
     if options.format != "auto":
         return cast("Format", options.format)
     if sys.stdout.isatty():
@@ -22,7 +25,7 @@ def answer_format(options: Options, method: str) -> "Format":
 
 
 def show(options: Options, method: str, answer: dict[str, Any] | str) -> None:
-    """Print an answer; a string was rendered by the daemon already, in the format of `answer_format`."""
+    """Print an answer; a string is already rendered by the daemon, in `answer_format`."""
     terminal = sys.stdout.isatty()
     form = answer_format(options, method)
     if not isinstance(answer, str):
@@ -36,7 +39,7 @@ def show(options: Options, method: str, answer: dict[str, Any] | str) -> None:
 
 
 def show_value(options: Options, method: str, answer: dict[str, Any], text: str) -> None:
-    """Print an answer of one value: as plain text, for people and for `$(…)`, unless a format was asked for."""
+    """Print an answer with one value: as plain text, unless `--format` names a format."""
     if options.format in ("auto", "human"):
         write(_safe(text) if sys.stdout.isatty() else text)
     else:
@@ -44,38 +47,42 @@ def show_value(options: Options, method: str, answer: dict[str, Any], text: str)
 
 
 def write(text: str) -> None:
-    """Print to stdout with a final newline; lone surrogates (from file names that are not UTF-8) become `?`."""
+    """Print to stdout with a final newline; lone surrogates of file names become `?`.
+
+    Raises VaultIndexError if the output cannot be written.
+    """
     encoding = sys.stdout.encoding or "utf-8"
     try:
         print(text.encode(encoding, "replace").decode(encoding), flush=True)
-    except BrokenPipeError:  # the reader, such as `head`, has enough
+    except BrokenPipeError:  # the reader, such as `head`, has ended
         raise
     except OSError as error:
-        message = f"the answer cannot be written: {error.strerror}"
+        message = f"cannot write the output: {error.strerror}"
         raise VaultIndexError(
-            message, "the command was carried out; look at the disk, and ask again"
+            message, "the command itself succeeded; check the disk and run it again"
         ) from error
 
 
 def remark(options: Options, text: str) -> None:
-    """Print a remark to stderr, unless `--quiet`: for people, so not where an error would be JSON."""
+    """Print a remark to stderr, except with `--quiet` and in the JSON formats."""
     if not options.quiet and options.format not in ("json", "jsonl"):
-        _say(_safe(text))
+        _print_to_stderr(_safe(text))
 
 
 def print_error(error: VaultIndexError, *, as_json: bool) -> None:
+    """Print an error and its hint to stderr."""
     if as_json:
         from vault_index.output import render_json
 
-        told = {"code": error.code, "message": error.message, "hint": error.hint}
-        _say(render_json({"error": told}))
+        fields = {"code": error.code, "message": error.message, "hint": error.hint}
+        _print_to_stderr(render_json({"error": fields}))
         return
     hint = f"\n  hint: {_safe(error.hint)}" if error.hint else ""
-    _say(f"vault-index: error: {_safe(error.message)}{hint}")
+    _print_to_stderr(f"vault-index: error: {_safe(error.message)}{hint}")
 
 
-def _say(text: str) -> None:
-    """Print to stderr; where nobody reads it, the command goes on."""
+def _print_to_stderr(text: str) -> None:
+    """Print to stderr; ignore errors, so that the command continues."""
     with suppress(OSError):
         print(text, file=sys.stderr)
 
@@ -92,5 +99,5 @@ def _width() -> int:
         return int(columns)
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or 80
-    except (OSError, ValueError):  # no terminal, or no file at all
+    except (OSError, ValueError):  # not a terminal, or not a file
         return 80

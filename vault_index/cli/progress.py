@@ -1,11 +1,11 @@
-"""A progress bar on stderr where that is a terminal; otherwise nothing is printed."""
+"""A progress bar on stderr, if stderr is a terminal."""
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Progress = Callable[[str, int, int], None]
-"""The callback of long work: it is told the stage, how many are done, and of how many."""
+"""Callback of long work: the stage, the number of finished items, and the total (0 if unknown)."""
 
 _LABELS = {
     "read": "reading",
@@ -18,7 +18,7 @@ _LABELS = {
 
 @contextmanager
 def progress_bar(*, quiet: bool) -> Iterator[Progress]:
-    """A callback for `progress(stage, done, total)`; one line for each stage, with rate and time left."""
+    """Yield a callback that draws one line per stage, with rate and remaining time."""
     if quiet or not sys.stderr.isatty():
         yield lambda stage, done, total: None
         return

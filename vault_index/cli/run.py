@@ -1,4 +1,4 @@
-"""One command from its arguments to its exit code; the only place that prints errors."""
+"""Run one command from its arguments to its exit code; only this module prints errors."""
 
 import os
 import sys
@@ -23,39 +23,38 @@ INTERRUPTED = 130
 
 
 def run(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code; print an error instead of raising it."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         code = _command(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
         print(
-            f"\n{PROGRAM}: interrupted; nothing is lost, the same command goes on from here",
+            f"\n{PROGRAM}: interrupted; nothing is lost, run the same command to continue",
             file=sys.stderr,
         )
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader (such as `head`) closed the pipe. Python would print an error when it flushes at exit.
+        # The reader, such as `head`, closed the pipe. Python would print an error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception as error:  # noqa: BLE001 - the last resort before a traceback
+    except Exception as error:  # noqa: BLE001 - instead of a traceback
         if "--verbose" in arguments:
             import traceback
 
             traceback.print_exc()
-        told = error if isinstance(error, VaultIndexError) else _unforeseen(error)
-        print_error(told, as_json=_wants_json(arguments))
-        return told.exit_code
+        reported = error if isinstance(error, VaultIndexError) else _unexpected(error)
+        print_error(reported, as_json=_wants_json(arguments))
+        return reported.exit_code
     return code
 
 
-def _unforeseen(error: Exception) -> VaultIndexError:
-    if (
-        isinstance(error, OSError) and error.filename
-    ):  # an error of the file system, not a defect of this program
+def _unexpected(error: Exception) -> VaultIndexError:
+    if isinstance(error, OSError) and error.filename:  # the file system failed, not this program
         return VaultIndexError(
-            f"{error.filename}: {error.strerror}", "check whose it is, its permissions and the disk"
+            f"{error.filename}: {error.strerror}", "check its owner, its permissions and the disk"
         )
-    hint = "this is a defect of vault-index: run it again with --verbose, and report what it shows"
+    hint = "this is a bug in vault-index: run it again with --verbose and report the output"
     return VaultIndexError(f"{type(error).__name__}: {error}", hint)
 
 
@@ -85,7 +84,7 @@ def _flags(arguments: Sequence[str]) -> Sequence[str]:
 
 
 def _versions() -> str:
-    """The program's version in the first line, as other programs expect it, then those of its parts."""
+    """Return the program's version on the first line, then the versions of its parts."""
     import platform
 
     from vault_index.embeddings.spaces import ENGLISH
@@ -104,12 +103,15 @@ def _no_command(rest: Sequence[str]) -> UsageError:
         (word for word in rest if word.startswith("-") and word.split("=")[0] not in known), ""
     )
     if stray:
-        return UsageError(f"no option {stray} before a command", f"see: {PROGRAM} --help")
-    return UsageError("which command?", f"see: {PROGRAM} --help")
+        return UsageError(f"unknown global option {stray}", f"see: {PROGRAM} --help")
+    return UsageError("a command is missing", f"see: {PROGRAM} --help")
 
 
 def _wants_json(arguments: Sequence[str]) -> bool:
-    """Whether errors are JSON; decided without a parser, because the parser's errors are errors too."""
+    """Return whether errors are printed as JSON.
+
+    This does not use the parser, because it is needed for the parser's own errors.
+    """
     named = [
         word.removeprefix("--format=").removeprefix("--")
         for before, word in pairwise(["", *_flags(arguments)])

@@ -1,4 +1,4 @@
-"""`serve`, `token`: answer callers over HTTP, and the tokens that say what each caller may do and see."""
+"""`serve`, `token`: serve HTTP clients, and manage their access tokens."""
 
 import gc
 import time
@@ -21,15 +21,19 @@ from vault_index.times import iso_time, local_day
     argument(
         "--listen",
         metavar="HOST:PORT",
-        help="where to listen (default: serve.listen, 127.0.0.1:7341)",
+        help="address to listen on (default: serve.listen, 127.0.0.1:7341)",
     ),
     argument(
-        "--log-format", choices=("text", "json"), help="how a line of the log looks, as in watch"
+        "--log-format",
+        choices=("text", "json"),
+        help="format of the log: text (default, key=value pairs) or json",
     ),
-    description="Answer callers with a token over HTTP until it is stopped: the API at /api (see /openapi.json), MCP "
-    "at /mcp, and what changes at /events. The daemon does the work; one is started where none runs.",
+    description="Serve clients with a token over HTTP: the API at /api (see /openapi.json), MCP at "
+    "/mcp and change events at /events. The daemon does the work; the command starts one if "
+    "needed.",
 )
 def run_serve(options: Options, args: dict[str, Any]) -> int:
+    """Serve HTTP until it is stopped; return the exit code."""
     from vault_index.serve.run import run
 
     gc.enable()
@@ -48,37 +52,39 @@ def run_serve(options: Options, args: dict[str, Any]) -> int:
     argument(
         "name",
         metavar="NAME",
-        help="how to call it, as laptop or ci; what is written with it is signed so",
+        help="name of the token, such as laptop or ci; also the author of its memories",
     ),
-    Group("", flag("--read", "it may ask"), flag("--write", "it may ask, and write memories")),
-    argument("--source", dest="sources", help="it sees these sources only", **SEVERAL),
+    Group("", flag("--read", "allow reading"), flag("--write", "allow reading and writing")),
+    argument("--source", dest="sources", help="show these sources only (default: all)", **SEVERAL),
     argument(
         "--folder",
         dest="folders",
         metavar="DIR",
         action="append",
-        help="only what lies below this folder",
+        help="show this folder only; repeatable (default: all)",
     ),
     argument(
         "--project",
         dest="projects",
         metavar="NAME",
         action="append",
-        help="only what is of this project",
+        help="show this project only; repeatable (default: all)",
     ),
     argument(
         "--expires",
         metavar="DATE",
-        help="the last day it is good for, as 2027-03-01 or 'in 3 months'",
+        help="last valid day: 2027-03-01, 'in 3 months' (default: no expiry)",
     ),
-    description="Make a token for a caller of `serve`, and print it: only its hash is kept, so it is not shown again. "
-    "--folder and --project may be repeated; without them and --source it sees everything.",
+    description="Create an access token for `serve` and print it. Only its hash is stored, so it "
+    "cannot be shown again. Without --source, --folder and --project, the token gives access to "
+    "everything.",
 )
 def run_token_add(options: Options, args: dict[str, Any]) -> None:
+    """Create a token, print it once, and warn about doubtful scopes."""
     from vault_index.config import load_config
 
     if "read" not in args and "write" not in args:
-        raise UsageError("may it write?", "say --read or --write")
+        raise UsageError("the permission of the token is missing", "add --read or --write")
     home, now = home_of(options), datetime.now().astimezone()
     config = load_config(home)
     scope, absent = read_scope(config, args, dashes="--")
@@ -88,21 +94,24 @@ def run_token_add(options: Options, args: dict[str, Any]) -> None:
     secret = Tokens(home.tokens_file).add(caller, created=token.created, expires=expires)
     show_value(options, "token_add", {"token": secret, **token_row(token, token.created)}, secret)
     words = _in_words(token, token.created)
-    remark(options, f"{caller.name} {words}. The token is shown this once: only its hash is kept.")
+    remark(
+        options, f"{caller.name} {words}. The token is not shown again: only its hash is stored."
+    )
     for doubt in doubts(config, caller, absent):
         remark(options, doubt)
 
 
 @takes()
 def run_token_list(options: Options, args: dict[str, Any]) -> None:
+    """List the tokens with permissions, scopes and lifetimes."""
     now, tokens = time.time(), Tokens(home_of(options).tokens_file).all()
     for token in tokens:
         if token.isolated:
             name = token.caller.name
             remark(options, f"{name} is refused (--isolated): vault-index token revoke {name}")
     if answer_format(options, "token_list") == "human":
-        wide = max((len(token.caller.name) for token in tokens), default=0)
-        lines = [f"{token.caller.name:<{wide}}  {_in_words(token, now)}" for token in tokens]
+        width = max((len(token.caller.name) for token in tokens), default=0)
+        lines = [f"{token.caller.name:<{width}}  {_in_words(token, now)}" for token in tokens]
         show_value(options, "token_list", {}, "\n".join(lines) or "no tokens yet")
         return
     rows = [token_row(token, now) for token in tokens]
@@ -111,27 +120,32 @@ def run_token_list(options: Options, args: dict[str, Any]) -> None:
 
 @takes(argument("name", metavar="NAME", help="the name of the token"))
 def run_token_revoke(options: Options, args: dict[str, Any]) -> None:
+    """Revoke a token."""
     Tokens(home_of(options).tokens_file).revoke(args["name"])
     answer = {"name": args["name"], "revoked": True}
-    show_value(
-        options, "token_revoke", answer, f"revoked {args['name']}: it is refused from now on"
-    )
+    show_value(options, "token_revoke", answer, f"revoked the token {args['name']}")
 
 
-# --- what is shown -------------------------------------------------------------------------------------------------
+# --- Output ---------------------------------------------------------------------------------------
 
 
 def _in_words(token: Token, now: float) -> str:
-    """As `reads notes, below work/acme, of the project acme (made 2026-11-21, until 2027-02-21T23:59:59+01:00)`."""
+    """Describe the permissions and the lifetime of a token.
+
+    Example: `reads notes, below work/acme, of the project acme (created 2026-11-21, until
+    2027-02-21T23:59:59+01:00)`.
+    """
     scope = token.caller.scope
-    seen = (
+    visible = (
         ", ".join(scope.sources) or ("" if scope.folders or scope.projects else "everything"),
         f"below {' or '.join(scope.folders)}" if scope.folders else "",
         f"of the project {' or '.join(scope.projects)}" if scope.projects else "",
     )
-    expired = "EXPIRED: " if token.expired(now) else ""
     until = f", until {iso_time(token.expires)}" if token.expires is not None else ""
-    does = "reads and writes" if token.caller.writes else "reads"
-    return (
-        f"{expired}{does} {', '.join(filter(None, seen))} (made {local_day(token.created)}{until})"
+    access = "reads and writes" if token.caller.writes else "reads"
+    parts = (
+        f"{'EXPIRED: ' if token.expired(now) else ''}{access}",
+        ", ".join(filter(None, visible)),
+        f"(created {local_day(token.created)}{until})",
     )
+    return " ".join(parts)

@@ -1,4 +1,4 @@
-"""`service`, `logs`: the daemon as a service, and what it wrote."""
+"""`service`, `logs`: manage the service of the daemon, and print its log."""
 
 import json
 import os
@@ -19,39 +19,41 @@ from vault_index.service.definition import Definition, daemon_command, environme
 from vault_index.service.detect import service_here
 from vault_index.times import iso_time
 
-if TYPE_CHECKING:  # spares the import of the configuration
+if TYPE_CHECKING:  # avoids importing the configuration
     from vault_index.config import Config
 
 _LOGS = (
-    argument("--lines", "-n", metavar="N", type=positive, help="the last N lines (default: 50)"),
-    argument("--follow", "-f", action="store_true", help="go on with what is written from now on"),
+    argument(
+        "--lines", "-n", metavar="N", type=positive, help="print the last N lines (default: 50)"
+    ),
+    argument("--follow", "-f", action="store_true", help="print new lines until interrupted"),
 )
 _SERVE = flag(
-    "--serve", "what answers callers with a token (vault-index serve) instead of the daemon"
+    "--serve", "use the service of vault-index serve (default: the service of the daemon)"
 )
-
-
 _PAIR = re.compile(r'(?<!\S)(\w{1,60})=("(?:[^"\\]|\\.)*"|[^\s"]*)')
 
 
 @takes(
     *_LOGS,
-    description="Print the daemon's log: the journal where it is a service, else its own file.",
+    description="Print the daemon's log: the journal if the daemon is a service, else its log "
+    "file.",
 )
 def run_logs(options: Options, args: dict[str, Any]) -> int:
+    """Print the daemon's log; return the exit code of the program that prints it."""
     home = home_of(options)
     lines, follow = args.get("lines", 50), "follow" in args
     command = _service_log(home, lines, follow=follow)
     if command is None and not home.daemon_log.exists():
         raise NotFoundError(
-            "no daemon of this home has written a log yet", "start one: vault-index watch"
+            "there is no log of a daemon for this home yet", "start a daemon: vault-index watch"
         )
     tail = ["tail", "-n", str(lines), *(["-F"] if follow else []), str(home.daemon_log)]
     return _print_log(options, command or tail)
 
 
 def _print_log(options: Options, command: list[str]) -> int:
-    """Run the command that prints the log; of JSON an object a line."""
+    """Run the command that prints the log; in the JSON formats, print an object per line."""
     if options.format not in ("json", "jsonl"):
         return subprocess.run(command, check=False).returncode
     from vault_index.output import render_json
@@ -65,12 +67,12 @@ def _print_log(options: Options, command: list[str]) -> int:
 
 
 def _entry(line: str) -> dict[str, Any]:
-    """A line of the log, in whatever form it was written; one that has none is an event."""
+    """Parse a line of the log; a line without a known form is an event."""
     if line.startswith("{"):
         entry = _json_or_text(line)
         if isinstance(entry, dict) and "MESSAGE" in entry:  # of the journal
-            said = iso_time(int(entry["__REALTIME_TIMESTAMP"]) / 1e6)
-            return {"time": said, **_entry(str(entry["MESSAGE"]))}
+            time = iso_time(int(entry["__REALTIME_TIMESTAMP"]) / 1e6)
+            return {"time": time, **_entry(str(entry["MESSAGE"]))}
         return entry if isinstance(entry, dict) else {"event": line}
     pairs = _PAIR.findall(line) if _PAIR.match(line) else [("event", line)]
     return {key: _json_or_text(value) for key, value in pairs}
@@ -84,7 +86,7 @@ def _json_or_text(text: str) -> Any:
 
 
 def _service_log(home: Home, lines: int, *, follow: bool) -> list[str] | None:
-    """The command that prints the log of the service; None if the service is not the daemon of this home."""
+    """Return the command that prints the service's log; None if it is not this home's daemon."""
     try:
         service = service_here()
         state = service.state()
@@ -98,27 +100,28 @@ def _service_log(home: Home, lines: int, *, follow: bool) -> list[str] | None:
 @takes(
     flag(
         "--sandbox",
-        "let it write to the index and the vaults only (systemd; needs user namespaces)",
+        "restrict writing to index and vaults (systemd; needs user namespaces)",
     ),
     flag(
         "--serve",
-        "install vault-index serve, which asks the daemon, in a sandbox of its own (systemd)",
+        "install vault-index serve in its own sandbox (systemd)",
     ),
 )
 def run_service_install(options: Options, args: dict[str, Any]) -> None:
+    """Install or update the service, and start it."""
     service = service_here(serve="serve" in args)
     home = home_of(options)
     if "serve" in args:
         if not service_here().state().installed:
             raise NotFoundError(
-                "the daemon is no service yet, which serve asks",
-                "run first: vault-index service install",
+                "serve needs the daemon, which is not installed as a service",
+                "install it first: vault-index service install",
             )
         definition = _definition_of_serve(options)
     else:
         definition = definition_of(options, sandbox="sandbox" in args)
         _refuse_another(home, service.state().pid)
-    private_folder(home.data_dir)  # a sandboxed daemon could not create it
+    private_folder(home.data_dir)  # a sandboxed daemon cannot create it
     changed = service.install(definition)
     state = service.state()
     answer = {
@@ -137,17 +140,19 @@ def run_service_install(options: Options, args: dict[str, Any]) -> None:
 
 @takes(_SERVE)
 def run_service_uninstall(options: Options, args: dict[str, Any]) -> None:
+    """Stop and remove the service."""
     removed = service_here(serve="serve" in args).uninstall()
     text = (
-        "removed; the index and the configuration stay"
+        "removed the service; the index and the configuration stay"
         if removed
-        else "there is no service to remove"
+        else "no service is installed"
     )
     show_value(options, "service_uninstall", {"removed": removed}, text)
 
 
 @takes(_SERVE)
 def run_service_restart(options: Options, args: dict[str, Any]) -> None:
+    """Restart the service."""
     service = service_here(serve="serve" in args)
     service.restart()
     state = service.state()
@@ -157,15 +162,16 @@ def run_service_restart(options: Options, args: dict[str, Any]) -> None:
 
 @takes(_SERVE)
 def run_service_status(options: Options, args: dict[str, Any]) -> None:
+    """Print the state of the service and of the daemon."""
     answer = asdict(service_here(serve="serve" in args).state()) | {
         "daemon": daemon_at(home_of(options))
     }
-    people = answer_format(options, "service_status") == "human"
-    show(options, "service_status", _for_people(answer) if people else answer)
+    human = answer_format(options, "service_status") == "human"
+    show(options, "service_status", _for_people(answer) if human else answer)
 
 
 def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
-    """The state without empty values, with a readable size and one line for the daemon."""
+    """Return the state without empty values, with a readable size and one line for the daemon."""
     daemon, memory = answer["daemon"], answer["memory"]
     shown = answer | {
         "pid": str(answer["pid"] or ""),
@@ -173,13 +179,14 @@ def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
         "daemon": "not running",
     }
     if daemon["running"]:
-        told = [f"{key} {daemon[key]}" for key in ("pid", "since", "version") if key in daemon]
-        shown["daemon"] = ", ".join(["running", *told])
+        details = [f"{key} {daemon[key]}" for key in ("pid", "since", "version") if key in daemon]
+        shown["daemon"] = ", ".join(["running", *details])
     return {key: value for key, value in shown.items() if value not in ("", None)}
 
 
 @takes(*_LOGS, _SERVE)
 def run_service_logs(options: Options, args: dict[str, Any]) -> int:
+    """Print the log of the service; return the exit code of the program that prints it."""
     command = service_here(serve="serve" in args).logs_command(
         args.get("lines", 50), follow="follow" in args
     )
@@ -187,7 +194,10 @@ def run_service_logs(options: Options, args: dict[str, Any]) -> int:
 
 
 def definition_of(options: Options, *, sandbox: bool) -> Definition:
-    """What `service install` would write. Raises NotSetUpError and ConfigError if the daemon could not start."""
+    """Return the unit of the daemon.
+
+    Raises NotSetUpError and ConfigError if the daemon cannot start.
+    """
     from vault_index.config import load_config
 
     home = home_of(options)
@@ -197,8 +207,10 @@ def definition_of(options: Options, *, sandbox: bool) -> Definition:
 
 
 def _definition_of_serve(options: Options) -> Definition:
-    """What `service install --serve` would write: what is indexed is hidden from it, unless it lies around what it
-    needs."""
+    """Return the unit of `serve`.
+
+    It hides the indexed folders, except folders that contain files that `serve` needs.
+    """
     from vault_index.api.scopes import all_sources
     from vault_index.config import load_config
 
@@ -229,8 +241,11 @@ def _home_words(options: Options) -> list[str]:
 
 
 def _written(home: Home, config: "Config") -> list[Path]:
-    """The folders a sandboxed daemon writes to: the index; the vaults, because memories move to `.trash/` at their top;
-    and OpenCode's data, because SQLite writes a `-shm` file beside a database that it reads."""
+    """Return the folders that a sandboxed daemon writes to.
+
+    These are the index; the vaults, because memories move to their `.trash/`; and OpenCode's data,
+    because SQLite writes a `-shm` file next to a database that it reads.
+    """
     folders = [home.data_dir, home.runtime_dir, *(source.path for source in config.sources)]
     if config.clients["opencode"].enabled and "opencode" in config.told:
         from vault_index.sources.sessions.source import SessionSource
@@ -240,10 +255,10 @@ def _written(home: Home, config: "Config") -> list[Path]:
 
 
 def _refuse_another(home: Home, own: int | None) -> None:
-    """Raises BusyError if a daemon runs that is not the service: the service could not start."""
+    """Raise BusyError if a daemon that is not the service runs: the service could not start."""
     pid = daemon_at(home).get("pid")
     if pid is not None and pid != own:
         raise BusyError(
-            f"a daemon that is no service runs for this home (pid {pid})",
-            f"stop it (kill {pid}), then run the command again",
+            f"another daemon runs for this home (pid {pid})",
+            f"stop it (kill {pid}), then run this command again",
         )

@@ -1,4 +1,4 @@
-"""`sessions`, `resume`: what was worked on with agents, and going on with it."""
+"""`sessions`, `resume`: list agent sessions, and resume one."""
 
 import os
 from typing import Any
@@ -19,38 +19,38 @@ from vault_index.cli.present import remark, show_value
 from vault_index.errors import NotFoundError
 
 _HERE = (".", "..", f".{os.sep}", f"..{os.sep}", "~")
-"""How a path begins that is one of this shell's."""
+"""Beginnings of paths that are relative to the working folder or the user's home."""
 
 
 @takes(
-    argument(
-        "--project", metavar="NAME", help="of this project, or held in this folder: --project ."
-    ),
+    argument("--project", metavar="NAME", help="sessions of this project, or in this folder (.)"),
     FILTER["client"],
-    argument("--file", metavar="PATH", help="that wrote or read this file or folder: src/app.py"),
+    argument("--file", metavar="PATH", help="sessions that wrote or read this path"),
     argument(
         "--since",
         metavar="DATE",
-        help="on this day or later: 2026-11-21, yesterday, 3 days ago, 2 hours ago",
+        help="start: 2026-11-21, yesterday, 3 days ago, 2 hours ago",
     ),
-    argument("--until", metavar="DATE", help="on this day or earlier"),
+    argument("--until", metavar="DATE", help="last day, in the same form"),
     flag(
         "--summary",
-        "say what was worked on instead, by project (without --since: of the last week)",
+        "summarize the work by project (default: last 7 days)",
     ),
-    flag("--subagents", "list those, too, that another session began for a part of its work"),
-    argument("--limit", metavar="N", type=positive, help="how many (default: 20)"),
-    argument("--offset", metavar="N", type=natural, help="leave out the first N"),
-    description="List sessions with agents, of all clients, those first that were held last. With --summary: time, "
-    "files that were written, commands that were run and failed, as the sessions tell; no model is asked.",
+    flag("--subagents", "also list sessions of subagents"),
+    argument("--limit", metavar="N", type=positive, help="maximum number (default: 20)"),
+    argument("--offset", metavar="N", type=natural, help="skip the first N (default: 0)"),
+    description="List the agent sessions of all clients, newest first. --summary shows time, "
+    "written files, commands and failed commands per project, taken from the sessions without a "
+    "language model.",
 )
 def run_sessions(options: Options, args: dict[str, Any]) -> None:
+    """List sessions, or summarize the work in them."""
     params = dict(args)
     if project := args.get("project"):
         params["project"] = project_named(project)
     if (file := args.get("file", "")) in _HERE[:2] or file.startswith(_HERE[2:]):
         params["file"] = absolute(file)
-    if params.get("summary"):  # it counts them
+    if params.get("summary"):  # the summary always counts subagents
         params.pop("subagents", None)
     ask(options, "sessions", params)
 
@@ -60,40 +60,47 @@ def run_sessions(options: Options, args: dict[str, Any]) -> None:
         "ref",
         nargs="+",
         metavar="REF",
-        help="its id, or that in its client, or its beginning; a path; words of its title",
+        help="id (here or in the client) or its prefix, path, or words of the title",
     ),
-    flag("--exec", "run it there, in place of this command"),
-    description="Print the command with which the client of a session goes on with it, in the folder it was held in.",
+    flag("--exec", "run the command in the session's folder instead of printing it"),
+    description="Print the command that resumes a session in its client and its folder.",
 )
 def run_resume(options: Options, args: dict[str, Any]) -> None:
+    """Print the command that resumes a session, or run it."""
     answer = call(options, "resume", with_source(options, {"ref": " ".join(args["ref"])}))
     if answer.get("instead_of"):
         remark(
             options,
-            f"vault-index: “{answer['instead_of']}” is a subagent's; this is the session that asked for it",
+            f"vault-index: “{answer['instead_of']}” is a subagent's session; using its parent",
         )
     if args.get("exec"):
         _run(answer)
     if not answer["there"]:
-        told = answer["directory"] or "which is not known"
-        remark(options, f"vault-index: the folder it was held in is gone: {told}")
+        folder = answer["directory"] or "unknown"
+        remark(options, f"vault-index: the folder of the session does not exist: {folder}")
     show_value(options, "resume", answer, answer["shell"])
 
 
 def _run(answer: dict[str, Any]) -> None:
-    """Become that program. It is looked for before the folder is changed, which is not to be trusted."""
+    """Replace this process with the program.
+
+    It is located before changing to the session's folder, which may contain another program of
+    this name. Raises NotFoundError for a missing program or folder.
+    """
     from shutil import which
 
     program, *_ = answer["command"]
     found = which(program)
     if found is None:
         raise NotFoundError(
-            f"there is no program {program!r}", "install it, or see that PATH names its folder"
+            f"program not found: {program}", "install it, or add its folder to PATH"
         )
     if not answer["there"]:
-        told = answer["directory"] or "not known"
-        hint = f"make the folder again, or run in another one: {answer['shell']}"
-        raise NotFoundError(f"the folder it was held in is gone: {told}", hint)
+        folder = answer["directory"] or "unknown"
+        raise NotFoundError(
+            f"the folder of the session does not exist: {folder}",
+            f"create the folder, or run in another one: {answer['shell']}",
+        )
     found = os.path.abspath(found)
     os.chdir(answer["directory"])
     os.execv(found, answer["command"])

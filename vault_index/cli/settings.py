@@ -1,4 +1,4 @@
-"""`config` and `source`: read and change the settings and the vaults that are indexed."""
+"""`config`, `source`: read and change the settings and the indexed vaults."""
 
 import json
 from typing import TYPE_CHECKING, Any
@@ -9,18 +9,19 @@ from vault_index.cli.daemon import reload_daemon
 from vault_index.cli.present import remark, show, show_value
 from vault_index.errors import UsageError, VaultIndexError
 
-if TYPE_CHECKING:  # spares the import of the configuration
+if TYPE_CHECKING:  # avoids importing the configuration
     from vault_index.config import Config, Home
 
 _KEY = argument(
     "key",
     metavar="KEY",
-    help="section.key, as search.limit; with --source NAME a key of that source, as exclude",
+    help="section.key, such as search.limit; with --source NAME, a key of that source",
 )
 
 
 @takes(_KEY)
 def run_config_get(options: Options, args: dict[str, Any]) -> None:
+    """Print one setting."""
     from vault_index.config.edit import get_value
 
     value = get_value(home_of(options), args["key"], options.source or "")
@@ -30,9 +31,10 @@ def run_config_get(options: Options, args: dict[str, Any]) -> None:
 
 @takes(
     _KEY,
-    argument("value", metavar="VALUE", help='a text, a number, true or false, or a list as "a, b"'),
+    argument("value", metavar="VALUE", help='text, number, true, false, or a list: "a, b"'),
 )
 def run_config_set(options: Options, args: dict[str, Any]) -> None:
+    """Change one setting, and print the stored value."""
     from vault_index.config.edit import get_value, set_value
 
     home = home_of(options)
@@ -54,18 +56,18 @@ def _next_step(home: "Home") -> str:
     try:
         _check_model(load_config(home))
     except VaultIndexError as error:
-        return f"Not yet: {error.in_one_line}"
-    return "Vectors of another model are made by: vault-index embed (--plan tells what it costs)"
+        return f"The new model cannot be used yet: {error.in_one_line}"
+    return "To compute the vectors, run: vault-index embed (--plan estimates the cost)"
 
 
 def _choose_model(config: "Config") -> None:
-    """As `_check_model`; but with the address of a server its model may be named before the provider."""
+    """Check the model, unless a server is configured: its model may be set before the provider."""
     if not config.embedding.base_url:
         _check_model(config)
 
 
 def _check_model(config: "Config") -> None:
-    """Raises ConfigError, EmbedderError where the local embedder has no such model."""
+    """Raise ConfigError or EmbedderError if the local embedder does not have this model."""
     from vault_index.embeddings.spaces import check_model
 
     if config.embedding.provider == "local":
@@ -74,6 +76,7 @@ def _check_model(config: "Config") -> None:
 
 @takes()
 def run_config_list(options: Options, args: dict[str, Any]) -> None:
+    """Print all settings with their origin."""
     from vault_index.config.edit import list_values
 
     prefix = f"sources.{options.source}.".casefold() if options.source else ""
@@ -91,12 +94,13 @@ def run_config_list(options: Options, args: dict[str, Any]) -> None:
 
 @takes(_KEY)
 def run_config_delete(options: Options, args: dict[str, Any]) -> None:
+    """Reset one setting to its default."""
     from vault_index.config.edit import delete_value
 
     deleted = delete_value(home_of(options), args["key"], options.source or "")
     if deleted:
         reload_daemon(options)
-    text = f"{args['key']} has its default again" if deleted else f"{args['key']} was not set"
+    text = f"reset {args['key']} to its default" if deleted else f"{args['key']} was not set"
     show_value(options, "config_delete", {"key": args["key"], "deleted": deleted}, text)
     if deleted and args["key"].startswith("embedding."):
         remark(options, _next_step(home_of(options)))
@@ -104,12 +108,14 @@ def run_config_delete(options: Options, args: dict[str, Any]) -> None:
 
 @takes()
 def run_config_path(options: Options, args: dict[str, Any]) -> None:
+    """Print the path of the configuration file."""
     file = home_of(options).config_file
     show_value(options, "config_path", {"path": str(file), "exists": file.exists()}, str(file))
 
 
 @takes()
 def run_source_list(options: Options, args: dict[str, Any]) -> None:
+    """List the sources."""
     from vault_index.api.scopes import all_sources
     from vault_index.config import load_config
 
@@ -132,13 +138,16 @@ def run_source_list(options: Options, args: dict[str, Any]) -> None:
 
 
 @takes(
-    argument("path", metavar="PATH", help="the folder of the vault"),
-    argument("--name", metavar="NAME", help="how to call it (default: after the folder)"),
-    argument("--include", help="only what these globs match", **SEVERAL),
-    argument("--exclude", help="not what these globs match", **SEVERAL),
-    argument("--local-only", help="folders and globs that stay on this machine", **SEVERAL),
+    argument("path", metavar="PATH", help="folder of the vault"),
+    argument("--name", metavar="NAME", help="name of the source (default: name of the folder)"),
+    argument("--include", help="index only files that match these globs", **SEVERAL),
+    argument("--exclude", help="exclude files that match these globs", **SEVERAL),
+    argument(
+        "--local-only", help="folders and globs whose text is never sent to a server", **SEVERAL
+    ),
 )
 def run_source_add(options: Options, args: dict[str, Any]) -> None:
+    """Add a vault, or report that it already exists."""
     from vault_index.config.edit import add_source, same_source
 
     settings: dict[str, Any] = {
@@ -149,13 +158,14 @@ def run_source_add(options: Options, args: dict[str, Any]) -> None:
     source = known or add_source(home_of(options), name, absolute(args["path"]), settings)
     daemon = reload_daemon(options)
     answer = {"name": source.name, "kind": source.kind, "path": str(source.path)}
-    done = f"{source.name} is there already" if known else f"added {source.name}"
+    done = f"{source.name} already exists" if known else f"added {source.name}"
     show_value(options, "source_add", answer, f"{done}: {source.path}")
-    remark(options, "The daemon indexes it now" if daemon else "Index it with: vault-index sync")
+    remark(options, "The daemon is indexing it" if daemon else "To index it, run: vault-index sync")
 
 
-@takes(argument("name", metavar="NAME", help="the source to forget; its files stay"))
+@takes(argument("name", metavar="NAME", help="source to remove; its files stay"))
 def run_source_remove(options: Options, args: dict[str, Any]) -> None:
+    """Remove a vault from the configuration."""
     from vault_index.api.scopes import session_sources
     from vault_index.config import load_config
     from vault_index.config.edit import remove_source
@@ -164,8 +174,8 @@ def run_source_remove(options: Options, args: dict[str, Any]) -> None:
         source.name == args["name"] for source in session_sources(load_config(home_of(options)))
     ):
         raise UsageError(
-            f"the sessions of a client are no section that could be removed, as {args['name']!r} are",
-            f"vault-index config set sessions.{args['name']}.enabled false",
+            f"{args['name']!r} holds the sessions of a client and cannot be removed",
+            f"disable it: vault-index config set sessions.{args['name']}.enabled false",
         )
     remove_source(home_of(options), args["name"])
     daemon = reload_daemon(options)
@@ -176,4 +186,4 @@ def run_source_remove(options: Options, args: dict[str, Any]) -> None:
         f"removed {args['name']}; its files stay",
     )
     if not daemon:
-        remark(options, "The next sync takes its notes out of the index: vault-index sync")
+        remark(options, "To remove its notes from the index, run: vault-index sync")

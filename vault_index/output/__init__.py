@@ -1,11 +1,14 @@
-"""Answers as text: JSON, JSON lines, TOON, markdown, or for people; each renderer is imported when it is asked for."""
+"""Render answers as JSON, JSON lines, TOON, markdown or text for people.
+
+The module of a renderer is imported on first use.
+"""
 
 import json
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-# Legal in a JSON string, yet a terminal obeys them, or they are no characters at all: written as escapes, lossless.
+# Valid in a JSON string, but control characters of terminals or not characters: write escapes.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 Format = Literal["json", "jsonl", "toon", "markdown", "human"]
@@ -20,18 +23,16 @@ def render(
     color: bool = False,
     terminal: bool = False,
 ) -> str:
-    """The answer of `method` (as `api.dispatch` gives it) as text without a final newline.
+    """Return the answer of `method` (from `api.dispatch`) as text without a final newline.
 
-    `width` and `color` concern `human` alone. `terminal` says that a terminal will show the text: then JSON is
-    indented and human output has links. Control characters of notes and names are neutralised always: in JSON by
-    escapes, in TOON and markdown with tabs left as they are. Whoever sends those to a terminal passes them through
-    `vault_index.output.clean.clean`.
+    `width` and `color` apply to `human` only. With `terminal`, JSON is indented and human output
+    has links. Control characters of notes and names are always neutralised: escaped in JSON,
+    replaced in TOON and markdown, except tabs. A caller that prints TOON or markdown on a terminal
+    must also pass it through `vault_index.output.clean.clean`.
     """
     if format == "json":
         return render_json(result, indent=terminal)
-    if (
-        format == "jsonl"
-    ):  # a record of `results` a line, then of those that failed; what is no list is one line
+    if format == "jsonl":  # a line per result, then per failure; other answers are one line
         return "\n".join(
             map(render_json, [*result.get("results", [result]), *result.get("failed", ())])
         )
@@ -51,6 +52,7 @@ def render(
 
 
 def render_json(value: object, *, indent: bool = False) -> str:
+    """Return a value as JSON, with control characters escaped."""
     text = json.dumps(
         value,
         ensure_ascii=False,

@@ -1,14 +1,14 @@
-"""Text of notes made safe to show: no terminal control characters, no bidirectional overrides, no broken Unicode."""
+"""Make text safe to show: no control characters, bidirectional overrides or lone surrogates."""
 
 from vault_index.markdown.sanitize import without_invisible
 
-_VISIBLE = {code: 0x2400 + code for code in range(0x20)}  # the control pictures, U+2400 …
+_VISIBLE = {code: 0x2400 + code for code in range(0x20)}  # control pictures, from U+2400
 _REPLACED = (
     0x7F,
-    *range(0x80, 0xA0),  # C1: U+009B is a whole CSI
-    *range(0x202A, 0x202F),  # embeddings and overrides make a line read otherwise than it is
-    *range(0x2066, 0x206A),  # isolates
-    *range(0xD800, 0xE000),  # half a character: cannot be written as UTF-8
+    *range(0x80, 0xA0),  # C1 control characters; U+009B alone is a CSI
+    *range(0x202A, 0x202F),  # bidirectional embeddings and overrides reorder a line
+    *range(0x2066, 0x206A),  # bidirectional isolates
+    *range(0xD800, 0xE000),  # lone surrogates cannot be encoded as UTF-8
 )
 _TABLE = _VISIBLE | dict.fromkeys(_REPLACED, 0xFFFD) | {0x09: "    ", 0x0A: "\n"}
 _LINE_TABLE = _TABLE | dict.fromkeys((0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029), " ")
@@ -17,15 +17,15 @@ _WITHOUT_LINES = {code: sign for code, sign in _TABLE.items() if code not in (0x
 
 
 def visible(text: str) -> str:
-    """`text` with its lines and tabs as they are, for a reader that is no terminal: an agent or a program."""
+    """Return `text` for agents and programs, with its line breaks and tabs."""
     return without_invisible(text.replace("\r\n", "\n")).translate(_WITHOUT_LINES)
 
 
 def clean(text: str) -> str:
-    """`text` with its lines kept; CR LF and CR become LF, tabs four spaces."""
+    """Return `text` for a terminal: CR LF and CR become LF, a tab becomes four spaces."""
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_TABLE)
 
 
 def clean_line(text: str) -> str:
-    """`text` on one line; line breaks and tabs become spaces."""
+    """Return `text` on one line; line breaks and tabs become spaces."""
     return text.replace("\r\n", "\n").translate(_LINE_TABLE)

@@ -1,4 +1,4 @@
-"""Answers for people at a terminal."""
+"""Render answers for people at a terminal."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -49,26 +49,31 @@ from vault_index.output.view import (
     with_sources,
 )
 
-_WIDE = 110  # characters: from this width on, a list says more of each document
-# Of the best score. Of 1,371 sure answers of five judged sets none had its right documents all below that.
-_WORTH_A_LOOK = 0.5
+_WIDE = 110
+"""Width in characters from which lists have more columns."""
+_STRONG = 0.5
+"""Share of the best score below which hits are marked as unlikely.
 
-_HARDLY = line(("From here on hits score less than half of the first: hardly an answer.", "dim"))
-_OTHERWISE = line(
+In five judged sets, each of the 1,371 confident answers had a right document above it.
+"""
+
+_UNLIKELY = line(("The following hits score less than half of the first: unlikely answers.", "dim"))
+_TRY_OTHER_WORDS = line(
     (
-        "Try fewer or other words, or drop a filter. What there is: vault-index tags, vault-index list.",
+        "Try other words, or remove a filter. See also: vault-index tags, vault-index list.",
         "dim",
     )
 )
 
 
 def render_human(method: str, result: Record, *, width: int, color: bool, links: bool) -> str:
+    """Return the answer of `method` as text of at most `width` columns."""
     page = Page(width, color=color, links=links)
     view = _VIEWS.get(method) or REPORTS.get(method, any_report)
     return page.text(view(result, page.width))
 
 
-# --- search ----------------------------------------------------------------------------------------------------
+# --- Search ---------------------------------------------------------------------------------------
 
 
 def _search(result: Record, width: int) -> Blocks:
@@ -77,14 +82,21 @@ def _search(result: Record, width: int) -> Blocks:
         with_short_ids(with_sources(shown)),
         [*_remarks(result), *_small(reading_lines(result.get("reading")))],
     )
-    weak = shown_if(more, line((f"{counted(more, 'weak one')}: --all", "dim")))
+    weak = shown_if(more, line((f"{counted(more, 'weak hit')} hidden; show with --all", "dim")))
     if not hits:
-        return [*head, line((f"Nothing found for “{result['query']}”.", "bold")), *weak, _OTHERWISE]
-    hardly = next((hit for hit in hits if hit["score"] < hits[0]["score"] * _WORTH_A_LOOK), None)
-    groups = ([*shown_if(hit is hardly, _HARDLY, GAP), *_hit(hit, width), GAP] for hit in hits)
-    told = f"{counted(len(hits), 'hit')} · {result['mode']} · {duration(result['took_ms'] / 1000)}"
+        return [
+            *head,
+            line((f"Nothing found for “{result['query']}”.", "bold")),
+            *weak,
+            _TRY_OTHER_WORDS,
+        ]
+    unlikely = next((hit for hit in hits if hit["score"] < hits[0]["score"] * _STRONG), None)
+    groups = ([*shown_if(hit is unlikely, _UNLIKELY, GAP), *_hit(hit, width), GAP] for hit in hits)
+    summary = (
+        f"{counted(len(hits), 'hit')} · {result['mode']} · {duration(result['took_ms'] / 1000)}"
+    )
     certainty = CERTAINTY[result["confidence"]]
-    foot = line((told, "dim"), (f" · {certainty}" if certainty else "", "yellow"))
+    foot = line((summary, "dim"), (f" · {certainty}" if certainty else "", "yellow"))
     return [*head, *shown_if(head, GAP), *chain(*groups), foot, *weak]
 
 
@@ -110,13 +122,15 @@ def _why(result: Record, width: int) -> Blocks:
 
 
 def _remarks(result: Record) -> Blocks:
-    """What was not done as asked."""
-    read = [f"Read “{old}” as “{new}”." for old, new in result.get("corrections", {}).items()]
+    """Return notes about corrected words, hints, and missing parts of the answer."""
+    corrected = [
+        f"Corrected “{old}” to “{new}”." for old, new in result.get("corrections", {}).items()
+    ]
     hints = [f"{hint[0].upper()}{hint[1:]}." for hint in result.get("hints", ())]
     return [
-        line((told, "yellow"))
-        for told in (
-            *read,
+        line((text, "yellow"))
+        for text in (
+            *corrected,
             *hints,
             *(f"Degraded: {reason}" for reason in result.get("degraded", ())),
         )
@@ -152,14 +166,13 @@ def _hit(hit: Record, width: int) -> Blocks:
         *shown_if(
             hit["also"], line((f"also in {', '.join(hit['also'])}", "dim"), indent=6, limit=1)
         ),
-        *shown_if(
-            hit["changed_since_index"], line(("changed since it was indexed", "yellow"), indent=6)
-        ),
+        *shown_if(hit["changed_since_index"], line(("changed since indexing", "yellow"), indent=6)),
         *_small(explanation_lines(hit.get("explain")), indent=6),
     ]
 
 
 def _marked(text: str, spans: Spans) -> list[Part]:
+    """Split a text into parts, with the matched words in bold."""
     edges = [0, *chain(*spans), len(text)]
     return [
         (text[start:end], "bold yellow" if odd % 2 else "")
@@ -167,7 +180,7 @@ def _marked(text: str, spans: Spans) -> list[Part]:
     ]
 
 
-# --- documents -------------------------------------------------------------------------------------------------
+# --- Documents ------------------------------------------------------------------------------------
 
 
 def _get(result: Record, width: int) -> Blocks:
@@ -186,13 +199,15 @@ def _text(text: Record) -> Blocks:
         GAP,
         Raw(text["content"].rstrip("\n")),
         *shown_if(
-            text["next"], GAP, line((f"Goes on: vault-index get {quote(text['next'])}", "dim"))
+            text["next"],
+            GAP,
+            line((f"Continue with: vault-index get {quote(text['next'])}", "dim")),
         ),
     ]
 
 
 def _recall(result: Record, width: int) -> Blocks:
-    nothing = line(("There is nothing to recall.", "bold"))
+    nothing = line(("Nothing to recall.", "bold"))
     return [*_remarks(result), Raw(result["text"]) if result["text"] else nothing]
 
 
@@ -202,12 +217,15 @@ def _list(result: Record, width: int) -> Blocks:
         return [
             *_remarks(result),
             line(("No more documents." if result["total"] else "No documents.", "bold")),
-            line(("Drop a filter, or bring the index up to date: vault-index sync", "dim")),
+            line(("Remove a filter, or update the index: vault-index sync", "dim")),
         ]
     accesses = " accesses" if result.get("sort") == "access" else ""
-    names = f"id created type? state?{accesses} title {_path(width)}{' digest? tags' if width >= _WIDE else ''}"
+    names = (
+        f"id created type? state?{accesses} title {_path(width)}"
+        f"{' digest? tags' if width >= _WIDE else ''}"
+    )
     if all(record["kind"] == "session" for record in records):
-        # Their paths are ids, and say nothing that the project and the title do not.
+        # Paths of sessions are ids and add nothing to project and title.
         names = "id updated_at project linked_title turns tokens"
     return [Table(columns(names, records), records), GAP, _count(result, "document")]
 
@@ -218,10 +236,10 @@ def _related(result: Record, width: int) -> Blocks:
         more = "more " if result["total"] else ""
         return [
             *_remarks(result),
-            line((f"Nothing {more}is related to “{anchor['title']}”.", "bold")),
-            line(("Drop a filter, or ask for what you look for: vault-index search", "dim")),
+            line((f"No {more}documents are related to “{anchor['title']}”.", "bold")),
+            line(("Remove a filter, or search instead: vault-index search", "dim")),
         ]
-    for record in records:  # that a linked document is near as well is what its cosine says
+    for record in records:  # the cosine already shows that a linked document is near
         record["relation"] = [one for one in record["relations"] if one != "near"] or record[
             "relations"
         ]
@@ -242,7 +260,7 @@ def _related(result: Record, width: int) -> Blocks:
 def _timeline(result: Record, width: int) -> Blocks:
     records = around(result)
     alone = (
-        "Nothing stands before or after it. Drop a filter, or raise --depth-before, --depth-after."
+        "No documents before or after it. Remove a filter, or raise --depth-before, --depth-after."
     )
     return [
         *_remarks(result),
@@ -261,12 +279,15 @@ def _sessions(result: Record, width: int) -> Blocks:
         return _worked(result)
     records = session_rows(result)
     if not records:
-        hint = "Drop a filter, or bring the index up to date: vault-index sync"
+        hint = "Remove a filter, or update the index: vault-index sync"
         return [
             line(("No more sessions." if result["total"] else "No sessions.", "bold")),
             line((hint, "dim")),
         ]
-    names = f"id updated_at client project plain_title touched?{' turns edited' if width >= _WIDE else ''} spent"
+    names = (
+        "id updated_at client project plain_title touched?"
+        f"{' turns edited' if width >= _WIDE else ''} spent"
+    )
     return [Table(columns(names, records), records), GAP, line((count_of(result), "dim"))]
 
 
@@ -296,7 +317,7 @@ def _count(result: Record, noun: str) -> Block:
 def _tags(result: Record, width: int) -> Blocks:
     records = result["results"]
     if not records:
-        hint = "Tags come from the frontmatter (tags: [a, b]) and from #tags in the text."
+        hint = "Add tags in the frontmatter (tags: [a, b]) or as #tags in the text."
         return [*_remarks(result), line(("No tags.", "bold")), line((hint, "dim"))]
     most = max(record["count"] for record in records)
     widest = max(len(record["tag"]) for record in records)
@@ -315,17 +336,17 @@ def _tags(result: Record, width: int) -> Blocks:
     ]
 
 
-# --- memories --------------------------------------------------------------------------------------------------
+# --- Memories -------------------------------------------------------------------------------------
 
 
 def _stored(answer: Record, width: int) -> Blocks:
     answer, near = stored(answer)
     done = (
-        "Stored" if answer["created"] else "Known already" if answer["duplicate_of"] else "Changed"
+        "Stored" if answer["created"] else "Already stored" if answer["duplicate_of"] else "Changed"
     )
     same = (
         GAP,
-        line(("On the same subject:", "bold")),
+        line(("Memories on the same subject:", "bold")),
         Table(columns("id alike likeness plain_title near"), near),
         line((answer["question"], "dim")),
     )
@@ -341,7 +362,7 @@ def _stored(answer: Record, width: int) -> Blocks:
 def _outcomes(
     answer: Record,
     width: int,
-    nothing: str = "Nothing was done.",
+    nothing: str = "Nothing to do.",
     what: tuple[str, str] = ("memory", "memories"),
 ) -> Blocks:
     results, failed = answer["results"], answer["failed"]
@@ -352,7 +373,7 @@ def _outcomes(
 
 
 def _each(answer: Record) -> Blocks:
-    """What became of each of several memories."""
+    """Return the outcome of each memory."""
     groups = [
         [
             line((f"{one['outcome']} ", "green"), (short, "dim"), (one["title"], "bold"), hang=2),
@@ -377,7 +398,7 @@ def _failed(answer: Record) -> Blocks:
 
 
 def _details(details: Record) -> str:
-    """What else there is to say of an outcome, without what is empty, and without the whole text."""
+    """Return the details of an outcome, without empty values and without the text."""
     shown = {
         key: ", ".join(map(str, one)) if isinstance(one, list) else one
         for key, one in details.items()
@@ -388,16 +409,16 @@ def _details(details: Record) -> str:
 
 
 def _import(answer: Record, width: int) -> Blocks:
-    """Thousands of memories are counted, and those that need a look are named."""
+    """Return counts, and the memories that were not stored unchanged."""
     short = import_in_short(answer)
     counts = ", ".join(f"{number:,} {outcome}" for outcome, number in short["counts"].items())
     named = _each(short)
     return [
         *shown_if(named, *named, GAP),
-        line((counts or "There was nothing to import.", "bold")),
+        line((counts or "Nothing to import.", "bold")),
         *shown_if(
             answer["results"] != short["results"] or answer["failed"] != short["failed"],
-            line(("--json names all", "dim")),
+            line(("--json lists all", "dim")),
         ),
     ]
 
@@ -414,15 +435,18 @@ def _history(result: Record, width: int) -> Blocks:
 
 
 def _diff(result: Record, width: int) -> Blocks:
-    return [Raw(result["text"]) if result["text"] else line(("They say the same.", "bold"))]
+    return [
+        Raw(result["text"]) if result["text"] else line(("The versions are identical.", "bold"))
+    ]
 
 
 _VIEWS: Mapping[str, Callable[[Record, int], Blocks]] = {
-    "search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags, "recall": _recall, "related": _related,
-    "sessions": _sessions, "timeline": _timeline, "add": _stored, "update": _stored, "import": _import,
-    "export": _export, "review": review_list, "decide": _outcomes,
-    "delete": _outcomes, "archive": _outcomes, "undo": _outcomes, "history": _history, "diff": _diff,
-    "revert": _stored, "prune": partial(_outcomes, nothing="Nothing has expired."),
-    "forget": partial(_outcomes, nothing="There is no such session.", what=("session", "sessions")),
-    "capture": partial(_outcomes, nothing="Nothing is marked *Remember*: in this text."),
+    "search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags, "recall": _recall,
+    "related": _related, "sessions": _sessions, "timeline": _timeline, "add": _stored,
+    "update": _stored, "import": _import, "export": _export, "review": review_list,
+    "decide": _outcomes, "delete": _outcomes, "archive": _outcomes, "undo": _outcomes,
+    "history": _history, "diff": _diff, "revert": _stored,
+    "prune": partial(_outcomes, nothing="Nothing has expired."),
+    "forget": partial(_outcomes, nothing="No sessions match.", what=("session", "sessions")),
+    "capture": partial(_outcomes, nothing="The text has no *Remember*: passages."),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Answers as markdown, to be pasted into a note or read by an agent."""
+"""Render answers as markdown, to paste into a note or to give to an agent."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -39,6 +39,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
 
 
 def render_markdown(method: str, result: Record) -> str:
+    """Return the answer of `method` as markdown."""
     return _VIEWS.get(method, _plain)(result)
 
 
@@ -58,7 +59,10 @@ def _hit(hit: Record) -> str:
     title = " › ".join(dict.fromkeys([hit["title"], *hit["headings"]]))
     tags = "".join(f" #{tag}" for tag in hit["tags"])
     marked = f" · {state(hit)}" if state(hit) else ""
-    head = f"**{_text(title)}** ({hit['score']:.2f}) {_code(place(hit))} {_code(hit['id'])}{marked}{tags}"
+    head = (
+        f"**{_text(title)}** ({hit['score']:.2f}) {_code(place(hit))} {_code(hit['id'])}"
+        f"{marked}{tags}"
+    )
     quoted = "\n".join(
         f"> {line}".rstrip() for line in (hit["snippet"] or hit["digest"]).strip().splitlines()
     )
@@ -87,7 +91,7 @@ def _why(result: Record) -> str:
 
 
 def _remarks(result: Record) -> list[str]:
-    """What was not done as asked."""
+    """Return notes about corrected words, hints, and missing parts of the answer."""
     degraded = (
         [f"Degraded: {_text('; '.join(result['degraded']))}."] if result.get("degraded") else []
     )
@@ -96,17 +100,18 @@ def _remarks(result: Record) -> list[str]:
         degraded
         + hints
         + [
-            f"Read as: {_text(old)} → {_text(new)}."
+            f"Corrected: {_text(old)} → {_text(new)}."
             for old, new in result.get("corrections", {}).items()
         ]
     )
 
 
 def _get(result: Record) -> str:
-    """Each text as it is, between a comment that names its place and one that ends it; a last one says how to go on.
+    """Return each text unchanged between two comments, which name its place and its end.
 
-    Both have the same mark, a hash of all that stands between them: so no note can write the mark that ends it, and
-    what follows cannot pose as another document, or as words of ours.
+    Both contain the same mark, a hash of the text between them. A note cannot contain the mark of
+    its own end, so its text cannot pose as another document or as output of this program. A third
+    comment says how to continue a cut text.
     """
     parts = []
     for text in with_short_ids(result["results"]):
@@ -126,7 +131,7 @@ def _get(result: Record) -> str:
 
 
 def _failed(result: Record) -> list[str]:
-    """What became of those that failed, and what to do about each."""
+    """Return a line for each failed item, with its hint."""
     hints = (
         (one, f"; hint: {one['hint']}" if one["hint"] else "") for one in result.get("failed", ())
     )
@@ -137,7 +142,10 @@ def _list(result: Record) -> str:
     records = documents(with_sources(result["results"]))
     sessions = any(record["kind"] == "session" for record in records)
     accesses = " accesses" if result.get("sort") == "access" else ""
-    names = f"id title digest? path type_or_kind state?{accesses} tags created{' updated turns' if sessions else ''}"
+    names = (
+        f"id title digest? path type_or_kind state?{accesses} tags created"
+        f"{' updated turns' if sessions else ''}"
+    )
     table = _table(columns(names, records), records, "No documents.")
     return "\n\n".join([*_remarks(result), table, f"{len(records)} of {result['total']}"])
 
@@ -192,7 +200,7 @@ def _tags(result: Record) -> str:
 def _outcomes(result: Record) -> str:
     records = [{**outcome, "id": outcome["id"][:8] or None} for outcome in result["results"]]
     table = [_table(columns("outcome id title"), records)] if records else []
-    return "\n\n".join([*table, *_bullets(_failed(result))]) or "Nothing was done."
+    return "\n\n".join([*table, *_bullets(_failed(result))]) or "Nothing to do."
 
 
 def _history(result: Record) -> str:
@@ -203,7 +211,7 @@ def _history(result: Record) -> str:
 
 
 def _diff(result: Record) -> str:
-    """In a fence that nothing inside can end."""
+    """Return the diff in a fence that is longer than any run of backticks in it."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", result["text"])), default=0))
     return f"{fence}diff\n{result['text']}\n{fence}"
 
@@ -213,8 +221,11 @@ def _review(result: Record) -> str:
     for item in result["results"]:
         parts.append(f"**{item['reason']}**, {_text(item['about'])}:")
         for one in with_short_ids(item["memories"]):
-            head = f"{_text(one['title'])} {_code(one['path'])} {_code(one['id'])} {moment(one['created'])[:10]}"
-            parts += [head, "\n".join(f"> {part}".rstrip() for part in one["text"].split("\n"))]
+            where = f"{_code(one['path'])} {_code(one['id'])} {moment(one['created'])[:10]}"
+            parts += [
+                f"{_text(one['title'])} {where}",
+                "\n".join(f"> {part}".rstrip() for part in one["text"].split("\n")),
+            ]
     return "\n\n".join([*parts, f"{len(result['results'])} of {result['total']}"])
 
 
@@ -222,11 +233,11 @@ def _import(result: Record) -> str:
     short = import_in_short(result)
     counts = ", ".join(f"{number} {outcome}" for outcome, number in short["counts"].items())
     rows = [_outcomes(short)] if short["results"] or short["failed"] else []
-    return "\n\n".join([*rows, counts or "There was nothing to import."])
+    return "\n\n".join([*rows, counts or "Nothing to import."])
 
 
 def _plain(result: Record, depth: int = 0) -> str:
-    """Any other answer as nested bullets; records of one shape as a table."""
+    """Return any other answer as nested bullets, with one bullet per record."""
     out = []
     for key, value in result.items():
         label = f"{'  ' * depth}- {key.replace('_', ' ')}:"
@@ -235,7 +246,8 @@ def _plain(result: Record, depth: int = 0) -> str:
         elif is_records(value):
             out.append(label)
             out += [
-                f"{'  ' * (depth + 1)}- {', '.join(f'{k} {_text(v)}' for k, v in item.items() if v is not None)}"
+                f"{'  ' * (depth + 1)}- "
+                + ", ".join(f"{k} {_text(v)}" for k, v in item.items() if v is not None)
                 for item in value
             ]
         elif value not in (None, "", [], (), {}):
@@ -253,7 +265,7 @@ def _table(shown: Iterable[Column], records: Iterable[Record], nothing: str = ""
 
 def _cell(column: Column, record: Record) -> str:
     value = record[column.key]
-    if isinstance(value, tuple):  # with a style, which is bold
+    if isinstance(value, tuple):  # a value with a style, which is bold
         return f"**{_text(value[0])}**" if value[1] else _text(value[0])
     return cell(column, record, _WRITTEN).replace("\n", " ")
 
@@ -268,13 +280,13 @@ def _code(text: str) -> str:
 
 
 def _bullets(lines: Iterable[str]) -> list[str]:
-    """One list, if there is anything to list."""
+    """Return the lines as one list, or nothing without lines."""
     listed = "\n".join(f"- {_text(line)}" for line in lines)
     return [listed] if listed else []
 
 
 def _comment(text: str) -> str:
-    """A comment of one line that `text` cannot end: that takes a `>`."""
+    """Return a one-line comment; `>` is replaced, so that `text` cannot end it."""
     return f"<!-- {one_line(text).replace('>', '›')} -->"
 
 
@@ -286,9 +298,9 @@ _WRITTEN: Mapping[str, Callable[[Any], str]] = {
     "count": str,
 }
 _VIEWS: Mapping[str, Callable[[Record], str]] = {
-    "search": _search, "why": _why, "get": _get, "recall": itemgetter("text"), "list": _list, "related": _related,
-    "sessions": _sessions,
-    "timeline": _timeline, "tags": _tags, "delete": _outcomes, "archive": _outcomes, "prune": _outcomes,
-    "capture": _outcomes, "import": _import, "undo": _outcomes, "history": _history, "diff": _diff,
-    "review": _review, "decide": _outcomes, "forget": _outcomes,
+    "search": _search, "why": _why, "get": _get, "recall": itemgetter("text"), "list": _list,
+    "related": _related, "sessions": _sessions, "timeline": _timeline, "tags": _tags,
+    "delete": _outcomes, "archive": _outcomes, "prune": _outcomes, "capture": _outcomes,
+    "import": _import, "undo": _outcomes, "history": _history, "diff": _diff, "review": _review,
+    "decide": _outcomes, "forget": _outcomes,
 }  # fmt: skip

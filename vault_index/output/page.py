@@ -1,4 +1,4 @@
-"""A page of text for people: lines, pairs and tables, cleaned and laid out by rich for a given width."""
+"""Lay out text for people: lines, pairs and tables, wrapped by rich for a given width."""
 
 from collections.abc import Iterable, Sequence
 from io import StringIO
@@ -12,16 +12,19 @@ from rich.text import Text
 from vault_index.output.clean import clean, clean_line
 from vault_index.output.view import Column, Record, cell
 
-READABLE = 100  # characters: prose is not set wider, however wide the terminal
+READABLE = 100
+"""Maximum width of prose in characters, on terminals of any width."""
 _SCHEMES = ("obsidian://", "file://", "https://", "http://")
 
 Part = str | tuple[str, str] | tuple[str, str, str]
-"""Text; with a style; with a style and the target of a link."""
+"""A text, optionally with a style, or with a style and the target of a link."""
 
 
 class Line(NamedTuple):
-    """A paragraph, wrapped: all its lines indented by `indent` characters, all but the first by `hang` more, and at
-    most `limit` of them."""
+    """A wrapped paragraph of at most `limit` lines.
+
+    All lines are indented by `indent` characters, all but the first by `hang` more.
+    """
 
     parts: tuple[Part, ...]
     indent: int = 0
@@ -29,6 +32,7 @@ class Line(NamedTuple):
     limit: int | None = None
 
     def draw(self, page: "Page") -> None:
+        """Print the wrapped paragraph; `…` marks a cut."""
         width = min(page.width, READABLE) - self.indent - self.hang
         wrapped = Text.assemble(*map(page.styled, self.parts)).wrap(page.console, width)
         shown = list(wrapped[: self.limit])
@@ -42,15 +46,16 @@ class Line(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Names and values in two columns; those without a value are left out."""
+    """Names and values in two columns, without empty values."""
 
     rows: Sequence[tuple[str, str]]
     indent: int = 0
 
     def draw(self, page: "Page") -> None:
-        kept = [(clean_line(name), clean_line(value)) for name, value in self.rows if value]
-        width = max((len(name) for name, _ in kept), default=0) + 2
-        for name, value in kept:
+        """Print the pairs, with wrapped values."""
+        rows = [(clean_line(name), clean_line(value)) for name, value in self.rows if value]
+        width = max((len(name) for name, _ in rows), default=0) + 2
+        for name, value in rows:
             for number, one in enumerate(
                 Text(value).wrap(page.console, page.width - self.indent - width)
             ):
@@ -59,12 +64,13 @@ class Pairs(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Records in rows, under dim headings."""
+    """A table with a row per record, under dim headings."""
 
     columns: Sequence[Column]
     records: Sequence[Record]
 
     def draw(self, page: "Page") -> None:
+        """Print the table with the width of the page."""
         table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
         for column in self.columns:
             table.add_column(
@@ -82,11 +88,12 @@ class Table(NamedTuple):
 
 
 class Raw(NamedTuple):
-    """Text as it is: the terminal wraps it, so that it can be copied whole."""
+    """Text without wrapping: the terminal wraps it, so that it can be copied."""
 
     text: str
 
     def draw(self, page: "Page") -> None:
+        """Print the text without wrapping."""
         page.print(Text(clean(self.text)))
 
 
@@ -96,23 +103,25 @@ Blocks = Sequence[Block]
 
 
 def line(*parts: Part, indent: int = 0, hang: int = 0, limit: int | None = None) -> Line:
+    """Return a paragraph of these parts."""
     return Line(parts, indent, hang, limit)
 
 
 def shown_if(condition: object, *blocks: Block) -> Blocks:
+    """Return the blocks if the condition is true, else nothing."""
     return blocks if condition else ()
 
 
 def _cell(column: Column, record: Record) -> Part:
     value = record[column.key]
-    if isinstance(value, tuple):  # with a style of its own
+    if isinstance(value, tuple):  # a value with a style
         return value
     text = cell(column, record)
     return (text, "", record["link"]) if column.kind == "link" else text
 
 
 class Page:
-    """Lays out blocks. Whatever text they hold is made safe here."""
+    """Layout of blocks as text; all their text is made safe here."""
 
     def __init__(self, width: int, *, color: bool, links: bool) -> None:
         self.width = max(width, 30)
@@ -132,16 +141,18 @@ class Page:
         )
 
     def text(self, blocks: Iterable[Block]) -> str:
+        """Return the blocks as text without trailing spaces."""
         for block in blocks:
             block.draw(self)
         lines = (line.rstrip() for line in self._buffer.getvalue().split("\n"))
         return "\n".join(lines).rstrip("\n")
 
     def print(self, text: Text) -> None:
+        """Print one line."""
         self.console.print(text, soft_wrap=True)
 
     def styled(self, part: Part) -> Text:
-        """With a hyperlink where a terminal shows the page, without elsewhere."""
+        """Return the part with its style, and with its link if the output is a terminal."""
         text, style, target = (part, "", "") if isinstance(part, str) else (*part, "")[:3]
         if self._links and target.startswith(_SCHEMES):
             return Text(clean_line(text), style=Style.parse(style) + Style(link=clean_line(target)))

@@ -1,4 +1,4 @@
-"""How things stand, and what was done to the index, for people; and any answer that has no view of its own."""
+"""Render state and changes of the index for people, and any answer without its own view."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -8,19 +8,20 @@ from vault_index.output.short import counted, duration, flat, joined, kept, mome
 from vault_index.output.view import Column, Record, is_records
 
 _DOING = {"text": "indexing", "embed": "embedding"}
-_SHOWN = 20  # files that failed, or notes that are hard to find, at most
+_SHOWN = 20
+"""Maximum number of listed files or notes."""
 _HARD_HINT = (
-    "Easier to find: give the note an alias of telling words (aliases: […] in its frontmatter), or a title that no"
-    " other note could have."
+    "To make a note easier to find, add an alias with specific words (aliases: […] in its "
+    "frontmatter), or a unique title."
 )
 _FILE_STATES = {
     "indexed": "indexed",
-    "behind": "indexed as it was before",
-    "gone": "indexed, but gone",
+    "behind": "an older version is indexed",
+    "gone": "indexed, but deleted",
 }
 
 
-# --- how things stand ------------------------------------------------------------------------------------------
+# --- State ----------------------------------------------------------------------------------------
 
 
 def _stats(stats: Record, width: int) -> Blocks:
@@ -38,11 +39,11 @@ def _stats(stats: Record, width: int) -> Blocks:
         ("vectors pending", _number(stats["pending"])),
         ("model", stats["model"] or "none (keywords only)"),
         ("size", size(stats["bytes"])),
-        ("indexed", moment(stats["indexed"]) or "never; start with: vault-index sync"),
+        ("indexed", moment(stats["indexed"]) or "never (run: vault-index sync)"),
     ]
     added = {
         key: value for key, value in stats.items() if isinstance(value, list) and value
-    }  # by --tags, --agents
+    }  # lists of --tags and --agents
     return [
         Pairs(pairs),
         *(block for key in added for block in (GAP, *any_report({key: added[key]}, width))),
@@ -56,13 +57,18 @@ def _status(status: Record, width: int) -> Blocks:
         status[key] for key in ("daemon", "index", "embedder", "watch")
     )
     since = f" since {moment(daemon['since'])}" if daemon["since"] else ""
-    known, held = index["documents"] is not None, "cannot be read, see below"
+    known, contents = index["documents"] is not None, "cannot be read, see below"
     if known:
-        held = f"{counted(index['documents'], 'document')}, {counted(index['chunks'], 'chunk')}"
-        held += f", {index['vectors']:,} vectors{_number(index['pending'], ', {:,} pending')}"
+        contents = f"{counted(index['documents'], 'document')}, {counted(index['chunks'], 'chunk')}"
+        contents += f", {index['vectors']:,} vectors{_number(index['pending'], ', {:,} pending')}"
     days = status.get("spent") or ()
     pairs = [
-        ("daemon", f"running{since} (pid {daemon['pid']})" if daemon["running"] else "not running (vault-index watch)"),
+        (
+            "daemon",
+            f"running{since} (pid {daemon['pid']})"
+            if daemon["running"]
+            else "not running (start: vault-index watch)",
+        ),
         ("doing", _work(daemon.get("work"))),
         ("watch", joined(
             watch["backend"],
@@ -70,37 +76,40 @@ def _status(status: Record, width: int) -> Blocks:
             watch["last_reconcile"] and f"last comparison {moment(watch['last_reconcile'])}",
             _number(watch["missed"], "{:,} missed"),
         )),
-        ("index", held),
+        ("index", contents),
         ("size", size(index["bytes"])),
         ("embedder", joined(
-            embedder["provider"], embedder["model"], _number(embedder["dimensions"], "{} dimensions"),
+            embedder["provider"], embedder["model"],
+            _number(embedder["dimensions"], "{} dimensions"),
             "" if embedder["ready"] else "not ready",
         )),
         ("", embedder.get("advice", "")),
-        *((head, joined(day["day"], counted(day["tokens"], "token"), _dollars(day["price"], "price unknown")))
+        *((head, joined(day["day"], counted(day["tokens"], "token"),
+                        _dollars(day["price"], "price unknown")))
           for head, day in zip(["sent", *[""] * len(days)], days, strict=False)),
     ]  # fmt: skip
-    none = line(("No sources yet: vault-index source add ~/Vault", "dim"))
+    none = line(("No sources yet; add one: vault-index source add ~/Vault", "dim"))
     sources = _sources(status["sources"], known=known) if status["sources"] else none
-    told = counted(index.get("waiting", 0), "memory waits", "memories wait")
+    waiting = counted(index.get("waiting", 0), "memory waits", "memories wait")
     review = shown_if(
-        index.get("waiting"), GAP, line((f"{told} for review: vault-index review", "yellow"))
+        index.get("waiting"), GAP, line((f"{waiting} for review: vault-index review", "yellow"))
     )
     head = line((f"vault-index {status['version']}", "bold"))
     return [head, GAP, Pairs(pairs), GAP, sources, *review, *_problems(status)]
 
 
 def _sources(sources: Sequence[Record], *, known: bool) -> Table:
-    unsaid = {
+    empty = {
         key for key in ("since", "kept", "failed") if not any(source.get(key) for source in sources)
     }
     shown = (
         Column("name", "text", "source", "bold"), Column("path", "text", "path", "cyan", 1),
-        Column("documents", "count", "documents#"), Column("chunks", "count", "chunks#"), Column("since", head="since"),
+        Column("documents", "count", "documents#"), Column("chunks", "count", "chunks#"),
+        Column("since", head="since"),
         Column("kept", head="kept"),
         Column("coverage", "text", "up to date#"), Column("failed", "count", "failed#", "yellow"),
     )  # fmt: skip
-    wanted = [one for one in shown if one.key not in unsaid][: None if known else 2]
+    wanted = [one for one in shown if one.key not in empty][: None if known else 2]
     return Table(
         wanted,
         [{"since": None, **one, "coverage": _coverage(one), "kept": kept(one)} for one in sources],
@@ -110,20 +119,20 @@ def _sources(sources: Sequence[Record], *, known: bool) -> Table:
 def _coverage(source: Record) -> str:
     found, current = source.get("found"), source.get("current", 0)
     if found is None:
-        return "gone" if source["documents"] else "none yet"
+        return "missing" if source["documents"] else "none yet"
     return "all" if found == current == source["documents"] else f"{current:,} of {found:,}"
 
 
 def _work(work: Record | None) -> str:
     if work is None:
         return ""
-    far = f"{work['done']:,} of {work['total']:,}" if work["total"] else f"{work['done']:,}"
+    progress = f"{work['done']:,} of {work['total']:,}" if work["total"] else f"{work['done']:,}"
     rate = f"{work['rate']:,.0f}/s" if work["rate"] >= 10 else f"{work['rate']:.1f}/s"
     seconds = work["seconds_left"]
     left = (
         "" if seconds is None else f"{duration(seconds) if seconds >= 60 else f'{seconds} s'} left"
     )
-    return joined(f"{_DOING.get(work['stage'], work['stage'])} {far}", rate, left)
+    return joined(f"{_DOING.get(work['stage'], work['stage'])} {progress}", rate, left)
 
 
 def _file_status(file: Record, width: int) -> Blocks:
@@ -164,7 +173,7 @@ def _privacy(ledger: Record) -> Blocks:
         for one in private
     ]
     head, hint = (
-        line(("Private by now, and sent before", "bold")),
+        line(("Sent earlier, now private", "bold")),
         line((ledger.get("hint", ""), "dim")),
     )
     return [Table(shown, rows), GAP, total, *shown_if(private, GAP, head, *names, hint)]
@@ -174,10 +183,10 @@ def _doctor(report: Record, width: int) -> Blocks:
     problems, fixed = report["problems"], report.get("fixed") or ()
     found = f"{counted(len(problems), 'problem')}" if problems else "No problems"
     hint = line(
-        ("How well notes are found by what they are called: vault-index doctor --recall", "dim")
+        ("To check how well search finds notes by name: vault-index doctor --recall", "dim")
     )
     return [
-        *(line(("Mended: ", "green"), problem["message"]) for problem in fixed),
+        *(line(("Repaired: ", "green"), problem["message"]) for problem in fixed),
         line((f"{found} {'left' if fixed else 'found'}.", "bold")),
         *_problems(report),
         *shown_if(report.get("advice"), GAP, line(report.get("advice", ""))),
@@ -188,17 +197,17 @@ def _doctor(report: Record, width: int) -> Blocks:
 
 def _recall(recall: Record) -> Blocks:
     if not recall["queries"]:
-        return [
-            line(("No notes are indexed, so there is nothing to look for: vault-index sync", "dim"))
-        ]
+        return [line(("No notes are indexed; index them: vault-index sync", "dim"))]
     shown = (
-        Column("named_by", "text", "by"), Column("queries", "count", "questions#"),
-        Column("recall_5", "percent", "in the first five hits#"),
+        Column("named_by", "text", "by"), Column("queries", "count", "queries#"),
+        Column("recall_5", "percent", "in the top five hits#"),
     )  # fmt: skip
-    asked = f"{counted(recall['documents'], 'note')}, {counted(recall['queries'], 'question')}"
+    scope = (
+        f"{counted(recall['documents'], 'note')}, {counted(recall['queries'], 'query', 'queries')}"
+    )
     head = line(
-        ("Notes looked for by what they are called", "bold"),
-        f" · {asked}, {duration(recall['seconds'])}",
+        ("Search for notes by their names", "bold"),
+        f" · {scope}, {duration(recall['seconds'])}",
     )
     classes = Table(shown, [*recall["classes"], {**recall, "named_by": "all"}])
     hard = shown_if(recall["hard"], GAP, *_hard_to_find(recall["hard"]))
@@ -207,7 +216,7 @@ def _recall(recall: Record) -> Blocks:
 
 def _hard_to_find(hard: Sequence[Record]) -> Blocks:
     shown = (
-        Column("query", "text", "question", "bold", 3), Column("path", "text", "note", "cyan", 4),
+        Column("query", "text", "query", "bold", 3), Column("path", "text", "note", "cyan", 4),
         Column("named_by", "text", "by"), Column("rank", "text", "hit#"),
     )  # fmt: skip
     rows = [{**one, "rank": one["rank"] or "none"} for one in hard[:_SHOWN]]
@@ -236,7 +245,7 @@ def _settings(answer: Record, width: int) -> Blocks:
     return [Table(shown, rows)]
 
 
-# --- what was done ---------------------------------------------------------------------------------------------
+# --- Changes --------------------------------------------------------------------------------------
 
 
 def _sync(report: Record, width: int) -> Blocks:
@@ -249,7 +258,7 @@ def _sync(report: Record, width: int) -> Blocks:
     changes = [
         f"{report[key]:,} {key}" for key in ("added", "changed", "moved", "removed") if report[key]
     ]
-    told = f"{counted(report['scanned'], 'file')}, {', '.join(changes) or 'nothing changed'}."
+    summary = f"{counted(report['scanned'], 'file')}, {', '.join(changes) or 'nothing changed'}."
     vectors = [
         f"{report[key]:,} {words}"
         for key, words in (
@@ -268,7 +277,7 @@ def _sync(report: Record, width: int) -> Blocks:
         for failure in failed[:_SHOWN]
     ]
     return [
-        line(done, f" in {duration(report['seconds'])}: {told}"),
+        line(done, f" in {duration(report['seconds'])}: {summary}"),
         *shown_if(report["chunks"] or vectors, line((chunks, "dim"))),
         *shown_if(failed, GAP, unread, *named, *_rest(failed, indent=2)),
         *_problems(report),
@@ -276,7 +285,7 @@ def _sync(report: Record, width: int) -> Blocks:
             pending and not report.get("problems"),
             line(
                 (
-                    "Embed what is pending: vault-index embed; see what cannot be: vault-index status",
+                    "Compute pending vectors: vault-index embed; see failures: vault-index status",
                     "dim",
                 )
             ),
@@ -285,33 +294,29 @@ def _sync(report: Record, width: int) -> Blocks:
 
 
 def _init(answer: Record, width: int) -> Blocks:
-    report, vault, told = (
+    report, vault, sessions = (
         answer["sync"],
         answer.get("vault"),
         " · {path} · {sessions:,} sessions since {since}",
     )
-    known = "Added" if answer.get("added") else "Known already:"
+    known = "Added" if answer.get("added") else "Already indexed:"
     steps = {
         **({} if report else {"vault-index sync": "index it"}),
-        'vault-index search "…"': "ask it something",
-        **(
-            {}
-            if answer["daemon"]
-            else {"vault-index service install": "keep it up to date from now on"}
-        ),
-        "vault-index status": "see how it is doing",
+        'vault-index search "…"': "search it",
+        **({} if answer["daemon"] else {"vault-index service install": "keep it up to date"}),
+        "vault-index status": "show its state",
     }
     wide = max(map(len, steps)) + 2
     return [
         *shown_if(answer["source"], line(f"{known} ", (answer["source"], "bold"), f" · {vault}")),
         *(
-            line((one["title"], "bold"), told.format(**one))
+            line((one["title"], "bold"), sessions.format(**one))
             for one in answer.get("sessions", ())
             if one["since"]
         ),
         *(_sync(report, width) if report else ()),
         GAP,
-        line(("Next", "bold")),
+        line(("Next steps", "bold")),
         *(
             line((command.ljust(wide), "cyan"), (purpose, "dim"), indent=2)
             for command, purpose in steps.items()
@@ -320,7 +325,7 @@ def _init(answer: Record, width: int) -> Blocks:
 
 
 def _embed(answer: Record, width: int) -> Blocks:
-    """`embed` answers with a plan, a status or a report; their keys tell them apart."""
+    """Render the plan, the status or the report of `embed`, which differ in their keys."""
     if "price" in answer:
         return _embed_plan(answer)
     if "building" in answer:
@@ -328,7 +333,7 @@ def _embed(answer: Record, width: int) -> Blocks:
     done = f"{answer['embedded']:,} embedded, {answer['cached']:,} from the cache"
     head = ("Vectors", "bold") if answer["pending"] else ("Vectors are complete", "bold green")
     pending = _number(answer["pending"], ", {:,} pending")
-    reasons = line(("What is pending, and why: vault-index status", "dim"))
+    reasons = line(("See pending vectors and reasons: vault-index status", "dim"))
     return [
         line(head, f" in {duration(answer['seconds'])}: {done}{pending}."),
         *_problems(answer),
@@ -338,33 +343,33 @@ def _embed(answer: Record, width: int) -> Blocks:
 
 def _embed_plan(plan: Record) -> Blocks:
     if plan["provider"] == "none":
-        hint = "Set one: vault-index config set embedding.provider local"
+        hint = "Configure one: vault-index config set embedding.provider local"
         return [
-            line(("No embedder is set up: search works by keywords.", "bold")),
+            line(("No embedder is configured; search uses keywords only.", "bold")),
             line((hint, "dim")),
         ]
     to_do, unknown = (
         plan["chunks"] - plan["cached"],
-        "unknown; set embedding.price_per_million to have it estimated",
+        "unknown; set embedding.price_per_million for an estimate",
     )
     pairs = [
         ("embedder", joined(plan["provider"], plan["model"], plan["endpoint"])),
         ("without vector", counted(plan["chunks"], "chunk")),
-        ("cached", _number(plan["cached"], "{:,}, free of cost")),
+        ("cached", _number(plan["cached"], "{:,}, free")),
         ("kept local", _number(plan["kept_local"], "{:,}, never sent")),
-        ("changed", _number(plan["unread"], "{:,}, for the next sync to read again")),
+        ("changed", _number(plan["unread"], "{:,}, read again by the next sync")),
         ("to embed", f"{counted(to_do, 'chunk')}, {counted(plan['tokens'], 'token')}"),
         (
             "price",
-            "nothing"
+            "free"
             if plan["price"] == 0 and plan["provider"] != "openai"
             else _dollars(plan["price"], unknown),
         ),
         ("today", _today(plan)),
     ]
-    next_step = "Go ahead with: vault-index embed" if to_do else "Nothing to do."
+    next_step = "Start with: vault-index embed" if to_do else "Nothing to do."
     return [
-        line(("What embedding would cost", "bold")),
+        line(("Cost of embedding", "bold")),
         Pairs(pairs, indent=2),
         line((next_step, "dim")),
     ]
@@ -397,11 +402,11 @@ def _embed_status(status: Record) -> Blocks:
     return [Pairs(pairs)]
 
 
-# --- parts of them ---------------------------------------------------------------------------------------------
+# --- Parts ----------------------------------------------------------------------------------------
 
 
 def any_report(record: Record, width: int) -> Blocks:
-    """Any answer: its scalars as pairs, its records as columns."""
+    """Render any answer: its scalars as pairs, its records as tables."""
     tables = {key: value for key, value in record.items() if is_records(value)}
     others = [
         key for key in record if key not in tables and (key != "total" or "results" not in record)
@@ -433,7 +438,7 @@ def _value(value: Any) -> str:
 
 
 def _problems(record: Record) -> Blocks:
-    """Each with what mends it."""
+    """Return each problem with its hint."""
     return [
         block
         for problem in record.get("problems") or ()
@@ -446,12 +451,12 @@ def _problems(record: Record) -> Blocks:
 
 
 def _rest(records: Sequence[object], indent: int = 0) -> Blocks:
-    more = f"… and {len(records) - _SHOWN:,} more; --json names all"
+    more = f"… and {len(records) - _SHOWN:,} more; --json lists all"
     return shown_if(len(records) > _SHOWN, line((more, "dim"), indent=indent))
 
 
 def _number(count: int, words: str = "{:,}") -> str:
-    """Nothing for 0."""
+    """Format a count, or return an empty string for 0."""
     return words.format(count) if count else ""
 
 
@@ -460,6 +465,6 @@ def _label(key: str) -> str:
 
 
 REPORTS: Mapping[str, Callable[[Record, int], Blocks]] = {
-    "stats": _stats, "status": _status, "file_status": _file_status, "doctor": _doctor, "config_list": _settings,
-    "init": _init, "sync": _sync, "rebuild": _sync, "embed": _embed,
+    "stats": _stats, "status": _status, "file_status": _file_status, "doctor": _doctor,
+    "config_list": _settings, "init": _init, "sync": _sync, "rebuild": _sync, "embed": _embed,
 }  # fmt: skip

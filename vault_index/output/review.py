@@ -1,4 +1,4 @@
-"""What is to be decided, for people: the list, and one item as it fills a screen."""
+"""Render the review of memories for people: the list, and one item per screen."""
 
 import re
 from collections.abc import Sequence
@@ -13,31 +13,33 @@ from vault_index.output.short import counted, moment, passage, with_short_ids
 from vault_index.output.view import Record
 
 KEYS = {
-    "a": ("accept", "move it out of the inbox: from then on it counts as any other"),
-    "e": ("edit", "change its file in $EDITOR; of two, that of the first"),
-    "m": ("merge", "the first takes over what it lacks of the second, and replaces it"),
-    "s": ("supersede", "the first replaces the second as it is"),
-    "x": ("swap", "have the other one stay"),
-    "r": ("archive", "out of search and recall; the file stays. Of two, the second"),
-    "d": ("delete", "to .trash/ of its vault. Of two, the second"),
-    "k": ("keep", "all is well; not shown again until it changes"),
+    "a": ("accept", "move it out of the inbox"),
+    "e": ("edit", "edit its file in $EDITOR; of two, the first"),
+    "m": ("merge", "add what the first lacks from the second, and supersede the second"),
+    "s": ("supersede", "mark the second as superseded by the first"),
+    "x": ("swap", "exchange the first and the second"),
+    "r": ("archive", "hide it from search and recall; of two, the second"),
+    "d": ("delete", "move it to .trash/ of its vault; of two, the second"),
+    "k": ("keep", "hide it here until it changes"),
     "n": ("next", "decide later"),
-    "p": ("back", "to the one before"),
-    "u": ("undo", "take the last decision back"),
-    "?": ("help", "this page"),
-    "q": ("quit", "end; what was decided is done"),
+    "p": ("back", "go to the previous item"),
+    "u": ("undo", "undo the last decision"),
+    "?": ("help", "show this page"),
+    "q": ("quit", "quit; decisions are already saved"),
 }
-"""Each key of the screen with its name, and what it does."""
-_BESIDE = 100  # characters: from this width on two memories stand side by side
+"""Name and description of each key."""
+_TWO_COLUMNS = 100
+"""Width in characters from which two memories are shown side by side."""
 _BETWEEN = " │ "
-_GOES = "2 goes  "
-_LITTLE = 8  # lines for a memory: with no more, none is blank
+_REMOVED = "2 remove  "
+_COMPACT = 8
+"""Number of lines for a memory up to which no line stays blank."""
 _TEXT_TOKENS = 60
 _WORDS = re.compile(r"(\s+)")
 
 
 def review_list(result: Record, width: int) -> Blocks:
-    """A page of items."""
+    """Render a page of items."""
     blocks = [
         block
         for item in result["results"]
@@ -52,8 +54,12 @@ def review_list(result: Record, width: int) -> Blocks:
     )
     if not blocks:
         return [line(("No more items." if result["total"] else "Nothing to review.", "bold"))]
-    told = f"{len(result['results']):,} of {counted(result['total'], 'item')} · {counts}"
-    return [*blocks, line((told, "dim")), line(("Decide: vault-index review ACTION REF…", "dim"))]
+    summary = f"{len(result['results']):,} of {counted(result['total'], 'item')} · {counts}"
+    return [
+        *blocks,
+        line((summary, "dim")),
+        line(("Decide: vault-index review ACTION REF…", "dim")),
+    ]
 
 
 def _in_list(memory: Record) -> Blocks:
@@ -70,7 +76,7 @@ def _in_list(memory: Record) -> Blocks:
 
 
 def _about(memory: Record) -> str:
-    """Type, project, when and by whom."""
+    """Return type, project, dates, author and tags on one line."""
     times = [moment(memory["created"])[:10], moment(memory["updated"])[:10]]
     tags = " ".join(f"#{tag}" for tag in memory["tags"])
     parts = (
@@ -83,21 +89,23 @@ def _about(memory: Record) -> str:
     return " · ".join(part for part in parts if part)
 
 
-# --- one item ------------------------------------------------------------------------------------------------------
+# --- One item -------------------------------------------------------------------------------------
 
 
 def item_screen(
     item: Record,
     keys: Sequence[str],
     place: str,
-    said: str,
+    message: str,
     *,
     width: int,
     height: int,
     color: bool,
 ) -> str:
-    """An item with the keys that fit it, in at most `height` lines. `place` is where in the list it is, `said` what
-    became of the one before."""
+    """Return an item with its valid keys, in at most `height` lines.
+
+    `place` is its position in the list, `message` the result of the last action.
+    """
     page = Page(width, color=color, links=False)
     foot = _keys(page, keys)
     head = [
@@ -107,49 +115,50 @@ def item_screen(
                 (place, "dim"), (f" · {item['reason']}", "bold green"), f" · {item['about']}"
             ),
         ),
-        *(_wrapped(page, Text(clean_line(said), "yellow")) if said else ()),
+        *(_wrapped(page, Text(clean_line(message), "yellow")) if message else ()),
         Text(),
     ]
     room = max(height - len(head) - len(foot) - 2, 4)
-    return _told(
+    return _page_text(
         page, [*head, *_memories(page, item["memories"], room, color=color), Text(), *foot]
     )
 
 
 def help_screen(keys: Sequence[str], *, width: int, color: bool) -> str:
+    """Return the description of the valid keys."""
     page = Page(width, color=color, links=False)
     rows = [
         Text.assemble((f"{key} {KEYS[key][0]:<10}", "bold"), f" {KEYS[key][1]}") for key in keys
     ]
-    return _told(
+    return _page_text(
         page,
         [
             *(part for row in rows for part in _wrapped(page, row)),
             Text(),
-            Text("any key goes back", "dim"),
+            Text("press any key to go back", "dim"),
         ],
     )
 
 
-def end_screen(keys: Sequence[str], place: str, said: str, *, width: int, color: bool) -> str:
-    """What stands behind the last item."""
+def end_screen(keys: Sequence[str], place: str, message: str, *, width: int, color: bool) -> str:
+    """Return the screen after the last item."""
     page = Page(width, color=color, links=False)
-    told = [
+    head = [
         Text(place, "bold"),
-        *(_wrapped(page, Text(clean_line(said), "yellow")) if said else ()),
+        *(_wrapped(page, Text(clean_line(message), "yellow")) if message else ()),
         Text(),
     ]
-    return _told(page, [*told, *_keys(page, keys)])
+    return _page_text(page, [*head, *_keys(page, keys)])
 
 
-def _told(page: Page, lines: Sequence[Text]) -> str:
+def _page_text(page: Page, lines: Sequence[Text]) -> str:
     for one in lines:
         page.print(one)
     return page.text(())
 
 
 def _keys(page: Page, keys: Sequence[str]) -> list[Text]:
-    """`a accept  e edit` and so on; a name is not torn from its key."""
+    """Return lines such as `a accept  e edit`, without a break between key and name."""
     lines = [Text()]
     for key in keys:
         one = Text.assemble((key, "bold"), f" {KEYS[key][0]}")
@@ -160,12 +169,12 @@ def _keys(page: Page, keys: Sequence[str]) -> list[Text]:
 
 
 def _memories(page: Page, memories: Sequence[Record], room: int, *, color: bool) -> list[Text]:
-    """One memory, or two side by side, or one under the other, with what only one of them says marked."""
+    """Return one memory, or two side by side or below each other, with their differences marked."""
     if len(memories) == 1:
         return _panel(page, memories[0], Text(clean(memories[0]["text"])), "", page.width, room)
     texts = _marked(*(clean(one["text"]) for one in memories[:2]), color=color)
-    marks = ("1 stays  ", _GOES)
-    if page.width < _BESIDE:
+    marks = ("1 keep  ", _REMOVED)
+    if page.width < _TWO_COLUMNS:
         upper, lower = (
             _panel(page, *one, page.width, (room - 1) // 2)
             for one in zip(memories, texts, marks, strict=False)
@@ -182,19 +191,19 @@ def _memories(page: Page, memories: Sequence[Record], room: int, *, color: bool)
 
 
 def _panel(page: Page, memory: Record, text: Text, mark: str, width: int, room: int) -> list[Text]:
-    """A memory in at most `room` lines."""
+    """Return a memory in at most `room` lines."""
     heads = (
         Text.assemble((mark, "green"), (clean_line(memory["title"]), "bold")),
         Text(clean_line(memory["path"]), "cyan"),
         Text(clean_line(_about(memory)), "dim"),
     )
     lines = [part for one in heads for part in one.wrap(page.console, width)][: max(room // 3, 1)]
-    body = [*([Text()] if room > _LITTLE else []), *text.wrap(page.console, width)]
+    body = [*([Text()] if room > _COMPACT else []), *text.wrap(page.console, width)]
     left = room - len(lines)
     if len(body) > left or memory["cut"]:
         body = [
             *body[: max(left - 1, 0)],
-            Text("…" if mark == _GOES else "… e shows all of it", "dim"),
+            Text("…" if mark == _REMOVED else "… e opens the whole text", "dim"),
         ]
     return [*lines, *body]
 
@@ -204,7 +213,7 @@ def _wrapped(page: Page, text: Text) -> list[Text]:
 
 
 def _marked(one: str, other: str, *, color: bool) -> tuple[Text, Text]:
-    """Both texts, with the words that differ in colour, or where there is none between « and »."""
+    """Return both texts with the differing words in colour, or without colour between « and »."""
     words = _WORDS.split(one), _WORDS.split(other)
     same: tuple[set[int], set[int]] = (set(), set())
     for first, second, size in SequenceMatcher(
@@ -216,15 +225,15 @@ def _marked(one: str, other: str, *, color: bool) -> tuple[Text, Text]:
 
 
 def _text(words: Sequence[str], same: set[int], *, color: bool) -> Text:
-    """Words at the even places, what stands between them at the odd ones."""
+    """Join words (even positions) and separators (odd positions); mark words not in `same`."""
     text = Text()
     differs = False
     for number, word in enumerate(words):
         between = number % 2 == 1
-        now = differs and number + 1 not in same if between else number not in same and bool(word)
+        new = differs and number + 1 not in same if between else number not in same and bool(word)
         if color:
-            text.append(word, "bold yellow" if now else "")
+            text.append(word, "bold yellow" if new else "")
         else:
-            text.append(("«" if now and not differs else "»" if differs and not now else "") + word)
-        differs = now
+            text.append(("«" if new and not differs else "»" if differs and not new else "") + word)
+        differs = new
     return text.append("»") if differs and not color else text

@@ -1,4 +1,4 @@
-"""Sessions, and what was worked on in them, as all formats tell it."""
+"""Rows and summaries of sessions, shared by all formats."""
 
 from collections.abc import Mapping
 from datetime import date, timedelta
@@ -8,12 +8,14 @@ from vault_index.output.short import counted, moment, one_line, when, with_short
 
 Record = Mapping[str, Any]
 
-_SHOWN = 8  # sessions, files, programs or commands in a line of a summary
-_LONGEST = 80  # characters of a command
+_SHOWN = 8
+"""Maximum number of sessions, files, programs or commands in a summary."""
+_COMMAND_LENGTH = 80
+"""Characters after which a command is cut."""
 
 
 def session_rows(result: Record) -> list[dict[str, Any]]:
-    """Sessions with short ids, how long they took, and what became of the file that was asked for."""
+    """Return sessions with short ids, durations, and their use of the requested file."""
     return [
         {**record, "spent": spent(record["duration"]), "touched": _touched(record)}
         for record in with_short_ids(result["results"])
@@ -21,18 +23,26 @@ def session_rows(result: Record) -> list[dict[str, Any]]:
 
 
 def count_of(result: Record) -> str:
-    """How many are shown, of how many; those that touched a file are not all counted."""
+    """Return the number of shown sessions and the total.
+
+    The total is unknown for sessions that touched a file.
+    """
     shown, total = len(result["results"]), result["total"]
     return f"{shown:,} of more" if total is None else f"{shown:,} of {counted(total, 'session')}"
 
 
 def spent(seconds: int) -> str:
+    """Format a duration in seconds, rounded to minutes: `3 h 12 min`, `<1 min`."""
     hours, minutes = divmod(round(seconds / 60), 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min" if minutes else "<1 min"
 
 
 def summary_head(result: Record) -> str:
-    """`Since 2026-11-21: 6 sessions · 3 h 12 min · 412,000 tokens`; or with the last day that counts, or on one day."""
+    """Return the time span and totals of a summary.
+
+    Examples: `Since 2026-11-21: 6 sessions · 3 h 12 min · 412,000 tokens`, `Since … until …`, or
+    `On 2026-11-21: …`.
+    """
     since, until = when(result["since"]), when(result["until"] or "")
     if until and ":" not in until:
         until = str(date.fromisoformat(until) - timedelta(1))
@@ -43,12 +53,13 @@ def summary_head(result: Record) -> str:
 
 
 def work_head(work: Record) -> str:
+    """Return the totals of the work on a project."""
     subagents = f" and {counted(work['subagents'], 'subagent')}" if work["subagents"] else ""
     return _joined(f"{counted(len(work['sessions']), 'session')}{subagents}", work)
 
 
 def held(work: Record) -> list[tuple[str, str, str]]:
-    """The sessions of a project: when, their titles, and the rest; of many the last."""
+    """Return time span, title and details of the sessions of a project; of many, the last 8."""
     shown = with_short_ids(work["sessions"])[-_SHOWN:]
     rows = [
         (_from_to(one), one_line(one["title"]), _joined(one["client"], one, mark=one["id"]))
@@ -59,16 +70,16 @@ def held(work: Record) -> list[tuple[str, str, str]]:
 
 
 def done(work: Record) -> list[tuple[str, str]]:
-    """What was done for a project, under names: `wrote`, `ran`, `failing`."""
+    """Return the work on a project as rows named `wrote`, `ran`, `failing`, `failed, then ok`."""
     programs = [f"{one['program']} {one['runs']}{_failed(one)}" for one in work["programs"]]
-    failing = [_told(one) for one in work["failing"] if one["outcome"] != "ok"]
-    mended = [_told(one) for one in work["failing"] if one["outcome"] == "ok"]
+    failing = [_command(one) for one in work["failing"] if one["outcome"] != "ok"]
+    fixed = [_command(one) for one in work["failing"] if one["outcome"] == "ok"]
     written = [f"{one['path']}{_times(one['edits'])}" for one in work["written"]]
     rows = (
-        ("wrote", _listed(written, work["files"])),
-        ("ran", _listed(programs)),
-        ("failing", _listed(failing)),
-        ("failed, then ok", _listed(mended)),
+        ("wrote", _limited(written, work["files"])),
+        ("ran", _limited(programs)),
+        ("failing", _limited(failing)),
+        ("failed, then ok", _limited(fixed)),
     )
     return [(name, text) for name, text in rows if text]
 
@@ -91,20 +102,22 @@ def _failed(one: Record) -> str:
     return f" ({one['failed']} failed)" if one["failed"] else ""
 
 
-def _told(one: Record) -> str:
+def _command(one: Record) -> str:
+    """Return a command, with its result if it failed or ran several times."""
     command = one_line(one["command"])
-    command = command if len(command) <= _LONGEST else f"{command[: _LONGEST - 1]}…"
+    command = command if len(command) <= _COMMAND_LENGTH else f"{command[: _COMMAND_LENGTH - 1]}…"
     again = f"{one['failed']} of {one['runs']}" if one["runs"] > 1 else ""
     ended = ", ".join(filter(None, ("" if one["outcome"] == "ok" else one["outcome"], again)))
     return f"{command} ({ended})" if ended else command
 
 
-def _listed(texts: list[str], total: int = 0) -> str:
+def _limited(texts: list[str], total: int = 0) -> str:
+    """Join the first texts; say how many more there are."""
     more = max(total, len(texts)) - len(texts[:_SHOWN])
     return ", ".join([*texts[:_SHOWN], *([f"and {more} more"] if more > 0 else [])])
 
 
 def _from_to(one: Record) -> str:
-    """Without the year, which stands above."""
+    """Return the time span without the year, which the head of the summary shows."""
     began, ended = moment(one["began"])[5:], moment(one["ended"])[5:]
     return began if began == ended else f"{began}–{ended[6:] if began[:5] == ended[:5] else ended}"

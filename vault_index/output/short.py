@@ -1,17 +1,19 @@
-"""Long things in few characters: ids, places, passages, byte counts, times."""
+"""Shorten and format values: ids, places, passages, sizes, times."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-_ID_LENGTH = 8  # prefixes are looked up in the whole index, not only in this answer
+_ID_LENGTH = 8
+"""Minimum length of a short id, because a prefix is looked up in the whole index."""
 
-Spans = Sequence[Sequence[int]]  # start and end of words in a text, in characters
+Spans = Sequence[Sequence[int]]
+"""Start and end of words in a text, in characters."""
 
 
 def short_ids(ids: Iterable[str]) -> dict[str, str]:
-    """Each id with its shortest prefix, of 8 or more, that no other of them shares."""
+    """Return for each id its shortest unique prefix of at least 8 characters."""
     unique = sorted(set(ids))
     short: dict[str, str] = {}
     for position, whole in enumerate(unique):
@@ -25,36 +27,39 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
 
 
 def with_short_ids(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return copies of the records with short ids."""
     known = list(records)
     ids = short_ids(record["id"] for record in known)
     return [{**record, "id": ids[record["id"]]} for record in known]
 
 
 def lines(record: Mapping[str, Any]) -> str:
-    """`10-42`, or `10` for a single line, or nothing."""
+    """Return `10-42`, `10` for a single line, or an empty string."""
     first, last = record.get("lines") or ("", "")
     return str(first) if first == last else f"{first}-{last}"
 
 
 def place(record: Mapping[str, Any]) -> str:
-    """`path:10-42`, as `get` takes it."""
+    """Return `path:10-42`, which `get` accepts."""
     span = lines(record)
     return f"{record['path']}:{span}" if span else str(record["path"])
 
 
 def passage(text: str, spans: Spans, budget: float) -> tuple[str, Spans]:
-    """About `budget` tokens of `text` as one line around the first of `spans`, cut at spaces, `…` where cut; and the
-    spans that are in it."""
+    """Cut a text to about `budget` tokens on one line, around the first of `spans`.
+
+    Return it with the spans inside it. Cuts are at spaces, marked by `…`.
+    """
     line = one_line(text)
     marks = [
         (len(one_line(f"{text[:start]}x")) - 1, len(one_line(text[:end]))) for start, end in spans
     ]
     if cost(line) <= budget:
         return line, marks
-    costs = [0.0, *accumulate(map(cost, line))]  # of the text up to each character
+    costs = [0.0, *accumulate(map(cost, line))]  # cost of the text before each character
     start = _back(line, costs, marks[0][0] if marks else 0, budget / 3)
     end = _forth(line, costs, start, budget)
-    if end == len(line):  # the room behind is not needed: take it in front
+    if end == len(line):  # use the rest of the budget before the words
         start = min(start, _back(line, costs, end, budget))
     before, after = "…" if start else "", "…" if end < len(line) else ""
     moved = start - len(before)
@@ -65,31 +70,32 @@ def passage(text: str, spans: Spans, budget: float) -> tuple[str, Spans]:
 
 
 def _back(text: str, costs: Sequence[float], position: int, budget: float) -> int:
+    """Return the start of a text that ends at `position` and costs at most `budget` tokens."""
     start = bisect_right(costs, costs[position] - budget) - 1
     return text.find(" ", start, position) + 1 or start if start > 0 else 0
 
 
 def _forth(text: str, costs: Sequence[float], position: int, budget: float) -> int:
+    """Return the end of a text that starts at `position` and costs at most `budget` tokens."""
     end = min(bisect_left(costs, costs[position] + budget), len(text))
     space = text.rfind(" ", position, end) if end < len(text) else -1
     return space if space > position + (end - position) // 2 else end
 
 
 def one_line(text: object) -> str:
-    """`text` with runs of white space as one space."""
+    """Return `text` with each run of white space as one space."""
     return " ".join(str(text).split())
 
 
 def cost(text: str) -> float:
-    """A guess at tokens without a tokenizer: four ASCII characters make one, of others each."""
+    """Estimate tokens without a tokenizer: 4 ASCII characters per token, 2 or 1 of others."""
     return sum(
         0.25 if character < "\x80" else 0.5 if character < "\u2000" else 1.0 for character in text
     )
 
 
 def state(record: Mapping[str, Any]) -> str:
-    """What sets a document or a hit apart: what of it is over, which memory it gave way to or stands for; empty for
-    most."""
+    """Return the states of a document or hit, such as `expired`; empty for most documents."""
     by, old = record.get("superseded_by") or "", record.get("supersedes") or ""
     words = [
         f"superseded by {by[:_ID_LENGTH]}" if one == "superseded" else one
@@ -100,7 +106,7 @@ def state(record: Mapping[str, Any]) -> str:
     return ", ".join([*words, "weak"] if record.get("weak") else words)
 
 
-_TOLD = frozenset(
+_SHOWN_KEYS = frozenset(
     [
         "id",
         "path",
@@ -113,34 +119,34 @@ _TOLD = frozenset(
         "unreviewed",
     ]
 )
-"""Keys of a text and of its metadata that `get` tells in its head, or as its state."""
+"""Keys that `get` shows in the head of a text or as its state."""
 
 
 def more_of(text: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The fields of a memory, and with `--full` all that neither the text nor its place says, as names and texts."""
+    """Return the fields of a memory as names and texts; with `--full`, also the other metadata."""
     known = text.get("metadata") or {}
     given = known.get("frontmatter") or {}
     shown = (
         text["content"].startswith("---") and text["lines"][0] == 1
-    )  # with the frontmatter as it is written
-    told = _TOLD.union(given if shown else ())
+    )  # the text starts with its frontmatter
+    hidden = _SHOWN_KEYS.union(given if shown else ())
     rows = {"state": state(text), **text.get("fields", {}), **({} if shown else given), **known}
-    said = one_line(text["content"])
+    content = one_line(text["content"])
     return [
         (key, value)
         for key, value in metadata(rows)
-        if key not in told and not (key == "digest" and value in said)
+        if key not in hidden and not (key == "digest" and value in content)
     ]
 
 
 def metadata(values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Names and texts of values; empty ones are left out."""
+    """Return names and texts of values, without empty ones."""
     rows = [(key, flat(value)) for key, value in values.items()]
     return [(key, text) for key, text in rows if text]
 
 
 def flat(value: Any) -> str:
-    """A value of JSON as one line."""
+    """Return a JSON value on one line."""
     if isinstance(value, dict):
         if "target" in value and "heading" in value:  # a link
             return (
@@ -157,39 +163,39 @@ def flat(value: Any) -> str:
 
 
 def size(count: int) -> str:
-    """Bytes for people: `812 B`, `3.4 MB`."""
+    """Format a number of bytes: `812 B`, `3.4 MB`."""
     power = min((len(str(count)) - 1) // 3, 3)
     amount, unit = count / 1000**power, ("B", "kB", "MB", "GB")[power]
     return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
 
 
 def kept(source: Mapping[str, Any]) -> str | None:
-    """How many sessions of a client are kept, and what they take."""
+    """Return the number and size of the stored sessions of a client, or None."""
     return f"{source['kept']:,} ({size(source['kept_bytes'])})" if source.get("kept") else None
 
 
 def duration(seconds: float) -> str:
-    """`8 ms`, `1.4 s`, `3 min 5 s`."""
+    """Format seconds: `8 ms`, `1.4 s`, `3 min 5 s`."""
     if seconds < 60:
         return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
     return f"{int(seconds) // 60} min {int(seconds) % 60} s"
 
 
 def moment(stamp: str | None) -> str:
-    """An ISO time to the minute, `2026-11-21 10:00`."""
+    """Format an ISO time to the minute: `2026-11-21 10:00`."""
     return (stamp or "")[:16].replace("T", " ")
 
 
 def when(stamp: str) -> str:
-    """An ISO time to the minute, or its day alone where it is midnight: then only a day was written."""
+    """Format an ISO time to the minute, or midnight as its date only."""
     return moment(stamp).removesuffix(" 00:00")
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """`1 note`, `1,204 notes`."""
+    """Return a number with its noun: `1 note`, `1,204 notes`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def joined(*parts: str | None) -> str:
-    """The parts there are, between dots."""
+    """Join the parts that are not empty by ` · `."""
     return " · ".join(part for part in parts if part)

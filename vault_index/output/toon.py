@@ -1,4 +1,4 @@
-"""Answers as TOON, the compact form for agents: what they act on, and nothing they do not need."""
+"""Render answers as TOON, a compact format for agents, with the fields they act on."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -33,14 +33,17 @@ from vault_index.output.view import (
     stored,
 )
 
-# Tokens, about: of a line that answers, which is whole up to so many, and else cut around its words; of a text that is
-# shorter than a sentence with what stands beside it; of a digest beside the documents of `related` and `timeline`.
 _LINE, _CUT, _SENTENCE = 80, 28, 8
-_DIGEST, _SHORT_DIGEST = 30, 15
-"""Tokens of a digest among a few documents, and in a list."""
+"""Token limits for the matching line of a hit.
 
-# What an agent needs to know before it opens a document, and what opening costs.
+A line of up to `_LINE` tokens is shown whole, a longer one is cut to `_CUT`. A line of fewer than
+`_SENTENCE` tokens is shown with its neighbours.
+"""
+_DIGEST, _SHORT_DIGEST = 30, 15
+"""Tokens of a digest in `related` and `timeline`, and in a list."""
+
 _GIST = "type path title digest tokens"
+"""The columns an agent needs to decide whether to open a document."""
 
 _WORD = re.compile(r"[^\W_]+")
 _MARKER = re.compile(r"^(?:[-*+>]|#+) ")
@@ -51,8 +54,11 @@ Shape = dict[str, Any]
 
 
 def render_toon(method: str, result: Record) -> str:
-    """Records lose what is empty in all of them, and have scalars only: TOON's table form needs both. A diff is one
-    already, for `patch` and pagers."""
+    """Return the answer of `method` as TOON; a diff stays plain text, for `patch` and pagers.
+
+    Records contain only scalars, and no column that is empty in all of them, because TOON's table
+    form requires both.
+    """
     if method == "diff":
         return str(_printable(result["text"]))
     return toon_format.encode(_printable(_VIEWS.get(method, _plain)(result)))
@@ -85,7 +91,7 @@ def _search(result: Record) -> Shape:
                 "why": "; ".join(explanation_lines(hit.get("explain"))),
             }
         )
-    beside = {
+    head_fields = {
         "degraded": result["degraded"],
         "corrections": result["corrections"],
         "confidence": CERTAINTY[result["confidence"]],
@@ -94,13 +100,15 @@ def _search(result: Record) -> Shape:
         "reading": reading_lines(result.get("reading")),
     }
     head, table = _head(rows, "type state project created")
-    return {**_filled(beside), **head, "results": table}
+    return {**_filled(head_fields), **head, "results": table}
 
 
 def _names(record: Record, text: str = "") -> tuple[str | None, str | None]:
-    """Path and title of a document, without what is said already: by the text, or by the other of them. The path of a
-    note may hold most words of its title; that of a memory is made of type, day and title, that of a session is an id:
-    the id of the record opens them as well."""
+    """Return path and title of a document; None for one that repeats the other or the text.
+
+    The path of a note may contain most words of its title. The path of a memory consists of type,
+    day and title, and that of a session is an id; the id of the record opens them as well.
+    """
     title, path = (_WORD.findall(record[key].casefold()) for key in ("title", "path"))
     shown = record["title"] and not (text and text.startswith(record["title"].rstrip("…")))
     if record["kind"] == "note":
@@ -135,23 +143,27 @@ def _why(result: Record) -> Shape:
 
 
 def _passage(hit: Record) -> str:
-    """The lines that answer, without what marks them as an item; of a memory in which they say no word of what was
-    asked, or fewer than its digest, the digest."""
+    """Return the matching lines of a hit, without list or heading marks.
+
+    For a memory, return its digest if that contains more words of the query.
+    """
     snippet, spans = hit["snippet"], hit.get("spans", {})
     [(start, end)] = spans.get("focus", [(0, len(snippet))])
-    said = [
+    matches = [
         (first - start, last - start)
         for first, last in spans.get("snippet", ())
         if start <= first and last <= end
     ]
-    better = hit["kind"] == "memory" and (not said or len(spans.get("digest", ())) > len(said))
+    better = hit["kind"] == "memory" and (
+        not matches or len(spans.get("digest", ())) > len(matches)
+    )
     if hit["digest"] and (better or not snippet):
         return passage(hit["digest"], spans.get("digest", ()), _LINE)[0]
     line = snippet[start:end]
     if cost(line) < _SENTENCE:
         return passage(snippet, [(start, end)], 1.5 * _SENTENCE)[0]
     whole = cost(line) <= _LINE and not line.endswith("…")
-    return _MARKER.sub("", passage(line, said, _LINE if whole else _CUT)[0])
+    return _MARKER.sub("", passage(line, matches, _LINE if whole else _CUT)[0])
 
 
 def _list(result: Record) -> Shape:
@@ -164,8 +176,8 @@ def _list(result: Record) -> Shape:
         for one in result["results"]
     ]
     accesses = " accesses" if result.get("sort") == "access" else ""
-    names = f"id source kind path title digest type state tags project created updated turns{accesses} expires"
-    names += " valid_until tokens"
+    names = "id source kind path title digest type state tags project created updated turns"
+    names += f"{accesses} expires valid_until tokens"
     head, table = _head(
         _rows(names, records), "source kind type state tags project created expires valid_until"
     )
@@ -193,7 +205,7 @@ def _sessions(result: Record) -> Shape:
 
 
 def _worked(result: Record) -> Shape:
-    """A line for each project."""
+    """Return a row per project."""
     rows = (
         {
             "project": work["project"],
@@ -233,7 +245,7 @@ def _timeline(result: Record) -> Shape:
 
 
 def _rows(names: str, records: Iterable[Record]) -> list[Shape]:
-    """Documents in these columns, with the source where there are several, and the kind where one is no note."""
+    """Return documents in these columns; source and kind are omitted if all are the same."""
     known = [
         {**record, **dict(zip(("path", "title"), _names(record), strict=True))}
         for record in documents(records)
@@ -284,14 +296,19 @@ def _recall(result: Record) -> Shape:
         }
         for source in with_short_ids(result["sources"])
     )
-    beside = _filled(
+    head_fields = _filled(
         {"degraded": result["degraded"], "confidence": CERTAINTY[result["confidence"]]}
     )
-    return {**beside, "tokens": result["tokens"], "sources": _table(rows), "text": result["text"]}
+    return {
+        **head_fields,
+        "tokens": result["tokens"],
+        "sources": _table(rows),
+        "text": result["text"],
+    }
 
 
 def _stored(answer: Record) -> Shape:
-    """What became of one memory, and those of its subject, by ids that `get` takes."""
+    """Return the outcome for one memory, and memories on the same subject."""
     answer, near = stored(answer)
     return _filled(
         {
@@ -322,7 +339,7 @@ def _outcomes(answer: Record) -> Shape:
 
 
 def _review(result: Record) -> Shape:
-    """A line for each memory; those of one item have its number."""
+    """Return a row per memory, with the number of its item."""
     rows = (
         {
             "item": number,
@@ -344,7 +361,7 @@ def _import(answer: Record) -> Shape:
 
 
 def _plain(result: Record) -> Shape:
-    """Any other answer as it is, without nulls and empty lists; records with lists joined."""
+    """Return any other answer unchanged, without nulls and empty lists; lists in records joined."""
     return {
         key: _table(map(_flat, value)) if is_records(value) else value
         for key, value in result.items()
@@ -360,7 +377,7 @@ def _flat(record: Record) -> Shape:
 
 
 def _head(rows: Iterable[Record], names: str) -> tuple[Shape, list[Shape]]:
-    """What all rows say alike in the columns of these names, once; and the table without these columns."""
+    """Move columns with one value in all rows out of the table; return them and the table."""
     table = _table(rows)
     same = {
         key: table[0].get(key) for key in names.split() if len({row.get(key) for row in table}) == 1
@@ -375,7 +392,7 @@ def _filled(answer: Shape) -> Shape:
 
 
 def _table(rows: Iterable[Record]) -> list[Shape]:
-    """Without columns that are empty; every row with every key, as TOON's table form needs it."""
+    """Remove empty columns; give every row every key, which TOON's table form requires."""
     table = list(rows)
     filled = {key for row in table for key, value in row.items() if value not in _EMPTY}
     keys = [key for key in dict.fromkeys(key for row in table for key in row) if key in filled]
@@ -383,7 +400,7 @@ def _table(rows: Iterable[Record]) -> list[Shape]:
 
 
 def _printable(value: Any) -> Any:
-    """Halves of characters (from file names that are no UTF-8) have no TOON form and become U+FFFD."""
+    """Replace lone surrogates (from file names that are not UTF-8), which TOON cannot encode."""
     if isinstance(value, str):
         return _HALF.sub("\ufffd", value)
     if isinstance(value, dict):
@@ -392,12 +409,13 @@ def _printable(value: Any) -> Any:
 
 
 _WRITTEN: Mapping[str, Callable[[Any], Any]] = {
-    "day": WRITTEN["day"], "when": WRITTEN["when"], "tags": "|".join, "list": "|".join, "digest": _digest,
-    "score": partial(round, ndigits=2),
+    "day": WRITTEN["day"], "when": WRITTEN["when"], "tags": "|".join, "list": "|".join,
+    "digest": _digest, "score": partial(round, ndigits=2),
 }  # fmt: skip
 _VIEWS: Mapping[str, Callable[[Record], Shape]] = {
     "search": _search, "why": _why, "list": _list, "sessions": _sessions, "related": _related,
-    "timeline": _timeline, "get": _get, "add": _stored, "update": _stored, "delete": _outcomes, "archive": _outcomes,
-    "prune": _outcomes, "capture": _outcomes, "undo": _outcomes, "revert": _stored, "import": _import,
-    "recall": _recall, "review": _review, "decide": _outcomes, "forget": _outcomes,
+    "timeline": _timeline, "get": _get, "add": _stored, "update": _stored, "delete": _outcomes,
+    "archive": _outcomes, "prune": _outcomes, "capture": _outcomes, "undo": _outcomes,
+    "revert": _stored, "import": _import, "recall": _recall, "review": _review, "decide": _outcomes,
+    "forget": _outcomes,
 }  # fmt: skip

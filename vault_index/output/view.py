@@ -1,4 +1,4 @@
-"""What all formats tell alike: columns, the text of a hit, how a query was read, why a hit is where it is."""
+"""Columns, rows and explanations that all formats share."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,19 +11,20 @@ from vault_index.output.short import moment, one_line, state, when, with_short_i
 Record = Mapping[str, Any]
 
 CERTAINTY = {"high": "", "low": "not certain", "none": "none (no sure answer)"}
-"""How sure an answer is, where more is to be said than its hits."""
+"""Text for the confidence of an answer; empty if it is high."""
 _ALWAYS_SHOWN = 3
-"""Best hits of a search that are shown even where they are weak."""
-_NAMED = 20  # memories of an import, at most
-_AS_WANTED = frozenset({"created", "known", "would be created"})
+"""Number of best hits that are shown even if they are weak."""
+_IMPORT_ROWS = 20
+"""Maximum number of listed memories of an import."""
+_EXPECTED = frozenset({"created", "known", "would be created"})
 
 
 class Column(NamedTuple):
-    """A column of a table: the key of its value in each record, and the kind of value (see `WRITTEN`), which a format
-    may write in its own way.
+    """A column of a table: the key of its value in each record, and the kind of value.
 
-    For people there are the heading, which ends with `#` where the column is aligned to the right, a style, and a share
-    of the width that is left; with 0 the column is as wide as its widest cell.
+    `WRITTEN` formats each kind; a format may replace its functions. For people there are a heading
+    (`#` at its end aligns the column to the right), a style, and a share of the remaining width.
+    With share 0, the column is as wide as its widest cell.
     """
 
     key: str
@@ -80,11 +81,11 @@ COLUMNS: Mapping[str, Column] = {
     "alike": Column("score", "score", "alike#", "dim"),
     "likeness": Column("relation", head="relation", style="green"),
 }
-"""The columns that documents, tags and memories may have, by name."""
+"""All columns by name."""
 
 
 def columns(names: str, records: Sequence[Record] = ()) -> tuple[Column, ...]:
-    """The columns of these names; of a name with `?` only if a record has the value."""
+    """Return the columns of these names; a name with `?` needs a value in some record."""
     return tuple(
         column
         for name in names.split()
@@ -95,20 +96,22 @@ def columns(names: str, records: Sequence[Record] = ()) -> tuple[Column, ...]:
 
 WRITTEN: Mapping[str, Callable[[Any], str]] = {
     "text": one_line, "code": one_line, "link": one_line, "minute": moment, "when": when,
-    "day": lambda stamp: moment(stamp)[:10], "tags": lambda tags: " ".join(f"#{tag}" for tag in tags),
-    "list": ", ".join, "digest": one_line, "count": "{:,}".format, "score": "{:.2f}".format, "percent": "{:.0%}".format,
+    "day": lambda stamp: moment(stamp)[:10],
+    "tags": lambda tags: " ".join(f"#{tag}" for tag in tags), "list": ", ".join, "digest": one_line,
+    "count": "{:,}".format, "score": "{:.2f}".format, "percent": "{:.0%}".format,
 }  # fmt: skip
 
 
 def cell(
     column: Column, record: Record, written: Mapping[str, Callable[[Any], str]] = WRITTEN
 ) -> str:
+    """Return the value of a record in a column, formatted by its kind."""
     value = record[column.key]
     return "" if value is None else written[column.kind](value)
 
 
 def documents(records: Iterable[Record]) -> list[dict[str, Any]]:
-    """Records of documents with short ids; without a digest that only repeats the title."""
+    """Return records of documents with short ids and without digests that repeat the title."""
     return [
         {
             **record,
@@ -125,7 +128,7 @@ def documents(records: Iterable[Record]) -> list[dict[str, Any]]:
 
 
 def with_sources(records: Iterable[Record]) -> list[Record]:
-    """Records with their source before the path, as `get` takes it, if they are of several."""
+    """Prefix paths with their source, as `get` accepts it, if there are several sources."""
     known = list(records)
     several = len({record["source"] for record in known}) > 1
     return (
@@ -134,7 +137,7 @@ def with_sources(records: Iterable[Record]) -> list[Record]:
 
 
 def around(result: Record) -> list[dict[str, Any]]:
-    """The documents of a timeline, oldest first; the one it is around has a mark and a bold title."""
+    """Return the documents of a timeline, oldest first, with a mark on the anchor."""
     marks = chain(("" for _ in result["before"]), "▸", ("" for _ in result["after"]))
     records = documents([*result["before"], result["anchor"], *result["after"]])
     return [
@@ -144,18 +147,16 @@ def around(result: Record) -> list[dict[str, Any]]:
 
 
 def versions(result: Record) -> tuple[list[dict[str, Any]], str]:
-    """The versions of a memory, commits by the beginning of their hash; and how many there are."""
+    """Return the versions of a memory, with short commit hashes, and their count."""
     rows = [
         {**one, "number": str(one["number"] or one["commit"][:10])} for one in result["results"]
     ]
-    older = (
-        f"; {result['forgotten']:,} older ones are not kept any more" if result["forgotten"] else ""
-    )
+    older = f"; {result['forgotten']:,} older ones were dropped" if result["forgotten"] else ""
     return rows, f"{len(rows)} of {result['total']}{older}"
 
 
 def stored(answer: Record) -> tuple[Record, list[dict[str, Any]]]:
-    """A stored memory and those of its subject, all with short ids."""
+    """Return a stored memory and the memories on the same subject, with short ids."""
     short, *near = with_short_ids([answer, *answer["near"]])
     question = answer.get("question", "")
     for whole, brief in zip([answer, *answer["near"]], [short, *near], strict=True):
@@ -164,8 +165,10 @@ def stored(answer: Record) -> tuple[Record, list[dict[str, Any]]]:
 
 
 def shown_hits(result: Record) -> tuple[list[Record], int]:
-    """Return the hits to show, and the number of hidden ones: weak hits after the best three, unless all were asked
-    for."""
+    """Return the hits to show and the number of hidden ones.
+
+    Weak hits after the best three are hidden, unless the caller asked for all.
+    """
     hits = result["results"]
     first = len(hits) if result.get("all") else max(_ALWAYS_SHOWN - result.get("offset", 0), 0)
     shown = [*hits[:first], *(hit for hit in hits[first:] if not hit.get("weak"))]
@@ -173,6 +176,7 @@ def shown_hits(result: Record) -> tuple[list[Record], int]:
 
 
 def is_records(value: object) -> bool:
+    """Return whether a value is a list of records that is not empty."""
     return (
         isinstance(value, list | tuple)
         and bool(value)
@@ -181,54 +185,56 @@ def is_records(value: object) -> bool:
 
 
 def import_in_short(answer: Record) -> dict[str, Any]:
-    """An import with `counts` of what became of its memories. A few are all named; of many, those that did not come in
-    as they were, and in any case no more of them or of the failed than 20."""
+    """Return an import with `counts` of its outcomes and at most 20 memories.
+
+    If there are more, list only memories that were not stored unchanged, and failures.
+    """
     results, failed = answer["results"], answer["failed"]
     counts = {
         **Counter(result["outcome"] for result in results),
         **({"failed": len(failed)} if failed else {}),
     }
-    named = (
+    listed = (
         results
-        if len(results) <= _NAMED
-        else [one for one in results if one["outcome"] not in _AS_WANTED]
+        if len(results) <= _IMPORT_ROWS
+        else [one for one in results if one["outcome"] not in _EXPECTED]
     )
-    return {"counts": counts, "results": named[:_NAMED], "failed": failed[:_NAMED]}
+    return {"counts": counts, "results": listed[:_IMPORT_ROWS], "failed": failed[:_IMPORT_ROWS]}
 
 
-# --- explanations ----------------------------------------------------------------------------------------------
+# --- Explanations ---------------------------------------------------------------------------------
 
 
 def reading_lines(reading: Record | None) -> list[str]:
-    """How the query was read, a line for each part of it that says something."""
+    """Return how the query was parsed, a line per part that is not empty."""
     if reading is None:
         return []
     parts = {
         "words": ", ".join(map(_word, reading["words"])),
-        "must hold": reading["required"],
-        "must not hold": reading["excluded"],
+        "required": reading["required"],
+        "excluded": reading["excluded"],
         "filters": ", ".join(reading["filters"]),
     }
     return [f"{name}: {value}" for name, value in parts.items() if value]
 
 
 def _word(word: Record) -> str:
-    meant = f", perhaps {' or '.join(word['meant'])}" if word["meant"] else ""
-    return f"{word['text']} ({word['rarity']:.1f}, in {word['texts']:,}{meant})"
+    meant = f", or {' or '.join(word['meant'])}" if word["meant"] else ""
+    return f"{word['text']} (rarity {word['rarity']:.1f}, in {word['texts']:,} texts{meant})"
 
 
 def explanation_lines(explain: Record | None) -> list[str]:
-    """What the channels said, which words the passage says, and the sum that is its score."""
+    """Return the channels, the matched words and the score of a hit, a line each."""
     if explain is None:
         return []
     channels = [
         f"{name} #{one['rank']} ({one['score']:.2f})" for name, one in explain["channels"].items()
     ]
-    labels = {"matched": "says", "corrected": "as corrected", "missing": "not"}
-    said = [f"{label}: {', '.join(explain[key])}" for key, label in labels.items() if explain[key]]
-    if said:
-        said.append(f"{explain['coverage']:.0%} of the question in and around it")
-    return list(filter(None, (" · ".join(channels), " · ".join(said), _sum(explain))))
+    labels = {"matched": "matched", "corrected": "corrected", "missing": "missing"}
+    words = [f"{label}: {', '.join(explain[key])}" for key, label in labels.items() if explain[key]]
+    if words:
+        words.append(f"{explain['coverage']:.0%} of the query in and around it")
+    return list(filter(None, (" · ".join(channels), " · ".join(words), _sum(explain))))
 
 
 def _sum(explain: Record) -> str:
