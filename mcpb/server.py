@@ -1,4 +1,4 @@
-"""What a desktop client starts: the server of the wheel in this bundle, set up first where nobody has done so."""
+"""Start the MCP server for a desktop client, after `init` if there is no configuration."""
 
 import os
 import subprocess
@@ -8,9 +8,10 @@ from vault_index.config import find_home
 
 
 def main(vault: str, read_only: str) -> None:
+    """Replace this process by `vault-index mcp`; `read_only` is "true" or "false"."""
     program = [sys.executable, "-m", "vault_index"]
     if not find_home().config_file.exists():
-        # stdout belongs to the protocol. Whatever is wrong, the calls of the tools say what to do.
+        # stdout belongs to the protocol. If `init` fails, the tools report the error.
         subprocess.run(
             [*program, "init", vault, "--no-sessions", "--no-sync", "--quiet"],
             stdout=sys.stderr,

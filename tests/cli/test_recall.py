@@ -52,13 +52,8 @@ def test_recall_supports_every_format(capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.usefixtures("ready")
 def test_recall_prints_nothing_without_matches(capsys: pytest.CaptureFixture[str]) -> None:
-<<<<<<< HEAD
     assert output(capsys, "recall", "quantum chromodynamics").strip() == ""
-    assert "There is nothing to recall." in output(capsys, "recall", "quantum chromodynamics", "--human")
-=======
-    assert said(capsys, "recall", "quantum chromodynamics").strip() == ""
-    assert "Nothing to recall." in said(capsys, "recall", "quantum chromodynamics", "--human")
->>>>>>> 0bb771d0 (Write the command line and the output in plain English)
+    assert "Nothing to recall." in output(capsys, "recall", "quantum chromodynamics", "--human")
 
 
 def test_agent_context_is_a_short_skill_and_needs_no_index(capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,11 +46,7 @@ def test_render_timeline_marks_its_anchor_and_sessions() -> None:
     assert [line.startswith("▸") for line in lines[1:]] == [False, True, False]
     assert ["session" in line for line in lines[1:]] == [False, False, True]
     assert ["Early" in lines[1], "Here" in lines[2], "Late" in lines[3]] == [True] * 3
-<<<<<<< HEAD
-    assert "Nothing stands before or after it." in "\n".join(rendered("timeline", answers.timeline()))
-=======
-    assert "No documents before or after it." in "\n".join(shown("timeline", answers.timeline()))
->>>>>>> 0bb771d0 (Write the command line and the output in plain English)
+    assert "No documents before or after it." in "\n".join(rendered("timeline", answers.timeline()))
 
 
 def test_render_around_in_markdown_is_a_table_with_a_bold_anchor() -> None:

@@ -15,18 +15,11 @@ def rendered(method: str, answer: dict[str, object], form: Format) -> str:
 
 
 def test_render_search_explains_the_query_and_each_hit() -> None:
-<<<<<<< HEAD
     text = rendered("search", EXPLAINED, "human")
-    assert text.startswith("words: wal (3.2, in 12), dokcer (6.5, in 7, perhaps docker or wal)\nmust hold: ")
-    assert "must not hold: wal\nfilters: kind:memory, tag:wal\n" in text
-    assert "says: wal · as corrected: dokcer · not: journal" in text
-=======
-    text = shown("search", EXPLAINED, "human")
     words = "wal (rarity 3.2, in 12 texts), dokcer (rarity 6.5, in 7 texts, or docker or wal)"
     assert text.startswith(f"words: {words}\nrequired: ")
     assert "excluded: wal\nfilters: kind:memory, tag:wal\n" in text
     assert "matched: wal · corrected: dokcer · missing: journal" in text
->>>>>>> 0bb771d0 (Write the command line and the output in plain English)
     assert "score 0.72 = (text 0.25 + vector 0.31 + passage 0.17) × recency 0.98" in text
 
 

@@ -83,13 +83,8 @@ def test_render_human_empty_answer_names_the_next_step() -> None:
 
 def test_render_human_shows_low_confidence_and_corrections() -> None:
     changes = {"degraded": ("no vectors",), "corrections": {"dokcer": "docker"}, "confidence": "low"}
-<<<<<<< HEAD
     text = rendered("search", answers.search(answers.hit(), **changes))
-    assert text.startswith("Read “dokcer” as “docker”.\nDegraded: no vectors\n\n0.93")
-=======
-    text = shown("search", answers.search(answers.hit(), **changes))
     assert text.startswith("Corrected “dokcer” to “docker”.\nDegraded: no vectors\n\n0.93")
->>>>>>> 0bb771d0 (Write the command line and the output in plain English)
     assert text.endswith("not certain")
 
 

@@ -55,6 +55,7 @@ async def disconnected(receive: Receive) -> None:
 
 
 async def send_json(send: Send, status: int, answer: Any, headers: Headers | None = None) -> None:
+    """Send `answer` as JSON with this status."""
     # ASCII, because file names need not be valid UTF-8.
     body = json.dumps(answer, separators=(",", ":"), allow_nan=False).encode("ascii")
     told = [
@@ -67,6 +68,7 @@ async def send_json(send: Send, status: int, answer: Any, headers: Headers | Non
 
 
 async def send_error(send: Send, error: VaultIndexError) -> None:
+    """Send the error with the status of its code; 503 with `retry-after` for an unknown code."""
     status, headers = _STATUS.get(error.code, 503), []
     if isinstance(error, Refusal):
         status, headers = error.status, error.headers
@@ -75,4 +77,5 @@ async def send_error(send: Send, error: VaultIndexError) -> None:
 
 
 def error_object(error: VaultIndexError) -> dict[str, Any]:
+    """Return the error as all HTTP answers show it."""
     return {"error": {"code": error.code, "message": error.message, "hint": error.hint}}

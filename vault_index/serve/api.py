@@ -34,6 +34,7 @@ class Api:
         self._asked = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request of `/api`, `/openapi.json` or another mounted path."""
         path, caller = scope["path"], scope["caller"]
         if other := self._others.get(path):
             scope["shown"] = path

@@ -22,6 +22,8 @@ _READ_SECONDS = 30.0
 
 
 class Connection(H11Protocol):
+    """A connection of uvicorn with deadlines for requests, their rest and slow readers."""
+
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self._request_until: TimerHandle | None = None
@@ -30,6 +32,7 @@ class Connection(H11Protocol):
         """The time of the last request, or of the start of the connection."""
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        """Start the deadline; close the longest idle connection if there are too many."""
         super().connection_made(transport)
         self._update_deadline()
         if len(self.connections) > MOST:
@@ -43,12 +46,14 @@ class Connection(H11Protocol):
                 min(waiting, key=lambda one: one.since).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Cancel the deadlines."""
         for timer in (self._request_until, self._read_until):
             if timer is not None:
                 timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Read data, then start or end the deadline of the request."""
         super().data_received(data)
         self._update_deadline()
 
@@ -76,16 +81,19 @@ class Connection(H11Protocol):
             self._request_until = self.loop.call_later(_REQUEST_SECONDS, self.transport.abort)
 
     def on_response_complete(self) -> None:
+        """Give an answered request only little time for its unread rest."""
         super().on_response_complete()
         if self.conn.their_state is h11.SEND_BODY and self._request_until is not None:
             self._request_until.cancel()
             self._request_until = self.loop.call_later(_REST_SECONDS, self.transport.abort)
 
     def pause_writing(self) -> None:
+        """Start the deadline of a slow reader."""
         super().pause_writing()
         self._read_until = self.loop.call_later(_READ_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
+        """Cancel the deadline of a slow reader."""
         super().resume_writing()
         if self._read_until is not None:
             self._read_until.cancel()

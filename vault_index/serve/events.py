@@ -49,6 +49,7 @@ class Events:
         self._listening: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send change events until the client disconnects or its token is revoked."""
         if scope["method"] != "GET":
             raise not_allowed("GET")
         caller: Caller = scope["caller"]

@@ -45,8 +45,8 @@ _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _HOST = re.compile(r"(\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?", re.ASCII)
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT")
 _SHARED = (
-    b"access-control-allow-headers: authorization, content-type, accept, last-event-id, mcp-protocol-version, "
-    b"mcp-session-id, mcp-method, mcp-name",
+    b"access-control-allow-headers: authorization, content-type, accept, last-event-id, "
+    b"mcp-protocol-version, mcp-session-id, mcp-method, mcp-name",
     b"access-control-allow-methods: GET, POST, DELETE",
     b"access-control-expose-headers: mcp-session-id, retry-after",
     b"access-control-max-age: 600",
@@ -82,6 +82,7 @@ class Guard:
         """Signed by pages instead of sending their token."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check host, origin, size, rate and token; pass the request on and log one line."""
         began, status = time.monotonic(), 0
         more: Headers = []
         headers = _headers(scope["headers"])
@@ -324,6 +325,7 @@ def _logging_token_errors() -> Iterator[None]:
 
 
 def not_allowed(*methods: str) -> Refusal:
+    """Return the error 405 that names the allowed methods."""
     allowed = ", ".join(methods)
     return Refusal(
         "this path does not support the method",

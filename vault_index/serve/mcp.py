@@ -38,6 +38,7 @@ class Mcp:
         self._of: dict[Caller, _Sessions] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request of an MCP session, or begin one."""
         if scope["method"] not in ("GET", "POST", "DELETE"):
             raise not_allowed("GET", "POST", "DELETE")
         body = await scope["body"]() if scope["method"] == "POST" else b""

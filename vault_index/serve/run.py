@@ -116,7 +116,8 @@ class _Server(uvicorn.Server):
         self.started = True
         log_event(log, logging.INFO, "ready", address=self._where)
         self._say(
-            f"vault-index: serving on {self._where} (create a token: vault-index token add NAME --read)"
+            f"vault-index: serving on {self._where} "
+            "(create a token: vault-index token add NAME --read)"
         )
         notify(f"READY=1\nSTATUS=serving on {self._where}")
 
@@ -164,7 +165,8 @@ def _configured(app: Any, settings: ServeConfig) -> uvicorn.Config:
         config.load()
     except (OSError, ssl.SSLError) as error:
         raise ConfigError(
-            f"the certificate or its key cannot be used: {error.strerror or 'they are not matching PEM files'}",
+            "the certificate or its key cannot be used: "
+            f"{error.strerror or 'they are not matching PEM files'}",
             "check serve.certificate and serve.key",
         ) from error
     return config

@@ -31,9 +31,11 @@ class Page:
         self._drawers = anyio.CapacityLimiter(_DRAWERS)
 
     async def sign(self, code: str) -> dict[str, Any]:
+        """Return a token for the one-time code, or an empty dict."""
         return await self._ask("sign_in", Caller(""), {"code": code})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request of the page; only the owner may send one."""
         path, caller = scope["path"], scope["caller"]
         if not caller.owner:
             raise ForbiddenError(

@@ -23,8 +23,9 @@ HEADERS: Headers = [
     (b"cache-control", b"no-cache"),
     (
         b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
-        b"manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
+        b"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+        b"frame-ancestors 'none'; "
         b"require-trusted-types-for 'script'; trusted-types 'none'",
     ),
     (b"cross-origin-opener-policy", b"same-origin"),
