@@ -331,8 +331,10 @@ def also_searched(query: Query) -> Iterator[str]:
     unknown = {word for typed in query.spelling.corrections for word in typed.split()}
     for typed, meant in query.spelling.forms.items():
         if typed not in unknown:
-            best = max(meant, key=lambda form: meant[form])
-            yield f"few texts contain {typed}: also searched for {best}"
+            yield (
+                f"few texts contain {typed}: also searched for"
+                f" {max(meant, key=lambda form: meant[form])}"
+            )
 
 
 def excluded_hits(reader: IndexReader, query: Query, never: Collection[int]) -> Iterator[str]:
@@ -348,5 +350,7 @@ def excluded_hits(reader: IndexReader, query: Query, never: Collection[int]) -> 
         )
         if hidden := sum(chunk_id not in never for chunk_id, _ in found):
             more = "+" * (hidden == _MOST_COUNTED)
-            hits = f"{hidden}{more} hit{'s' * (hidden != 1)}"
-            yield f"without {as_words(parsed.excluded)}: {hits} hidden"
+            yield (
+                f"without {as_words(parsed.excluded)}:"
+                f" {hidden}{more} hit{'s' * (hidden != 1)} hidden"
+            )

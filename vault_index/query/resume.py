@@ -83,8 +83,9 @@ def _named(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Store
     except NotFoundError:
         if other is None:
             raise
-        message = f"{other.path} is not a session"
-        raise UsageError(message, "list sessions: vault-index sessions") from None
+        raise UsageError(
+            f"{other.path} is not a session", "list sessions: vault-index sessions"
+        ) from None
 
 
 def _by_id_or_title(reader: IndexReader, ref: str) -> StoredDocument:
