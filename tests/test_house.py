@@ -1,6 +1,7 @@
 """The budget of the code base: simplify what exceeds it, or raise the budget on purpose, with a reason."""
 
 import ast
+import re
 from collections.abc import Iterator, Sequence, Set
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -11,13 +12,21 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 25_451
-"""Executable ones: without docstrings and imports. Raised from 25,214 for kinds of input that failed."""
-MODULES = 294
-TEST_LINES = 45_000
+STATEMENTS = 25_186
+"""Executable ones: without docstrings and imports."""
+MODULES = 293
+TEST_LINES = 44_900
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""
+
+RIDDLES = re.compile(
+    r"\b(who|whose|whom|nobody|is none|are none|told|said|what is|what are|of those|of these|of late|anew|beside"
+    r"|besides|as it stands|as they stand|so many|of which|in question|asks)\b",
+    re.IGNORECASE,
+)
+"""Words that make a sentence hard to read when they pile up; WORDS_A_RIDDLE is the limit."""
+WORDS_A_RIDDLE = {"docs": 333, "messages": 333, "docstrings": 250}
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 NOW = ("date.today", "datetime.now", "datetime.today", "time.time")
@@ -47,6 +56,24 @@ def is_executable(node: ast.AST) -> bool:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
         return False
     return isinstance(node, ast.stmt) and not isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def test_house_prose_is_plain() -> None:
+    """At most 3 riddles per 1,000 words of docs and messages, 4 of docstrings."""
+    prose = {
+        "docs": [path.read_text("utf-8") for path in PACKAGE.parent.glob("docs/*.md")],
+        "messages": [],
+        "docstrings": [],
+    }
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.count(" ") > 2:
+                prose["docstrings" if id(node) in documentation else "messages"].append(node.value)
+    for kind, texts in prose.items():
+        text = "\n".join(texts)
+        assert len(RIDDLES.findall(text)) * WORDS_A_RIDDLE[kind] <= len(re.findall(r"[A-Za-z']+", text)), kind
 
 
 def test_house_has_no_import_cycles() -> None:

@@ -145,7 +145,7 @@ def test_memory_update_ignores_empty_filler_values(client: Session, vault: Path,
     ("tool", "given", "told"),
     [
         ("memory_get", {"ref": "no such note"}, "look for it with `memory_search 'no such note'`"),
-        ("memory_timeline", {"ref": "harbour.md", "query": "queue"}, "(query TEXT)"),
+        ("memory_timeline", {"ref": "harbour.md", "query": "queue"}, "query TEXT"),
         ("memory_update", {"ref": "7d1c2a90"}, "as add_tags or expires"),
         ("memory_store", {"content": "The key is ghp_" + "a1B2" * 9}, "use force if it is not a credential"),
         ("memory_search", {"query": "x", "mod": "text"}, "did you mean 'mode'?"),
