@@ -130,7 +130,7 @@ def test_config_accepts_model_settings_in_any_order_with_a_warning(capsys: pytes
     def told(*words: str) -> bool:
         capsys.readouterr()
         assert main(["config", *words]) == 0
-        return "Not yet: the local embedder has no model 'bge-m3'" in capsys.readouterr().err
+        return "The new model cannot be used yet: the local embedder has no model 'bge-m3'" in capsys.readouterr().err
 
     assert not told("set", "embedding.base_url", "http://127.0.0.1:9/v1")
     assert told("set", "embedding.model", "bge-m3")
