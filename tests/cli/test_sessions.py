@@ -117,7 +117,7 @@ def test_resume_prints_a_shell_command(told: Any, index: VaultIndex, capsys: pyt
     printed = capsys.readouterr()
     assert printed.out == "claude --resume b111-bills\n"
     assert "“Work agent-77” is a subagent's" in printed.err
-    assert "gone: /home/user/shop" in printed.err
+    assert "does not exist: /home/user/shop" in printed.err
 
 
 def test_resume_exec_replaces_the_process_in_the_session_folder(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_resume_exec_reports_a_missing_program_or_folder(
     (tmp_path / "opencode").symlink_to("/bin/true")
     assert main(["resume", "ses_login", "--exec", *home]) != 0
     said = capsys.readouterr().err
-    assert "gone: /home/user/api" in said
+    assert "does not exist: /home/user/api" in said
     assert "opencode -s ses_login" in said
 
 
