@@ -222,9 +222,7 @@ class _Session:
                 "decide", {**params, "text": edited, "seen": item["memories"][0]["seen"]}
             )
         except VaultIndexError as error:
-            raise type(error)(
-                f"{error.message}; your text is saved in {path}", error.hint
-            ) from error
+            raise type(error)(f"{error.message}; your text is in {path}", error.hint) from error
         os.unlink(path)
         self._decided.append(("edit", item, answer.get("change", 0)))
         self._refresh({one["id"] for one in item["memories"]})
