@@ -296,7 +296,7 @@ def test_gate_blocks_a_query_if_the_settings_on_disk_forbid_it(
 
 
 def test_gate_removes_credentials_and_private_words_from_a_query(index: VaultIndex, server: EmbeddingServer) -> None:
-    with pytest.raises(UsageError, match="no word to look for"):
+    with pytest.raises(UsageError, match="no word to search for"):
         index.search("<private>oak</private>")
     assert server.texts == []
     index.search(f"why is {TOKEN} refused <private>my own words</private>", mode="vector")

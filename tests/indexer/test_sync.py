@@ -73,7 +73,7 @@ def test_sync_reads_only_the_given_paths(tmp_path: Path) -> None:
         assert paths(index, "apricot") == []
         index.sync([vault / "a.md"])
         assert paths(index, "apricot") == ["a.md"]
-        with pytest.raises(UsageError, match="in no source"):
+        with pytest.raises(UsageError, match="not in a source"):
             index.sync([tmp_path / "elsewhere"])
 
 

@@ -156,7 +156,7 @@ def begun_by_open(world: World) -> Iterator[int]:
 def test_open_prints_the_address_of_serve_with_a_short_lived_code(world: World, served: Served) -> None:
     said = opened(world)
     assert said.returncode == 0, said.stderr
-    assert "no display" in said.stderr
+    assert "No display" in said.stderr
     address, _, code = said.stdout.strip().partition("/#token=")
     assert address == f"http://127.0.0.1:{served.port}"
     kept = max(json.loads(world.home.tokens_file.read_bytes())["tokens"], key=lambda token: float(token["created"]))

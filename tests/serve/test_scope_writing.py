@@ -53,7 +53,7 @@ def test_scope_sets_the_project_of_an_added_memory(index: VaultIndex, tmp_path: 
     assert "project: acme" in files(tmp_path)[added.path]
     assert [hit.path for hit in part.search("teapot").results] == [added.path]
     assert part.add("The teapot is green.").duplicate_of == added.id
-    with pytest.raises(UsageError, match="which project"):
+    with pytest.raises(UsageError, match="needs a project"):
         within(index, Scope(projects=("acme", "other"))).add("The cup is green.")
 
 
