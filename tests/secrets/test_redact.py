@@ -68,7 +68,7 @@ def test_redact_finds_a_secret_after_an_escape_sequence() -> None:
 
 PIECES = {
     "{c4}": "80" + "17", "{o}": "2YEECB4O", "{p}": "Qe7x^n" + "ACd", "{c}": "maple-" + "Lobster-16",
-    "{w}": "orchard ember " + "heron juniper", "{k}": "0X2pnzKq9Xuf" + "LwhIOFSIueOa",
+    "{w}": "orchard ember " + "heron juniper", "{k}": "0X2pnzKq9Xuf" + "LwhIOFSIueOa", "{e}": "erdbeer" + "kuchen",
 }  # fmt: skip
 
 

@@ -1,1 +1,1 @@
-"""What looks like a credential: found before a memory is written, blacked out before a transcript is stored."""
+"""Detect credentials: before a memory is written, a session is stored, or a text is sent."""

@@ -1,9 +1,12 @@
-"""Credentials that are known by their name: `password = …`, `API_KEY=…`, `token: …`, `the password is …`.
+"""Detect credentials by their name: `password = …`, `API_KEY=…`, `the password is …`.
 
-A name says that something is a credential, but most of what stands behind such a name in prose and code is none: a
-type, a call, a variable, a word. So the value must look like a secret too: a key or token is long and mixes letters
-with digits; a password may be short, but after a colon it is no plain word. A value that a name calls a credential, and
-that does not look like one, is a weak one.
+A name alone proves little: in code and prose, a type, a call, a variable or a word follows it.
+Therefore the value decides:
+
+- A value that a program drew or that mixes words with digits is a credential.
+- A single value is a weak credential if a strong name (`chosen` in patterns.toml) and the shape of
+  an assignment precede it: `k=v`, `k: v`, `"k": "v"`, `k "v"`, `<k>v</k>`, `--k v`, a table cell.
+- A placeholder, a reference, a call or a type is no credential.
 """
 
 import re
@@ -24,13 +27,14 @@ from vault_index.secrets.placeholders import (
 
 _PASSWORD = "a password"
 WEAK = "a weak "
-# How far back is looked for what belongs to a name, and for the `login x` before a password; when a value is long.
+# In characters: how far before a name to look for its other part, and for its user (`login x
+# password y`); from which length the rest of a value is skipped, and no value is a weak one.
 _NEAR, _FAR, _LONG = 20, 130, 100
 
 _JOINTS = ("-", "_", " ", ".")
-"""What may stand between a name and the word before it."""
+"""Characters between a name and the word before it."""
 _SEPARATORS = (*"│┃|\t;,", "  ")
-_LONGEST_HEADER = 300
+_LONGEST_HEADER = 500
 _LONGEST_ROW = 2_000
 _AROUND = " \t*`\"'"
 
@@ -43,13 +47,16 @@ class Column(NamedTuple):
     end: int
     """Position behind the last row."""
     cells: list[tuple[int, int]]
-    """Start and end of each cell, without the blanks and quotes around it."""
+    """Start and end of each cell, without surrounding blanks and quotes."""
 
 
 def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iterator[Found]:
-    """Each value that is assigned to the name of a credential; not in order. Kinds of weak ones begin with `WEAK`.
+    """Yield each value of a named credential, in no order. Weak kinds begin with `WEAK`.
 
-    `folded` is the text in lower case, as long as the text itself; `hits` are the literals in it.
+    Args:
+        text: the text.
+        folded: the text in lower case, with the same length.
+        hits: the literals of patterns.toml in the text, each with its position.
     """
     done: dict[Row, int] = {}
     cells = Column(0, 0, [])
@@ -63,8 +70,15 @@ def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iter
             ):
                 cells = below
                 for start, end in cells.cells:
-                    if _is_said(name, text[start:end]):
+                    value = text[start:end]
+                    if _is_said(name, value):
                         yield name.kind, start, end
+                    elif (
+                        name.kind == _PASSWORD
+                        and _is_word(value, prose=True)
+                        and not _is_code(value, bare=True)
+                    ):
+                        yield WEAK + name.kind.removeprefix("a "), start, end
             match = _value(text, folded, label) if label else None
             kind = (
                 _kind(name, match, text[position : match.start(match.lastgroup or 0)])
@@ -74,7 +88,7 @@ def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iter
             if match and kind:
                 start = match.start(match.lastgroup or 0)
                 end = start + len(_trimmed(match))
-                # What stands in a long value is not read again for every name in it.
+                # Skip a long value, so that the names in it are not read again.
                 if end - start > _LONG and (rest := pattern("<REST>").match(text, end)):
                     end = done[name] = rest.end()
                 yield kind, start, end
@@ -83,14 +97,14 @@ def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iter
 
 
 def _label(name: Row, position: int, text: str, folded: str) -> re.Match[str] | None:
-    # As a variable a key has the name of its service: `MAILGUN_KEY`.
-    near = max(position - _NEAR, 0)
-    service = name.kind == "a key" and text[position - 1 : position + 3] == "_KEY"
-    variable = service and not pattern("<OPEN_KEY>").search(folded, near, position)
     joint = folded[max(position - 1, 0) : position] in _JOINTS
-    if name.before and not variable and not folded.endswith(name.before, 0, position - joint):
-        return None
-    label = pattern(name.expression + "<SUFFIX>").match(folded, position)
+    if name.before and not folded.endswith(name.before, 0, position - joint):
+        # The variable of a key is named after its service: `MAILGUN_KEY`.
+        variable = name.kind == "a key" and text[position - 1 : position + 3] == "_KEY"
+        near = max(position - _NEAR, 0)
+        if not variable or pattern("<OPEN_KEY>").search(folded, near, position):
+            return None
+    label = pattern(name.expression).match(folded, position)
     if (
         label
         and name.within
@@ -113,16 +127,15 @@ def _value(text: str, folded: str, label: re.Match[str]) -> re.Match[str] | None
 
 
 def _kind(name: Row, match: re.Match[str], sign: str) -> str:
-    """What a value is, or nothing."""
+    """Return the kind of a value, or nothing. `sign` is the name and what joins it to the value."""
     kind, value, bare = name.kind, _trimmed(match), match.lastgroup == "bare"
-    if _is_phrase(name, value, sign):
-        return kind
-    if _is_code(value, bare=bare):
-        return ""
     if kind.startswith(WEAK):
         return kind if pattern("<PIN>").fullmatch(value) else ""
-    listed = pattern("<LISTED>").search(sign) is not None
-    if listed and pattern("<IDENTIFIER>").fullmatch(value):
+    if _is_phrase(name, value, sign):
+        return kind
+    direct = pattern("<DIRECT>").search(sign) is not None
+    code = _is_code(value, bare=bare or kind != _PASSWORD)
+    if code or (not direct and pattern("<IDENTIFIER>").fullmatch(value)):
         return ""
     chosen = (
         _is_password(value, sign) if kind == _PASSWORD else kind == "a secret" and is_chosen(value)
@@ -131,21 +144,19 @@ def _kind(name: Row, match: re.Match[str], sign: str) -> str:
     if strong and not (kind == _PASSWORD and pattern("<WEAK_PASSWORD>").fullmatch(value)):
         return kind
     weak = strong or (
-        not listed
-        and (not name.before or name.literals == ("key",))
-        and _is_weak(kind, match, value, sign)
+        direct and match.lastgroup != "barely" and _is_single(name, match, value, sign)
     )
     return WEAK + kind.removeprefix("a ") if weak else ""
 
 
 def _trimmed(match: re.Match[str]) -> str:
-    """The value, without what closes the sentence or the brackets around it."""
+    """Return the value without the end of its sentence and the brackets around it."""
     value = str(match[match.lastgroup or 0])
     return value.rstrip(")]}*_").removesuffix(".") if match.lastgroup == "bare" else value
 
 
 def _said(name: Row, label: re.Match[str], text: str) -> Iterator[Found]:
-    """What the sentence that names a credential says it is: `the password of the camera is now …`."""
+    """Yield the values in the sentence behind a name: `the password of the camera is now …`."""
     sentence = pattern("<SENTENCE>").match(text, label.end())
     said = sentence[0] if sentence else ""
     answer = pattern("<ANSWER>").match(text, label.end())
@@ -154,7 +165,7 @@ def _said(name: Row, label: re.Match[str], text: str) -> Iterator[Found]:
     word = pattern("<TOLD_WORD>").search(said) if name.kind == _PASSWORD else None
     if (
         word
-        and not pattern("<SAID>").fullmatch(word["value"])
+        and _is_word(word["value"], prose=True)
         and not pattern("<PLAIN>").search(word["value"])
     ):
         yield f"{WEAK}password", label.end() + word.start("value"), label.end() + word.end("value")
@@ -170,7 +181,7 @@ def _said(name: Row, label: re.Match[str], text: str) -> Iterator[Found]:
 
 
 def _is_phrase(name: Row, value: str, sign: str) -> bool:
-    """Whether a value is of plain words, as passphrases are: those of a variable may be joined by anything."""
+    """Return whether a value is a passphrase. That of a variable may hold any separator."""
     password = name.kind == _PASSWORD
     if name.kind.startswith(WEAK) or name.kind == "a cookie" or not (password or "=" in sign):
         return False
@@ -180,7 +191,7 @@ def _is_phrase(name: Row, value: str, sign: str) -> bool:
 
 
 def _is_said(name: Row, value: str) -> bool:
-    """Whether what a sentence says or a cell holds is a credential of this name."""
+    """Return whether a value in a sentence or a cell is a credential of this name."""
     if name.kind.startswith(WEAK):
         return pattern("<PIN>").fullmatch(value) is not None
     password = name.kind == _PASSWORD
@@ -198,74 +209,69 @@ def _is_password(value: str, sign: str) -> bool:
     if pattern("[0-9]").search(value):
         named = not value.isalnum() and words and "=" not in sign
         return len(value) >= 6 and (not named or is_chosen(value))
-    # Letters of both cases that follow each other as in no name: `kTrUvgiX`.
+    # Upper and lower case alternate as in no name: `kTrUvgiX`.
     jumbled = len(pattern(r"[a-z][A-Z](?![a-z]{2})").findall(value)) > 1
     return len(value) >= 8 and not words and ("=" in sign or jumbled)
 
 
-def _is_weak(kind: str, match: re.Match[str], value: str, sign: str) -> bool:
-    """Whether a value is meant as a credential, though it is none that anybody should have."""
+def _is_single(name: Row, match: re.Match[str], value: str, sign: str) -> bool:
+    """Return whether the value of an assignment is a credential, although it looks like a word."""
     text, start = match.string, match.start(match.lastgroup or 0)
-    code = match.lastgroup == "bare" and pattern(r"\s(?:=|:=|=>|==)\s{0,9}\Z|==|\|").search(sign)
-    # What is written down is used once; a variable is given what stands elsewhere, too.
-    alone = pattern("<ALONE_NAME>").search(text, max(start - _NEAR * 2, 0), start)
-    if alone and pattern("<WEAK_WORD>").fullmatch(value):
-        code = (
-            code
-            if code and text.count(value, max(start - _LONGEST_ROW, 0), start + _LONGEST_ROW) > 1
-            else None
-        )
-        kind = _PASSWORD
-    return bool(
-        4 <= len(value) <= _LONG
-        and not code
-        and pattern(
-            ("<WEAK_SET>" if "=" in sign or ":" in sign else "<WEAK_PASSWORD>")
-            if kind == _PASSWORD
-            else "<WEAK_KEY>"
-        ).fullmatch(value)
-        and not pattern("<SAID>").fullmatch(value)
-        and pattern("<WEAK_END>").match(text, start + len(value))
-    )
+    bare = match.lastgroup == "bare"
+    if not _is_word(value, prose=bool(pattern("<IN_PROSE>").search(sign))) or (
+        bare and not pattern("<WEAK_END>").match(text, start + len(value))
+    ):
+        return False
+    # Notes and settings begin a line with the name.
+    word = pattern("<WEAK_PASSWORD>").fullmatch(value)
+    alone = word and pattern("<ALONE_NAME>").search(text, max(start - _NEAR * 2, 0), start)
+    if (bare or name.kind != _PASSWORD) and pattern("<IN_CODE>").search(sign):
+        # A variable of code occurs again; the value of a setting occurs once.
+        near = text[max(start - _LONGEST_ROW, 0) : start + _LONGEST_ROW]
+        return bool(alone) and near.count(value) == 1
+    return bool(name.chosen or alone or pattern("<WEAK_KEY>").fullmatch(value))
+
+
+def _is_word(value: str, *, prose: bool) -> bool:
+    """Return whether a person could choose a value, which does not describe a credential."""
+    described = pattern("<SAID>|<ADJECTIVE>" if prose else "<SAID>").fullmatch(value)
+    word = pattern("<WEAK_PASSWORD>").fullmatch(value) or not pattern("<PLAIN>").search(value)
+    return 4 <= len(value) <= _LONG and not described and bool(word)
 
 
 def _is_code(value: str, *, bare: bool) -> bool:
-    """Whether a value is public, a reference, a type, a call, or something to be filled in."""
+    """Return whether a value is public, a reference, a type, a call or a placeholder."""
     return bool(
         (bare and pattern("<CALL>").match(value))
         or pattern("<REFERENCE>").match(value)
         or pattern("<PUBLIC>").match(value)
         or pattern("<BLANK_OR_URL>").search(value)
-        or (pattern("<MEMBER>").fullmatch(value) and is_words(value))
+        or (bare and pattern("<MEMBER>").fullmatch(value) and is_words(value))
         or stands_for_another(value)
     )
 
 
 def _column(text: str, start: int, end: int) -> Column | None:
-    """The column whose header holds the name between `start` and `end`."""
+    """Return the column whose header holds the name from `start` to `end`."""
     if not pattern("<REST_OF_CELL>").match(text, end):
         return None
     header = text.rfind("\n", max(start - _LONGEST_HEADER, 0), start) + 1
-    above = text[
-        text.rfind("\n", max(header - _LONGEST_HEADER, 0), max(header - 1, 0)) + 1 : max(
-            header - 1, 0
-        )
-    ]
+    above = text[max(header - _LONGEST_HEADER, 0) : max(header - 1, 0)].rpartition("\n")[2]
     rows = text.find("\n", end, end + _LONGEST_HEADER) + 1
     names = text[header:rows].rstrip()
+    copied = pattern("<COPIED>").match(names)
+    if copied:
+        header, names = header + copied.start("names"), copied["names"]
     separator = next((sign for sign in _SEPARATORS if sign in names), "")
     if not separator or not rows or start - header > _LONGEST_HEADER:
         return None
-    cell = pattern(
-        rf'(?:\A|[{separator}])([ \t]*"[^"\n]*"[ \t]*(?=[{separator}]|\Z)|(?:\\.|[^{separator}\\])*)'
-        if separator.strip(" ")
-        else r"(?:\A[ ]*|[ ]{2,})(\S+(?:[ ]\S+)*)"
-    )
+    cell = _cells(separator)
     titles = [match.span(1) for match in cell.finditer(names)]
     name = pattern("<HEADER_CELL>" if separator in "│┃|" else "<NAME_CELL>")
     inside = len(cell.findall(above)) == len(titles) and not pattern("<RULE>").fullmatch(above)
     if len(titles) < 2 or inside or not all(name.fullmatch(names, *span) for span in titles):
         return None
+    cell = _cells("\t") if copied else cell
     cells, at, number = [], rows, sum(title <= start - header for title, _ in titles) - 1
     while at < len(text):
         until = text.find("\n", at) if "\n" in text[at : at + _LONGEST_ROW] else len(text)
@@ -283,3 +289,13 @@ def _column(text: str, start: int, end: int) -> Column | None:
             break
         at = until + 1
     return Column(rows, at, cells)
+
+
+def _cells(separator: str) -> re.Pattern[str]:
+    """Return the pattern of a cell; its group is the text between two separators."""
+    if not separator.strip(" "):
+        return pattern(r"(?:\A[ ]*|[ ]{2,})(\S+(?:[ ]\S+)*)")
+    return pattern(
+        rf'(?:\A|[{separator}])([ \t]*"[^"\n]*"[ \t]*(?=[{separator}]|\Z)'
+        rf"|(?:\\.|[^{separator}\\])*)"
+    )

@@ -1,7 +1,7 @@
-r"""What text says once the escapes in it are read: colours, `%3D`, `=3D`, `\u003d`, `\x3d`, `&quot;`, `\/`.
+r"""Decode the escapes of a text: colours, `%3D`, `=3D`, `\u003d`, `\x3d`, `&quot;`, `\/`.
 
-Right behind an escape no word seems to begin, and a sign that is escaped seems to be none. So the lines that hold
-escapes are read a second time, decoded; what is found there is told by its place in the text as it is.
+An escape hides the beginning of a word or the sign of an assignment. The detector therefore reads
+the lines with escapes a second time, decoded, and maps what it finds back to the original text.
 """
 
 import html
@@ -13,13 +13,16 @@ from vault_index.secrets.placeholders import pattern, positions
 
 
 class Escape(NamedTuple):
+    """A form of escapes, and how to decode it."""
+
     first: str
-    """The sign it begins with, which is quick to find."""
+    """The first character, for a quick search."""
     marks: tuple[str, ...]
-    """A text with none of them holds no such escape."""
+    """A text with none of these strings holds no such escape."""
     expression: str
-    """Its group is what `read` is given."""
+    """The pattern; its group is the argument of `read`."""
     read: Callable[[str], str]
+    """Return the decoded text."""
 
 
 def _of_hex(digits: str) -> str:
@@ -31,10 +34,10 @@ ESCAPES = (
     Escape("\x1b", (), r"\x1b[\[()][0-?]{0,40}[ -/]{0,4}([@-~])", lambda _: ""),
     Escape("\x9b", (), r"\x9b[0-?]{0,40}[ -/]{0,4}([@-~])", lambda _: ""),
     Escape("\\", (), r"\\{1,4}(?:u001[bB]|x1[bB]|033|e)\[[0-?]{0,40}([@-~])", lambda _: ""),
-    # Colours whose escape character was lost on the way.
-    Escape("[", ("[0m", "[m"), r"\[\d{0,3}(?:;\d{1,3}){0,9}(m)(?:\[K)?", lambda _: ""),
+    # Colours without their escape character.
+    Escape("[", ("[0m", "[m[K"), r"\[\d{0,3}(?:;\d{1,3}){0,9}(m)(?:\[K)?", lambda _: ""),
     Escape("%", (), "%(?:25){0,3}" + _HEX, _of_hex),
-    # Of mail, whose lines end where they are full.
+    # Mail (quoted-printable) wraps long lines.
     Escape("=", ("=3D", "=20"), "=" + _HEX, _of_hex),
     Escape("=", ("=3D", "=20"), r"(?<=[^\s=]{16})=\r?(\n)", lambda _: ""),
     Escape("\\", (), r"\\{1,8}u00" + _HEX, _of_hex),
@@ -42,10 +45,10 @@ ESCAPES = (
     Escape("\\", (), r"\\{1,8}0?((?:0[4-7]|1[0-7])[0-7])", lambda digits: chr(int(digits, 8))),
     Escape("\\", (), r"\\{1,8}(/)", str),
     Escape("\\", (), r"\\{2,8}([\"'])", str),
-    # A line that goes on with the next one.
+    # A line continued on the next one.
     Escape("\\", ("\\\n",), r"(?<=[\w+/=-]{12})\\(\n)[ \t]{0,8}(?=[\w+/=]{12})", lambda _: ""),
     Escape("'", ("'\\''",), r"'\\'(')", str),
-    # Of forms, whose blanks are `+`.
+    # HTML forms write a blank as `+`.
     Escape(
         "+",
         ("%",),
@@ -64,21 +67,21 @@ _BY_FIRST = [
     (first, [row for row in ESCAPES if row.first == first])
     for first in dict.fromkeys(row.first for row in ESCAPES)
 ]
-# A full line of a terminal of a usual width, and the line that goes on with it.
-_WRAPPED = r"\n(?=([^\n]{79}(?:[^\n]{20}(?:[^\n]{20}(?:[^\n]{12})?)?)?[^\s|])\n[^\s|#>+-])"
 _GAP = "\n?\n"
-"""Stands for lines without escapes: no credential reaches over it."""
+"""Replaces lines without escapes. No credential spans it."""
 
 
 class Decoded(NamedTuple):
+    """The decoded lines of a text, and where they come from."""
+
     text: str
     places: list[int]
-    """Where its pieces begin, in order."""
+    """Start of each piece in `text`, in order."""
     spans: list[tuple[int, int]]
-    """Where each piece begins in the text as it is; and where it ends, if it is an escape, else -1."""
+    """Start of each piece in the original text, and its end if it is an escape, else -1."""
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The place in the text as it is."""
+        """Return start and end in the original text."""
         return self._place(start)[0], self._place(end - 1)[1]
 
     def _place(self, at: int) -> tuple[int, int]:
@@ -92,11 +95,11 @@ class Decoded(NamedTuple):
 
 
 def decoded(text: str) -> Decoded | None:
-    """The lines with escapes, those that follow each other together; None where there are none."""
+    """Return the lines with escapes, decoded, or None if there are none."""
     pieces: list[str] = []
     places: list[int] = []
     spans: list[tuple[int, int]] = []
-    length = done = until = 0  # what is decoded, what is read of a line, and where that ends
+    length = done = until = 0  # of the decoded text, of the read text, and the end of the line
 
     def add(piece: str, start: int, end: int = -1) -> None:
         nonlocal length
@@ -123,8 +126,8 @@ def decoded(text: str) -> Decoded | None:
 
 
 def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where each begins and ends, and what it says; in the order of the table."""
-    for wrapped in pattern(_WRAPPED).finditer("\n" + text):
+    """Yield start, end and decoded text of each escape, in the order of the table."""
+    for wrapped in pattern("<WRAPPED>").finditer("\n" + text):
         yield wrapped.end(1) - 1, wrapped.end(1), ""
     for first, rows in _BY_FIRST:
         here = first in text and [

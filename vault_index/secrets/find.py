@@ -1,8 +1,8 @@
-"""Find what looks like a credential, and where.
+"""Find and redact credentials.
 
-A table of our own, because maintained rules find less. The 221 patterns of gitleaks (July 2026), run by RE2 with its
-allowlists, left 104 of 150 samples and read 3.4 MB/s; detect-secrets 1.5 read 2 MB/s. This leaves none of the samples
-that it was tuned with and reads 13 MB/s. docs/privacy.md says what is found, docs/reliability.md how often it errs.
+The table is our own, because maintained rules find less. The 221 patterns of gitleaks (July 2026)
+with RE2 and its allowlists missed 104 of 150 samples at 3.4 MB/s; detect-secrets 1.5 reads 2 MB/s.
+docs/privacy.md lists what is found, docs/reliability.md the error rates.
 """
 
 import re
@@ -15,51 +15,48 @@ from vault_index.secrets.placeholders import Found, is_random, occurrences, patt
 from vault_index.secrets.places import placed
 from vault_index.secrets.tokens import private_keys, tokens
 
-# What has an attribute begins, wherever its mark ends: what is missed here is read by others. Pages and tools write `<`
-# as an entity or an escape.
+# A mark with an attribute begins a private part even if the mark does not end, because a missed
+# mark would publish it. Pages and tools write `<` as an entity or an escape.
 _LESS, _MORE = (
-    rf"(?:{sign}|&(?:amp;)?(?:{name}|#0*{ord(sign)}|#x0*{ord(sign):x});|\\u00{ord(sign):x}|%{ord(sign):x})"
+    rf"(?:{sign}|&(?:amp;)?(?:{name}|#0*{ord(sign)}|#x0*{ord(sign):x});"
+    rf"|\\u00{ord(sign):x}|%{ord(sign):x})"
     for sign, name in (("<", "lt"), (">", "gt"))
 )
 _PRIVATE = re.compile(
     rf"(?P<close>{_LESS}\s{{0,9}}/\s{{0,9}}private(?:\s(?:(?!{_LESS})[^>]){{0,999}}?)?{_MORE})"
-    rf"|{_LESS}\s{{0,9}}private(?:{_MORE}|\s(?:(?!{_LESS})[^>]){{0,999}}?{_MORE}|\s{{1,99}}[\w:-]{{1,99}}\s{{0,99}}=)",
+    rf"|{_LESS}\s{{0,9}}private(?:{_MORE}|\s(?:(?!{_LESS})[^>]){{0,999}}?{_MORE}"
+    r"|\s{1,99}[\w:-]{1,99}\s{0,99}=)",
     re.IGNORECASE,
 )
 _LONG = 16
-"""Characters of a token that is wrapped, at least."""
-_LINE_BREAKS = re.compile(r"[^\r\n]+")
+"""Minimum length of the first line of a wrapped token, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """Where a credential stands, never the credential itself."""
+    """The position of a credential, without the credential itself."""
 
     kind: str
-    """In plain words, with its article: `an AWS access key`."""
+    """Plain words with an article: `an AWS access key`."""
     line: int
-    """1-based."""
+    """Line number, from 1."""
     start: int
     end: int
 
     @property
     def weak(self) -> bool:
-        """Whether only its name says that it is one."""
+        """Whether only its name shows that it is a credential."""
         return self.kind.startswith(WEAK)
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
-    """What looks like a credential, in order and not overlapping.
+    """Return the credentials of a text, in order and without overlaps.
 
-    Of a name and its value the value is the secret, of a URL the password.
+    A position covers the value behind a name, and the password in a URL.
     """
     found = _found(text)
     if other := decoded(text):
         found += [(kind, *other.span(start, end)) for kind, start, end in _found(other.text)]
-    return _told(text, found)
-
-
-def _told(text: str, found: list[Found]) -> tuple[Secret, ...]:
     secrets: list[Secret] = []
     line, counted = 1, 0
     for _, kind, start, end in _united(found):
@@ -70,7 +67,8 @@ def _told(text: str, found: list[Found]) -> tuple[Secret, ...]:
 
 
 def _found(text: str) -> list[Found]:
-    # Forms are ASCII, and ASCII is fastest to search. Every character keeps its position; `İ` is longer in lower case.
+    # Tokens are ASCII, which is fastest to search. Each character keeps its position, although `İ`
+    # has two characters in lower case.
     plain = text.encode("ascii", "replace").decode("ascii")
     folded = text.lower()
     folded = folded if len(folded) == len(text) else plain.lower()
@@ -85,7 +83,7 @@ def _found(text: str) -> list[Found]:
 
 
 def _continued(text: str, found: list[Found]) -> Iterator[Found]:
-    """Each token with the next lines that it goes on in, as terminals and mail programs wrap it."""
+    """Yield each token that a terminal or mail program wrapped, with its other lines."""
     for kind, start, end in found:
         ends_line = end - start >= _LONG and text[end : end + 1] in ("\r", "\n")
         rest = (
@@ -98,7 +96,7 @@ def _continued(text: str, found: list[Found]) -> Iterator[Found]:
 
 
 def _united(found: list[Found]) -> list[tuple[int, str, int, int]]:
-    """Those that overlap as one, with the number and kind of the one found first: a form says more than a name."""
+    """Join overlapping credentials. The first found, a form before a name, gives the kind."""
     united: list[tuple[int, str, int, int]] = []
     for order, (kind, start, end) in sorted(enumerate(found), key=lambda item: item[1][1]):
         if united and start < united[-1][3]:
@@ -113,18 +111,18 @@ def _united(found: list[Found]) -> list[tuple[int, str, int, int]]:
 
 
 def redact(text: str) -> tuple[str, int]:
-    """The text with `[redacted: KIND]` for each credential, in as many lines as before, and the number of them."""
+    """Replace each credential by `[redacted: KIND]`, keep all lines, and count them."""
     secrets = find_secrets(text)
     pieces, end = [], 0
     for secret in secrets:
-        breaks = _LINE_BREAKS.sub("", text[secret.start : secret.end])
+        breaks = pattern(r"[^\r\n]+").sub("", text[secret.start : secret.end])
         pieces += [text[end : secret.start], f"[redacted: {secret.kind}]", breaks]
         end = secret.end
     return "".join((*pieces, text[end:])), len(secrets)
 
 
 def drop_private(text: str) -> str:
-    """The text without what stands in `<private>…</private>`, marks within marks too; one left open drops the rest."""
+    """Drop `<private>…</private>`, also nested. A mark without an end drops the rest."""
     pieces, end, depth = [], 0, 0
     for mark in _PRIVATE.finditer(text):
         if not mark["close"]:

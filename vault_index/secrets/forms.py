@@ -1,21 +1,18 @@
-"""The forms of credentials that services document, as data: what each begins with, and what follows.
+"""The token formats that services document, as data.
 
-Each is looked for by a literal that stands in it, which costs a fraction of a search by regular expression; the
-expression is tried only where the literal stands. No part of it is without bound where something must follow, so that
-no text makes it slow.
+A search for the literal of a form costs a fraction of a regular expression, which is tried only at
+the literal. Each repetition is bounded or ends the pattern, so that no text makes it slow.
 """
 
 from typing import NamedTuple
 
-# A token begins where a word does, or after a line break that is written `\n`, as in JSON.
+# A token begins with a word, or after an escaped line break (`\n` in JSON).
 START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
-# In base64 the letters of a key id stand anywhere: there the signs of base64 belong to the word.
-_START_BASE64 = r"(?:(?<![A-Za-z0-9+/=_-])|(?<=\\[nrt])|(?<=[A-Za-z_]=))"
 _END = r"(?![A-Za-z0-9])"
-# Behind what may hold `-` and `_`: the `_` of an emphasis ends it, too, and the dot of a sentence.
+# The end of a token that may hold `-` and `_`. The `_` of an emphasis or a full stop ends it, too.
 _END_OF_WORD = r"(?!_{0,2}[A-Za-z0-9-])"
 _END_OF_PARTS = r"(?!_{0,2}[A-Za-z0-9~-]|\.[A-Za-z0-9])"
-# What could be the name of something, too, has a digit where it is a credential.
+# A token that could be a name holds a digit.
 _DIGIT = r"(?=[A-Za-z_-]{0,40}\d)"
 _UUID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 _HOST = r"@[\w\[%$-]"
@@ -23,20 +20,22 @@ _NOT_IN_URLS = r"""\s"'<>`"""
 
 
 class Form(NamedTuple):
+    """The format of a token."""
+
     kind: str
     literals: tuple[str, ...]
-    """One of them begins what `expression` matches. None: the expression itself is looked for, in long words."""
+    """The possible beginnings of `expression`. If empty, `expression` searches all long words."""
     expression: str
-    """Its group is the secret, if it has one; else all of it is."""
+    """The pattern; the secret is its group, or else the whole match."""
     before: str = ""
-    """What must stand before it and belongs to the secret: at most `LONGEST_BEFORE` characters."""
+    """Pattern of the beginning of the secret, before the literal: at most `LONGEST_BEFORE` long."""
 
 
 LONGEST_BEFORE = 80
 
 
 def _begins(kind: str, prefix: str, rest: str) -> Form:
-    """A form that begins with a mark of its own."""
+    """Return a form with a unique prefix."""
     return Form(kind, (prefix,), START + prefix.replace(".", r"\.").replace("$", r"\$") + rest)
 
 
@@ -177,8 +176,9 @@ FORMS = (
     Form(
         "a Vault token",
         ("s.", "b.", "r."),
-        r"(?:(?<![A-Za-z0-9.)\]-])|(?<=\\[nrt]))[sbr]\.(?=[A-Za-z]{0,22}\d)(?=[^A-Z]{0,22}[A-Z])(?=[^a-z]{0,22}[a-z])"
-        r"[A-Za-z0-9]{24}(?![(])" + _END_OF_PARTS,
+        r"(?:(?<![A-Za-z0-9.)\]-])|(?<=\\[nrt]))[sbr]\."
+        r"(?=[A-Za-z]{0,22}\d)(?=[^A-Z]{0,22}[A-Z])(?=[^a-z]{0,22}[a-z])[A-Za-z0-9]{24}(?![(])"
+        + _END_OF_PARTS,
     ),
     Form(
         "a Terraform token",
@@ -203,7 +203,7 @@ FORMS = (
     _begins("a Prefect key", "pnu_", r"[A-Za-z0-9]{36}" + _END),
     _begins("a Harness token", "pat.", r"[\w-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}"),
     _begins("an age key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,}"),
-    # What watches
+    # Monitoring
     _begins("a Sentry token", "sntrys_", r"[\w+/=-]{40,}"),
     _begins("a Sentry token", "sntryu_", r"[0-9a-f]{40,}"),
     _begins("a Grafana token", "glsa_", r"[A-Za-z0-9]{32}_[0-9a-fA-F]{8}"),
@@ -291,7 +291,7 @@ FORMS = (
         r"\.[\w-]{6}\.[\w-]{27,40}" + _END_OF_PARTS,
         before=r"(?:(?<![A-Za-z0-9-])|(?<=\\[nrt]))[MNO][A-Za-z0-9_-]{22,27}",
     ),
-    # Everything else people keep
+    # Other services and keys
     Form(
         "an application key",
         ("base64:",),
@@ -338,14 +338,16 @@ FORMS = (
     _begins("a Todoist token", "todoist_", r"[0-9a-f]{40}"),
     _begins("a WorkOS key", "sk_", r"a2V5X[A-Za-z0-9]{20,}"),
     Form("a signed address", ("-Signature=",), r"-Signature=([0-9a-f]{64,})"),
+    # A header says how the token is signed or encrypted; the parts may stand in the lines below.
     Form(
         "a JSON web token",
         ("eyJ",),
-        START + r"eyJ[\w-]{8,8000}\.eyJ[\w-]{8,8000}\.[\w-]{8,}(?:\.[\w-]+)*",
+        START + r"eyJ(?!hbGciOiJub25l)(?:[\w-]{8,8000}\.eyJ[\w-]{8,8000}(?:\.[\w-]+)*"
+        r"|(?:hbGciOi|0eXAiOi|raWQiOi|lbmMiOi|4NXQiOi|jdHkiOi)[\w-]{1,8000}(?:\.[\w-]{8,8000})+)",
     ),
 )
 
-# What these hold is no one word.
+# Their secrets may hold characters that end a word.
 ADDRESSES = (
     Form(
         "a password in a URL",
@@ -354,7 +356,7 @@ ADDRESSES = (
         rf"(?:@[^/@{_NOT_IN_URLS}]{{1,100}}){{0,3}}){_HOST}",
     ),
     Form("a token in a URL", ("://",), rf"://(?=[A-Za-z_-]{{0,40}}\d)([\w-]{{20,200}}){_HOST}"),
-    # People write passwords into addresses of databases as they are. A number is a port; and no address holds two.
+    # Passwords in database URLs are often not percent-encoded. A number is a port.
     Form(
         "a password in a URL",
         ("://",),

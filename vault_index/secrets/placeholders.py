@@ -1,4 +1,4 @@
-"""Placeholders in place of a credential: `<your key>`, `${TOKEN}`, `****`, `changeme`, the name of a variable."""
+"""Read patterns.toml; tell placeholders (`<your key>`, `${TOKEN}`) and words from credentials."""
 
 import re
 import tomllib
@@ -14,11 +14,11 @@ Found = tuple[str, int, int]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Row:
-    """A row of the tables `names` and `places` of patterns.toml. Compared by identity, which is fast."""
+    """A row of the tables `names` and `places` of patterns.toml, compared by identity (faster)."""
 
     kind: str
     literals: tuple[str, ...]
-    """What is looked for: its own, and the words of all languages that `words` names."""
+    """The strings to search for: those of the row, and the words that `words` names."""
     expression: str
     before: tuple[str, ...]
     within: str = ""
@@ -26,16 +26,17 @@ class Row:
     end: str = ""
     near: str = ""
     chosen: bool = False
+    """Whether a person may choose the value, so that a single word counts."""
     words: str = ""
 
 
-# No placeholder is longer, and no long text shall be searched again and again.
+# Maximum length of a placeholder, in characters. Bounds the cost of a long value.
 _LONGEST = 100
 _FREQUENT = ("secret", "key", "pass", "token")
 
 
 def stands_for_another(value: str) -> bool:
-    """Whether a value is a template, shortened, a row of signs, or says that it is to be replaced."""
+    """Return whether a value is a template, shortened, a row of signs, or a placeholder."""
     head = value[:_LONGEST]
     return bool(
         pattern("<TEMPLATE>").match(head)
@@ -47,8 +48,8 @@ def stands_for_another(value: str) -> bool:
 
 
 def is_words(value: str) -> bool:
-    """Whether a value consists of words, as `my-app-secret-2` and `config.dbPassword`: a name rather than a secret."""
-    # Cut first: as one expression, whose words may be empty, a row of dashes could be read in any number of ways.
+    """Return whether a value consists of words, as names do: `my-app-secret-2`."""
+    # Split first: words may be empty, so one expression could match a row of dashes in many ways.
     first, *others = pattern("<BETWEEN>").split(value[:_LONGEST])
     return bool(pattern("<WORD>").fullmatch(first)) and all(
         map(pattern("<WORD_OR_NUMBER>").fullmatch, others)
@@ -56,7 +57,7 @@ def is_words(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Whether a value looks as if a program had drawn it: it is long, and mixes letters with digits."""
+    """Return whether a program probably drew a value: it is long and mixes letters with digits."""
     mixed = pattern("[a-z]").search(value) and pattern("[A-Z]").search(value)
     long = len(value) >= (8 if mixed else 12)
     return bool(
@@ -65,7 +66,7 @@ def is_random(value: str) -> bool:
 
 
 def is_chosen(value: str) -> bool:
-    """Whether a value is of words and a number as people put together for a password: `maple-Lobster-16`."""
+    """Return whether a value is words with a number, as people choose: `maple-Lobster-16`."""
     return (
         len(value) >= 6
         and bool(pattern("<CHOSEN>").fullmatch(value))
@@ -74,14 +75,13 @@ def is_chosen(value: str) -> bool:
 
 
 def is_passphrase(value: str, least: int, between: str) -> bool:
-    """Whether a value is at least so many words, and no sentence: `anvil-acorn-spindle`."""
-    word = r"[^\W\d_]{3,14}"
-    phrase = pattern(
-        rf"{word}(?:[{between}]{word}){{{least - 1},11}}[-_. ]?\d{{0,4}}[!*+?#]?"
-    ).fullmatch(value)
+    """Return whether a value has `least` words and is no sentence: `anvil-acorn-spindle`."""
+    word = r"(?:[^\W\d_]{1,14}\d{0,4}|\d{1,4})"
+    phrase = pattern(rf"{word}(?:[{between}]{word}){{1,11}}[!*+?#]?").fullmatch(value)
     camel = pattern("[a-z][A-Z]").search(value)
     return (
         bool(phrase)
+        and len(pattern(r"[^\W\d_]{3,}").findall(value)) >= least
         and not camel
         and not pattern("<PLAIN>").search(value)
         and not stands_for_another(value)
@@ -89,9 +89,10 @@ def is_passphrase(value: str, least: int, between: str) -> bool:
 
 
 def occurrences(text: str) -> Iterator[tuple[str, int]]:
-    """Each literal of the tables and its position; in order for each literal, also where several overlap.
+    """Yield each literal of the tables with its position, in order for each literal.
 
-    A search of RE2 for many literals costs as much as three of `str.find`; what it finds costs more.
+    Literals may overlap. One RE2 search for all costs as much as three of `str.find`, but each
+    match costs more, so `str.find` finds the most frequent literals.
     """
     for literal in _FREQUENT:
         for position in positions(literal, text):
@@ -107,7 +108,7 @@ def occurrences(text: str) -> Iterator[tuple[str, int]]:
         )
         for literal in _beginnings(data[start:end].decode()):
             yield literal, position
-        # Others may begin within it.
+        # Another literal may begin within this one.
         done, position = start + len(text[position].encode()), position + 1
 
 
@@ -125,12 +126,12 @@ def _alternation() -> Any:
 
 @cache
 def _beginnings(found: str) -> list[str]:
-    """The literals that one begins with, itself too: a search for many finds the longest."""
+    """Return the literals that `found`, the longest of them, begins with."""
     return [literal for literal in _literals() if found.startswith(literal)]
 
 
 def positions(literal: str, text: str) -> Iterator[int]:
-    """Where a literal stands, without overlaps."""
+    """Yield the positions of a literal, without overlaps."""
     position = text.find(literal)
     while position >= 0:
         yield position
@@ -139,7 +140,7 @@ def positions(literal: str, text: str) -> Iterator[int]:
 
 @cache
 def table(name: str) -> Any:
-    """A table of patterns.toml, or all of them."""
+    """Return a table of patterns.toml; all tables if the name is empty."""
     return (
         table("")[name]
         if name
@@ -149,7 +150,7 @@ def table(name: str) -> Any:
 
 @cache
 def pattern(expression: str) -> re.Pattern[str]:
-    """The compiled expression, in which `<NAME>` stands for the pattern of that name in patterns.toml."""
+    """Compile an expression, in which `<NAME>` stands for a pattern of patterns.toml."""
     return re.compile(_filled(expression))
 
 
@@ -162,22 +163,23 @@ def _filled(expression: str) -> str:
 
 @cache
 def words(sort: str) -> tuple[str, ...]:
-    """What all languages call something, as `labels`, without repeats and the longest first."""
+    """Return the words of a sort (`labels`) in all languages, unique, the longest first."""
     found = {word for language in table("languages").values() for word in language.get(sort, ())}
     return tuple(sorted(found, key=lambda word: (-len(word), word)))
 
 
 @cache
 def rows(name: str) -> dict[str, list[Row]]:
-    """The rows of a table, by their literals."""
+    """Return the rows of a table by their literals."""
     found: dict[str, list[Row]] = {}
+    suffix = "<SUFFIX>" if name == "names" else ""
     for row in table(name):
         literals = (*row.get("literals", ()), *words(row.get("words", "")))
         any_of = f"(?:{'|'.join(sorted(literals, reverse=True))})"
         filled = {
             "kind": row.get("kind", "a password"),
             "literals": literals,
-            "expression": row["expression"].replace("<LITERALS>", any_of),
+            "expression": row["expression"].replace("<LITERALS>", any_of) + suffix,
             "before": tuple(row.get("before", ())),
         }
         one = Row(**{**row, **filled})

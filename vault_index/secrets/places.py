@@ -1,4 +1,4 @@
-"""Credentials that stand in a certain place: headers of HTTP, and options of programs, as `mysql -p…`."""
+"""Detect credentials by their place: HTTP headers, options (`mysql -p…`), lines of a login."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ _LONGEST_VALUE = 80
 
 
 def placed(text: str, hits: Iterable[tuple[str, int]]) -> Iterator[Found]:
-    """Each credential in a known place; not in order."""
+    """Yield each credential in a known place, in no order."""
     done: dict[Row, int] = {}
     for literal, position in hits:
         begin = position + len(literal)
@@ -38,7 +38,7 @@ def placed(text: str, hits: Iterable[tuple[str, int]]) -> Iterator[Found]:
 def _matches(
     place: Row, start: int, begin: int, text: str, done: dict[Row, int]
 ) -> Iterable[re.Match[str]]:
-    """Each match around the literal between `start` and `begin`."""
+    """Return the matches around the literal from `start` to `begin`."""
     line = max(text.rfind("\n", max(start - _FAR, 0), start), start - _FAR, 0)
     if place.end in ("before", "around"):
         until = start if place.end == "before" else begin + _LONGEST_VALUE
