@@ -27,8 +27,9 @@ from vault_index.secrets.placeholders import (
 
 _PASSWORD = "a password"
 WEAK = "a weak "
-# In characters: how far before a name to look for its other part, and for its user (`login x
-# password y`); from which length the rest of a value is skipped, and no value is a weak one.
+# In characters: how far before a name to look for its other part; how far before it for its user
+# (`login x password y`) and behind it for a value in its sentence; from which length the rest of a
+# value is skipped, and no value is a weak one.
 _NEAR, _FAR, _LONG = 20, 130, 100
 
 _JOINTS = ("-", "_", " ", ".")
@@ -158,7 +159,7 @@ def _trimmed(match: re.Match[str]) -> str:
 def _said(name: Row, label: re.Match[str], text: str) -> Iterator[Found]:
     """Yield the values in the sentence behind a name: `the password of the camera is now …`."""
     sentence = pattern("<SENTENCE>").match(text, label.end())
-    said = sentence[0] if sentence else ""
+    said = sentence[0][:_FAR] if sentence else ""
     answer = pattern("<ANSWER>").match(text, label.end())
     if answer and _is_said(name, answer["value"]):
         yield name.kind, *answer.span("value")
