@@ -6,14 +6,14 @@ from tests.api.vaults import indexed
 from tests.terminal import Terminal
 
 EDITORS = {
-    'echo "half" > "$1"; exit 1': "the editor ended with 1",
+    'echo "half" > "$1"; exit 1': "the editor exited with code 1",
     ': > "$1"': "not done: ",
     'sed -i "s/^id: ./id: f/" "$1"': "not done: ",
-    'printf "caf\\351\\n" >> "$1"': "cannot be read",
+    'printf "caf\\351\\n" >> "$1"': "cannot read",
     ":": "nothing was changed",
     'echo Mine. >> "$1"; echo Theirs. >> "$MEMORY"': "changed since it was shown",
-    'rm "$1"; rm "$0"': "cannot be read",
-    "is not there": "cannot be started",
+    'rm "$1"; rm "$0"': "cannot read",
+    "is not there": "cannot start the editor",
 }
 """The effect of an editor on the file `$1`, and the message of the review."""
 
