@@ -76,14 +76,14 @@ def test_main_options_match_the_parameters_of_the_api(
 
 
 def test_get_reports_failed_items_in_every_format(answering: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    failed = {"position": "nope", "error": "nothing is called 'nope'", "hint": "look for it"}
+    failed = {"position": "nope", "error": "not found: 'nope'", "hint": "look for it"}
     text = DocumentText("5f0c3f0e", "note", "vault", "a.md", "A", (1, 1), 3, "Alpha.", None)
     answering({**answers.texts(text), "failed": [failed]})
     for form in ("toon", "json", "jsonl", "markdown", "human"):
         assert main(["get", "a.md", "nope", "--format", form]) == 1
         told = capsys.readouterr().out
         assert "Alpha." in told
-        assert "nothing is called 'nope'" in told
+        assert "not found: 'nope'" in told
         assert "look for it" in told
 
 

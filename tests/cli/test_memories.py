@@ -84,11 +84,11 @@ BAD: list[tuple[list[str], int, str]] = [
     (["add", "x", "--expires", "2001-01-01"], 2, "past"),
     (["add", "x", "--file", "y"], 2, "given twice"),
     (["add", "--file", "/nowhere/at/all"], 3, "file not found: /nowhere"),
-    (["add", "x", "--supersedes", "nothing"], 3, "nothing is called"),
+    (["add", "x", "--supersedes", "nothing"], 3, "not found: "),
     (["update", "wal.md", "--content", "x"], 2, "only memories can be changed"),
-    (["update", "nobody", "--content", "x"], 3, "nothing is called"),
+    (["update", "nobody", "--content", "x"], 3, "not found: "),
     (["update", "nobody"], 2, "nothing to change"),
-    (["delete", "nobody"], 3, "nothing is called"),
+    (["delete", "nobody"], 3, "not found: "),
     (["capture"], 2, "the text is missing"),
 ]
 

@@ -44,7 +44,7 @@ def test_mcp_omits_local_folders_for_remote_callers(mode: str, remote: bool) -> 
     def ask(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         asked.append((method, params))
         if method == "delete":
-            raise NotFoundError("nothing is called 'a1'", "look for it with `vault-index search a1`")
+            raise NotFoundError("not found: 'a1'", "look for it with `vault-index search a1`")
         return {"text": "", "results": [], "id": "a1"} if method != "search" else dict(FOUND)
 
     *_, refused = sent(Asker(ask, remote=remote), mode)

@@ -154,9 +154,9 @@ def test_memory_get_returns_good_references_and_names_bad_ones(client: Session) 
     answer = client.call("memory_get", ref=["no such note", "harbour.md", "../x.md"])
     assert [text["path"] for text in answer["results"]] == ["harbour.md"]
     assert [item["position"] for item in answer["failed"]] == ["no such note", "../x.md"]
-    assert "nothing is called 'no such note'; hint: look for it with `memory_search 'no such note'`" in answer["shown"]
+    assert "not found: 'no such note'; hint: look for it with `memory_search 'no such note'`" in answer["shown"]
     assert "leads out of the vault" in answer["shown"]
-    assert "nothing is called" in client.error("memory_get", ref=["no such note", "nor this"])
+    assert "not found: " in client.error("memory_get", ref=["no such note", "nor this"])
     assert "empty" in client.error("memory_get", ref=[" "])
 
 

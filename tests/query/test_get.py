@@ -129,7 +129,7 @@ def test_get_returns_good_references_and_names_bad_ones(index: VaultIndex) -> No
     assert [text.content for text in texts.results] == ["Words of part 1, and more of them."]
     assert [failed.position for failed in texts.failed] == ["nothing", "", "long.md:5-3"]
     assert "vault-index search" in texts.failed[0].hint
-    with pytest.raises(NotFoundError, match="'nothing'; no note is called 'nobody'"):
+    with pytest.raises(NotFoundError, match="'nothing'; note not found: 'nobody'"):
         index.get(["nothing", "[[nobody]]"])
 
 

@@ -39,7 +39,7 @@ class Vault:
         if not path.endswith(".md"):
             path += ".md"
         if path not in self.texts or source == "other":
-            raise NotFoundError(f"nothing is called {ref!r}", "look for it")
+            raise NotFoundError(f"not found: {ref!r}", "look for it")
         lines = self.texts[path].split("\n")
         first, _, last = place.partition("-")
         if heading:

@@ -238,7 +238,7 @@ def _find_deleted(runtime: Runtime, versions: Versions, ref: str, sources: Seque
             found[uid] = rows
     if not found:
         raise NotFoundError(
-            f"no current or deleted memory is called {ref!r}",
+            f"memory not found, neither current nor deleted: {ref!r}",
             f"search for it: vault-index search {ref!r}",
         )
     if len(found) > 1:

@@ -70,7 +70,7 @@ def resolve(
             )
         return Place(document, first, last)
     raise NotFoundError(
-        f"nothing is called {reference!r}", f"look for it with `vault-index search {reference!r}`"
+        f"not found: {reference!r}", f"look for it with `vault-index search {reference!r}`"
     )
 
 
@@ -151,7 +151,7 @@ def _resolve_link(reader: IndexReader, target: str, heading: str, sources: Seque
     document = linked(reader, target, sources)
     if document is None:
         raise NotFoundError(
-            f"no note is called {target!r}", f"look for it with `vault-index search {target!r}`"
+            f"note not found: {target!r}", f"look for it with `vault-index search {target!r}`"
         )
     return Place(document) if not heading else _section(reader, document, heading)
 

@@ -101,7 +101,7 @@ def _by_id_or_title(reader: IndexReader, ref: str) -> StoredDocument:
             ids = ", ".join(f"{one.uid[:13]} ({one.title})" for one in found)
             more = f" and {total - len(found)} more" if total > len(found) else ""
             raise UsageError(f"{ref!r} names {total} sessions", f"give one by its id: {ids}{more}")
-    raise NotFoundError(f"no session is called {ref!r}", "list sessions: vault-index sessions")
+    raise NotFoundError(f"session not found: {ref!r}", "list sessions: vault-index sessions")
 
 
 def _top_session(reader: IndexReader, document: StoredDocument) -> StoredDocument:
