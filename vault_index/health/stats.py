@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_index.models import Filters
+from vault_index.query.language.filters import unmet_filters
 from vault_index.results.status import AgentCount, AgentList, Stats, TagCount, TagList
 from vault_index.store.counts import SYNCED_AT, read_meta, source_counts, tag_counts, value_counts
 from vault_index.store.spaces import serving_space
@@ -52,13 +53,7 @@ def list_tags(runtime: Runtime, filters: Filters) -> TagList:
     """Return the tags of matching documents with their counts; hints if no document matches."""
     with runtime.pool.lend() as connections:
         counts = tag_counts(connections.reader, filters)
-        hints: tuple[str, ...] = ()
-        if not counts:
-            from vault_index.query.documents import (
-                unmet_filters,
-            )  # late: a list of tags needs no other results
-
-            hints = tuple(unmet_filters(connections.reader, filters))
+        hints = () if counts else tuple(unmet_filters(connections.reader, filters))
     return TagList(tuple(TagCount(tag, count) for tag, count in counts), len(counts), hints)
 
 

@@ -1,15 +1,14 @@
 """Converts documents to records, and lists them page by page."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from vault_index.errors import UsageError
-from vault_index.fields import FILTERS, Sort
+from vault_index.fields import Sort
 from vault_index.models import Filters
-from vault_index.query.language.filters import single_filters
+from vault_index.query.language.filters import unmet_filters
 from vault_index.results.documents import DocumentList, DocumentRecord
-from vault_index.store.counts import tag_counts, value_counts
 from vault_index.store.documents import Order, documents_page, tags_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import StoredDocument
@@ -118,33 +117,3 @@ def list_documents(
             documents = documents[offset : offset + limit]
         hints = () if total else tuple(unmet_filters(reader, filters))
         return DocumentList(records.of(documents), total, sort, hints)
-
-
-def unmet_filters(reader: IndexReader, filters: Filters) -> Iterator[str]:
-    """Yield a hint for each filter that no document meets, with the nearest existing value."""
-    unmet = [
-        (written, one)
-        for written, one in single_filters(filters)
-        if not reader.newest_chunks(one, 1)
-    ]
-    for written, one in unmet:
-        yield f"no document meets {written}{_nearest(reader, one)}"
-    if not unmet and filters != Filters() and not reader.newest_chunks(filters, 1):
-        yield "no document meets all filters"
-
-
-def _nearest(reader: IndexReader, filters: Filters) -> str:
-    from difflib import get_close_matches  # late: most filters are met
-
-    for declared in FILTERS.values():
-        wanted = getattr(filters, declared.field)
-        if wanted and (declared.kind == "tag" or declared.column):
-            found = (
-                tag_counts(reader, Filters())
-                if declared.kind == "tag"
-                else value_counts(reader, declared.column)
-            )
-            counts = dict(found)
-            for value in get_close_matches(wanted[0], counts, 1):
-                return f"; {declared.key or 'tag'}:{value} has {counts[value]}"
-    return ""

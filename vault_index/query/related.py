@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from vault_index.models import Filters, Vector
-from vault_index.query.documents import Records, unmet_filters
+from vault_index.query.documents import Records
+from vault_index.query.language.filters import unmet_filters
 from vault_index.query.links import linked_from, linking_to
 from vault_index.query.references import Place
 from vault_index.results.documents import RelatedList, RelatedRecord, Relation, Timeline

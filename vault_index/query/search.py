@@ -12,7 +12,6 @@ from vault_index.embeddings import known_share
 from vault_index.embeddings.spaces import MULTILINGUAL
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import Filters, QueryOrigins, Vector
-from vault_index.query.documents import unmet_filters
 from vault_index.query.hits import (
     DiskState,
     SelectedHit,
@@ -24,6 +23,7 @@ from vault_index.query.hits import (
     text_key,
     to_hit,
 )
+from vault_index.query.language.filters import unmet_filters
 from vault_index.query.language.parse import ParsedQuery, match_expression, parse_query
 from vault_index.query.ranking.confidence import Confidence, confidence, weak
 from vault_index.query.ranking.echoes import Asked, answered

@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_index.errors import UsageError
 from vault_index.fields import FILTERS, Filter, Filters
 from vault_index.unicode import same_form
+
+if TYPE_CHECKING:
+    from vault_index.store.reader import IndexReader
 
 
 def add_filter(filters: Filters, key: str, value: str) -> Filters:
@@ -149,3 +152,35 @@ def _written(key: str, value: str) -> str:
 def _written_property(wanted: tuple[str, str | None]) -> str:
     key, value = wanted
     return f"[{key}]" if value is None else f"[{key}:{value}]"
+
+
+def unmet_filters(reader: "IndexReader", filters: Filters) -> Iterator[str]:
+    """Yield a hint for each filter that no document meets, with the nearest existing value."""
+    unmet = [
+        (written, one)
+        for written, one in single_filters(filters)
+        if not reader.newest_chunks(one, 1)
+    ]
+    for written, one in unmet:
+        yield f"no document meets {written}{_nearest(reader, one)}"
+    if not unmet and filters != Filters() and not reader.newest_chunks(filters, 1):
+        yield "no document meets all filters"
+
+
+def _nearest(reader: "IndexReader", filters: Filters) -> str:
+    from difflib import get_close_matches  # late: most filters are met
+
+    from vault_index.store.counts import tag_counts, value_counts
+
+    for declared in FILTERS.values():
+        wanted = getattr(filters, declared.field)
+        if wanted and (declared.kind == "tag" or declared.column):
+            found = (
+                tag_counts(reader, Filters())
+                if declared.kind == "tag"
+                else value_counts(reader, declared.column)
+            )
+            counts = dict(found)
+            for value in get_close_matches(wanted[0], counts, 1):
+                return f"; {declared.key or 'tag'}:{value} has {counts[value]}"
+    return ""
