@@ -38,7 +38,7 @@ def test_docs_sample_configuration_is_the_default(tmp_path: Path) -> None:
     home.config_file.write_text(sample[1], encoding="utf-8")
     config = load_config(home, {})
     vault = SourceConfig(name="vault", path=Path("~/Vault").expanduser())
-    assert config == Config(sources=(vault,), told=frozenset({"opencode"}))
+    assert config == Config(sources=(vault,), configured=frozenset({"opencode"}))
 
 
 def test_docs_links_resolve() -> None:

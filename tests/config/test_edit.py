@@ -264,7 +264,7 @@ def test_config_variables_configure_session_clients(home: Home) -> None:
     config = load_config(home, environ)
     assert (config.sessions.mirror, config.sessions.keep_days) == ("talks", 9)
     assert (config.clients["opencode"].enabled, config.clients["claude-code"].include) == (False, ("diffs",))
-    assert config.told == {"opencode", "claude-code"}
+    assert config.configured == {"opencode", "claude-code"}
     misspelt = {
         "SESSIONS_CLAUDE_CODE_INCLUD": "SESSIONS_CLAUDE_CODE_INCLUDE",
         "OPENCODE_DATA": "SESSIONS_OPENCODE_DATA",

@@ -9,7 +9,7 @@ from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows, wri
 from vault_index import VaultIndex
 from vault_index.config import find_home
 from vault_index.config.edit import create_config
-from vault_index.memories import keep_house
+from vault_index.memories import run_maintenance
 
 ID = "11111111-1111-4111-8111-111111111111"
 PATH = "80-memory/note/heron.md"
@@ -78,7 +78,7 @@ def with_setting(folder: Path, value: str) -> None:
 
 
 def kept_house(index: VaultIndex) -> list[str]:
-    return [one.path for done in keep_house(index._runtime).values() for one in done.results]
+    return [one.path for done in run_maintenance(index._runtime).values() for one in done.results]
 
 
 def test_maintenance_archives_unused_memories(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_maintenance_archives_unused_memories(tmp_path: Path) -> None:
 def test_maintenance_archives_nothing_by_default(tmp_path: Path) -> None:
     with indexed(tmp_path, {"80-memory/a.md": old()}) as index:
         os.utime(tmp_path / "vault/80-memory/a.md", times=(0, 0))
-        assert keep_house(index._runtime) == {}
+        assert run_maintenance(index._runtime) == {}
 
 
 def test_add_ignores_a_duplicate_that_waits_in_another_folder(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.api.vaults import fresh_rows, rows, write
 from tests.kills import OF_FILES, killed, moments
-from tests.memories.versions import said_in
+from tests.memories.versions import origin_in
 from tests.memories.waiting import (
     Author,
     all_files,
@@ -61,7 +61,7 @@ def check_texts(folder: Path, before: dict[str, bytes]) -> None:
     """Check that no file is half written, and that every text is in a file or in the state."""
     files = {path: data for path, data in all_files(folder / "vault") if not is_draft(path)}
     assert all(map(is_whole, files.values()))
-    kept = "\n".join([b"\n".join(files.values()).decode(), *said_in(folder / "home/state.db")])
+    kept = "\n".join([b"\n".join(files.values()).decode(), *origin_in(folder / "home/state.db")])
     assert marks(kept) >= marks(b"\n".join(before.values()).decode())
 
 

@@ -32,7 +32,7 @@ def blobs_in(state_db: Path) -> Iterator[bytes]:
                         yield zlib.decompress(value)
 
 
-def said_in(state_db: Path) -> Iterator[str]:
+def origin_in(state_db: Path) -> Iterator[str]:
     return (blob.decode("utf-8", "replace") for blob in blobs_in(state_db))
 
 

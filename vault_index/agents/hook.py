@@ -88,14 +88,14 @@ def _last_messages(client: str, transcript: str) -> list[str]:
 
 def _typed_text(client: str, line: dict[str, Any]) -> str:
     """Return the text that the user typed in one line of a transcript."""
-    from vault_index.sources.sessions.claude_blocks import said_in
+    from vault_index.sources.sessions.claude_blocks import message_parts
     from vault_index.sources.sessions.claude_lines import is_chained
     from vault_index.sources.sessions.context import said_in_prompt
     from vault_index.sources.sessions.model import Text
     from vault_index.sources.sessions.values import object_of, objects_of, text_of
 
     if client == "claude-code":
-        speaker, parts = said_in(line) if is_chained(line, False) else ("", ())
+        speaker, parts = message_parts(line) if is_chained(line, False) else ("", ())
         texts = [part.text for part in parts if speaker == "user" and isinstance(part, Text)]
     else:
         item = object_of(line, "payload")

@@ -110,7 +110,7 @@ def session_sources(config: "Config") -> tuple["SourceConfig", ...]:
     sources = (
         SessionSource(config, name) for name, client in config.clients.items() if client.enabled
     )
-    return tuple(source.config for source in sources if source.told or not source.missing())
+    return tuple(source.config for source in sources if source.configured or not source.missing())
 
 
 def _inside(folder: str, vaults: Iterable["SourceConfig"], dashes: str) -> tuple[str, str]:

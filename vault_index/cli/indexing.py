@@ -145,7 +145,7 @@ def _find_sessions(home: "Home", left_out: Collection[str]) -> None:
     for name in left_out:
         set_value(home, f"sessions.{name}.enabled", "false")
     config = load_config(home)
-    for name in config.clients.keys() - config.told:
+    for name in config.clients.keys() - config.configured:
         if config.clients[name].enabled and not SessionSource(config, name).missing():
             set_value(home, f"sessions.{name}.enabled", "true")
             database = os.environ.get("OPENCODE_DB", "") if name == "opencode" else ""

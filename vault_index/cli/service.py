@@ -247,7 +247,7 @@ def _written(home: Home, config: "Config") -> list[Path]:
     because SQLite writes a `-shm` file next to a database that it reads.
     """
     folders = [home.data_dir, home.runtime_dir, *(source.path for source in config.sources)]
-    if config.clients["opencode"].enabled and "opencode" in config.told:
+    if config.clients["opencode"].enabled and "opencode" in config.configured:
         from vault_index.sources.sessions.source import SessionSource
 
         folders.append(SessionSource(config, "opencode").config.path)

@@ -66,21 +66,21 @@ def parse_config(text: str, home: Home, environ: Mapping[str, str]) -> Config:
             )
     sources = tuple(_sources(file, tables.get("sources", {})))
     sections = _clients(file, tables)
-    told = {name for name in CLIENTS if f"sessions.{name}" in sections}
+    configured = {name for name in CLIENTS if f"sessions.{name}" in sections}
     for name, kind in SECTIONS:
         if name.partition(".")[0] != "sessions":
             sections[name] = _section(file, keys(kind), tables.get(name, {}), (name,))
     for name, values in from_environment(environ).items():
         sections.setdefault(name, {}).update(values)
-        told |= {name.removeprefix("sessions.")} & CLIENTS.keys() if values else set()
+        configured |= {name.removeprefix("sessions.")} & CLIENTS.keys() if values else set()
     clients = {name: ClientConfig(**sections[f"sessions.{name}"]) for name in CLIENTS}
     for source in sources:
-        if source.name in clients.keys() - told:  # an older vault with the name of a client
+        if source.name in clients.keys() - configured:  # an older vault with the name of a client
             clients[source.name] = replace(clients[source.name], enabled=False)
     config = Config(
         sources=sources,
         clients=clients,
-        told=frozenset(told),
+        configured=frozenset(configured),
         sessions_dir=home.sessions_dir,
         **{name: kind(**sections[name]) for name, kind in SECTIONS if "." not in name},
     )

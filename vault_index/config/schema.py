@@ -348,7 +348,7 @@ class Config:
     )
     agents: AgentsConfig = field(default_factory=AgentsConfig)
     serve: ServeConfig = field(default_factory=ServeConfig)
-    told: frozenset[str] = frozenset()
+    configured: frozenset[str] = frozenset()
     """Clients with a section in the file or the environment: the user knows that they are indexed.
     """
     sessions_dir: Path | None = field(default=None, compare=False)
@@ -381,7 +381,7 @@ _CLIENT = "sessions."
 _PLAIN = tuple(
     (section.name, cast("type[Any]", section.default_factory))
     for section in fields(Config)
-    if section.name not in ("sources", "clients", "told", "sessions_dir")
+    if section.name not in ("sources", "clients", "configured", "sessions_dir")
 )
 _CLIENTS: tuple[tuple[str, type[Any]], ...] = tuple(
     (f"{_CLIENT}{name}", ClientConfig) for name in CLIENTS

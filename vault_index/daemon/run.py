@@ -232,7 +232,7 @@ class Daemon:
     def _settings(self) -> Settings:
         runtime = self._runtime
         memory, watch = runtime.config.memory, runtime.config.watch
-        keep_house = self._keep_house if memory.auto_prune or memory.archive_after else None
+        run_maintenance = self._keep_house if memory.auto_prune or memory.archive_after else None
         # A server may be slow and must not delay saved files, so use another thread and index.
         if runtime.config.embedding.provider in ("local", "none"):
             stepper = Stepper(lambda: runtime)
@@ -242,7 +242,7 @@ class Daemon:
             Debounce(watch.quiet, watch.longest),
             stepper,
             watch.reconcile * 60,
-            reconciled=keep_house,
+            reconciled=run_maintenance,
             rested=self._shrink,
         )
 
@@ -252,7 +252,7 @@ class Daemon:
 
     def _keep_house(self) -> None:
         """Archive and prune memories, in the writer's thread."""
-        for done, outcomes in memories.keep_house(self._runtime).items():
+        for done, outcomes in memories.run_maintenance(self._runtime).items():
             if outcomes.results or outcomes.failed:
                 log_event(
                     log,

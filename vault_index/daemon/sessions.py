@@ -32,7 +32,7 @@ class SessionWatch(Watch):
         self._folders = self._present()
         self._version = self._source.version()
         if not self._folders:
-            level = logging.WARNING if self._source.told else logging.DEBUG
+            level = logging.WARNING if self._source.configured else logging.DEBUG
             log_event(log, level, "source not there", source=self._name)
             return
         self.backend = "polling"

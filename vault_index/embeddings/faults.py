@@ -22,7 +22,7 @@ _OUTAGES = frozenset({408, 409, 425, 429, 502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """The request that an error message is about; `key` and `texts` are redacted from it."""
 
     endpoint: str
@@ -32,76 +32,79 @@ class Asked:
     texts: list[str] = field(repr=False)
 
 
-def translate(error: openai.APIError, asked: Asked) -> EmbedderError:
+def translate(error: openai.APIError, request: Request) -> EmbedderError:
     """Return the error to raise; Unavailable if a retry may help."""
     if isinstance(error, openai.APITimeoutError):
         return Unavailable(
-            f"{asked.endpoint} did not answer within {asked.timeout:g} s",
+            f"{request.endpoint} did not answer within {request.timeout:g} s",
             "raise embedding.timeout, or lower embedding.batch_texts",
             most_retries=1,
         )
     if isinstance(error, openai.APIStatusError):
         wait = retry_after(error.response.headers, time.time())
-        return of_status(error.status_code, error.body, asked, wait)
-    reason = _quote(str(error.__cause__ or error), asked)
+        return of_status(error.status_code, error.body, request, wait)
+    reason = _quote(str(error.__cause__ or error), request)
     return Unavailable(
-        f"cannot reach the embeddings server at {asked.endpoint}{reason}",
+        f"cannot reach the embeddings server at {request.endpoint}{reason}",
         "start the server, or correct embedding.base_url; missing vectors are built later",
     )
 
 
-def of_status(status: int, body: object, asked: Asked, wait: float | None = None) -> EmbedderError:
+def of_status(
+    status: int, body: object, request: Request, wait: float | None = None
+) -> EmbedderError:
     """Return the error for an HTTP status.
 
     `body` is the error object of the response, `wait` its Retry-After in seconds.
     """
-    quote = _quote(_message(body), asked)
+    quote = _quote(_message(body), request)
     codes = {str(body.get("code")), str(body.get("type"))} if isinstance(body, Mapping) else set()
     if status == 402 or codes & _NO_QUOTA:
         return EmbedderRefused(
-            f"the account at {asked.endpoint} has no quota left{quote}",
+            f"the account at {request.endpoint} has no quota left{quote}",
             "add credit there, then run `vault-index embed`; finished vectors are kept",
         )
     later = "try again later; finished vectors are kept"
     if status in _OUTAGES or (status >= 500 and wait is not None):
         does = "asks to slow down" if status == 429 else "failed"
         return Unavailable(
-            f"{asked.endpoint} {does} (status {status}){quote}", later, retry_after=wait
+            f"{request.endpoint} {does} (status {status}){quote}", later, retry_after=wait
         )
     if status >= 500:
-        retries = 1 if len(asked.texts) > 1 else None
+        retries = 1 if len(request.texts) > 1 else None
         return Broken(
-            f"{asked.endpoint} failed (status {status}){quote}", later, most_retries=retries
+            f"{request.endpoint} failed (status {status}){quote}", later, most_retries=retries
         )
-    return _refusal(status, asked, quote)
+    return _refusal(status, request, quote)
 
 
-def of_error_object(body: object, asked: Asked) -> EmbedderError:
+def of_error_object(body: object, request: Request) -> EmbedderError:
     """Return the error for a response with status 200 and an error object."""
     code = str(body.get("code")) if isinstance(body, Mapping) else ""
     status = int(code) if len(code) == 3 and code.isdecimal() else 0
-    return of_status(status if 400 <= status < 600 else 500, body, asked)
+    return of_status(status if 400 <= status < 600 else 500, body, request)
 
 
-def _refusal(status: int, asked: Asked, quote: str) -> EmbedderError:
+def _refusal(status: int, request: Request, quote: str) -> EmbedderError:
     """Return the error for a permanent failure."""
     if status in (401, 403):
         return EmbedderRefused(
-            f"{asked.endpoint} does not accept the API key (status {status}){quote}",
+            f"{request.endpoint} does not accept the API key (status {status}){quote}",
             "set the key in the variable embedding.api_key_env, or set embedding.api_key_command",
         )
     if status == 404:
         return EmbedderRefused(
-            f"{asked.endpoint} has no model {asked.model!r}, or is not an embeddings API{quote}",
+            f"{request.endpoint} has no model {request.model!r}, "
+            f"or is not an embeddings API{quote}",
             "check embedding.model and embedding.base_url, which usually ends in /v1",
         )
     if 300 <= status < 400:
         return EmbedderRefused(
-            f"{asked.endpoint} redirects requests (status {status})",
+            f"{request.endpoint} redirects requests (status {status})",
             "set embedding.base_url to the final URL; texts do not follow redirects",
         )
     return RequestRefused(
-        f"{asked.endpoint} refused the request (status {status}){quote}",
+        f"{request.endpoint} refused the request (status {status}){quote}",
         "check embedding.model, and set embedding.dimensions to 0 (the model's default);"
         " if the texts are too long for the model, lower chunk.tokens",
     )
@@ -117,17 +120,17 @@ def _message(body: object) -> str:
     return body
 
 
-def _quote(message: str, asked: Asked) -> str:
+def _quote(message: str, request: Request) -> str:
     """Return `: ` and the server's message; empty without one, or if it quotes the request."""
     words = " ".join("".join(c if c.isprintable() else " " for c in message).split())
     if not words or words.startswith("<"):
         return ""
     # Some servers repeat the request, but texts of notes must not appear in logs or messages.
     pieces = {words[i : i + _SHARED] for i in range(max(len(words) - _SHARED, 0) + 1)}
-    sent = [" ".join(text.split()) for text in asked.texts]
+    sent = [" ".join(text.split()) for text in request.texts]
     if any(piece in text for text in sent for piece in pieces if len(piece) == _SHARED):
         return ""
     if any(text and text in words for text in sent):
         return ""
-    words = words.replace(asked.key, "…") if asked.key else words
+    words = words.replace(request.key, "…") if request.key else words
     return ": " + (words if len(words) <= _LONGEST_QUOTE else words[: _LONGEST_QUOTE - 1] + "…")

@@ -18,7 +18,7 @@ from vault_index.embeddings.access import (
     proxy_for,
 )
 from vault_index.embeddings.answer import parse_answer, parse_vectors
-from vault_index.embeddings.faults import Asked, of_error_object, translate
+from vault_index.embeddings.faults import Request, of_error_object, translate
 from vault_index.embeddings.retry import Patience
 from vault_index.errors import EmbedderError
 from vault_index.models import Vector, VectorSpace
@@ -114,30 +114,30 @@ class OpenAIEmbedder:
     ) -> list[Vector]:
         # Servers reject empty texts, and JSON rejects lone surrogates.
         sent = [text.encode("utf-8", "replace").decode() or " " for text in texts]
-        asked = Asked(self.space.endpoint, self.space.model, timeout, self._key, sent)
+        request = Request(self.space.endpoint, self.space.model, timeout, self._key, sent)
 
-        def request() -> list[Vector]:
+        def attempt() -> list[Vector]:
             if before is not None:
                 before()
-            answer = parse_answer(self._request(asked))
+            answer = parse_answer(self._request(request))
             if answer.get("error") and not answer.get("data"):
-                raise of_error_object(answer["error"], asked)
+                raise of_error_object(answer["error"], request)
             return parse_vectors(answer, len(texts), dimensions)
 
-        return patience.keep_trying(request, self._sleep)
+        return patience.keep_trying(attempt, self._sleep)
 
-    def _request(self, asked: Asked) -> bytes:
+    def _request(self, request: Request) -> bytes:
         """Return the body of a response. Raises Unavailable if a retry may help."""
         if self._closed.is_set():
             raise _closed()
-        body = {"input": asked.texts, **self._parameters}
+        body = {"input": request.texts, **self._parameters}
         try:
             return self._client.post(
-                "/embeddings", cast_to=bytes, body=body, options={"timeout": asked.timeout}
+                "/embeddings", cast_to=bytes, body=body, options={"timeout": request.timeout}
             )
         except openai.APIError as error:
             # Drop the cause: its text may contain the key or the note.
-            raise translate(error, asked) from None
+            raise translate(error, request) from None
         except RuntimeError:  # from the HTTP library after `close`
             if self._closed.is_set():
                 raise _closed() from None

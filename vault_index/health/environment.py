@@ -39,7 +39,9 @@ def surrounding_problems(home: Home, config: Config, daemon: DaemonStatus) -> It
 
 def _unknown_clients(config: Config) -> Iterator[Problem]:
     """Yield a problem for sessions of clients that the user does not know to be indexed."""
-    for source in (SessionSource(config, name) for name in config.clients.keys() - config.told):
+    for source in (
+        SessionSource(config, name) for name in config.clients.keys() - config.configured
+    ):
         if config.clients[source.config.name].enabled and not source.missing():
             yield Problem(
                 "sessions_untold",

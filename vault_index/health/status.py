@@ -295,7 +295,7 @@ def _shown(sources: Sequence[Source], known: Collection[str]) -> list[Source]:
         source
         for source in sources
         if not isinstance(source, SessionSource)
-        or source.told
+        or source.configured
         or source.config.name in known
         or not source.missing()
     ]

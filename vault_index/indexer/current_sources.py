@@ -27,16 +27,18 @@ def vaults_of(config: Config) -> dict[str, VaultSource]:
 
 
 def sessions_of(config: Config, vaults: Mapping[str, VaultSource]) -> tuple[Source, ...]:
-    """Return one source per enabled client; only clients in `config.told` are mirrored."""
+    """Return one source per enabled client; only clients in `config.configured` are mirrored."""
     enabled = [name for name, client in config.clients.items() if client.enabled]
     vault = config.memory_source() if config.sessions.mirror else None
-    if vault is None or config.told.isdisjoint(enabled):
+    if vault is None or config.configured.isdisjoint(enabled):
         return tuple(SessionSource(config, name) for name in enabled)
     from vault_index.mirroring.mirror import MirroredSessions
 
     into = vaults[vault.name]
     return tuple(
-        MirroredSessions(config, name, into) if name in config.told else SessionSource(config, name)
+        MirroredSessions(config, name, into)
+        if name in config.configured
+        else SessionSource(config, name)
         for name in enabled
     )
 

@@ -40,7 +40,7 @@ from vault_index.store.counts import (
     write_meta,
 )
 from vault_index.store.documents import embed_keys
-from vault_index.store.integrity import damage_told, index_damage, refill
+from vault_index.store.integrity import damage_reported, index_damage, refill
 from vault_index.store.lock import WriteLock
 from vault_index.store.spaces import drop_all_spaces, pending_of_document, put_vectors, read_spaces
 from vault_index.store.state import STATE_MADE, State
@@ -447,7 +447,7 @@ class WriteSide:
         problems: list[Problem] = []
         while True:
             try:
-                with damage_told(self._home.index_db):
+                with damage_reported(self._home.index_db):
                     report = work()
                     if problems and not whole:
                         report = self._synchroniser(no_progress, CancelToken()).sync(self._sources)

@@ -22,7 +22,7 @@ from vault_index.disk import is_under
 from vault_index.embeddings import Embedder
 from vault_index.embeddings.access import PROBE, endpoint
 from vault_index.errors import EmbedderRefused, VaultIndexError
-from vault_index.markdown.memory import as_uuid, projects_in, said_in
+from vault_index.markdown.memory import as_uuid, origin_in, projects_in
 from vault_index.markdown.normalize import project_form
 from vault_index.models import (
     FileStamp,
@@ -148,7 +148,7 @@ class Moment:
         """Return whether a query names private data, or could only find private documents."""
         filters, scope, keeps = question.filters, self._scope, self._judge()
         sources = map(
-            scope.is_private_source, filters.sources or self._sources.keys() - scope.untold
+            scope.is_private_source, filters.sources or self._sources.keys() - scope.unconfigured
         )
         at_paths = (
             question.found(Filters(paths=filters.paths), _MOST_PATHS) if filters.paths else ()
@@ -218,7 +218,7 @@ class Moment:
     def _origins_of(self, document: DocumentState, known: Origins) -> Sequence[Origin]:
         """Return the origins of a document: from its text, and recorded for its id or path."""
         front = json.loads(document.origin) if document.origin else {}
-        own = said_in(front, document.tags.split())
+        own = origin_in(front, document.tags.split())
         if document.source in self._scope.clients:
             return [own]
         ids = as_uuid(front.get("id")) or document.uid, (document.source, document.path)
@@ -258,7 +258,7 @@ def _named_by(filters: Filters) -> list[Origin]:
     """Return the projects, folders and sessions that filters name."""
     projects = (*filters.projects, *projects_in((*filters.tags, *filters.any_tags)))
     texts = ((key, value or "") for key, value in filters.properties)
-    origins = (said_in({key: [text.strip("[]"), text]}) for key, text in texts)
+    origins = (origin_in({key: [text.strip("[]"), text]}) for key, text in texts)
     return [*(Origin((name,)) for name in projects), *(one for one in origins if one != Origin())]
 
 

@@ -13,7 +13,7 @@ from vault_index.cancel import CancelToken
 from vault_index.disk import is_under, remove_left_drafts
 from vault_index.errors import NotFoundError, StateDamagedError, VaultIndexError
 from vault_index.indexer.reading import Job, Plan, Read, RowSettings, Work, diff, read_document
-from vault_index.indexer.settling import settled
+from vault_index.indexer.session_filter import to_index
 from vault_index.markdown.memory import document_uid
 from vault_index.markdown.recalled import fingerprint, runs_in
 from vault_index.models import DocumentRef, Fault, FileStamp, Progress, Vector
@@ -190,7 +190,7 @@ class Synchroniser:
             scan, known = scan._replace(vanished=False), self._writer.known(name)
         if isinstance(source, SessionSource) and not dry_run:
             same = read_meta(self._writer, f"root {name}") == _root(source)
-            return settled(source, scan, known, self._state, same=same)
+            return to_index(source, scan, known, self._state, same=same)
         return scan, known
 
     def _is_really_empty(self, source: Source) -> bool:

@@ -40,7 +40,7 @@ def unreviewed_in(path: str, memory_dir: str) -> int:
     return sum(path.startswith(f"{memory_dir}/{folder}/") for folder in (INBOX, WAITING))
 
 
-def said_in(front: Mapping[str, Any], tags: Iterable[str] = ()) -> Origin:
+def origin_in(front: Mapping[str, Any], tags: Iterable[str] = ()) -> Origin:
     """Return the projects, folders and session in frontmatter, text fields and normal tags."""
     texts = _texts_by_key(front)
     listed, tagged = texts.get("project", []), [*texts.get("tags", ()), *texts.get("tag", ())]

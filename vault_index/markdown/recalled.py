@@ -37,7 +37,7 @@ _WAITING = rf"[\d,]+ memor(?:y waits|ies wait) for the user's review: {_REVIEW}"
 _QUOTED = re.compile(
     rf"(?:[ \t]*(?:>.*|`[^`\n]+`(?: · .*)?|{re.escape(PREFACE)}|{_WAITING})?\r?(?:\n|\Z))*"
 )
-"""Lines of a block as written by `as_recalled`, `quotation` and `waiting_told`."""
+"""Lines of a block as written by `as_recalled`, `quotation` and `waiting_notice`."""
 _TOOL = re.compile(r"(?:[\w.-]+_)?memory_(?:delete|get|list|recall|search|store|timeline|update)")
 _HEAD = re.compile(r"^`([^`\n]+)`", re.MULTILINE)
 _WORD_OR_END = re.compile(r"([^\W_]+)|[.!?:;…](?=\W)|[\"“”„«»。！？：；\n]")
@@ -62,7 +62,7 @@ def as_recalled(quotations: Sequence[str], token: str, last: str = "") -> str:
     )
 
 
-def waiting_told(count: int) -> str:
+def waiting_notice(count: int) -> str:
     """Return a line that counts the memories waiting for review; empty for 0."""
     return (
         f"{count:,} {'memory waits' if count == 1 else 'memories wait'} for the user's review:"

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from vault_index.memories.edit import (
         archive_memories as archive_memories,
         delete_memories as delete_memories,
-        keep_house as keep_house,
         prune_memories as prune_memories,
+        run_maintenance as run_maintenance,
         update_memory as update_memory,
     )
     from vault_index.memories.forget import forget_sessions as forget_sessions
@@ -37,7 +37,7 @@ __getattr__ = lazy_names(
         "edit": (
             "update_memory",
             "archive_memories",
-            "keep_house",
+            "run_maintenance",
             "delete_memories",
             "prune_memories",
         ),

@@ -20,7 +20,7 @@ from vault_index.memories.file.document import (
     with_line_ends,
     without_blank_edges,
 )
-from vault_index.memories.file.fields import changes_of, read_fields, said_in
+from vault_index.memories.file.fields import changes_of, given_fields, read_fields
 from vault_index.memories.file.frontmatter_edit import KEYS, entry, with_changes
 from vault_index.memories.similar import similar_memories
 from vault_index.memories.store import MemoryStore, writing
@@ -162,7 +162,7 @@ def _from_file(
     named = {name: value for name, value in given.items() if value is not None}
     read_fields(named, now=now)  # errors after this line are in the frontmatter
     try:
-        fields = read_fields({**said_in(file.front), **named}, now=now)
+        fields = read_fields({**given_fields(file.front), **named}, now=now)
         times = _times(file.front, now)
     except UsageError as error:
         hint = f"{error.hint}; correct it there, or override it with the option"

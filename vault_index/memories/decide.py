@@ -5,7 +5,7 @@ from itertools import combinations
 
 from vault_index.errors import ConflictError, UsageError
 from vault_index.fields import ACTIONS
-from vault_index.markdown.memory import said_in
+from vault_index.markdown.memory import origin_in
 from vault_index.memories.create import check_given
 from vault_index.memories.edit import archived, each_of, removed
 from vault_index.memories.file.document import BOM, MemoryFile, read_text, with_line_ends
@@ -229,7 +229,7 @@ def _inherit_origins(memories: MemoryStore, file: MemoryFile, others: Sequence[M
         (file.path, file.uid, origin)
         for other in others
         for origin in (
-            said_in(other.front),
+            origin_in(other.front),
             *known.get(other.uid, ()),
         )
         if any(origin)

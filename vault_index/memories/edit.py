@@ -282,7 +282,7 @@ def archived(
     )
 
 
-def keep_house(runtime: Runtime) -> dict[str, MemoryOutcomes]:
+def run_maintenance(runtime: Runtime) -> dict[str, MemoryOutcomes]:
     """Prune and archive memories as the settings say; return the outcomes by action."""
     settings, done = runtime.config.memory, {}
     if settings.auto_prune:

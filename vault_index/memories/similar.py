@@ -20,8 +20,8 @@ from vault_index.query.ranking.comparison import (
     Memory,
     age,
     as_memory,
+    comparable_space,
     compare,
-    telling_space,
 )
 from vault_index.results.memories import NearMemory
 from vault_index.store.documents import chunks_of, documents_by_key, documents_of, texts_of
@@ -93,7 +93,7 @@ def _cosines(
     reader: IndexReader, new: Memory, chunks: Sequence[ChunkRecord], others: Others
 ) -> dict[int, float]:
     """Return the nearest documents with their cosines; empty if there are no comparable vectors."""
-    space = telling_space(reader) if new.sentence else None
+    space = comparable_space(reader) if new.sentence else None
     if space is None:
         return {}
     vector = mean(space.space, vectors_of(reader, space.id, [chunk.chunk_id for chunk in chunks]))
@@ -154,7 +154,7 @@ def near_pairs(reader: IndexReader, documents: Sequence[StoredDocument]) -> list
 
 def _means(reader: IndexReader, keys: Collection[int]) -> dict[int, Matrix]:
     """Return the mean vector of each memory that has vectors, as a unit vector."""
-    space = telling_space(reader)
+    space = comparable_space(reader)
     if space is None:
         return {}
     import numpy

@@ -11,12 +11,12 @@ from typing import Any
 
 from vault_index.errors import BusyError, ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.memory import memory_identity, said_in, unreviewed_in
+from vault_index.markdown.memory import memory_identity, origin_in, unreviewed_in
 from vault_index.markdown.parse import normal_tags, parse
 from vault_index.memories.file.document import BOM, MemoryFile, is_over, read_text
 from vault_index.memories.file.files import MemoryFiles, PlannedFiles
 from vault_index.memories.file.frontmatter_edit import with_changes
-from vault_index.memories.file.inside import FilesInside
+from vault_index.memories.file.scoped import ScopedFiles
 from vault_index.memories.journal import Journal
 from vault_index.models import Filters, Origin, Progress, no_progress
 from vault_index.results.memories import MemoryOutcome, StoredMemory
@@ -217,7 +217,7 @@ class MemoryStore:
             plain = PlannedFiles if self.dry_run else MemoryFiles
             scope = runtime.scope
             self._files[source] = (
-                plain(*where) if scope is None or scope.whole else FilesInside(*where, scope)
+                plain(*where) if scope is None or scope.whole else ScopedFiles(*where, scope)
             )
         return self._files[source]
 
@@ -281,11 +281,11 @@ class MemoryStore:
 
         They are the project, session and tags in `front` and in the text, and `typed_in`.
         """
-        named = said_in({key: front.get(key) for key in ("project", "session")})._replace(
+        named = origin_in({key: front.get(key) for key in ("project", "session")})._replace(
             folders=self.folders
         )
         parsed = parse(text, "")
-        tagged = said_in(
+        tagged = origin_in(
             {**parsed.inline, "tags": front.get("tags"), "tag": front.get("tag")}, parsed.tags
         )
         self._origins += [(path, uid, one) for one in (named, tagged, *self.typed_in) if any(one)]

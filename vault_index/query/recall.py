@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from vault_index import tokens
 from vault_index.errors import UsageError
 from vault_index.fields import FIELDS
-from vault_index.markdown.recalled import waiting_told
+from vault_index.markdown.recalled import waiting_notice
 from vault_index.models import Filters, QueryOrigins
 from vault_index.query.hits import DiskState
 from vault_index.query.language.tree import only_words
@@ -92,7 +92,7 @@ def recall(
     # Only the start of a session reports memories that wait for review.
     begins = options.project is not None or not query
     text, sources = pack(
-        groups, options.budget, options.token, waiting_told(waiting) if begins else ""
+        groups, options.budget, options.token, waiting_notice(waiting) if begins else ""
     )
     if not query:
         confidence = "high" if sources else "none"

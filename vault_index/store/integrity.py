@@ -242,7 +242,7 @@ def index_damage(path: Path) -> str:
 
 
 @contextmanager
-def damage_told(path: Path) -> Iterator[None]:
+def damage_reported(path: Path) -> Iterator[None]:
     """If the block fails on a damaged index, raise IndexCorruptError.
 
     SQLite itself does not notice some damage.

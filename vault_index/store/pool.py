@@ -65,9 +65,9 @@ class ReadPool:
         except VaultIndexError:
             raise
         except BaseException:
-            from vault_index.store.integrity import damage_told
+            from vault_index.store.integrity import damage_reported
 
-            with damage_told(self._home.index_db):
+            with damage_reported(self._home.index_db):
                 raise
         finally:
             self._give_back(connections, sound)

@@ -35,7 +35,7 @@ def copied(name: str, tmp_path: Path) -> Path:
 
 def opencode_source(data: Path | str, **settings: Any) -> SessionSource:
     client = ClientConfig(data=(str(data),), **settings)
-    return SessionSource(Config(clients={"opencode": client}, told=frozenset({"opencode"})), "opencode")
+    return SessionSource(Config(clients={"opencode": client}, configured=frozenset({"opencode"})), "opencode")
 
 
 def transcripts(store: Store, problems: list[str], include: Iterable[str] = ()) -> dict[str, Transcript]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.seeds import seeds
-from tests.sources.sessions.test_going_on import RECORDED, opened
+from tests.sources.sessions.test_incremental import RECORDED, opened
 from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.source import SessionSource
 

@@ -46,7 +46,7 @@ def read_fields(given: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
     return read
 
 
-def said_in(front: Mapping[str, Any]) -> dict[str, Any]:
+def given_fields(front: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields in a frontmatter, as input for `read_fields`.
 
     A space separates two tags, as in notes.

@@ -166,7 +166,7 @@ def _exchanged(one: Sequence[str], other: Sequence[str]) -> int:
     )
 
 
-def telling_space(reader: IndexReader) -> SpaceRow | None:
+def comparable_space(reader: IndexReader) -> SpaceRow | None:
     """Return the serving vector space if the limits above were measured on it.
 
     That is the space of the bundled English model.
@@ -213,7 +213,7 @@ def _newer(reader: IndexReader, chunks: Sequence[ChunkRecord]) -> set[tuple[int,
     """Return pairs of document ids: a memory and an older, nearly identical one."""
     ordered = sorted(chunks, key=lambda chunk: age(chunk.document), reverse=True)
     pairs = list(combinations(ordered, 2))
-    space = telling_space(reader) if pairs else None
+    space = comparable_space(reader) if pairs else None
     keys = [(new.chunk_id, old.chunk_id) for new, old in pairs]
     cosines = pair_cosines(reader, space.id, keys) if space else [None] * len(pairs)
 

@@ -35,7 +35,7 @@ _EXIT = re.compile(r"Exit code (\d{1,9})\b")
 _AGENT = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def said_in(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
+def message_parts(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
     """Return speaker and parts of a prompt, a choice or a compaction summary; else no parts."""
     speaker: Speaker = "summary" if value.get("isCompactSummary") is True else "user"
     content: object = object_of(value, "message").get("content")

@@ -15,7 +15,7 @@ from pathlib import Path
 from vault_index.disk import os_errors_as, worktree_of
 from vault_index.models import FileStamp
 from vault_index.sources.reading import stamp_of
-from vault_index.sources.sessions.claude_blocks import said_in
+from vault_index.sources.sessions.claude_blocks import message_parts
 from vault_index.sources.sessions.claude_lines import PASSED_OVER, Transcript, is_chained
 from vault_index.sources.sessions.client import Listing
 from vault_index.sources.sessions.files import FileClient, is_folder
@@ -137,7 +137,7 @@ class ClaudeCode(FileClient):
             if not is_chained(value, side):
                 continue
             first = first or value
-            speaker, parts = said_in(value)
+            speaker, parts = message_parts(value)
             title = title or (_title(parts) if speaker == "user" else "")
             forked = text_of(value, "forkedFrom", "sessionId") or text_of(value, "requestSessionId")
             if value.get("type") == "assistant":

@@ -15,7 +15,7 @@ from vault_index.sources.sessions.claude_blocks import (
     SYNTHETIC,
     answered_in,
     ids_in,
-    said_in,
+    message_parts,
     tokens_in,
     unknown_in,
 )
@@ -100,7 +100,7 @@ class Transcript:
                 if is_chained(value, self._side):
                     self._add(begin, end, value, offset)
                 else:
-                    subagents += kind == "assistant" or bool(said_in(value)[1])
+                    subagents += kind == "assistant" or bool(message_parts(value)[1])
             elif kind in _TITLES:
                 # A summary may belong to another session.
                 if kind != "summary" or text_of(value, "leafUuid") in self._places:
@@ -134,7 +134,7 @@ class Transcript:
             for line, end, following in zip(shown, ends, begins, strict=True):
                 value, speaker, error = value_of(line), _ASSISTANT, ""
                 if line.has_parts:
-                    speaker, parts = said_in(value)
+                    speaker, parts = message_parts(value)
                 else:
                     parts, error = answered_in(
                         value, [value_of(result) for result in line.results], include
@@ -170,7 +170,7 @@ class Transcript:
                 continue
             if not self._answer and value.get("type") == "assistant":
                 self._answer, self._counted = text_of(value, "message", "id"), tokens_in(value)
-            speaker, parts = said_in(value)
+            speaker, parts = message_parts(value)
             if parts and speaker == "user":
                 self._prompt = text_of(value, "uuid")
                 return
@@ -196,7 +196,7 @@ class Transcript:
         line = _Line(begin, end, id_ or f"line-{begin}", parent, self._prompt, self._last)
         self._places[line.id] = len(lines)
         lines.append(line)
-        speaker, parts = said_in(value)
+        speaker, parts = message_parts(value)
         line.has_parts = bool(parts)
         if parts and speaker == "user":
             self._prompt = line.id

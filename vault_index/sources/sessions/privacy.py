@@ -30,8 +30,8 @@ class PrivateScope:
         self.sources = {source.config.name: source for source in sources}
         self.clients = {name: SessionSource(config, name) for name in config.clients}
         self._vaults = [source for name, source in self.sources.items() if name not in self.clients]
-        self.untold = {name for name, one in self.clients.items() if not one.told}
-        self._limits = [one.config.local_only for one in self.clients.values() if one.told]
+        self.unconfigured = {name for name, one in self.clients.items() if not one.configured}
+        self._limits = [one.config.local_only for one in self.clients.values() if one.configured]
         self._projects = Projects(
             [*chain.from_iterable(one for one in self._limits if isinstance(one, tuple))]
         )
@@ -40,7 +40,7 @@ class PrivateScope:
     def empty(self) -> bool:
         """Whether nothing is private."""
         vaults = any(source.config.local_only for source in self._vaults)
-        found = any(not self.clients[name].missing() for name in self.untold)
+        found = any(not self.clients[name].missing() for name in self.unconfigured)
         return not (True in self._limits or self._projects or vaults or found)
 
     def is_private_source(self, name: str) -> bool:

@@ -30,7 +30,7 @@ from vault_index.sources.source import YET, Scan
 
 if TYPE_CHECKING:  # imported late, because most commands read no session
     from vault_index.sources.sessions.client import Client
-    from vault_index.sources.sessions.going_on import GoingOn
+    from vault_index.sources.sessions.incremental import IncrementalRender
     from vault_index.sources.sessions.kept import Kept
     from vault_index.sources.sessions.model import Listed, Session
 
@@ -52,7 +52,7 @@ class SessionSource:
     def __init__(self, config: Config, name: str) -> None:
         given = config.clients[name]
         self.title = CLIENTS[name]
-        self.told = name in config.told
+        self.configured = name in config.configured
         """Whether the settings mention this client."""
         self._all, self._name = config, name
         self._set = bool(given.data)
@@ -68,13 +68,15 @@ class SessionSource:
             name=name,
             path=self._folders[0],
             kind=name,
-            local_only=given.local_only if self.told else True,
+            local_only=given.local_only if self.configured else True,
         )
 
     def __getstate__(self) -> dict[str, Any]:
         """Omit open clients from a pickle, because each process opens its own."""
         return {
-            key: value for key, value in self.__dict__.items() if key not in ("client", "_going_on")
+            key: value
+            for key, value in self.__dict__.items()
+            if key not in ("client", "_incremental")
         }
 
     @cached_property
@@ -92,10 +94,12 @@ class SessionSource:
         return Kept(self._all.sessions_dir / self._name)
 
     @cached_property
-    def _going_on(self) -> GoingOn:
-        from vault_index.sources.sessions.going_on import GoingOn  # late: searches do not render
+    def _incremental(self) -> IncrementalRender:
+        from vault_index.sources.sessions.incremental import (
+            IncrementalRender,  # late: searches do not render
+        )
 
-        return GoingOn(self.client, self._include)
+        return IncrementalRender(self.client, self._include)
 
     @property
     def shape(self) -> str:
@@ -199,7 +203,7 @@ class SessionSource:
         seen = self._ref(listed)
         problems = list[str]()
         origin = self._origin(listed)
-        reader = self._going_on
+        reader = self._incremental
         done = (
             reader.render_fork(listed, origin, problems)
             if origin

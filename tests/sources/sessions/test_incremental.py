@@ -9,7 +9,7 @@ import pytest
 
 from vault_index.config import Config
 from vault_index.config.schema import ClientConfig
-from vault_index.sources.sessions import going_on
+from vault_index.sources.sessions import incremental
 from vault_index.sources.sessions.source import SessionSource
 
 RECORDED = Path(__file__).resolve().parent.parent.parent.parent / "fixtures/sessions"
@@ -18,7 +18,7 @@ FILES = [(file.relative_to(RECORDED).parts[0], file) for file in sorted(RECORDED
 
 @pytest.fixture(autouse=True)
 def short_ones_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(going_on, "_LONG", 0)
+    monkeypatch.setattr(incremental, "_LONG", 0)
 
 
 def opened(folder: Path, name: str, *others: Path) -> SessionSource:

@@ -11,7 +11,7 @@ from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.file.files import MemoryFiles, encoded
 
 
-class FilesInside(MemoryFiles):
+class ScopedFiles(MemoryFiles):
     """The memory files that a scoped token may read and write.
 
     If a scope has only some projects, memories of other projects may be in the same folder. New

@@ -38,7 +38,7 @@ class _Known:
     problems: list[str] = field(default_factory=list)
 
 
-class GoingOn:
+class IncrementalRender:
     """Renders the sessions of one client, and caches long ones. Thread-safe."""
 
     def __init__(self, client: Client, include: Collection[str]) -> None:

@@ -22,7 +22,7 @@ _FEW = 3
 Known = dict[str, KnownDocument]
 
 
-def settled(
+def to_index(
     source: SessionSource, scan: Scan, known: Known, state: State, *, same: bool
 ) -> tuple[Scan, Known]:
     """Return the scan without forgotten and deleted sessions, and the known rows.
