@@ -41,45 +41,45 @@ in
       type = types.attrsOf types.str;
       default = { };
       example = { notes = "/home/anna/Notes"; };
-      description = "The folders of the vaults, by the names of their sources.";
+      description = "The folder of each vault, by the name of its source.";
     };
 
     settings = mkOption {
       type = toml.type;
       default = { };
       example = { search.limit = 20; };
-      description = "What else the configuration file says (docs/configuration.md), of sources too; no keys, for everybody may read the Nix store.";
+      description = "All other settings (docs/configuration.md), including those of sources. All users can read the Nix store, so put no key here.";
     };
 
     opencode.enable = mkOption {
       type = types.bool;
       default = false;
-      description = "Whether the sessions of OpenCode are indexed, and its plugin is kept in place.";
+      description = "Whether to index the sessions of OpenCode and install its plugin.";
     };
 
     environmentFile = mkOption {
       type = types.nullOr types.str;
       default = null;
       example = "/run/secrets/vault-index";
-      description = "A file outside the Nix store with secrets, as OPENAI_API_KEY=…, for the daemon.";
+      description = "A file outside the Nix store with the daemon's secrets, such as OPENAI_API_KEY=….";
     };
 
     serve.enable = mkOption {
       type = types.bool;
       default = false;
-      description = "Whether callers with a token are answered over HTTP (docs/security.md), by a process of its own in a sandbox.";
+      description = "Whether to run `vault-index serve`, which answers callers with a token over HTTP (docs/serve.md), as a separate service in a sandbox.";
     };
 
     serve.listen = mkOption {
       type = types.str;
       default = "127.0.0.1:7341";
-      description = "Where it listens; hosts, certificates and proxies are `settings.serve` (docs/configuration.md).";
+      description = "Address and port of `serve`. Set hosts, certificates and proxies in `settings.serve` (docs/configuration.md).";
     };
 
     sandbox = mkOption {
       type = types.bool;
       default = false;
-      description = "Whether the daemon may write to the index and the vaults only (Linux, with user namespaces).";
+      description = "Whether to restrict the daemon's writing to the index and the vaults (Linux, with user namespaces).";
     };
   };
 

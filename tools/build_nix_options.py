@@ -59,9 +59,7 @@ def _table() -> str:
         f"{option['description']} |"
         for option in evaluate(_OPTIONS)
     ]
-    return "\n".join(
-        ["\n| option | type | default | what it says |", "|---|---|---|---|", *rows, "\n"]
-    )
+    return "\n".join(["\n| option | type | default | meaning |", "|---|---|---|---|", *rows, "\n"])
 
 
 if __name__ == "__main__":

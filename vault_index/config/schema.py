@@ -89,7 +89,7 @@ class EmbeddingConfig:
     model: str = setting(
         "",
         "The name of the model; empty for the provider's default. With `local`, "
-        "`multilingual-e5-small` is for notes in other languages than English; "
+        "`multilingual-e5-small` is for notes in languages other than English; "
         "install it separately (docs/getting-started.md).",
     )
     base_url: str = setting(
@@ -133,7 +133,10 @@ class SearchConfig:
         choices=("any", "all"),
     )
     per_document: int = setting(3, "Maximum hits per document.", low=1, high=1000)
-    fuzzy: bool = setting(True, "Whether to correct words that are in no text to similar words.")
+    fuzzy: bool = setting(
+        True,
+        "Whether to correct words that no text contains, and to add corrections of rare words.",
+    )
     threshold: float = setting(
         0.7,
         "Minimum similarity of a corrected word: 1 - edit distance / length.",
@@ -149,15 +152,33 @@ class RankingConfig:
     A weight is the maximum share of its score that a passage can lose; 0 disables it.
     """
 
-    recency_notes: float = setting(0.0, "For notes without recent changes.", low=0, high=0.5)
-    recency_memories: float = setting(0.05, "For memories without recent changes.", low=0, high=0.5)
-    recency_sessions: float = setting(0.05, "For old sessions.", low=0, high=0.5)
-    half_life_days: float = setting(
-        90.0, "Days after which half of a recency weight applies.", low=0.1, high=36_500
+    recency_notes: float = setting(
+        0.0, "Maximum share of its score that a note loses as it gets older.", low=0, high=0.5
     )
-    outdated: float = setting(0.1, "For memories with a past `valid_until`.", low=0, high=0.5)
-    usage: float = setting(0.0, "For documents never opened with `get`.", low=0, high=0.5)
-    backlinks: float = setting(0.0, "For notes without links from other notes.", low=0, high=0.5)
+    recency_memories: float = setting(0.05, "Like `recency_notes`, for memories.", low=0, high=0.5)
+    recency_sessions: float = setting(0.05, "Like `recency_notes`, for sessions.", low=0, high=0.5)
+    half_life_days: float = setting(
+        90.0,
+        "Days without a change after which half of these shares is lost.",
+        low=0.1,
+        high=36_500,
+    )
+    outdated: float = setting(
+        0.1, "Share of its score that a memory past its `valid_until` loses.", low=0, high=0.5
+    )
+    usage: float = setting(
+        0.0,
+        "Share of its score that a document never opened with `get` loses; "
+        "less the more often it was opened.",
+        low=0,
+        high=0.5,
+    )
+    backlinks: float = setting(
+        0.0,
+        "Share of its score that a note without backlinks loses; less the more backlinks it has.",
+        low=0,
+        high=0.5,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +193,7 @@ class WatchConfig:
     )
     reconcile: float = setting(
         15.0,
-        "Minutes between full comparisons with the index; 0 for only at the start.",
+        "Minutes between full comparisons with the index; 0 to compare only at the start.",
         low=0,
         high=10_080,
     )
@@ -188,14 +209,17 @@ class WatchConfig:
 class MemoryConfig:
     """Where memories are stored, and their rules: `[memory]`."""
 
-    dir: str = setting("80-memory", "The folder of the memories inside the vault; not hidden.")
+    dir: str = setting(
+        "80-memory",
+        "The folder of the memories inside the vault. Its name cannot begin with a dot.",
+    )
     vault: str = setting("", "The source for new memories; empty for the first one.")
     max_bytes: int = setting(10_240, "Maximum text of one memory, in bytes.", low=1, high=1_048_576)
     review: str = setting(
         "captured",
-        "Which new memories need a review: those captured from sessions (`captured`, "
-        "see `agents.capture`), or also those stored by agents (`agents`: all with an author). "
-        "They wait in the folder `inbox`.",
+        "Which new memories need a review. `captured`: those captured from sessions "
+        "(`agents.capture`). `agents`: also those with an author (`entered_by`) and without a "
+        "path. They wait in the folder `inbox`.",
         choices=("captured", "agents"),
     )
     auto_prune: bool = setting(False, "Whether the daemon moves expired memories to `.trash/`.")
@@ -207,9 +231,9 @@ class MemoryConfig:
     )
     capture_tags: tuple[str, ...] = setting(
         (),
-        "Words that add a tag to a captured memory, besides the built-in ones below: "
-        "`billing: invoice, stripe api`. They replace the words of a built-in tag; without words, "
-        "the tag is disabled.",
+        "More tags for captured memories, each with the words that add it: "
+        "`billing: invoice, stripe api`. An entry for a tag in the table below replaces its words; "
+        "an entry without words disables the tag.",
     )
 
 
@@ -235,9 +259,9 @@ class SessionsConfig:
     )
     mirror: str = setting(
         "",
-        "A folder in the vault of the memories: sessions are written there as notes, "
-        "which are indexed instead. Empty to disable. "
-        "Clients without a section in the configuration are left out.",
+        "A folder in the vault of the memories: each session is written there as a note, "
+        "and the note is indexed instead of the session. Empty to disable. "
+        "Sessions of clients without a section in the configuration are not written.",
     )
 
 
@@ -265,9 +289,8 @@ class ClientConfig:
     )
     local_only: bool | tuple[str, ...] = setting(
         (),
-        "Projects whose text is never sent to a remote embedder, as in `exclude`; "
-        "`true` for all sessions, which also applies to a client without a section "
-        "in the configuration.",
+        "Projects whose text is never sent to a remote embedder, written as in `exclude`; `true` "
+        "for all. If a client has no section in the configuration, `true` applies to it.",
     )
 
 
