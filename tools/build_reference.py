@@ -34,7 +34,7 @@ FORMATS = """\
 
 | `--format` | what it prints |
 |---|---|
-| `auto` | `human` on a terminal, `toon` in a pipe; two exceptions below |
+| `auto` | `human` on a terminal, `toon` in a pipe; exceptions below |
 | `human` | for people: colours (unless `NO_COLOR` is set) and links on a terminal; control \
 characters made visible |
 | `toon` | [TOON](https://github.com/toon-format/spec), compact, for agents: only the keys they \
@@ -88,7 +88,7 @@ def _global_options() -> str:
 
 
 def _exit_codes() -> str:
-    meanings = {0: ["done; an empty answer is done"], 130: ["interrupted; nothing is lost"]}
+    meanings = {0: ["success, also without results"], 130: ["interrupted; nothing is lost"]}
     kinds: list[type[VaultIndexError]] = [VaultIndexError, *_below(VaultIndexError)]
     for error in kinds:
         names = meanings.setdefault(error.exit_code, [])

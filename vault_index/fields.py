@@ -189,7 +189,8 @@ _FILTERS = (
         "concept", "concepts", "memories about this concept", frontmatter=("concepts", "concept"),
     ),
     Filter(
-        "bead", "beads", "memories of this bead", metavar="ID", frontmatter=("bead_id", "bead"),
+        "bead", "beads", "memories of this bead (issue)", metavar="ID",
+        frontmatter=("bead_id", "bead"),
         other_names=("bead_id",),
     ),
     Filter(
@@ -300,14 +301,14 @@ _FIELDS = (
         "valid_until", "marked as outdated after this day", "marked outdated after it", "DATE",
         "date",
     ),
-    Field("confidence", "high, medium or low", metavar="HOW", kind="choice", choices=CONFIDENCES),
+    Field("confidence", "high, medium or low", metavar="LEVEL", kind="choice", choices=CONFIDENCES),
     Field("facts", "a fact; repeatable", "one sentence each", kind="lines", flags=(
         "--facts", "--fact",
     )),
     Field("concepts", "its concepts", metavar=LIST, kind="names"),
     Field("files_read", "files it was learned from", metavar=LIST, kind="names"),
     Field("files_modified", "changed files", metavar=LIST, kind="names", other_names=("files",)),
-    Field("bead_id", "the bead it belongs to", metavar="ID", flags=(
+    Field("bead_id", "the bead (issue) it belongs to", metavar="ID", flags=(
         "--bead", "--bead-id",
     ), other_names=("bead",)),
     Field(

@@ -144,6 +144,6 @@ GROUPS = {
     "service": "run the daemon as a service of systemd or launchd",
     "agent": "connect Claude Code, Codex, Gemini CLI and OpenCode",
     "token": "create, list and revoke access tokens for `serve`",
-    "opencode": "commands that the OpenCode plugin calls",
+    "opencode": "commands that plugin and hooks call",
 }
 """The first words of two-word commands."""

@@ -34,8 +34,8 @@ _CLIENT = argument("client", metavar="CLIENT", choices=CONNECTED, help=", ".join
     flag("--force", "overwrite files of OpenCode's plugin that were edited"),
     description="Connect a client. This adds the MCP server to the client's configuration. If the "
     "client has hooks, it also adds recall at the first prompt of a session and capture of "
-    "`*Remember*: …`. OpenCode gets its plugin. The rest of its files stays as it is. Run this "
-    "command again after you move vault-index.",
+    "`*Remember*: …`. OpenCode gets its plugin. The client's other settings do not change. Run "
+    "this command again after you move vault-index.",
 )
 def run_agent_install(options: Options, args: dict[str, Any]) -> None:
     """Connect a client, or print the changes."""

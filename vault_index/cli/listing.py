@@ -22,7 +22,7 @@ from vault_index.fields import KINDS, SORTS
     argument(
         "--sort",
         choices=SORTS,
-        help="sort key (default: created; time is an alias)",
+        help="sort key (default: created; time is an alias of created)",
     ),
     argument("--order", choices=("asc", "desc"), help="sort order (default: depends on --sort)"),
     argument("--limit", metavar="N", type=positive, help="maximum number (default: 20)"),

@@ -124,7 +124,7 @@ def run_update(options: Options, args: dict[str, Any]) -> None:
     argument("--session", metavar="ID", help="session of the text"),
     flag("--statements", "also store decisions and preferences: we decided …, never …"),
     flag("--inbox", "store in the folder inbox of the memories"),
-    flag("--auto", "store as the setting agents.capture says, or not at all"),
+    flag("--auto", "obey the setting agents.capture: inbox, direct or off"),
     flag("--dry-run", "print the memories without storing them"),
     _FORCE,
     description="Store every passage `*Remember*: …` in an agent's output as a memory. A passage "

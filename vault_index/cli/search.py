@@ -115,8 +115,8 @@ def _with_caller(args: dict[str, Any], name: str) -> dict[str, Any]:
     _MODE,
     Group("advanced", *_RANKING),
     FILTER_OPTIONS,
-    description="Explain why a search finds the passage at a place, or does not. The answer is its "
-    "rank with the parts of its score, or the reasons that exclude it.",
+    description="Explain why a search finds the passage at a location, or does not. The answer is "
+    "its rank with the parts of its score, or the reasons that exclude it.",
 )
 def run_why(options: Options, args: dict[str, Any]) -> None:
     """Explain why a search finds a passage, or does not."""
@@ -217,11 +217,11 @@ def _one_ref(args: dict[str, Any]) -> dict[str, Any]:
     argument(
         "--token",
         metavar="HEX",
-        help="token in the marks, for reproducible output (default: random)",
+        help="token in the markers of the block, for reproducible output (default: random)",
     ),
     description="Print one block of context for an agent: current decisions, warnings, patterns "
     "and preferences of a project, passages that answer the query, and recent sessions. All are "
-    "quoted as data with their places. Without results, nothing is printed.",
+    "quoted as data, each with its location. Without results, nothing is printed.",
 )
 def run_recall(options: Options, args: dict[str, Any]) -> None:
     """Print the context block for a task and a project."""

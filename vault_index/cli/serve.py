@@ -52,7 +52,7 @@ def run_serve(options: Options, args: dict[str, Any]) -> int:
     argument(
         "name",
         metavar="NAME",
-        help="name of the token, such as laptop or ci; also the author of its memories",
+        help="name of the token, such as laptop or ci; also the author of memories it writes",
     ),
     Group("", flag("--read", "allow reading"), flag("--write", "allow reading and writing")),
     argument("--source", dest="sources", help="show these sources only (default: all)", **SEVERAL),

@@ -31,7 +31,7 @@ _HERE = (".", "..", f".{os.sep}", f"..{os.sep}", "~")
         metavar="DATE",
         help="start: 2026-11-21, yesterday, 3 days ago, 2 hours ago",
     ),
-    argument("--until", metavar="DATE", help="last day, in the same form"),
+    argument("--until", metavar="DATE", help="last day, written as for --since"),
     flag(
         "--summary",
         "summarize the work by project (default: last 7 days)",
@@ -60,7 +60,7 @@ def run_sessions(options: Options, args: dict[str, Any]) -> None:
         "ref",
         nargs="+",
         metavar="REF",
-        help="id (here or in the client) or its prefix, path, or words of the title",
+        help="id in vault-index or in the client, its prefix, path, or words of the title",
     ),
     flag("--exec", "run the command in the session's folder instead of printing it"),
     description="Print the command that resumes a session in its client and its folder.",
