@@ -97,7 +97,7 @@ def test_config_names_a_daemon_that_did_not_reload(home: Path, capsys: pytest.Ca
     waiting = {"progress": {"stage": "waiting", "done": 0, "total": 0}}
     error = {"error": {"code": "config", "message": "config.toml:2: bad", "hint": "mend it"}}
     for reply, said in (
-        (waiting, "the daemon is busy; it will load them when it is done"),
+        (waiting, "the daemon is busy; it loads the settings when it is done"),
         (error, "config.toml:2: bad"),
     ):
         with fake_daemon(home, replying(reply)):

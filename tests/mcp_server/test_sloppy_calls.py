@@ -155,7 +155,7 @@ def test_memory_update_ignores_empty_filler_values(client: Session, vault: Path,
         ("memory_search", {"query": "   "}, "query is missing"),
         ("memory_search", {"query": "x", "kind": "notebook"}, "one of note, memory, session"),
         ("memory-admin", {"operation": "status"}, "vault-index status"),
-        ("memory_search", {"limit": 3}, "give memory_search query"),
+        ("memory_search", {"limit": 3}, "pass query to memory_search"),
     ],
 )
 def test_mcp_hint_names_the_tool_and_arguments(client: Session, tool: str, given: dict[str, Any], told: str) -> None:

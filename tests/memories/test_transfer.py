@@ -269,7 +269,7 @@ def test_import_replaces_surrogates_and_names_invalid_utf8(index: VaultIndex, tm
     assert [one.title for one in index.list(sort="title").results] == ["good", "half \ufffd", "y"]
     (tmp_path / "latin.json").write_bytes(b'[{"content": "caf\xe9"}, {"content": "tea"}]')
     answer = index.import_(str(tmp_path / "latin.json"))
-    assert [(one.position, one.error) for one in answer.failed] == [("record 1", "it is not valid UTF-8")]
+    assert [(one.position, one.error) for one in answer.failed] == [("record 1", "the record is not valid UTF-8")]
     assert outcomes(answer) == ["created"]
 
 

@@ -90,7 +90,7 @@ def test_opencode_tools_refuse_malformed_arguments_with_a_reason(shared_place: P
     server.turn(server.session(), "Misuse them. [[scene:malformed]]")
     missing, number, unknown, misspelled = answers(shared_place.model.of("malformed"))
     assert "Error: " in number
-    assert "query is missing; give memory_search query" in missing
+    assert "query is missing; pass query to memory_search" in missing
     assert "look for it with `memory_search 'no-such-memory'`" in unknown
     assert "there is no argument 'reef'; did you mean 'ref'?" in misspelled
     assert shared_place.memories == before

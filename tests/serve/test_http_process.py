@@ -75,9 +75,9 @@ def test_serve_logs_name_token_and_path_without_content(world: World, served: Se
 
 
 UNSAFE = [
-    ("0.0.0.0:0", "", "nothing would be encrypted"),
-    ("[::]:0", "", "nothing would be encrypted"),
-    ("notes.example:7341", "", "nothing would be encrypted"),
+    ("0.0.0.0:0", "", "are not encrypted"),
+    ("[::]:0", "", "are not encrypted"),
+    ("notes.example:7341", "", "are not encrypted"),
     ("0.0.0.0:0", "behind_proxy = true", "there is no token"),
     ("127.0.0.1", "", "not an address with a port"),
     ("127.0.0.1:99999", "", "not an address with a port"),

@@ -194,7 +194,7 @@ def _put_server(plan: Plan, target: Target, program: Sequence[str]) -> None:
     known = _server(plan, target)
     if known is not None and not _is_ours(known):
         raise ConflictError(
-            f"{target.server}: there is another server {SERVER!r}: nothing was done",
+            f"{target.server}: another server is named {SERVER!r}; nothing was done",
             "rename or remove it",
         )
     words = _words(known)

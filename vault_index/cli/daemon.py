@@ -29,7 +29,7 @@ def reload_daemon(options: Options) -> bool:
 
 def _give_up(stage: str, done: int, total: int) -> None:
     """Stop waiting: the daemon reports progress only if it is busy for more than a few seconds."""
-    raise BusyError("the daemon is busy", "it will load them when it is done")
+    raise BusyError("the daemon is busy", "it loads the settings when it is done")
 
 
 def daemon_at(home: Home) -> dict[str, Any]:

@@ -192,7 +192,8 @@ class Toolbox:
             )
         if not {"action", "ref"} <= args.keys():
             raise UsageError(
-                "a decision needs an action and a ref", "give both, or neither for the list"
+                "to decide, memory_review needs action and ref",
+                "pass both; to list the items, pass neither",
             )
         of_list = ("reason", "project", "limit", "offset", "max_tokens", "cursor")
         return self._whole(

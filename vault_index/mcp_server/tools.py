@@ -254,7 +254,7 @@ class Tool:
         if self.needs and not any(str(checked.get(name) or "").strip() for name in self.needs):
             raise UsageError(
                 f"{' or '.join(self.needs)} is missing",
-                f"give {self.name} {' or '.join(self.needs)}",
+                f"pass {' or '.join(self.needs)} to {self.name}",
             )
         return {known[name].sent_as or name: value for name, value in checked.items()}
 

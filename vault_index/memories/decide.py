@@ -81,7 +81,7 @@ def _check(action: str, refs: Sequence[str], text: str | None, seen: Sequence[st
         number = "exactly one memory" if most == 1 else "two or more memories"
         raise UsageError(
             f"{action} needs {number}",
-            "give one memory" if most == 1 else "give the one that stays first",
+            "give one memory" if most == 1 else "give the memory to keep first",
         )
     if (text is not None) != (action == "edit"):
         wants = "needs the whole text of the file" if action == "edit" else "takes no text"
@@ -124,7 +124,9 @@ def _outcome(
 
 def _accept(memories: MemoryStore, document: StoredDocument) -> MemoryOutcome:
     if not document.unreviewed:
-        raise UsageError(f"{document.path} is not in the inbox", "only the inbox needs accept")
+        raise UsageError(
+            f"{document.path} is not in the inbox", "accept is for memories in the inbox"
+        )
     return _outcome(
         document, "accepted", _out_of_inbox(memories, document, memories.read(document))
     )

@@ -104,7 +104,7 @@ def _find(
     found = memories_by_old_id(reader, old_id, sources)
     if len(found) > 1:
         message = f"{len(found)} imported memories had the id {old_id!r}"
-        raise UsageError(message, f"give one by its new id: {_ids(found)}")
+        raise UsageError(message, f"use the new id of one: {_ids(found)}")
     return found[0] if found else None
 
 
@@ -116,9 +116,7 @@ def _first(found: Sequence[StoredDocument]) -> StoredDocument:
     path = found[0].path
     same = [f"{one.source}:{path}" for one in found if one.path == path]
     if len(same) > 1:
-        raise UsageError(
-            f"{len(same)} vaults have {path}", f"give one with its vault: {', '.join(same)}"
-        )
+        raise UsageError(f"{len(same)} vaults have {path}", f"add the vault: {', '.join(same)}")
     return found[0]
 
 
@@ -136,7 +134,7 @@ def _ambiguous(name: str, found: Sequence[StoredDocument]) -> UsageError:
             f"{document.source}:{document.path}" for document in found[:_SHOWN_CANDIDATES]
         )
         return UsageError(
-            f"{len(found)} files have the id {found[0].uid}", f"give one by its path: {paths}"
+            f"{len(found)} files have the id {found[0].uid}", f"use the path of one: {paths}"
         )
     more = f" and {len(found) - _SHOWN_CANDIDATES} more" if len(found) > _SHOWN_CANDIDATES else ""
     return UsageError(

@@ -100,7 +100,7 @@ def _by_id_or_title(reader: IndexReader, ref: str) -> StoredDocument:
         if found:
             ids = ", ".join(f"{one.uid[:13]} ({one.title})" for one in found)
             more = f" and {total - len(found)} more" if total > len(found) else ""
-            raise UsageError(f"{ref!r} names {total} sessions", f"give one by its id: {ids}{more}")
+            raise UsageError(f"{total} sessions match {ref!r}", f"use the id of one: {ids}{more}")
     raise NotFoundError(f"session not found: {ref!r}", "list sessions: vault-index sessions")
 
 

@@ -193,7 +193,7 @@ def _refuse_open(host: str, settings: ServeConfig, tokens: Tokens) -> None:
             return
     if not (settings.certificate or settings.behind_proxy):
         raise ConfigError(
-            f"{host} is reachable from other machines, and nothing would be encrypted",
+            f"{host} is reachable from other machines, but connections to it are not encrypted",
             "set serve.certificate and serve.key, or serve.behind_proxy if a proxy terminates TLS",
         )
     if not any(one.expires is None or one.expires > time.time() for one in tokens.all()):

@@ -67,7 +67,7 @@ def from_record(record: Mapping[str, Any], position: str) -> ImportRecord:
     """Convert a record that we exported. Raises UsageError if its content is not a text."""
     raw, body = record.get(_RAW), record.get(_CONTENT)
     if not isinstance(body if raw is None else raw, str):
-        raise UsageError("its content is not a text", "`content` is the text of the memory")
+        raise UsageError("`content` is not text", "`content` is the text of the memory")
     count, accessed = record.get(_ACCESSES), record.get(_ACCESSED)
     head = {key: value for key, value in record.items() if key not in _RESERVED}
     memory = (
@@ -155,11 +155,11 @@ def _records(data: object, name: str) -> list[Any]:
 def _read(record: object, number: int) -> ImportRecord:
     position = f"record {number}"
     if not isinstance(record, dict):
-        raise UsageError(f"not a record but {type(record).__name__}", _HINT)
+        raise UsageError(f"this is not an object but {type(record).__name__}", _HINT)
     try:
         json.dumps(record, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise UsageError("it is not valid UTF-8", _HINT) from error
+        raise UsageError("the record is not valid UTF-8", _HINT) from error
     return from_record(record, position) if is_own(record) else _foreign(record, position)
 
 
@@ -168,7 +168,7 @@ def _foreign(record: Mapping[str, Any], position: str) -> ImportRecord:
     take = partial(_take, rest)
     content = take(*_CONTENTS)
     if content is not None and not isinstance(content, str):
-        raise UsageError("its content is not a text", _HINT)
+        raise UsageError("the content is not text", _HINT)
     body = without_blank_edges(content or "")
     old, file = take("id", "memory_id", "uuid"), text_of(take("markdown_file"))
     digest = text_of(take("digest", "summary"))
@@ -197,7 +197,7 @@ def _foreign(record: Mapping[str, Any], position: str) -> ImportRecord:
         "bead_id": text_of(take("bead_id", "beadId", "bead")),
     }
     if not body and not any(head[key] for key in ("title", "digest", "facts")):
-        raise UsageError("it has no content", _HINT)
+        raise UsageError("the record has no content", _HINT)
     count = take("accessCount", "access_count", "accesses")
     accessed = _time(
         take, "last_accessed", "lastAccessed", "last_accessed_at", "lastAccessedAt", "accessed"
