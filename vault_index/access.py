@@ -62,9 +62,10 @@ class Tokens:
         return tuple(sorted(tokens, key=lambda token: token.caller.name))
 
     def find(self, secret: str, now: float, place: str = "", run: str = "") -> Caller | None:
-        """Return the caller with this secret or page signature (of `run`, with the key of `place`).
+        """Return the caller with this secret, or with a page's signature of `run`, as `secret`.
 
-        None if the token is unknown, revoked or expired. Raises ForbiddenError for an isolated one.
+        The page signs with its key for `place` (`page_key`). None if the token is unknown, revoked
+        or expired. Raises ForbiddenError for an isolated one.
         """
         token = self._by_hash().get(_hash(secret)) or (
             self._signer(secret, place, run) if run else None

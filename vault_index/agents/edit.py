@@ -6,8 +6,8 @@ allow.
 
 The commands of the clients (`claude mcp add` …) are not used: they take 0.3 to 11 seconds, cannot
 show a change before they make it, do not support hooks, and reformat the file; `codex mcp add`
-deletes comments of other servers. tomlkit changes only our own table: when it adds or removes one,
-it can lose comments that follow, or mix line endings.
+deletes comments of other servers. tomlkit changes only values in our own table: when it adds
+or removes a table, it can lose the comments after it, or mix line endings.
 """
 
 import json

@@ -54,9 +54,9 @@ class VaultIndex(Memories):
     Filters work as in the query language. A document must have all `tags` and at least one of
     `any_tag`; several values of any other filter are alternatives. A value is a string or several
     strings. Except for paths and names, one string may contain several values separated by commas.
-    `property` is a frontmatter key or `key:value`. `state` is `expired`, `superseded` or
-    `outdated`. `after` and `before` are days (`2027-02-01`, `last week`). `source` names sources.
-    `by` is an alias of `entered_by`.
+    `property` is a frontmatter key or `key:value`. `state` is `expired`, `superseded`,
+    `outdated`, `archived` or `unreviewed`. `after` and `before` are days (`2027-02-01`,
+    `last week`). `source` names sources. `by` is an alias of `entered_by`.
     """
 
     @classmethod
@@ -345,13 +345,13 @@ class VaultIndex(Memories):
         token: str | None = None, session: Names = None, source: Names = None,
         directory: Names = None,
     ) -> Recall:  # fmt: skip
-        """Quote what a session should know about `project` and `query`, as data between marks.
+        """Quote what a session should know about `project` and `query`, as data between markers.
 
         `project` is a folder or a name. Without both, the text has the memories that apply to every
         project. It is empty if nothing is relevant. `budget` is in tokens of cl100k_base (from 1;
-        default: the setting). The text is deterministic except for the random `token` of the marks;
-        pass a token (4 to 64 hexadecimal digits) to get an identical text. `session` works as
-        `exclude_session` of `search`. Raises UsageError.
+        default: the setting). The text is deterministic except for the random `token` in the
+        markers; pass a token (4 to 64 hexadecimal digits) to get an identical text. `session` works
+        as `exclude_session` of `search`. Raises UsageError.
         """
         wanted = options.recall_options(self._runtime, locals())
         from vault_index.query.hits import DiskState
@@ -424,7 +424,7 @@ class VaultIndex(Memories):
         return health.embed_status(self._runtime)
 
     def stats(self, *, source: Names = None) -> Stats:
-        """Count documents, tags, agents and passages in `source`.
+        """Count documents, tags, agents and chunks in `source`.
 
         The other figures are those of the whole index.
         """

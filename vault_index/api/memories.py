@@ -172,8 +172,8 @@ class Memories:
     ) -> MemoryOutcomes:
         """Move expired memories to the `.trash/` of their vault.
 
-        `before` selects memories that expired before that day. The date in the file decides, even
-        if the index has an older one. Raises UsageError, BusyError.
+        With `before`, move all memories created before that day instead, expired or not. The date
+        in the file decides, even if the index has an older one. Raises UsageError, BusyError.
         """
         return memories.prune_memories(
             self._runtime, before=before, dry_run=dry_run, sources=self._sources(source)

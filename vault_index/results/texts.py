@@ -53,7 +53,7 @@ class Recall:
     """The answer of `recall`."""
 
     text: str
-    """Quotations between marks; empty if nothing is relevant."""
+    """Quotations between markers; empty if nothing is relevant."""
     tokens: int
     confidence: Literal["high", "low", "none"]
     """Confidence of the hits for the query. Without a query it is `high` if anything is quoted."""

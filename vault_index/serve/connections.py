@@ -22,7 +22,7 @@ _READ_SECONDS = 30.0
 
 
 class Connection(H11Protocol):
-    """A connection of uvicorn with deadlines for requests, their rest and slow readers."""
+    """A uvicorn connection with deadlines for requests, unread bodies and slow readers."""
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)

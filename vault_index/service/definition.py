@@ -112,7 +112,7 @@ def output_of(command: Sequence[str]) -> str:
 
 
 def run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-    """Run a program, whatever its exit code. Raises VaultIndexError if it is not in PATH."""
+    """Run a program and ignore its exit code. Raises VaultIndexError if it is not in PATH."""
     with disk.os_errors_as(f"cannot run {command[0]}", "it must be in PATH"):
         return subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=False
@@ -122,8 +122,8 @@ def run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
 def own_content(path: Path) -> bytes | None:
     """Return the content of the file; None if it does not exist.
 
-    Raises VaultIndexError if another program wrote it. A link counts as that: home-manager links to
-    its store.
+    Raises VaultIndexError if another program wrote it, or if it is a link, because home-manager
+    links to its store.
     """
     link = path.is_symlink()
     if not link and not path.exists():

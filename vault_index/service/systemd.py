@@ -80,7 +80,7 @@ class Systemd:
         return True
 
     def restart(self) -> None:
-        """Restart the unit, whatever failures came before."""
+        """Restart the unit, even after repeated failures."""
         run([*_CTL, "reset-failed", self._name])
         output_of([*_CTL, "restart", self._name])
 

@@ -143,7 +143,7 @@ class Query:
 
     @property
     def asks_in_words(self) -> bool:
-        """Whether the query asks for content. A required phrase asks for a place."""
+        """Whether the query is a question; a required phrase only locates a text."""
         phrases = [term for term in self.parsed.terms if term.kind == "phrase"]
         return bool(self.terms) and not (phrases and self.parsed.required)
 

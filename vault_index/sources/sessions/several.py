@@ -73,7 +73,10 @@ class Several:
         return self._owner(session).resume(session)
 
     def deleted(self, listed: Listed) -> bool:
-        """Return whether all clients say so, because the folder of a missing session is unknown."""
+        """Return whether every folder's client reports it as deleted.
+
+        All must agree, because the folder of a missing session is unknown.
+        """
         return all(one.deleted(listed) for one in self._clients)
 
     def forget(self, sessions: Collection[str]) -> None:
