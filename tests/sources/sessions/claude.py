@@ -38,10 +38,10 @@ class Writer:
         self.file.write_bytes(b"\n".join(self.lines) + end)
         return self
 
-    def read(self, *include: str, offset: int = 0) -> tuple[list[Message], list[str]]:
+    def read(self, *include: str) -> tuple[list[Message], list[str]]:
         """Write the session; return its messages as our reader gives them, and the problems."""
         self.write()
-        return read(self.home, self.id, *include, offset=offset)
+        return read(self.home, self.id, *include)
 
     def told(self) -> list[str]:
         messages, problems = self.read()
@@ -94,11 +94,10 @@ class Writer:
         self.prompt(summary, isCompactSummary=True, isVisibleInTranscriptOnly=True)
 
 
-def read(home: Path, id_: str, *include: str, offset: int = 0) -> tuple[list[Message], list[str]]:
-    client, problems = ClaudeCode(home), list[str]()
-    listed = client.listing().sessions[id_]
-    _, messages = client.read(listed, include, problems, offset)
-    return list(messages), problems
+def read(home: Path, id_: str, *include: str) -> tuple[list[Message], list[str]]:
+    client = ClaudeCode(home)
+    read = client.read(client.listing().sessions[id_], include)
+    return read.messages, read.problems
 
 
 def told(messages: list[Message]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from vault_index import VaultIndex
 from vault_index.config import Home, find_home
 from vault_index.config.edit import create_config
 from vault_index.sources.sessions import clients
+from vault_index.sources.sessions.client import Conversation
 from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.lines import objects_in
 from vault_index.sources.sessions.model import Listed, Message, Session, Speaker, Text
@@ -40,10 +41,9 @@ class Fake(FileClient):
             return Session(file.stem, text_of(line, "title"), cwd, "", "", "1.0", began, began, original)
         return None
 
-    def read(
-        self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
-    ) -> tuple[Session, Generator[Message]]:
-        return listed.session, self._messages(listed, problems, offset)
+    def read(self, listed: Listed, include: Collection[str], earlier: Conversation | None = None) -> Conversation:
+        problems = list[str]()
+        return Conversation(listed.session, list(self._messages(listed, problems)), problems)
 
     def concerns(self, path: str) -> bool:
         return path.endswith(".jsonl")
@@ -51,12 +51,12 @@ class Fake(FileClient):
     def resume(self, session: str) -> Sequence[str]:
         return "fake", "go on", session
 
-    def _messages(self, listed: Listed, problems: list[str], offset: int) -> Generator[Message]:
-        for number, (begin, end, line) in enumerate(objects_in(Path(listed.place), problems, offset)):
+    def _messages(self, listed: Listed, problems: list[str]) -> Iterator[Message]:
+        for number, (begin, _, line) in enumerate(objects_in(Path(listed.place), problems)):
             if begin:
                 speaker: Speaker = "user" if number % 2 else "assistant"
                 at, said = millis_of(line, "at") or 0, (Text(text_of(line, "said")),)
-                yield Message(str(begin), "", speaker, at, True, "", "maker/gpt-9", "", said, 7, end)
+                yield Message(str(begin), "", speaker, at, True, "", "maker/gpt-9", "", said, 7)
 
 
 def write(folder: Path, name: str, *said: str, **head: Any) -> Path:

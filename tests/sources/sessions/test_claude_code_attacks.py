@@ -1,4 +1,4 @@
-"""Random sessions of Claude Code, read again from each message."""
+"""Random sessions of Claude Code, read again after each line."""
 
 import random
 
@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from tests.seeds import TIMES
 from tests.sources.sessions.claude import Writer, read, told
-from vault_index.sources.sessions.client import RewoundError
+from vault_index.sources.sessions.claude_code import ClaudeCode
 from vault_index.sources.sessions.model import LeftOut
 
 
@@ -84,21 +84,18 @@ STEPS = st.sampled_from(
 )
 
 
-@settings(max_examples=250 * TIMES)
+@settings(max_examples=150 * TIMES)
 @given(steps=st.lists(STEPS, max_size=25), choice=st.randoms(use_true_random=False))
-def test_claude_code_resumes_reading_at_any_message(
+def test_claude_code_continues_a_conversation_after_any_line(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str], choice: random.Random
 ) -> None:
-    story = Story(Writer(tmp_path_factory.mktemp("story")), choice)
+    story, earlier = Story(Writer(tmp_path_factory.mktemp("story")), choice), None
     for number, name in enumerate(["prompt", *steps]):
         story.step(name, number)
-    home = story.writer.write().home
-    messages, problems = read(home, story.writer.session)
-    assert all(isinstance(problem, LeftOut) for problem in problems)
-    assert [line.removesuffix(" completed").rstrip() for line in told(messages)] == story.texts
-    for place, known in enumerate(messages, 1):
-        if known.end and known.finished:
-            try:
-                assert read(home, story.writer.session, offset=known.end)[0] == messages[place:]
-            except RewoundError:
-                assert story.branched
+        home, client = story.writer.write().home, ClaudeCode(story.writer.home)
+        listed = client.listing().sessions[story.writer.session]
+        earlier = client.read(listed, (), earlier)
+        messages, problems = read(home, story.writer.session)
+        assert (earlier.messages, earlier.problems) == (messages, problems)
+        assert all(isinstance(problem, LeftOut) for problem in problems)
+        assert [line.removesuffix(" completed").rstrip() for line in told(messages)] == story.texts

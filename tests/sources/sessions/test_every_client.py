@@ -16,7 +16,6 @@ from tests.sources.sessions import test_codex, test_gemini
 from tests.sources.sessions.claude import Json, Writer
 from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.claude_code import ClaudeCode
-from vault_index.sources.sessions.client import RewoundError
 from vault_index.sources.sessions.codex import Codex
 from vault_index.sources.sessions.context import said_in_prompt
 from vault_index.sources.sessions.files import FileClient
@@ -110,16 +109,11 @@ def test_readers_survive_values_of_any_type_and_damaged_bytes(
     (folder / "projects.json").write_text(json.dumps({"projects": odd}), "utf-8")
     client = kind(folder)
     for listed in client.listing().sessions.values():
-        for offset in (0, cut):
-            try:
-                session, messages = client.read(listed, ALL_PARTS, [], offset)
-                found = list(messages)
-            except RewoundError:
-                assert offset
-                continue
-            assert {message.speaker for message in found} <= {"user", "assistant", "summary"}
-            assert re.fullmatch("[A-Za-z0-9_-]*", session.id + session.parent + session.forked_from)
-            f"{session} {found}".encode()  # no lone surrogates
+        read = client.read(listed, ALL_PARTS)
+        assert {message.speaker for message in read.messages} <= {"user", "assistant", "summary"}
+        session = read.session
+        assert re.fullmatch("[A-Za-z0-9_-]*", session.id + session.parent + session.forked_from)
+        f"{session} {read.messages}".encode()  # no lone surrogates
 
 
 def texts(client: FileClient) -> tuple[set[str], list[str]]:
@@ -127,8 +121,9 @@ def texts(client: FileClient) -> tuple[set[str], list[str]]:
     listing = client.listing()
     problems, found = [*listing.problems], set[str]()
     for listed in listing.sessions.values():
-        messages = client.read(listed, (), problems)[1]
-        found |= {part.text for one in messages for part in one.parts if isinstance(part, Text)}
+        read = client.read(listed, ())
+        problems += read.problems
+        found |= {part.text for one in read.messages for part in one.parts if isinstance(part, Text)}
     return found, problems
 
 
@@ -196,7 +191,7 @@ def test_readers_name_a_session_that_disappears_during_reading(
     (listed, *_) = client.listing().sessions.values()
     file.unlink()
     with pytest.raises(VaultIndexError, match=file.name):
-        list(client.read(listed, (), [])[1])
+        client.read(listed, ())
 
 
 def test_listing_continues_after_an_unreadable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

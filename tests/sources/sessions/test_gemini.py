@@ -11,7 +11,6 @@ import pytest
 from tests.sources.sessions import test_codex
 from tests.sources.sessions.test_codex import calls, said
 from vault_index.errors import VaultIndexError
-from vault_index.sources.sessions.client import RewoundError
 from vault_index.sources.sessions.gemini import Gemini
 from vault_index.sources.sessions.model import Attachment, Message, Reasoning, Session
 
@@ -191,13 +190,9 @@ def test_gemini_names_each_unknown_kind_once(tmp_path: Path) -> None:
     ]
 
 
-def test_gemini_always_reads_a_whole_session(tmp_path: Path) -> None:
+def test_gemini_watches_its_sessions_and_resumes_them(tmp_path: Path) -> None:
     file = write(tmp_path, CONVERSATION)
     client = Gemini(tmp_path)
-    listed = client.session(ID)
-    assert listed is not None
-    with pytest.raises(RewoundError):
-        client.read(listed, (), [], 100)
     assert client.concerns(str(file))
     assert client.concerns(str(file.parent / ID / "a.jsonl"))
     assert not client.concerns(str(file.parents[1] / "logs.json"))
@@ -223,4 +218,4 @@ def test_gemini_refuses_a_half_written_file(tmp_path: Path) -> None:
     (listed,) = client.listing().sessions.values()
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(VaultIndexError, match=file.name):
-        client.read(listed, (), [])
+        client.read(listed, ())

@@ -1,7 +1,6 @@
 """A long session is read incrementally, with the same result as reading all of it."""
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,11 @@ import pytest
 from vault_index.config import Config
 from vault_index.config.schema import ClientConfig
 from vault_index.sources.sessions import incremental
+from vault_index.sources.sessions.codex_turns import CodexConversation
+from vault_index.sources.sessions.model import Message
+from vault_index.sources.sessions.render import Renderer
 from vault_index.sources.sessions.source import SessionSource
+from vault_index.sources.sessions.values import Json
 
 RECORDED = Path(__file__).resolve().parent.parent.parent.parent / "fixtures/sessions"
 FILES = [(file.relative_to(RECORDED).parts[0], file) for file in sorted(RECORDED.rglob("*.jsonl")) if "-" in file.stem]
@@ -19,6 +22,7 @@ FILES = [(file.relative_to(RECORDED).parts[0], file) for file in sorted(RECORDED
 @pytest.fixture(autouse=True)
 def short_ones_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(incremental, "_LONG", 0)
+    monkeypatch.setattr(incremental, "_TAIL", 1)
 
 
 def opened(folder: Path, name: str, *others: Path) -> SessionSource:
@@ -27,9 +31,7 @@ def opened(folder: Path, name: str, *others: Path) -> SessionSource:
 
 
 def texts(source: SessionSource) -> dict[str, str]:
-    """Without the tokens, which may be reported before their message."""
-    read = {ref.path: source.read(ref).text for ref in source.scan_places([""]).refs}
-    return {path: re.sub("^tokens: .*", "", text, flags=re.MULTILINE) for path, text in read.items()}
+    return {ref.path: source.read(ref).text for ref in source.scan_places([""]).refs}
 
 
 @pytest.mark.parametrize(("name", "recorded"), FILES, ids=[file.name for _, file in FILES])
@@ -60,24 +62,32 @@ def answer(text: str) -> str:
     return json.dumps({"timestamp": "2026-11-23T02:00:00Z", "type": "response_item", "payload": payload}) + "\n"
 
 
-def test_session_read_resumes_at_the_new_lines(tmp_path: Path, codex: Callable[[], SessionSource]) -> None:
+def test_session_read_parses_and_renders_only_the_new_lines(
+    tmp_path: Path, codex: Callable[[], SessionSource], monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = codex()
     (ref,) = source.scan_places([""]).refs
     source.read(ref)
     (file,) = tmp_path.rglob("*.jsonl")
+    parsed: list[int] = []
+    rendered: list[str] = []
+    parse, add = CodexConversation.parse, Renderer.add
+
+    def parse_noted(self: CodexConversation, begin: int, end: int, value: Json) -> None:
+        parsed.append(begin)
+        parse(self, begin, end, value)
+
+    def add_noted(self: Renderer, message: Message) -> None:
+        rendered.append(message.id)
+        add(self, message)
+
+    monkeypatch.setattr(CodexConversation, "parse", parse_noted)
+    monkeypatch.setattr(Renderer, "add", add_noted)
     size = file.stat().st_size
-    offsets: list[int] = []
-    read = source.client.read
-
-    def noted(listed, include, problems, offset=0):  # type: ignore[no-untyped-def]
-        offsets.append(offset)
-        return read(listed, include, problems, offset)
-
-    source.client.read = noted  # type: ignore[method-assign]
     with file.open("a") as out:
         out.write(answer("The hoopoe."))
     assert "The hoopoe." in source.read(ref).text
-    assert 0 < offsets[0] <= size
+    assert (parsed, len(rendered)) == ([size], 2)
 
 
 @pytest.mark.parametrize("change", ["another", "cut", "moved"])

@@ -1,7 +1,6 @@
 """Sessions written by real clients (fixtures/sessions; NOTICE says how): Claude Code 2.1.330, Codex CLI 0.169 and
 0.104, Gemini CLI 0.61."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,10 +43,9 @@ def read(client: FileClient) -> list[tuple[Session, list[Message]]]:
     assert (listing.faults, listing.problems) == ((), ())
     found = []
     for listed in listing.sessions.values():
-        problems: list[str] = []
-        session, messages = client.read(listed, (), problems)
-        found.append((session, list(messages)))
-        assert all(isinstance(problem, LeftOut) for problem in problems)
+        conversation = client.read(listed, ())
+        found.append((conversation.session, conversation.messages))
+        assert all(isinstance(problem, LeftOut) for problem in conversation.problems)
     return found
 
 
@@ -81,7 +79,7 @@ def test_claude_code_reads_a_recorded_summary_and_fork() -> None:
     fork, copies = claude_session("closed on Mondays")
     assert fork.forked_from == original.id
     assert told(copies) == [*MENDED_BY_CLAUDE, *FORKED]
-    assert [replace(one, end=0) for one in copies[:-2]] == [replace(one, end=0) for one in messages[: len(copies) - 2]]
+    assert copies[:-2] == messages[: len(copies) - 2]
 
 
 def test_claude_code_reads_a_recorded_rewind_and_subagent() -> None:

@@ -1,15 +1,15 @@
 """Implement the client interface for OpenCode."""
 
 import os
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from vault_index.sources.opencode.entries import read_messages
 from vault_index.sources.opencode.places import Places, data_folder, find_places
 from vault_index.sources.opencode.stores import Stores
-from vault_index.sources.sessions.client import TAKEN_BACK, Listing
-from vault_index.sources.sessions.model import Listed, Message, Session
+from vault_index.sources.sessions.client import TAKEN_BACK, Conversation, Listing
+from vault_index.sources.sessions.model import Listed, Session
 
 
 class OpenCode:
@@ -39,10 +39,16 @@ class OpenCode:
         return self._stores.session(id_) if id_.startswith("ses_") else None
 
     def read(
-        self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
-    ) -> tuple[Session, Generator[Message]]:
-        """Return the session and all its messages; `offset` is ignored."""
-        return listed.session, self._messages(listed, include, problems)
+        self, listed: Listed, include: Collection[str], earlier: Conversation | None = None
+    ) -> Conversation:
+        """Read the whole session."""
+        store, revert = listed.place
+        problems = list[str]()
+        # An open cursor would keep an old snapshot.
+        with closing(store.messages(listed.session.id, problems)) as raw:
+            kept = None if TAKEN_BACK in include else revert
+            messages = list(read_messages(raw, kept, include, problems))
+        return Conversation(listed.session, messages, problems)
 
     def times(self, listed: Listed) -> Sequence[int]:
         """Return the times of the messages in ms; empty for a tree."""
@@ -85,16 +91,6 @@ class OpenCode:
         return "opencode", "-s", session
 
     # --- inside -----------------------------------------------------------------------------------
-
-    def _messages(
-        self, listed: Listed, include: Collection[str], problems: list[str]
-    ) -> Generator[Message]:
-        store, revert = listed.place
-        # An open cursor would keep an old snapshot.
-        with closing(store.messages(listed.session.id, problems)) as raw:
-            yield from read_messages(
-                raw, None if TAKEN_BACK in include else revert, include, problems
-            )
 
     def _places(self) -> Places:
         """Return the stores; search again when the data folder's mtime changes."""

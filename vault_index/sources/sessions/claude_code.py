@@ -7,7 +7,7 @@ history.jsonl      all prompts, also of sessions that the client removed by age
 
 import os
 import re
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +16,8 @@ from vault_index.disk import os_errors_as, worktree_of
 from vault_index.models import FileStamp
 from vault_index.sources.reading import stamp_of
 from vault_index.sources.sessions.claude_blocks import message_parts
-from vault_index.sources.sessions.claude_lines import PASSED_OVER, Transcript, is_chained
-from vault_index.sources.sessions.client import Listing
+from vault_index.sources.sessions.claude_lines import PASSED_OVER, ClaudeConversation, is_chained
+from vault_index.sources.sessions.client import Conversation, Listing
 from vault_index.sources.sessions.files import FileClient, is_folder
 from vault_index.sources.sessions.lines import objects_in
 from vault_index.sources.sessions.model import Listed, Message, Part, Session, Text
@@ -164,18 +164,17 @@ class ClaudeCode(FileClient):
         )
 
     def read(
-        self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
-    ) -> tuple[Session, Generator[Message]]:
-        """Return the session and its messages; for a removed session, only its prompts."""
+        self, listed: Listed, include: Collection[str], earlier: Conversation | None = None
+    ) -> Conversation:
+        """Read a session; of a removed session, only its prompts."""
         if not isinstance(listed.place, str):
-            return listed.session, self._prompts_of(listed, offset, problems)
-        with os_errors_as(f"{listed.place} cannot be read", "check its permissions"):
-            transcript = Transcript(Path(listed.place), problems, offset)
-        title = transcript.title or listed.session.title
-        session = replace(
-            listed.session, title=title, updated=max(listed.session.updated, transcript.updated)
-        )
-        return session, transcript.messages(include)
+            problems = list[str]()
+            return Conversation(listed.session, list(self._prompts_of(listed, problems)), problems)
+        file = Path(listed.place)
+        if not (isinstance(earlier, ClaudeConversation) and earlier.continues(file)):
+            earlier = ClaudeConversation(listed.session, file, include)
+        earlier.extend(listed.session)
+        return earlier
 
     # --- prompts of removed sessions --------------------------------------------------------------
 
@@ -209,7 +208,7 @@ class ClaudeCode(FileClient):
         self._history = stamp, found
         return found
 
-    def _prompts_of(self, listed: Listed, offset: int, problems: list[str]) -> Generator[Message]:
+    def _prompts_of(self, listed: Listed, problems: list[str]) -> Iterator[Message]:
         history = self.folder / "history.jsonl"
         with (
             os_errors_as(f"{history} cannot be read", "check its permissions"),
@@ -217,17 +216,11 @@ class ClaudeCode(FileClient):
         ):
             for begin, end in listed.place:
                 file.seek(begin)
-                value = (
-                    read_object(
-                        file.read(end - begin),
-                        f"the prompt at byte {begin} of history.jsonl",
-                        problems,
-                    )
-                    or {}
-                )
-                if begin >= offset and text_of(value, "sessionId") == listed.session.id:
+                what = f"the prompt at byte {begin} of history.jsonl"
+                value = read_object(file.read(end - begin), what, problems) or {}
+                if text_of(value, "sessionId") == listed.session.id:
                     time, text = millis_of(value, "timestamp") or 0, Text(text_of(value, "display"))
-                    yield Message(str(begin), "", "user", time, True, "", "", "", (text,), end=end)
+                    yield Message(str(begin), "", "user", time, True, "", "", "", (text,))
 
 
 def _id(text: str) -> str:

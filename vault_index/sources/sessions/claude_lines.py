@@ -6,11 +6,12 @@ client faults. They stay, in the order of the file.
 """
 
 import re
-from collections.abc import Collection, Generator
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import IO
 
-from vault_index.disk import os_errors_as
+from vault_index.sources.sessions.append_only import AppendOnlyConversation
 from vault_index.sources.sessions.claude_blocks import (
     SYNTHETIC,
     answered_in,
@@ -19,9 +20,7 @@ from vault_index.sources.sessions.claude_blocks import (
     tokens_in,
     unknown_in,
 )
-from vault_index.sources.sessions.client import RewoundError
-from vault_index.sources.sessions.lines import objects_before, objects_in
-from vault_index.sources.sessions.model import Message, Speaker
+from vault_index.sources.sessions.model import Message, Session, Speaker
 from vault_index.sources.sessions.values import Json, left_out, read_object, text_of, time_of
 
 _LONGEST_TYPE = 40
@@ -68,118 +67,96 @@ class _Line:
     results: list["_Line"] = field(default_factory=list)
     typed: bool = False
     """Whether the line is a prompt, to which the user may rewind."""
-    taken_back: bool = False
-
-    @property
-    def shown(self) -> bool:
-        return self.end > self.begin and (self.has_parts or bool(self.answer))
+    message: Message | None = None
+    """None if it is not parsed yet, or has a new result."""
 
 
-_ASSISTANT: Speaker = "assistant"
+class ClaudeConversation(AppendOnlyConversation):
+    """A session, read in two passes: first the tree of lines, then the messages."""
 
+    skipped = PASSED_OVER
 
-class Transcript:
-    """A session, read in two passes from an offset: first the tree, then the messages."""
-
-    def __init__(self, file: Path, problems: list[str], offset: int) -> None:
-        self._file, self._problems = file, problems
+    def __init__(self, session: Session, file: Path, include: Collection[str]) -> None:
+        super().__init__(session, file)
+        self._include = include
         self._unknown: set[str] = set()
         self._lines: list[_Line] = []
         self._places: dict[str, int] = {}
+        self._owners: dict[str, _Line] = {}
+        """Lines by the ids of their calls."""
         self._prompt = self._answer = ""
-        self._counted = self._last = 0
+        self._counted = self._time = self._updated = self._subagents = 0
         self._titles: dict[str, str] = {}
         self._side = file.stem.startswith("agent-")
-        self.updated = 0
-        if offset:
-            self._go_on(offset)
-        subagents = 0
-        for begin, end, value in objects_in(file, problems, offset, passed_over=PASSED_OVER):
-            kind = text_of(value, "type")
-            if kind in _CHAINED:
-                if is_chained(value, self._side):
-                    self._add(begin, end, value, offset)
-                else:
-                    subagents += kind == "assistant" or bool(message_parts(value)[1])
-            elif kind in _TITLES:
-                # A summary may belong to another session.
-                if kind != "summary" or text_of(value, "leafUuid") in self._places:
-                    self._titles[kind] = text_of(value, _TITLES[kind])
-            elif not _NOTES.fullmatch(kind):
-                self._report(f"lines of type {kind[:_LONGEST_TYPE]!r}", begin)
-        problems += left_out(subagents, "subagent")
-        self._take_back()
-        self._join_results(offset)
 
-    @property
-    def title(self) -> str:
-        """The title, by the best line type of `_TITLES`; empty without one."""
-        return next(filter(None, map(self._titles.get, _TITLES)), "")
+    def parse(self, begin: int, end: int, value: Json) -> None:
+        """Add one line to the tree."""
+        kind = text_of(value, "type")
+        if kind in _CHAINED:
+            if is_chained(value, self._side):
+                self._add(begin, end, value)
+            else:
+                self._subagents += kind == "assistant" or bool(message_parts(value)[1])
+        elif kind in _TITLES:
+            # A summary may belong to another session.
+            if kind != "summary" or text_of(value, "leafUuid") in self._places:
+                self._titles[kind] = text_of(value, _TITLES[kind])
+        elif not _NOTES.fullmatch(kind):
+            self._report(f"lines of type {kind[:_LONGEST_TYPE]!r}", begin)
 
-    def messages(self, include: Collection[str]) -> Generator[Message]:
-        """Yield the messages that were not rewound, each tool call with its result."""
-        shown = [line for line in self._lines if line.shown and not line.taken_back]
-        ends = [max([line.end, *(result.end for result in line.results)]) for line in shown]
-        begins = [*(line.begin for line in shown[1:]), *ends[-1:]]
-        with (
-            os_errors_as(f"{self._file} cannot be read", "check its permissions"),
-            self._file.open("rb") as file,
-        ):
+    def finish(self, session: Session, problems: list[str]) -> tuple[Session, list[Message]]:
+        """Return the session, and the messages that were not rewound, calls with their results."""
+        problems += left_out(self._subagents, "subagent")
+        shown = [
+            (line, rewound)
+            for line, rewound in zip(self._lines, self._rewound(), strict=True)
+            if line.has_parts or line.answer
+        ]
+        problems += left_out(sum(rewound for _, rewound in shown))
+        with self.file.open("rb") as file:
+            messages = [
+                self._message(line, file, problems) for line, rewound in shown if not rewound
+            ]
+        title = next(filter(None, map(self._titles.get, _TITLES)), session.title)
+        updated = max(session.updated, self._updated)
+        return replace(session, title=title, updated=updated), messages
 
-            def value_of(line: _Line) -> Json:
-                file.seek(line.begin)
-                what = f"{self._file}: the line at byte {line.begin}"
-                return read_object(file.read(line.end - line.begin), what, self._problems) or {}
+    def _message(self, line: _Line, file: IO[bytes], problems: list[str]) -> Message:
+        """Return the message of a line. It is parsed again only if it has a new result."""
 
-            for line, end, following in zip(shown, ends, begins, strict=True):
-                value, speaker, error = value_of(line), _ASSISTANT, ""
-                if line.has_parts:
-                    speaker, parts = message_parts(value)
-                else:
-                    parts, error = answered_in(
-                        value, [value_of(result) for result in line.results], include
-                    )
-                yield Message(
-                    id=line.id,
-                    answers="" if line.has_parts else line.prompt,
-                    speaker=speaker,
-                    created=line.created,
-                    finished={*line.calls}
-                    <= {call for result in line.results for call in result.gives},
-                    agent=text_of(value, "attributionAgent"),
-                    model=text_of(value, "message", "model").replace(SYNTHETIC, ""),
-                    error=error,
-                    parts=parts,
-                    tokens=line.tokens,
-                    # No resume offset if a result of this line follows the next line.
-                    end=end if end <= following else 0,
-                )
+        def value_of(one: _Line) -> Json:
+            file.seek(one.begin)
+            what = f"{self.file}: the line at byte {one.begin}"
+            return read_object(file.read(one.end - one.begin), what, problems) or {}
 
-    def _go_on(self, offset: int) -> None:
-        """Restore the state before the offset: the last line, its prompt and its token count."""
-        for number, value in enumerate(objects_before(self._file, offset, PASSED_OVER)):
-            if number == 0:
-                if not is_chained(value, self._side) or not (id_ := text_of(value, "uuid")):
-                    raise RewoundError
-                self._last = time_of(value, "timestamp") or 0
-                self._lines.append(
-                    _Line(offset, offset, id_, -1, "", 0, answer=text_of(value, "message", "id"))
-                )
-                self._places[id_] = 0
-            if not is_chained(value, self._side):
-                continue
-            if not self._answer and value.get("type") == "assistant":
-                self._answer, self._counted = text_of(value, "message", "id"), tokens_in(value)
-            speaker, parts = message_parts(value)
-            if parts and speaker == "user":
-                self._prompt = text_of(value, "uuid")
-                return
+        if line.message is None:
+            value, error = value_of(line), ""
+            speaker: Speaker = "assistant"
+            if line.has_parts:
+                speaker, parts = message_parts(value)
+            else:
+                results = [value_of(result) for result in line.results]
+                parts, error = answered_in(value, results, self._include)
+            given = {call for result in line.results for call in result.gives}
+            line.message = Message(
+                id=line.id,
+                answers="" if line.has_parts else line.prompt,
+                speaker=speaker,
+                created=line.created,
+                finished=given.issuperset(line.calls),
+                agent=text_of(value, "attributionAgent"),
+                model=text_of(value, "message", "model").replace(SYNTHETIC, ""),
+                error=error,
+                parts=parts,
+                tokens=line.tokens,
+            )
+        return line.message
 
-    def _add(self, begin: int, end: int, value: Json, offset: int) -> None:
+    def _add(self, begin: int, end: int, value: Json) -> None:
         lines, kind, id_ = self._lines, value["type"], text_of(value, "uuid")
         if id_ in self._places:
             known = lines[self._places[id_]]
-            if known.end > known.begin and known.end - known.begin != end - begin:
+            if known.end - known.begin != end - begin:
                 self._report("different lines with one id", begin)
             return
         above = text_of(value, "parentUuid")
@@ -189,11 +166,9 @@ class Transcript:
             # Keep the lines before a compaction.
             above = text_of(value, "logicalParentUuid") or "unknown"
         parent = self._places.get(above, len(lines) - 1 if above or not id_ else -1)
-        if offset and (parent < 0 or (above and above not in self._places)):
-            raise RewoundError
-        self._last = time_of(value, "timestamp") or self._last
-        self.updated = max(self.updated, self._last)
-        line = _Line(begin, end, id_ or f"line-{begin}", parent, self._prompt, self._last)
+        self._time = time_of(value, "timestamp") or self._time
+        self._updated = max(self._updated, self._time)
+        line = _Line(begin, end, id_ or f"line-{begin}", parent, self._prompt, self._time)
         self._places[line.id] = len(lines)
         lines.append(line)
         speaker, parts = message_parts(value)
@@ -215,13 +190,18 @@ class Transcript:
             before = self._counted if line.answer == self._answer else 0
             line.tokens = max(0, counted - before)
             self._answer, self._counted = line.answer, max(counted, before)
+        self._owners |= dict.fromkeys(line.calls, line)
+        for owner in filter(None, map(self._owners.get, line.gives)):
+            owner.results.append(line)
+            owner.message = None
 
-    def _take_back(self) -> None:
-        """Mark rewound prompts with their descendants.
+    def _rewound(self) -> list[bool]:
+        """Return for each line whether it is a rewound prompt or a descendant of one.
 
         A prompt stays if it has a descendant newer than the prompt that replaced it.
         """
         lines, prompts = self._lines, dict[int, int]()
+        rewound = [False for _ in lines]
         latest = [place if line.typed else -1 for place, line in enumerate(lines)]
         for place in reversed(range(len(lines))):
             if (above := lines[place].parent) >= 0:
@@ -229,23 +209,13 @@ class Transcript:
         for place, line in enumerate(lines):
             if line.typed:
                 before = prompts.setdefault(line.parent, place)
-                lines[before].taken_back = latest[before] < place
+                rewound[before] = latest[before] < place
                 prompts[line.parent] = place
-        for line in lines:
-            line.taken_back |= line.parent >= 0 and lines[line.parent].taken_back
-        self._problems += left_out(sum(line.taken_back and line.shown for line in lines))
-
-    def _join_results(self, offset: int) -> None:
-        owners: dict[str, _Line] = {}
-        for line in self._lines:
-            owners |= dict.fromkeys(line.calls, line)
-            for call in line.gives:
-                if (owner := owners.get(call)) is not None:
-                    owner.results.append(line)
-                elif offset:  # the result changes a message before the offset
-                    raise RewoundError
+        for place, line in enumerate(lines):
+            rewound[place] |= line.parent >= 0 and rewound[line.parent]
+        return rewound
 
     def _report(self, what: str, begin: int) -> None:
         if what not in self._unknown:
             self._unknown.add(what)
-            self._problems.append(f"{self._file}: skipped unknown {what}, first at byte {begin}")
+            self._faults.append(f"{self.file}: skipped unknown {what}, first at byte {begin}")

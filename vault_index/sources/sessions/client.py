@@ -4,7 +4,7 @@ Implementations never write to the client's files, lock them or block the client
 the data: an unreadable item becomes a problem that names it, and reading continues.
 """
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -14,6 +14,18 @@ from vault_index.sources.sessions.model import Listed, Message, Session
 
 TAKEN_BACK = "taken back"
 """Value of `include` in `read` that adds abandoned branches, which a fork may have copied."""
+
+
+@dataclass
+class Conversation:
+    """A session with its messages, as `Client.read` returns it."""
+
+    session: Session
+    """With its final title and time."""
+    messages: list[Message]
+    """In order, without abandoned branches and the client's own messages."""
+    problems: list[str]
+    """Unreadable items, and counts of omitted messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +74,13 @@ class Client(Protocol):
         """
 
     def read(
-        self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
-    ) -> tuple[Session, Generator[Message]]:
-        """Return the session with its final title and time, and its messages in order.
-
-        Messages come one by one, because a session may be larger than the memory limit. Abandoned
-        branches and the client's own messages are left out.
+        self, listed: Listed, include: Collection[str], earlier: Conversation | None = None
+    ) -> Conversation:
+        """Read a session.
 
         `include` may name `reasoning`, `output`, `diffs`, and TAKEN_BACK for the original of a
-        fork. Unreadable items are added to `problems`. `offset` is the `end` of the last known
-        message, or 0 for all. Raises RewoundError if the content after `offset` does not continue
-        the known messages.
+        fork. `earlier` is the last result for this session and `include`: if the file has only
+        grown since, the client may update and return it, instead of parsing the whole file again.
         """
 
     def times(self, listed: Listed) -> Sequence[int]:
@@ -101,7 +109,3 @@ class Client(Protocol):
 
     def forget(self, sessions: Collection[str]) -> None:
         """Drop cached titles and folders of these sessions."""
-
-
-class RewoundError(Exception):
-    """A session does not continue at the known offset: it was rewound, rewritten or truncated."""

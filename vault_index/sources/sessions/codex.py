@@ -9,7 +9,7 @@ codex-rs/protocol/src/protocol.rs, models.rs and items.rs, codex-rs/rollout)
 
 import os
 import re
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -18,21 +18,19 @@ from pathlib import Path
 from typing import IO, Any
 from zlib import crc32
 
-from vault_index.disk import os_errors_as
 from vault_index.models import FileStamp
 from vault_index.sources.reading import stamp_of
-from vault_index.sources.sessions.client import RewoundError
-from vault_index.sources.sessions.codex_turns import Rollback, Turns, kept_prompts, left_of
+from vault_index.sources.sessions.client import Conversation
+from vault_index.sources.sessions.codex_turns import CodexConversation
 from vault_index.sources.sessions.files import FileClient, is_file, is_folder
-from vault_index.sources.sessions.lines import objects_before, objects_in, plain
-from vault_index.sources.sessions.model import Listed, Message, Session, Text
+from vault_index.sources.sessions.lines import objects_in, plain
+from vault_index.sources.sessions.model import Listed, Session
 from vault_index.sources.sessions.values import (
     Json,
     millis_of,
     object_of,
     text_of,
     time_of,
-    title_of,
 )
 
 _zstd: Any = None
@@ -41,15 +39,11 @@ with suppress(ImportError):
 _PACKED: tuple[type[Exception], ...] = (EOFError, _zstd.ZstdError) if _zstd else (EOFError,)
 _NAME = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([A-Za-z0-9_-]+)\.jsonl(?:\.zst)?")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_TIME = re.compile(rb'\{"timestamp":\s*"([^"]{10,40})"')
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}")
 """UUID version 7, which begins with its time in milliseconds (RFC 9562)."""
-_TURN = re.compile(rb'"turn_id":\s*"([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21})"')
 _HEAD = 20
 """Lines that may contain the session's metadata."""
 _DEPTH = 4
-_BACK = 2000
-"""Lines before an offset that are searched for the model and the token count."""
 _REVERTS = 50
 _NO_ZSTD = "skipped compressed Codex CLI sessions: use Python 3.14, or run `zstd -d *.jsonl.zst`"
 _OURSELVES = ("guardian", "memory_consolidation", "compact")
@@ -156,65 +150,45 @@ class Codex(FileClient):
         )
 
     def read(
-        self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
-    ) -> tuple[Session, Generator[Message]]:
-        """Return the session and its messages, without rolled-back turns and a fork's copies.
+        self, listed: Listed, include: Collection[str], earlier: Conversation | None = None
+    ) -> Conversation:
+        """Read a session, without rolled-back turns and a fork's copies.
 
-        Raises RewoundError if reading cannot resume at `offset`.
+        Copies stay if the original is gone, and as long as a fork has no turn of its own.
         """
         file, session = Path(listed.place), listed.session
-        if offset and file.suffix == ".zst":
-            raise RewoundError
-        copied = bool(session.forked_from or session.parent)
-        unread = f"{file} cannot be read", "check its permissions"
-        with os_errors_as(*unread):
-            taken_back, updated, own_turn = _scan(file, offset, session.id if copied else "")
-        if offset and taken_back:
-            raise RewoundError
-        # Skip the copied beginning of a fork if its original still exists.
-        copies = own_turn and any(
-            one in self.listing().sessions for one in (session.forked_from, session.parent)
-        )
+        sessions = self.listing().sessions if session.forked_from or session.parent else {}
+        skips_copies = session.forked_from in sessions or session.parent in sessions
+        if not (
+            isinstance(earlier, CodexConversation)
+            and earlier.skips_copies == skips_copies
+            and earlier.continues(file)
+        ):
+            earlier = CodexConversation(session, file, include, self._lines, skips_copies)
+        earlier.extend(session)
+        if skips_copies and not earlier.has_own_turn:
+            earlier = CodexConversation(session, file, include, self._lines)
+            earlier.extend(session)
+        if name := self._thread_names().get(session.id):
+            earlier.session = replace(earlier.session, title=name)
+        return earlier
 
-        def messages(problems: list[str], offset: int = 0) -> Iterator[Message | Rollback]:
-            lines = (
-                _objects(file, problems, offset)
-                if offset
-                else self._whole(file, session.id, problems)
-            )
-            with os_errors_as(*unread):
-                turns = Turns(session, include, problems, skips_copies=copies)
-                turns.go_on(islice(objects_before(file, offset), _BACK if offset else 0))
-                yield from turns.messages(lines, offset)
-
-        prompts = (
-            one.parts for one in messages([]) if isinstance(one, Message) and one.speaker == "user"
-        )
-        first_prompt = next(
-            (part.text for parts in prompts for part in parts if isinstance(part, Text)), ""
-        )
-        title = self._thread_names().get(session.id) or title_of(first_prompt)
-        kept = kept_prompts(messages([])) if taken_back else None
-        return replace(session, title=title, updated=max(updated, session.created)), left_of(
-            messages(problems, offset), kept, problems
-        )
-
-    def _whole(
-        self, file: Path, id_: str, problems: list[str], depth: int = 0
+    def _lines(
+        self, file: Path, id_: str, problems: list[str], offset: int = 0, depth: int = 0
     ) -> Iterator[tuple[int, int, Json]]:
         """Yield the lines of a session, beginning in the file before a rewind (`history_base`).
 
         Lines of earlier files have offset 0.
         """
-        lines = _objects(file, problems)
-        for first in islice(lines, 1):
+        lines = _objects(file, problems, offset)
+        for first in islice(lines, 0 if offset else 1):
             base = object_of(first[2], "payload", "history_base")
             other = (
                 self._file_of(text_of(base, "thread_id"), id_)
                 if base and depth < _REVERTS
                 else None
             )
-            for _, end, line in self._whole(other, id_, problems, depth + 1) if other else ():
+            for _, end, line in self._lines(other, id_, problems, 0, depth + 1) if other else ():
                 if end <= (millis_of(base, "end_byte_offset") or 0):
                     yield 0, 0, line
             yield first
@@ -281,23 +255,3 @@ def _objects(file: Path, problems: list[str], offset: int = 0) -> Iterator[tuple
 
 def _opened(file: Path) -> IO[bytes]:
     return _zstd.open(file) if file.suffix == ".zst" else plain(file)
-
-
-def _scan(file: Path, offset: int, fork: str) -> tuple[bool, int, bool]:
-    """Return whether turns were rolled back, the last time, and whether a fork has its own turn.
-
-    Ids begin with their time, so a turn of the fork has a greater id than the fork. The scan reads
-    the whole file, so it does not parse JSON.
-    """
-    taken_back = own = False
-    last = b""
-    with suppress(*_PACKED), _opened(file) as lines:
-        if offset:
-            lines.seek(offset - 1)
-            if lines.read(1) != b"\n":
-                raise RewoundError
-        for line in lines:
-            taken_back = taken_back or b'"thread_rolled_back"' in line
-            last = time[1] if (time := _TIME.match(line)) else last
-            own = own or bool(fork and any(turn.decode() > fork for turn in _TURN.findall(line)))
-    return taken_back, time_of({"time": last.decode("ascii", "replace")}, "time") or 0, own

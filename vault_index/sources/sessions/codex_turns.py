@@ -1,9 +1,11 @@
 """Convert the lines of a Codex rollout to messages."""
 
 from collections import deque
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from vault_index.sources.sessions.append_only import AppendOnlyConversation
 from vault_index.sources.sessions.codex_calls import (
     Call,
     count_tokens,
@@ -21,6 +23,7 @@ from vault_index.sources.sessions.model import (
     Session,
     Speaker,
     Text,
+    first_prompt,
 )
 from vault_index.sources.sessions.values import (
     Json,
@@ -31,6 +34,7 @@ from vault_index.sources.sessions.values import (
     objects_of,
     text_of,
     time_of,
+    title_of,
     tool_call,
 )
 
@@ -85,92 +89,96 @@ class Rollback:
 @dataclass(slots=True)
 class _Entry:
     message: Message
-    begin: int
-    """Byte offset of the line."""
     call: Call = "", {}, {}
     waits: bool = False
     """Whether its call has no result yet."""
 
 
-@dataclass
-class Turns:
-    """Yields messages in line order.
+Lines = Callable[[Path, str, list[str], int], Iterator[tuple[int, int, Json]]]
 
-    A message that waits for the result of a call delays the messages after it. So reading can
-    resume after any message.
-    """
 
-    session: Session
-    include: Collection[str]
-    problems: list[str]
-    skips_copies: bool = False
-    """Whether to skip the copied beginning of a fork."""
-    _copied: bool = False
-    _unknown: set[str] = field(default_factory=set)
-    _entries: deque[_Entry] = field(default_factory=deque)
-    _calls: dict[str, _Entry] = field(default_factory=dict)
-    """Calls of the current turn by id."""
-    _model: str = ""
-    _summary: str = ""
-    _total: int | None = None
-    _tokens: int = 0
-    """Tokens that belong to the next answer."""
+class CodexConversation(AppendOnlyConversation):
+    """A session, read in one pass. A call that waits for its result delays the next messages."""
 
-    def go_on(self, before: Iterable[Json]) -> None:
-        """Restore the model and the token total from the lines before an offset, last first."""
-        for line in before:
-            if text_of(line, "type") == "turn_context":
-                self._model = self._model or text_of(line, "payload", "model")
-            elif self._total is None and (
-                total := object_of(line, "payload", "info", "total_token_usage")
-            ):
-                self._total = count_tokens(total)
-            if self._model and self._total is not None:
-                return
+    def __init__(
+        self,
+        session: Session,
+        file: Path,
+        include: Collection[str],
+        lines: Lines,
+        skips_copies: bool = False,
+    ) -> None:
+        super().__init__(session, file)
+        self._include, self._read_lines = include, lines
+        self.skips_copies = skips_copies
+        """Whether to skip the copied beginning of a fork."""
+        self.has_own_turn = False
+        """Whether a fork has a turn of its own: its id begins with a later time than the fork's."""
+        self._copied = False
+        self._unknown: set[str] = set()
+        self._done: list[Message | Rollback] = []
+        self._entries: deque[_Entry] = deque()
+        """Messages that may still change."""
+        self._calls: dict[str, _Entry] = {}
+        """Calls of the current turn by id."""
+        self._model = self._summary = ""
+        self._total: int | None = None
+        self._tokens = 0
+        """Tokens that belong to the next answer."""
+        self._time = 0
 
-    def messages(
-        self, lines: Iterable[tuple[int, int, Json]], end: int = 0
-    ) -> Iterator[Message | Rollback]:
-        """Yield messages and rollbacks from (begin, end, object) lines, which begin at `end`."""
-        for begin, behind, line in lines:
-            end = behind
-            # The first versions had no envelope.
-            kind = text_of(line, "type") if "payload" in line else "response_item"
-            payload = object_of(line, "payload") or line
-            if self._is_copy(kind, payload):
-                continue
-            if ends := kind == "compacted" or (
-                kind == "event_msg" and text_of(payload, "type") in _ENDS
-            ):
-                self._end_calls()
-            if ends or kind == "response_item":  # other lines add to earlier messages
-                yield from self._finished(begin)
-            self._line(kind, payload, line, begin)
-            if kind == "event_msg" and text_of(payload, "type") == "thread_rolled_back":
-                yield from self._finished(begin)
-                yield Rollback(max(0, millis_of(payload, "num_turns") or 0))
-        yield from self._finished(end)
-        begin = self._entries[0].begin if self._entries else end
-        for entry in self._entries:  # still being written
-            yield replace(entry.message, finished=False, end=begin)
+    def continues(self, file: Path) -> bool:
+        """Return whether a file still begins with the parsed lines; False for compressed files."""
+        return file.suffix != ".zst" and super().continues(file)
 
-    def _finished(self, begin: int) -> Iterator[Message]:
+    def lines(self, offset: int) -> Iterator[tuple[int, int, Json]]:
+        """Yield the lines of all files of the session."""
+        return self._read_lines(self.file, self.session.id, self._faults, offset)
+
+    def parse(self, begin: int, end: int, value: Json) -> None:
+        """Add one line."""
+        self._time = time_of(value, "timestamp") or self._time
+        # The first versions had no envelope.
+        kind = text_of(value, "type") if "payload" in value else "response_item"
+        payload = object_of(value, "payload") or value
+        if self._is_copy(kind, payload):
+            return
+        event = text_of(payload, "type") if kind == "event_msg" else ""
+        if ends := kind == "compacted" or event in _ENDS:
+            self._end_calls()
+        if ends or kind == "response_item":  # other lines add to earlier messages
+            self._finish_entries()
+        self._line(kind, payload, value, begin)
+        if event == "thread_rolled_back":
+            self._finish_entries()
+            self._done.append(Rollback(max(0, millis_of(payload, "num_turns") or 0)))
+
+    def finish(self, session: Session, problems: list[str]) -> tuple[Session, list[Message]]:
+        """Return the session and the messages that were not rolled back."""
+        entries, waits = list[Message](), False
+        for entry in self._entries:
+            waits |= entry.waits
+            entries.append(replace(entry.message, finished=not waits))
+        found = [*self._done, *entries]
+        messages = without_rollbacks(found, problems)
+        prompt = first_prompt(one for one in found if isinstance(one, Message))
+        updated = max(self._time, session.created)
+        return replace(session, title=title_of(prompt), updated=updated), messages
+
+    def _finish_entries(self) -> None:
         while self._entries and not self._entries[0].waits:
-            entry = self._entries.popleft()
-            yield replace(entry.message, end=self._entries[0].begin if self._entries else begin)
+            self._done.append(self._entries.popleft().message)
 
     def _is_copy(self, kind: str, payload: Json) -> bool:
         """Return whether a fork copied a line.
 
         Copies reach from the original's metadata to the first turn of the fork.
         """
-        if (
-            self.skips_copies
-            and kind == "session_meta"
-            and text_of(payload, "id") != self.session.id
-        ):
-            self._copied = True
-        elif self._copied and text_of(payload, "turn_id") > self.session.id:
+        own_turn = text_of(payload, "turn_id") > self.session.id
+        self.has_own_turn |= own_turn
+        if kind == "session_meta" and text_of(payload, "id") != self.session.id:
+            self._copied = self.skips_copies
+        elif own_turn:
             self._copied = False
         return self._copied
 
@@ -199,7 +207,7 @@ class Turns:
             self._add("assistant", [Text(text) for text in texts if text], begin, time)
         elif kind == "message" and text_of(item, "role") == "user":
             self._add("user", self._prompt(item, content), begin, time)
-        elif kind == "reasoning" and "reasoning" in self.include:
+        elif kind == "reasoning" and "reasoning" in self._include:
             self._add("assistant", [Reasoning(text) for text in texts if text], begin, time)
         elif kind in _CALLS or kind in _CALLS_AND_ANSWERS:
             self._add_call(
@@ -225,7 +233,7 @@ class Turns:
                 between(first_text, f"<{tag}>", f"</{tag}>").strip("\n")
                 for tag in ("command", "result")
             )
-            return [tool_call("shell", {"command": command}, self.include, **parse_result(result))]
+            return [tool_call("shell", {"command": command}, self._include, **parse_result(result))]
         kinds = object_of(item, "internal_chat_message_metadata_passthrough").get(
             "content_item_kinds"
         )
@@ -265,8 +273,7 @@ class Turns:
                     error=error,
                     parts=tuple(parts),
                     tokens=self._tokens if mine else 0,
-                ),
-                begin,
+                )
             )
         )
         self._tokens = 0 if mine else self._tokens
@@ -275,7 +282,7 @@ class Turns:
         tool, given, fields = call
         if not waits and fields["status"] == "running":
             fields["status"] = "completed"
-        self._add("assistant", [tool_call(tool, given, self.include, **fields)], begin, time)
+        self._add("assistant", [tool_call(tool, given, self._include, **fields)], begin, time)
         entry = self._entries[-1]
         entry.call, entry.waits = call, waits
         if id_:
@@ -285,7 +292,7 @@ class Turns:
         tool, given, fields = entry.call
         fields |= more
         entry.message = replace(
-            entry.message, parts=(tool_call(tool, given, self.include, **fields),)
+            entry.message, parts=(tool_call(tool, given, self._include, **fields),)
         )
 
     def _end_calls(self) -> None:
@@ -334,32 +341,28 @@ class Turns:
     def _report_unknown(self, what: str) -> None:
         if what not in self._unknown:
             self._unknown.add(what)
-            self.problems.append(f"Codex CLI {self.session.version}: skipped unknown {what}")
+            self._faults.append(f"Codex CLI {self.session.version}: skipped unknown {what}")
 
 
-def kept_prompts(messages: Iterator[Message | Rollback]) -> set[int]:
-    """Return the numbers (from 1) of prompts that no rollback removed, and 0 for the beginning."""
+def without_rollbacks(found: Iterable[Message | Rollback], problems: list[str]) -> list[Message]:
+    """Return the messages that no rollback removed; count the others in `problems`."""
+    messages: list[Message] = []
     prompts: list[int] = []
-    count = 0
-    for one in messages:
-        if isinstance(one, Rollback):
-            del prompts[max(0, len(prompts) - one.prompts) :]
-        elif one.speaker == "user":
-            count += 1
-            prompts.append(count)
-    return {0, *prompts}
-
-
-def left_of(
-    messages: Iterator[Message | Rollback], kept: set[int] | None, problems: list[str]
-) -> Generator[Message]:
-    """Yield the messages of kept prompts, or all if `kept` is None; report the others."""
-    count = taken_back = 0
-    for one in messages:
+    """Index in `messages` of each prompt."""
+    removed, in_removed_turn = 0, False
+    for one in found:
         if isinstance(one, Message):
-            count += one.speaker == "user"
-            if kept is None or count in kept:
-                yield one
+            if one.speaker == "user":
+                prompts.append(len(messages))
+                in_removed_turn = False
+            if in_removed_turn:
+                removed += 1
             else:
-                taken_back += 1
-    problems += left_out(taken_back)
+                messages.append(one)
+        elif prompts and one.prompts:
+            first = prompts[max(0, len(prompts) - one.prompts)]
+            removed += len(messages) - first
+            del messages[first:], prompts[max(0, len(prompts) - one.prompts) :]
+            in_removed_turn = True
+    problems += left_out(removed)
+    return messages

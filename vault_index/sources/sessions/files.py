@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import astuple, replace
 from pathlib import Path
@@ -15,8 +15,8 @@ from vault_index.models import FileStamp
 from vault_index.results.base import Problem
 from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.reading import stamp_of
-from vault_index.sources.sessions.client import Listing
-from vault_index.sources.sessions.model import Listed, Message, Session
+from vault_index.sources.sessions.client import Conversation, Listing
+from vault_index.sources.sessions.model import Listed, Session
 
 _MANY = 1000
 """Number of sessions above which look-ups of unknown ids are rate-limited."""
@@ -59,9 +59,9 @@ class FileClient(ABC):
 
     @abstractmethod
     def read(
-        self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
-    ) -> tuple[Session, Generator[Message]]:
-        """Return the session and its messages (see `Client.read`)."""
+        self, listed: Listed, include: Collection[str], earlier: Conversation | None = None
+    ) -> Conversation:
+        """Read a session (see `Client.read`)."""
 
     @abstractmethod
     def concerns(self, path: str) -> bool:

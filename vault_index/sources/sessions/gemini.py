@@ -13,7 +13,7 @@ chatRecordingTypes.ts)
 import hashlib
 import os
 import re
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -22,7 +22,7 @@ from typing import Any
 
 from vault_index.disk import os_errors_as
 from vault_index.errors import VaultIndexError
-from vault_index.sources.sessions.client import RewoundError
+from vault_index.sources.sessions.client import Conversation
 from vault_index.sources.sessions.context import said_in_prompt
 from vault_index.sources.sessions.files import FileClient, is_file, is_folder
 from vault_index.sources.sessions.lines import objects_in
@@ -35,6 +35,7 @@ from vault_index.sources.sessions.model import (
     Session,
     Speaker,
     Text,
+    first_prompt,
 )
 from vault_index.sources.sessions.values import (
     Json,
@@ -154,41 +155,24 @@ class Gemini(FileClient):
         return "" if re.fullmatch("[0-9a-f]{64}", project.name) else project.name
 
     def read(
-        self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
-    ) -> tuple[Session, Generator[Message]]:
-        """Read the whole file, and return the session and its messages.
-
-        Raises RewoundError if `offset` is not 0, and VaultIndexError for an empty file.
-        """
-        if offset:
-            raise RewoundError
-        file, unknown = Path(listed.place), set[str]()
+        self, listed: Listed, include: Collection[str], earlier: Conversation | None = None
+    ) -> Conversation:
+        """Read the whole file. Raises VaultIndexError for an empty one."""
+        file, unknown, problems = Path(listed.place), set[str](), list[str]()
         with os_errors_as(f"{file} cannot be read", "check its permissions"):
-            messages, metadata = _state(file, problems, unknown)
-        if not (messages or metadata):  # keep the indexed text
+            lines, metadata = _state(file, problems, unknown)
+        if not (lines or metadata):  # keep the indexed text
             raise VaultIndexError(f"{file} is empty", "retry after Gemini CLI has written the file")
-        found = [
-            one
-            for message in messages
-            if (one := self._message(message, listed.session, include, unknown)) is not None
-        ]
+        found = (self._message(line, listed.session, include, unknown) for line in lines)
+        messages = [message for message in found if message is not None]
         problems += [f"{self.title}: skipped unknown {one}" for one in sorted(unknown)]
-        prompts = (
-            part.text
-            for one in found
-            if one.speaker == "user"
-            for part in one.parts
-            if isinstance(part, Text)
+        times = (time_of(metadata, "lastUpdated") or 0, *(one.created for one in messages))
+        session = replace(
+            listed.session,
+            title=text_of(metadata, "summary") or title_of(first_prompt(messages)),
+            updated=max(listed.session.created, *times),
         )
-        title = text_of(metadata, "summary") or title_of(next(prompts, ""))
-        updated = max(
-            [
-                listed.session.created,
-                time_of(metadata, "lastUpdated") or 0,
-                *(one.created for one in found),
-            ]
-        )
-        return replace(listed.session, title=title, updated=updated), (one for one in found)
+        return Conversation(session, messages, problems)
 
     def _message(
         self, message: Json, session: Session, include: Collection[str], unknown: set[str]

@@ -12,7 +12,6 @@ from vault_index.sources.sessions.values import Json, read_object
 _LONGEST = 64 << 20
 """Largest line, in bytes: images are stored inline."""
 _PIECE = 1 << 20
-_BACK = 1 << 16
 _WRITING = 1.0
 """Seconds without growth after which an incomplete last line is reported."""
 _JOINED = b'}{"'
@@ -95,29 +94,3 @@ def _joined(line: bytes) -> Iterator[tuple[int, int, Json]]:
             if found is not None:
                 at = len(line) - len(rest)
                 yield begin, at, found
-
-
-def _last_first(line: bytes, passed_over: bytes) -> list[Json]:
-    found = [value for _, _, value in _objects_of(line, passed_over, "", [])][::-1]
-    return found if found or line.startswith(passed_over) else [{}]
-
-
-def objects_before(file: Path, offset: int, passed_over: bytes = b"\n") -> Iterator[Json]:
-    """Yield the objects before `offset`, last first.
-
-    Yields an empty object for an invalid line, and if `offset` is not at the end of a line.
-    """
-    with file.open("rb") as lines:
-        rest = b""
-        while offset > 0:
-            length = min(offset, max(_BACK, len(rest)))  # doubles, for linear time
-            offset -= length
-            lines.seek(offset)
-            piece = lines.read(length)
-            if len(piece) < length or not (rest or piece.endswith(b"\n")):
-                yield {}
-            first, *whole = (piece + rest).split(b"\n")
-            for line in filter(None, reversed(whole)):
-                yield from _last_first(line, passed_over)
-            rest = first + b"\n"
-        yield from _last_first(rest, passed_over)

@@ -3,6 +3,7 @@
 row, file or line -> Message -> markdown
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -124,5 +125,9 @@ class Message:
     parts: tuple[Part, ...]
     tokens: int = 0
     """Uncached input tokens plus output tokens, as the client counts them."""
-    end: int = 0
-    """Byte offset of the next line in an append-only file; 0 elsewhere."""
+
+
+def first_prompt(messages: Iterable[Message]) -> str:
+    """Return the first text by the user; empty if there is none."""
+    prompts = (message.parts for message in messages if message.speaker == "user")
+    return next((part.text for parts in prompts for part in parts if isinstance(part, Text)), "")

@@ -6,11 +6,10 @@ same. `_clean` removes secrets, private blocks and our own recalled memories fro
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import tzinfo
-from itertools import chain
 
 from vault_index.markdown.nest import nest
 from vault_index.markdown.recalled import drop_recalled
@@ -78,23 +77,19 @@ def finished(messages: Iterable[Message]) -> Iterator[Message]:
             yield message
 
 
-def beyond_copies(
-    messages: Iterable[Message], original: Iterable[Message]
-) -> tuple[bool, Iterator[Message]]:
-    """Return whether a fork begins with copies, and its messages from the first difference."""
-    mine, theirs = iter(messages), iter(original)
-    copied = False
-    for one in mine:
-        other = next(theirs, None)
-        # A fork changes only the ids.
-        if other is None or _copy(one) != _copy(other):
-            return copied, chain([one], mine)
-        copied = True
-    return copied, iter(())
+def beyond_copies(messages: Sequence[Message], original: Iterable[Message]) -> Sequence[Message]:
+    """Return the messages of a fork from the first one that differs from its original's."""
+    copied = 0
+    for mine, theirs in zip(messages, original, strict=False):
+        if _copy(mine) != _copy(theirs):
+            break
+        copied += 1
+    return messages[copied:]
 
 
 def _copy(message: Message) -> Message:
-    return replace(message, id="", answers="", end=0)
+    """Return the message without ids, which a fork changes."""
+    return replace(message, id="", answers="")
 
 
 class Renderer:

@@ -1,11 +1,11 @@
 """One client with several data folders, such as one per profile."""
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 from pathlib import Path
 
-from vault_index.sources.sessions.client import Client, Listing
-from vault_index.sources.sessions.model import Listed, Message, Session
+from vault_index.sources.sessions.client import Client, Conversation, Listing
+from vault_index.sources.sessions.model import Listed, Session
 
 
 class Several:
@@ -43,10 +43,10 @@ class Several:
         return self._owner(id_).session(id_)
 
     def read(
-        self, listed: Listed, include: Collection[str], problems: list[str], offset: int = 0
-    ) -> tuple[Session, Generator[Message]]:
-        """Return a session and its messages, from its folder."""
-        return self._owner(listed.session.id).read(listed, include, problems, offset)
+        self, listed: Listed, include: Collection[str], earlier: Conversation | None = None
+    ) -> Conversation:
+        """Read a session from its folder."""
+        return self._owner(listed.session.id).read(listed, include, earlier)
 
     def times(self, listed: Listed) -> Sequence[int]:
         """Return the times of the messages."""
