@@ -1,8 +1,7 @@
 """Write files atomically, and never overwrite an existing name by accident.
 
-Drafts are synced before they get their final name. Where another process may move folders
-meanwhile, `folder_in` and `file_in` open the folder once. Functions that take its handle as `at`
-look up names in that folder, wherever its path leads now.
+Drafts are synced before they get their final name. Paths below a vault are resolved by `path_in`,
+`folder_in` and `file_in`, so that no link leads out of it.
 """
 
 import contextlib
@@ -20,52 +19,55 @@ _LOCK_SECONDS = 10.0
 _POLL_SECONDS = 0.01
 # Errors of file systems without hard links: FAT, some network shares.
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
-# Errors of O_NOFOLLOW on a link. With O_DIRECTORY, Linux reports ENOTDIR.
-_LINK_MET = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
-# An O_PATH handle (Linux) can open names without permission to list the folder.
-_HANDLE = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+# Arguments of renameat2 (Linux): paths relative to the current folder; fail if the name is taken.
+_AT_FDCWD = -100
 _NO_REPLACE = 1
 _PRIVATE = 0o600
+
+
+def path_in(root: str, path: str, *, outside: bool = False) -> str:
+    """Return the real path of a file or folder under `root`; it need not exist.
+
+    Raises UsageError if a link leads out of the root, unless it may lead `outside`. The last name
+    could become a link later: open it with O_NOFOLLOW.
+    """
+    real = real_path(f"{root}/{path}")
+    if outside or is_under(real_path(root), real):
+        return real
+    raise UsageError(f"{path!r} leads out of {root}", "give a path inside it, or remove the link")
 
 
 @contextlib.contextmanager
 def folder_in(
     root: str, folder: str, *, outside: bool = False, make: bool = False
-) -> Iterator[int]:
-    """Open a folder by its path under `root` and yield its handle.
+) -> Iterator[str]:
+    """Yield the real path of a folder under `root` to write in, like `path_in`.
 
-    With `make`, create and sync missing folders, with at most the permissions of their parents.
-
-    A path that is checked and then opened can change in between: another process can replace a
-    folder with a link. So each folder is opened by name in its parent, without following links. If
-    there is a link, the path is resolved first and then opened in the same way. The result must lie
-    under the root, or UsageError is raised, unless it may lead `outside`. The root itself may be
-    reached through links.
+    With `make`, create missing folders. Raises VaultIndexError if another program replaced the
+    folder with a link meanwhile.
     """
-    handle = _open_folder(root, folder, outside, make)
-    try:
-        yield handle
-    finally:
-        os.close(handle)
+    real = path_in(root, folder, outside=outside)
+    with _unmoved(real, make):
+        yield real
 
 
 @contextlib.contextmanager
-def file_in(
-    root: str, path: str, *, outside: bool = False, make: bool = False
-) -> Iterator[tuple[int, str]]:
-    """Yield the handle of a file's folder and the file's name, like `folder_in`.
+def file_in(root: str, path: str, *, outside: bool = False, make: bool = False) -> Iterator[str]:
+    """Yield the real path of a file under `root` to write, like `folder_in`."""
+    real = path_in(root, path, outside=outside)
+    with _unmoved(os.path.dirname(real), make):
+        yield real
 
-    The file need not exist. The name is not a link, but could become one: open it with O_NOFOLLOW.
-    """
-    folder, _, name = path.rpartition("/")
-    with folder_in(root, folder, outside=outside, make=make) as handle:
-        if not _is_link(name, handle):
-            yield handle, name
-            return
-    root, path = _resolved(root, path, outside)
-    folder, _, name = path.rpartition("/")
-    with folder_in(root, folder, make=make) as handle:
-        yield handle, name
+
+@contextlib.contextmanager
+def _unmoved(folder: str, make: bool) -> Iterator[None]:
+    if make:
+        make_folder(folder)
+    yield
+    if real_path(folder) != folder:
+        raise VaultIndexError(
+            f"{folder} was replaced with a link during the write", "check where the link leads"
+        )
 
 
 def open_own(path: str | os.PathLike[str], flags: int) -> int:
@@ -103,9 +105,20 @@ def must_be_own(path: str | os.PathLike[str]) -> None:
 
 
 def make_folder(folder: str) -> None:
-    """Create a folder and its parents, like `folder_in`. NotADirectoryError if one is a file."""
-    with folder_in("/", folder, make=True):
-        pass
+    """Create and sync a folder and its parents, each with at most the permissions of its parent.
+
+    Raises NotADirectoryError if one of them is a file.
+    """
+    if os.path.isdir(folder):
+        return
+    above = os.path.dirname(folder)
+    make_folder(above)
+    try:
+        os.mkdir(folder, stat.S_IMODE(os.stat(above).st_mode) & 0o777 | 0o700)
+    except FileExistsError:
+        if not os.path.isdir(folder):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder) from None
+    sync_folder(above)
 
 
 @contextlib.contextmanager
@@ -116,7 +129,6 @@ def draft(
     *,
     mode: int = 0o666,
     within: str = "",
-    at: int | None = None,
 ) -> Iterator[str]:
     """Write a synced file under a hidden name; remove it at the end if it was not moved.
 
@@ -124,7 +136,7 @@ def draft(
     `mode`, minus access for users that cannot read the folder `within`. A lock marks it as in use;
     `remove_left_drafts` removes unlocked drafts.
     """
-    path, descriptor = _new_draft(folder, mode, at)
+    path, descriptor = _new_draft(folder, mode)
     try:
         with open(descriptor, "wb") as file:
             if like is not None:
@@ -137,15 +149,13 @@ def draft(
             yield path
     finally:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(path, dir_fd=at)
+            os.unlink(path)
 
 
-def _new_draft(folder: str, mode: int, at: int | None) -> tuple[str, int]:
+def _new_draft(folder: str, mode: int) -> tuple[str, int]:
     while True:
         path = f"{folder}/.vault-index-{os.urandom(8).hex()}.tmp"
-        descriptor = os.open(
-            path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=at
-        )
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         # Without locks, `remove_left_drafts` cannot lock a draft either, and keeps it.
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -188,76 +198,61 @@ def replace(path: str, data: bytes, *, mode: int = 0o666) -> None:
     sync_folder(folder)
 
 
-def move_without_overwriting(
-    source: str,
-    target: str,
-    *,
-    lasting: bool = True,
-    at: int | None = None,
-    into: int | None = None,
-) -> None:
+def move_without_overwriting(source: str, target: str, *, lasting: bool = True) -> None:
     """Move a file to a free name; FileExistsError, with nothing changed, if the name is taken.
 
     With `lasting`, sync the folder so that the new name survives a power loss; otherwise the caller
-    syncs it. The source is looked up in `at`, the target in `into`.
+    syncs it.
     """
     try:
-        os.link(source, target, src_dir_fd=at, dst_dir_fd=into, follow_symlinks=False)
+        os.link(source, target, follow_symlinks=False)
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        os.close(
-            os.open(
-                target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE, dir_fd=into
-            )
-        )
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE))
         try:
-            os.replace(source, target, src_dir_fd=at, dst_dir_fd=into)
+            os.replace(source, target)
         except OSError:
-            os.unlink(target, dir_fd=into)  # the placeholder of the name
+            os.unlink(target)  # the placeholder of the name
             raise
     else:
-        os.unlink(source, dir_fd=at)
+        os.unlink(source)
     if lasting:
-        sync_folder(os.path.dirname(target) or ".", at=into)
+        sync_folder(os.path.dirname(target))
 
 
-def rename_without_overwriting(source: str, name: str, *, at: int, into: int) -> None:
+def rename_without_overwriting(source: str, target: str) -> None:
     """Like `move_without_overwriting`, in one atomic step where possible (renameat2 of Linux)."""
     import ctypes  # 6 ms, and only moving a memory needs it
 
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if (
-        rename is not None
-        and rename(at, os.fsencode(source), into, os.fsencode(name), _NO_REPLACE) == 0
-    ):
+    paths = (_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target))
+    if rename is not None and rename(*paths, _NO_REPLACE) == 0:
         return
     error = ctypes.get_errno() if rename is not None else errno.ENOSYS
     # Kernels and file systems without renameat2 return one of these.
     if error not in (errno.EINVAL, errno.ENOSYS):
-        raise OSError(error, os.strerror(error), name)
-    move_without_overwriting(source, name, lasting=False, at=at, into=into)
+        raise OSError(error, os.strerror(error), target)
+    move_without_overwriting(source, target, lasting=False)
 
 
-def move_to_free_name(
-    source: str, names: Iterable[str], *, at: int | None = None, into: int | None = None
-) -> str:
-    """Move a file to the first free name and return that name. FileExistsError if all are taken."""
-    for name in names:
+def move_to_free_name(source: str, targets: Iterable[str]) -> str:
+    """Move a file to the first free path and return it. FileExistsError if all are taken."""
+    for target in targets:
         with contextlib.suppress(FileExistsError):
-            move_without_overwriting(source, name, at=at, into=into)
-            return name
+            move_without_overwriting(source, target)
+            return target
     raise FileExistsError(source)
 
 
 @contextlib.contextmanager
-def locked(folder: str, *, at: int | None = None) -> Iterator[None]:
+def locked(folder: str) -> Iterator[None]:
     """Lock a folder against other writers while a file is checked and replaced.
 
     The kernel releases the lock if the process dies. On file systems without locks, nothing is
     locked. Raises BusyError after 10 seconds.
     """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         _lock(descriptor)
         yield
@@ -348,62 +343,14 @@ def name_of(folder: str) -> str:
     return folder.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
 
 
-def sync_folder(folder: str, *, at: int | None = None) -> None:
+def sync_folder(folder: str) -> None:
     """Sync the names in a folder, if its file system and permissions allow it."""
     with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _open_folder(root: str, folder: str, outside: bool, make: bool) -> int:
-    try:
-        return _descend(root, folder, make)
-    except OSError as error:
-        if error.errno not in _LINK_MET:
-            raise
-    return _descend(*_resolved(root, folder, outside), make)
-
-
-def _resolved(root: str, path: str, outside: bool) -> tuple[str, str]:
-    """Resolve links; return the root and the relative path."""
-    top, real = real_path(root), real_path(f"{root}/{path}")
-    if is_under(top, real):
-        return root, real[len(top) :].strip("/")
-    if outside:
-        return "/", real.strip("/")
-    raise UsageError(f"{path!r} leads out of {root} through a link", "remove the link")
-
-
-def _descend(root: str, path: str, make: bool) -> int:
-    """Open a folder without following links, except those in the root."""
-    handle = os.open(root, _HANDLE)
-    try:
-        for name in path.split("/"):
-            if name == "..":
-                raise UsageError(f"{path!r} leads out of {root}", "give a path inside it")
-            if make and name:
-                with contextlib.suppress(FileExistsError):
-                    os.mkdir(
-                        name, stat.S_IMODE(os.fstat(handle).st_mode) & 0o777 | 0o700, dir_fd=handle
-                    )
-                    sync_folder(".", at=handle)
-            below = os.open(name or ".", _HANDLE | os.O_NOFOLLOW, dir_fd=handle)
-            os.close(handle)
-            handle = below
-    except BaseException:
-        os.close(handle)
-        raise
-    return handle
-
-
-def _is_link(name: str, at: int) -> bool:
-    try:
-        return stat.S_ISLNK(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
 
 
 def _lock(descriptor: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from vault_index.disk import file_in
+from vault_index.disk import path_in
 from vault_index.errors import UsageError
 from vault_index.fields import Filters
 from vault_index.query.language.filters import parse_time
@@ -137,11 +137,8 @@ def _forget(runtime: Runtime, sessions: Sequence[_Session]) -> None:
     for one in sessions:
         vault = runtime.vaults.get(one.source)
         if vault is not None:
-            with (
-                suppress(FileNotFoundError),
-                file_in(str(vault.config.path), one.path) as (folder, name),
-            ):
-                os.unlink(name, dir_fd=folder)
+            with suppress(FileNotFoundError):
+                os.unlink(path_in(str(vault.config.path), one.path))
     for name in runtime.config.clients:
         archive = SessionSource(runtime.config, name).kept
         for id_ in ids if archive else ():

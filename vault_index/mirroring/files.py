@@ -61,15 +61,16 @@ class Files:
     def create(self, path: str, text: str) -> str:
         """Write a new file and return its path; a number makes a used name unique."""
         folder, _, name = path.removesuffix(".md").rpartition("/")
-        names = (
-            f"{name}{f' {number}' if number > 1 else ''}.md" for number in range(1, _MOST_NAMES)
-        )
         with (
             disk.os_errors_as(f"{path} cannot be written", _HINT),
-            self._opened(folder, make=True) as at,
-            disk.draft(".", text.encode(), within=self._vault.root, at=at) as draft,
+            self._opened(folder, make=True) as place,
+            disk.draft(place, text.encode(), within=self._vault.root) as draft,
         ):
-            return f"{folder}/{disk.move_to_free_name(draft, names, at=at, into=at)}"
+            free = (
+                f"{place}/{name}{f' {number}' if number > 1 else ''}.md"
+                for number in range(1, _MOST_NAMES)
+            )
+            return f"{folder}/{os.path.basename(disk.move_to_free_name(draft, free))}"
 
     def move(self, path: str, target: str) -> str:
         """Rename a file and return its path, which is the old one if `target` exists."""
@@ -77,11 +78,11 @@ class Files:
         new_folder, _, new_name = target.rpartition("/")
         with (
             disk.os_errors_as(f"{target} cannot be written", _HINT),
-            self._opened(folder) as at,
+            self._opened(folder) as place,
             self._opened(new_folder) as into,
         ):
             try:
-                disk.move_without_overwriting(name, new_name, at=at, into=into)
+                disk.move_without_overwriting(f"{place}/{name}", f"{into}/{new_name}")
             except FileExistsError:
                 return path
         return target
@@ -92,29 +93,27 @@ class Files:
             return
         with (
             disk.os_errors_as(f"{path} cannot be written", _HINT),
-            self._file(path) as (at, name),
-            disk.locked(".", at=at),
+            self._file(path) as place,
+            disk.locked(folder := os.path.dirname(place)),
         ):
-            now, status = read_regular(name, sys.maxsize, at=at, shown=path)
+            now, status = read_regular(place, sys.maxsize, follow=False, shown=path)
             if now != seen:
                 raise ConflictError(f"{path} changed during the write", "run: vault-index sync")
-            with disk.draft(".", data, status, at=at) as draft:
-                os.replace(draft, name, src_dir_fd=at, dst_dir_fd=at)
-            disk.sync_folder(".", at=at)
+            with disk.draft(folder, data, status) as draft:
+                os.replace(draft, place)
+            disk.sync_folder(folder)
 
     def _head(self, path: str) -> bytes:
-        with self._file(path) as (at, name):
-            # O_NONBLOCK, because opening a pipe would wait for a writer.
-            descriptor = os.open(
-                name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at
-            )
-            with open(descriptor, "rb") as file:
-                return file.read(_HEAD) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+        place = disk.path_in(self._vault.root, path, outside=self._outside)
+        # O_NONBLOCK, because opening a pipe would wait for a writer.
+        descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:
+            return file.read(_HEAD) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
 
-    def _file(self, path: str) -> AbstractContextManager[tuple[int, str]]:
+    def _file(self, path: str) -> AbstractContextManager[str]:
         return disk.file_in(self._vault.root, path, outside=self._outside)
 
-    def _opened(self, folder: str, *, make: bool = False) -> AbstractContextManager[int]:
+    def _opened(self, folder: str, *, make: bool = False) -> AbstractContextManager[str]:
         return disk.folder_in(self._vault.root, folder, outside=self._outside, make=make)
 
 

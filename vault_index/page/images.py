@@ -98,10 +98,9 @@ def _read(vault: str, path: str) -> Image | None:
         path = os.path.relpath(disk.real_path(os.path.join(root, path)), root)
         if any(part.startswith(".") for part in path.split(os.sep)):
             return None
-        with disk.file_in(root, path) as (folder, name):
-            descriptor = os.open(
-                name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder
-            )
+        descriptor = os.open(
+            disk.path_in(root, path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        )
         with open(descriptor, "rb") as file:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_BYTES:

@@ -5,7 +5,7 @@ import os
 import re
 import stat
 
-from vault_index.disk import file_in
+from vault_index.disk import path_in
 from vault_index.errors import VaultIndexError
 from vault_index.models import FileStamp
 
@@ -44,28 +44,28 @@ def is_placeholder(status: os.stat_result) -> bool:
 def read_inside(
     root: str, path: str, limit: int, *, outside: bool = False
 ) -> tuple[bytes, os.stat_result]:
-    """Read a file under `root` as `read_regular` does, without race conditions.
+    """Read a file under `root` as `read_regular` does.
 
     Raises UsageError if a link leads out of the root, unless `outside` is true.
     """
-    with file_in(root, path, outside=outside) as (folder, name):
-        return read_regular(name, limit, at=folder, shown=f"{root}/{path}")
+    real = path_in(root, path, outside=outside)
+    return read_regular(real, limit, follow=False, shown=f"{root}/{path}")
 
 
 def read_regular(
-    path: str, limit: int, *, at: int | None = None, shown: str = ""
+    path: str, limit: int, *, follow: bool = True, shown: str = ""
 ) -> tuple[bytes, os.stat_result]:
     """Return the bytes of a file and their `stat`, which differs after any later change.
 
-    `at` is a folder's handle that `path` is relative to; links are then rejected. Raises OSError,
-    and VaultIndexError if the path is not a regular file or is larger than `limit` bytes. Never
-    opens pipes, sockets and devices.
+    Raises OSError, also for a link unless `follow` is true, and VaultIndexError if the path is not
+    a regular file or is larger than `limit` bytes. Never opens pipes, sockets and devices. Messages
+    name the file as `shown`.
     """
-    follow, shown = at is None, shown or path
+    shown = shown or path
     # Check before opening too, because opening a device may have effects.
-    _must_be_regular(os.stat(path, dir_fd=at, follow_symlinks=follow), shown, limit)
+    _must_be_regular(os.stat(path, follow_symlinks=follow), shown, limit)
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-    descriptor = os.open(path, flags if follow else flags | os.O_NOFOLLOW, dir_fd=at)
+    descriptor = os.open(path, flags if follow else flags | os.O_NOFOLLOW)
     with open(descriptor, "rb", buffering=0):  # closes the descriptor
         for _ in range(_TRIES):
             before = os.fstat(descriptor)

@@ -8,7 +8,7 @@ import stat
 from operator import attrgetter
 
 from vault_index.config import SourceConfig
-from vault_index.disk import folder_in, is_draft, is_under, real_path
+from vault_index.disk import is_draft, is_under, path_in, real_path
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import DocumentRef, Fault
 from vault_index.sources.names import (
@@ -50,10 +50,7 @@ class Walk:
         while waiting:
             prefix, chain = waiting.pop()
             try:
-                with folder_in(
-                    self._root, prefix, outside=self._source.follow_outside_links
-                ) as handle:
-                    self._list(handle, prefix, chain, waiting)
+                self._list(prefix, chain, waiting)
             except (FileNotFoundError, NotADirectoryError, UsageError):
                 continue  # deleted, or replaced by a link
             except OSError as error:
@@ -91,20 +88,15 @@ class Walk:
             drafts=tuple(f"{self._root}/{path}" for path in self.drafts if is_under(place, path)),
         )
 
-    def _list(
-        self, handle: int, prefix: str, chain: Chain, waiting: list[tuple[str, Chain]]
-    ) -> None:
-        listing = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=handle)
-        try:
-            with os.scandir(listing) as found:
-                entries = list(found)
-            if prefix == LOGSEQ or any(entry.name == IGNORE_FILE for entry in entries):
-                chain, faults = self._rules.enter(chain, prefix)
-                self.faults += faults
-            self._folders.append(prefix)
-            self._entries(entries, prefix, chain, waiting)
-        finally:
-            os.close(listing)
+    def _list(self, prefix: str, chain: Chain, waiting: list[tuple[str, Chain]]) -> None:
+        folder = path_in(self._root, prefix, outside=self._source.follow_outside_links)
+        with os.scandir(folder) as found:
+            entries = list(found)
+        if prefix == LOGSEQ or any(entry.name == IGNORE_FILE for entry in entries):
+            chain, faults = self._rules.enter(chain, prefix)
+            self.faults += faults
+        self._folders.append(prefix)
+        self._entries(entries, prefix, chain, waiting)
 
     def _entries(
         self,

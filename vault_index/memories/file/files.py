@@ -86,10 +86,10 @@ class MemoryFiles:
         folder, _, name = path.rpartition("/")
         with (
             _translate_os_errors(path, "written"),
-            disk.folder_in(self._root, folder, make=True) as at,
-            disk.draft(".", encoded(text), within=self._root, at=at) as draft,
+            disk.folder_in(self._root, folder, make=True) as place,
+            disk.draft(place, encoded(text), within=self._root) as draft,
         ):
-            disk.move_without_overwriting(draft, name, lasting=False, at=at, into=at)
+            disk.move_without_overwriting(draft, f"{place}/{name}", lasting=False)
 
     def settle(self, paths: Iterable[str]) -> None:
         """Sync the folders of new files to disk, so that the files survive a power failure."""
@@ -142,18 +142,19 @@ class MemoryFiles:
         self._check_path(path)
         with (
             _translate_os_errors(path, "written"),
-            disk.file_in(self._root, path, make=True) as (at, name),
+            disk.file_in(self._root, path, make=True) as place,
         ):
-            if os.access(name, os.F_OK, dir_fd=at) and not os.access(name, os.W_OK, dir_fd=at):
+            folder = os.path.dirname(place)
+            if os.path.exists(place) and not os.access(place, os.W_OK):
                 raise VaultIndexError(f"{path} is write-protected", "make it writable to change it")
-            with disk.draft(".", data, like=seen.status, within=self._root, at=at) as draft:
-                with disk.locked(".", at=at):
-                    if _digest(name, at) == seen.digest:
-                        os.replace(draft, name, src_dir_fd=at, dst_dir_fd=at)
-                        disk.sync_folder(".", at=at)
+            with disk.draft(folder, data, like=seen.status, within=self._root) as draft:
+                with disk.locked(folder):
+                    if _digest(place) == seen.digest:
+                        os.replace(draft, place)
+                        disk.sync_folder(folder)
                         return
-                copy = _keep_conflicted_copy(draft, name, at)
-        beside = f"{os.path.dirname(path)}/{copy}"
+                copy = _keep_conflicted_copy(draft, place)
+        beside = f"{os.path.dirname(path)}/{os.path.basename(copy)}"
         raise ConflictError(
             f"{path} changed since it was read and was not overwritten",
             f"the new text is in {beside!r}: copy what is missing, then delete that file",
@@ -162,14 +163,14 @@ class MemoryFiles:
     def trash(self, path: str) -> str:
         """Move a file to the same folder in the trash of the vault; return its new path."""
         self._check_path(path)
-        folder, _, name = path.rpartition("/")
-        bin = f"{_TRASH}/{folder}"
-        with _translate_os_errors(path, "moved to the trash"), self._locked(folder) as at:
-            os.lstat(name, dir_fd=at)
+        bin = f"{_TRASH}/{os.path.dirname(path)}"
+        with _translate_os_errors(path, "moved to the trash"), self._locked(path) as place:
+            os.lstat(place)
+            stem = os.path.basename(place).removesuffix(".md")
             try:
                 with disk.folder_in(self._root, bin, make=True) as into:
-                    names = (f"{name.removesuffix('.md')}{number}.md" for number in _suffixes(" "))
-                    found = disk.move_to_free_name(name, names, at=at, into=into)
+                    free = (f"{into}/{stem}{number}.md" for number in _suffixes(" "))
+                    moved = disk.move_to_free_name(place, free)
             except UsageError as error:
                 raise UsageError(
                     f"{_TRASH}: {error.message}", "delete the memory with --permanent"
@@ -179,24 +180,23 @@ class MemoryFiles:
                     f"{_TRASH} in the vault is not a folder; {path} was not moved",
                     "rename that file, or delete the memory with --permanent",
                 ) from error
-            disk.sync_folder(".", at=at)
-        return f"{bin}/{found}"
+            disk.sync_folder(os.path.dirname(place))
+        return f"{bin}/{os.path.basename(moved)}"
 
     def move(self, path: str, target: str) -> None:
         """Rename a file within the memory folder. Raises FileExistsError if `target` exists."""
         self._check_path(path)
         self._check_path(target)
-        folder, _, name = path.rpartition("/")
-        new_folder, _, new_name = target.rpartition("/")
-        with _translate_os_errors(path, "moved"), self._locked(folder) as at:
-            os.lstat(name, dir_fd=at)
+        folder, _, name = target.rpartition("/")
+        with _translate_os_errors(path, "moved"), self._locked(path) as place:
+            os.lstat(place)
             with (
                 _translate_os_errors(target, "written"),
-                disk.folder_in(self._root, new_folder, make=True) as into,
+                disk.folder_in(self._root, folder, make=True) as into,
             ):
-                disk.rename_without_overwriting(name, new_name, at=at, into=into)
-                disk.sync_folder(".", at=into)
-            disk.sync_folder(".", at=at)
+                disk.rename_without_overwriting(place, f"{into}/{name}")
+                disk.sync_folder(into)
+            disk.sync_folder(os.path.dirname(place))
 
     def restore(self, trashed: str, path: str, digest: bytes) -> bool:
         """Move a file from the trash back to `path`.
@@ -209,13 +209,13 @@ class MemoryFiles:
         bin, _, old = trashed.rpartition("/")
         try:
             with (
-                disk.folder_in(self._root, bin) as at,
+                disk.folder_in(self._root, bin) as place,
                 disk.folder_in(self._root, folder, make=True) as into,
             ):
-                if bin.split("/")[0] != _TRASH or _digest(old, at) != digest:
+                if bin.split("/")[0] != _TRASH or _digest(f"{place}/{old}") != digest:
                     return False
-                disk.move_without_overwriting(old, name, at=at, into=into)
-                disk.sync_folder(".", at=at)
+                disk.move_without_overwriting(f"{place}/{old}", f"{into}/{name}")
+                disk.sync_folder(place)
         except (FileNotFoundError, NotADirectoryError, UsageError):
             return False
         return True
@@ -237,15 +237,16 @@ class MemoryFiles:
     def remove(self, path: str) -> None:
         """Delete a file permanently."""
         self._check_path(path)
-        folder, _, name = path.rpartition("/")
-        with _translate_os_errors(path, "deleted"), self._locked(folder) as at:
-            os.unlink(name, dir_fd=at)
-            disk.sync_folder(".", at=at)
+        with _translate_os_errors(path, "deleted"), self._locked(path) as place:
+            os.unlink(place)
+            disk.sync_folder(os.path.dirname(place))
 
     @contextmanager
-    def _locked(self, folder: str) -> Iterator[int]:
-        with disk.folder_in(self._root, folder) as at, disk.locked(".", at=at):
-            yield at
+    def _locked(self, path: str) -> Iterator[str]:
+        """Lock the folder of a file; yield the file's path, which may be a link."""
+        folder, _, name = path.rpartition("/")
+        with disk.folder_in(self._root, folder) as place, disk.locked(place):
+            yield f"{place}/{name}"
 
     def _check_path(self, path: str, shown: str = "") -> None:
         """Raise an error if a path cannot be a memory file.
@@ -323,25 +324,27 @@ def encoded(text: str | bytes) -> bytes:
         ) from error
 
 
-def _digest(name: str, at: int) -> bytes | None:
+def _digest(path: str) -> bytes | None:
     try:
-        return hashlib.sha256(read_regular(name, MAX_BYTES, at=at)[0]).digest()
+        return hashlib.sha256(read_regular(path, MAX_BYTES, follow=False)[0]).digest()
     except (FileNotFoundError, NotADirectoryError):
         return None
 
 
-def _keep_conflicted_copy(draft: str, name: str, at: int) -> str:
+def _keep_conflicted_copy(draft: str, path: str) -> str:
     """Keep the draft next to the file, named like the conflicted copies of sync programs.
 
     The index ignores such names, and Obsidian can open the file.
     """
+    folder, name = os.path.split(path)
     stem = name.removesuffix(".md")
     now = f"{datetime.now():%Y-%m-%d %H%M%S}"
     room = NAME_BYTES - len(f" (conflicted copy {now} 1000).md")
     while len(stem.encode()) > room:
         stem = stem[:-1]
-    names = (f"{stem} (conflicted copy {now}{number}).md" for number in _suffixes(" "))
-    return disk.move_to_free_name(draft, names, at=at, into=at)
+    return disk.move_to_free_name(
+        draft, (f"{folder}/{stem} (conflicted copy {now}{number}).md" for number in _suffixes(" "))
+    )
 
 
 def _suffixes(mark: str) -> Iterator[str]:
