@@ -74,5 +74,5 @@ def test_from_record_restores_bytes_that_are_not_utf8() -> None:
 
 
 def test_from_record_refuses_content_that_is_not_text() -> None:
-    with pytest.raises(UsageError, match="not a text"):
+    with pytest.raises(UsageError, match="not text"):
         from_record({"path": "note/a.md", "content": ["a"]}, "record 1")
