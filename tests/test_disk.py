@@ -129,9 +129,12 @@ class TestFolders:
     def test_disk_folder_replaced_during_a_write_is_reported(self, tmp_path: Path) -> None:
         (tmp_path / "root/a").mkdir(parents=True)
         (tmp_path / "out").mkdir()
-        with pytest.raises(VaultIndexError, match="was replaced with a link"), disk.folder_in(str(tmp_path / "root"), "a"):
-            (tmp_path / "root/a").rmdir()
-            (tmp_path / "root/a").symlink_to(tmp_path / "out")
+        writing = disk.folder_in(str(tmp_path / "root"), "a")
+        writing.__enter__()
+        (tmp_path / "root/a").rmdir()
+        (tmp_path / "root/a").symlink_to(tmp_path / "out")
+        with pytest.raises(VaultIndexError, match="was replaced with a link"):
+            writing.__exit__(None, None, None)
 
 
 def text(root: Path, path: str, *, outside: bool = False) -> str:
