@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from vault_index import disk
 from vault_index.callers import Caller, caller_from_json, caller_to_json
 from vault_index.config.home import private_folder
-from vault_index.errors import ForbiddenError, NotFoundError, UsageError, VaultIndexError
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 
 _VERSION = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
@@ -35,8 +35,6 @@ class Token(NamedTuple):
     """Seconds since the epoch; None if the token does not expire."""
     once: bool = False
     """Whether this is a one-time code that the page exchanges for a token (`exchange`)."""
-    isolated: bool = False
-    """Whether it was made with `--isolated`, which no longer exists. Such a token is refused."""
 
     def expired(self, now: float) -> bool:
         """Return whether the token has expired at `now`, in seconds since the epoch."""
@@ -65,19 +63,13 @@ class Tokens:
         """Return the caller with this secret, or with a page's signature of `run`, as `secret`.
 
         The page signs with its key for `place` (`page_key`). None if the token is unknown, revoked
-        or expired. Raises ForbiddenError for an isolated one.
+        or expired.
         """
         token = self._by_hash().get(_hash(secret)) or (
             self._signer(secret, place, run) if run else None
         )
         if token is None or token.once or token.expired(now):
             return None
-        if token.isolated:
-            name = token.caller.name
-            raise ForbiddenError(
-                f"the token {name} was made with --isolated, which no longer exists",
-                f"revoke it and create another: vault-index token revoke {name}",
-            )
         return token.caller
 
     def exchange(self, code: str, now: float, *, expires: float) -> tuple[str, str] | None:
@@ -235,11 +227,9 @@ def _parse_tokens(data: Any) -> dict[str, Token]:
     """
     found: dict[str, Token] = {}
     for one in data["tokens"]:
-        token = Token(caller_from_json(one["caller"]), _seconds(one["created"]), None, one["once"])
-        if one["expires"] is not None:
-            token = token._replace(expires=_seconds(one["expires"]))
-        if one.get("isolated") or one["caller"]["scope"].get("isolated"):
-            token = token._replace(isolated=True)
+        expires = None if one["expires"] is None else _seconds(one["expires"])
+        caller, created = caller_from_json(one["caller"]), _seconds(one["created"])
+        token = Token(caller, created, expires, one["once"])
         if (
             not _HASH.fullmatch(one["hash"])
             or not isinstance(token.once, bool)

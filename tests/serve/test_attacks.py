@@ -418,8 +418,8 @@ def test_serve_refuses_endless_heads(target: Target) -> None:
 # --- time ------------------------------------------------------------------------------------------------------------
 
 SHORT = f"""{STOPPED_CLOCK}
-from vault_index.serve import connections
-guard.BODY_SECONDS, connections._REQUEST_SECONDS = 1.0, 3.0
+from vault_index.serve import bodies, connections
+bodies.BODY_SECONDS, connections._REQUEST_SECONDS = 1.0, 3.0
 """
 
 

@@ -1,11 +1,9 @@
 """`/events`: a stream of changes in what a caller may see, from a real server in front of a real daemon."""
 
-import asyncio
 import http.client
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -118,10 +116,8 @@ def test_events_end_with_a_revoked_token(world: World, served: Served) -> None:
     assert served.ask("GET", "/events", headers=bearer(token)).status == 401
 
 
-def test_events_are_limited_per_token_and_leak_no_threads(world: World, served: Served) -> None:
+def test_events_are_limited_per_token(world: World, served: Served) -> None:
     token = world.token("many", scope=Scope(folders=("many",)))
-    tasks = Path(f"/proc/{served.process.pid}/task")
-    threads = len(list(tasks.iterdir()))
 
     def is_let_in() -> bool:
         with listening(served, token) as stream:
@@ -133,24 +129,6 @@ def test_events_are_limited_per_token_and_leak_no_threads(world: World, served: 
                 streams.enter_context(listening(served, token)).next()
             assert served.ask("GET", "/events", headers=bearer(token)).status == 503
         until(is_let_in)
-    # The threads that are left answer anybody, but for one that still waits for the daemon.
-    until(lambda: len(list(tasks.iterdir())) <= threads + 20)
-
-
-def test_events_drop_a_client_that_does_not_read() -> None:
-    sent: list[dict[str, Any]] = []
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    async def listen() -> None:
-        client = events._Client()
-        assert all(client.put("x-1", b"") for _ in range(events._MOST_BEHIND))
-        assert not client.put("x-1", b"")
-        await client.stream(b"first", asyncio.Event().wait, send)  # type: ignore[arg-type]
-
-    asyncio.run(listen())
-    assert [message["body"] for message in sent] == [b"first", b""]
 
 
 def test_events_report_a_change_with_a_new_daemon(new_world: World) -> None:

@@ -4,11 +4,13 @@ import asyncio
 import threading
 from typing import Any, cast
 
-import anyio.to_thread
+import pytest
+from starlette.routing import Router
 
 from tests.waiting import PATIENCE
 from vault_index.callers import Caller
 from vault_index.mcp_server.backend import Backend
+from vault_index.serve import api as serve_api
 from vault_index.serve.api import Api
 
 
@@ -27,26 +29,29 @@ class _Slow:
 
 
 async def _ask(api: Api, method: str, query: str, *, gone: bool) -> None:
-    async def body() -> bytes:
-        return b'{"query": "%s"}' % query.encode()
-
     async def receive() -> dict[str, Any]:
+        if first:
+            return first.pop()
         if not gone:
             await asyncio.Event().wait()
         return {"type": "http.disconnect"}
 
     async def send(message: Any) -> None: ...
 
-    scope = {"path": f"/api/{method}", "method": "POST", "caller": Caller("page", writes=True), "body": body}
-    await api(scope, receive, send)
+    first = [{"type": "http.request", "body": b'{"query": "%s"}' % query.encode()}]
+    scope = {
+        "type": "http", "path": f"/api/{method}", "method": "POST", "caller": Caller("page", writes=True),
+        "headers": [], "known_headers": {"content-type": "application/json"}, "max_body_bytes": 1000,
+    }  # fmt: skip
+    await Router(api.routes)(scope, receive, send)
 
 
-def test_api_calls_the_daemon_for_a_client_that_left_only_to_write() -> None:
+def test_api_calls_the_daemon_for_a_client_that_left_only_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve_api, "READERS", 1)
     slow = _Slow()
 
     async def asking() -> None:
-        anyio.to_thread.current_default_thread_limiter().total_tokens = 1
-        api = Api(cast(Backend, slow), cast(Any, None), {})
+        api = Api(cast(Backend, slow))
         first = asyncio.create_task(_ask(api, "search", "w", gone=False))
         await asyncio.to_thread(slow.begun.wait, PATIENCE)
         others = [("search", "wa", True), ("undo", "wal", True), ("search", "walr", False)]

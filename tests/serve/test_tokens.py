@@ -15,7 +15,7 @@ import pytest
 from vault_index.access import Token, Tokens
 from vault_index.callers import Caller, Scope
 from vault_index.cli import main
-from vault_index.errors import ForbiddenError, NotFoundError, UsageError, VaultIndexError
+from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 
 NOW = 1_800_000_000.0
 ANN = Caller("ann", writes=True, scope=Scope(("notes",), ("work/acme",), ("acme",)))
@@ -312,22 +312,3 @@ def test_token_revoke_ends_a_token(home: Path, capsys: Out) -> None:
     assert Tokens(home / "tokens.json").find(secret, NOW) is None
     assert main(["token", "revoke", "ann"]) == 3
     assert "token list" in capsys.readouterr().err
-
-
-def test_tokens_refuse_an_isolated_token_until_it_is_revoked(home: Path, capsys: Out) -> None:
-    file = home / "tokens.json"
-    secret, other = (Tokens(file).add(Caller(name), created=NOW) for name in ("old", "new"))
-    data = json.loads(file.read_text("utf-8"))
-    for one in data["tokens"]:
-        one["caller"]["scope"]["isolated"] = one["caller"]["name"] == "old"
-    file.write_text(json.dumps(data), "utf-8")
-    assert main(["token", "add", "more", "--read"]) == 0  # writes the file again
-    with pytest.raises(ForbiddenError, match="old was made with --isolated") as refused:
-        Tokens(file).find(secret, NOW)
-    assert "token revoke old" in refused.value.hint
-    assert Tokens(file).find(other, NOW) == Caller("new")
-    capsys.readouterr()
-    assert main(["token", "list"]) == 0
-    assert "old is refused (--isolated)" in capsys.readouterr().err
-    assert main(["token", "revoke", "old"]) == 0
-    assert Tokens(file).find(secret, NOW) is None

@@ -12,6 +12,7 @@ from typing import Any
 
 from vault_index.api.index import VaultIndex
 from vault_index.api.methods import METHODS
+from vault_index.api.options import MAX_NUMBER
 from vault_index.cancel import CancelToken
 from vault_index.errors import UsageError
 from vault_index.models import Progress
@@ -90,13 +91,15 @@ def bind(method: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _check(name: str, value: Any, annotation: str, *, names_files: bool) -> None:
-    """Raise UsageError if the value has the wrong type or is not valid UTF-8.
+    """Raise UsageError for a wrong type, a too large number, NUL, or text that is not UTF-8.
 
-    File names may contain any bytes of the shell, but not NUL.
+    File names may contain any bytes of the shell except NUL.
     """
     kinds, expected = _KINDS.get(annotation.removesuffix(" | None"), _TEXT)
     texts = value if isinstance(value, list | tuple) else [value] if isinstance(value, str) else []
     fits = isinstance(value, kinds) and isinstance(value, bool) == (bool in kinds)
+    if isinstance(value, int | float):
+        fits = fits and abs(value) <= MAX_NUMBER
     if not fits or not all(isinstance(text, str | Path) for text in texts):
         raise UsageError(
             f"{name} must be {expected}, not {value!r:.60}", "correct it and try again"
@@ -105,10 +108,8 @@ def _check(name: str, value: Any, annotation: str, *, names_files: bool) -> None
         raw = [os.fsencode(text) if names_files else str(text).encode() for text in texts]
     except UnicodeEncodeError as error:
         raise UsageError(f"{name} is not valid UTF-8", "encode it as UTF-8") from error
-    if names_files and any(b"\0" in name for name in raw):
-        raise UsageError(
-            f"{name} contains a NUL character", "remove it; file names cannot contain NUL"
-        )
+    if any(b"\0" in text for text in raw):
+        raise UsageError(f"{name} contains a NUL character", "remove it")
 
 
 @cache

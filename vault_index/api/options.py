@@ -24,7 +24,8 @@ if TYPE_CHECKING:  # `list` must not import the search modules
 Names = str | Sequence[str] | None
 """One value, several values, or several values in one string separated by commas."""
 
-_UNLIMITED = 1 << 53
+MAX_NUMBER = 1 << 53
+"""The largest integer that all JSON parsers keep exact."""
 _DAY = 24 * 60 * 60
 _LONGEST_QUERY = 20_000
 
@@ -45,7 +46,7 @@ def at_least(low: int, name: str, value: int | None, default: int) -> int:
 
     Raises UsageError for a smaller number.
     """
-    number = default if value is None else min(value, _UNLIMITED)
+    number = default if value is None else min(value, MAX_NUMBER)
     if number < low:
         raise UsageError(
             f"{name} must be at least {low}, not {number}", f"omit {name} to use the default"

@@ -47,13 +47,10 @@ def served_params(caller: Caller, name: str, params: Mapping[str, Any]) -> dict[
                 f"{name} has no parameter {parameter[:40]!r} here",
                 f"its parameters: {', '.join(names) or 'none'}",
             )
-        several = value if isinstance(value, list) else [value]
-        if len(several) > _MOST_VALUES:
+        if isinstance(value, list) and len(value) > _MOST_VALUES:
             raise UsageError(
                 f"{parameter[:40]!r} has more than {_MOST_VALUES} values", "send fewer per request"
             )
-        if any(isinstance(one, str) and "\0" in one for one in several):
-            raise UsageError(f"{parameter[:40]!r} contains a NUL character", "remove it")
     given = dict(params)
     if name in (*_READS_FOLDERS, "add", "update") and (project := given.get("project")):
         from vault_index.query.projects import is_folder  # late: most daemons serve no network

@@ -105,10 +105,6 @@ def run_token_add(options: Options, args: dict[str, Any]) -> None:
 def run_token_list(options: Options, args: dict[str, Any]) -> None:
     """List the tokens with permissions, scopes and lifetimes."""
     now, tokens = time.time(), Tokens(home_of(options).tokens_file).all()
-    for token in tokens:
-        if token.isolated:
-            name = token.caller.name
-            remark(options, f"{name} is refused (--isolated): vault-index token revoke {name}")
     if answer_format(options, "token_list") == "human":
         width = max((len(token.caller.name) for token in tokens), default=0)
         lines = [f"{token.caller.name:<{width}}  {_in_words(token, now)}" for token in tokens]

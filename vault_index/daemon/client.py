@@ -137,7 +137,10 @@ class Client:
             "params": params,
             "format": format,
         }
-        line = protocol.encode(request)
+        try:
+            line = protocol.encode(request)
+        except ValueError as error:
+            raise UsageError("a number is infinite or not a number", "give a number") from error
         if len(line) > protocol.MAX_REQUEST_BYTES:
             raise protocol.too_long()
         return line

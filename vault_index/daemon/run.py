@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -20,6 +19,7 @@ from vault_index.callers import Caller, caller_from_json
 from vault_index.cancel import CancelToken
 from vault_index.config import Home, private_folder
 from vault_index.daemon import protocol
+from vault_index.daemon.changes import Changes
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
 from vault_index.daemon.log import log_event, logging_to
@@ -45,7 +45,6 @@ from vault_index.times import iso_time
 from vault_index.version import __version__
 
 if TYPE_CHECKING:
-    from vault_index.daemon.changes import Feeds
     from vault_index.output import Format
 
 log = logging.getLogger(__name__)
@@ -76,8 +75,6 @@ def run(
     private_folder(home.data_dir)
     private_folder(home.runtime_dir)
     lock = DaemonLock(home.daemon_lock)
-    # Former indexes of `--isolated` tokens. Nothing else would purge these copies of notes.
-    shutil.rmtree(home.data_dir / "isolated", ignore_errors=True)
     try:
         with logging_to(home.daemon_log, log_level, log_format), EventQueue() as inbox:
             try:
@@ -113,8 +110,7 @@ class Daemon:
         self._renew_at = 0.0
         self._interval = min(_TEND_SECONDS, watchdog_interval() or _TEND_SECONDS)
         self._since = iso_time(time.time())
-        self._opening = threading.Lock()
-        self._feeds: Feeds | None = None
+        self._changes = Changes()
         self._writer = Writer(
             index, self._call, self._settings(), on_missed=lambda: inbox.put("renew")
         )
@@ -150,8 +146,6 @@ class Daemon:
             else:
                 self._watcher.tend()
                 self._release()
-                if self._feeds is not None:
-                    self._feeds.tend()
             if not (self._writer.is_alive() and self._server.is_alive()):
                 log_event(log, logging.CRITICAL, "a thread died; the daemon exits to be restarted")
                 return 1
@@ -268,8 +262,6 @@ class Daemon:
 
     def _stop(self, code: int) -> None:
         finished = self._writer.stop(_WRITER_SECONDS)
-        if self._feeds is not None:
-            self._feeds.stop()
         self._server.stop(0.2)
         watches = threading.Thread(target=self._watcher.stop, name="stop", daemon=True)
         watches.start()
@@ -290,7 +282,7 @@ class Daemon:
         if request.method == "served":
             return self._serve(request.params, progress)
         if request.method == "changes":
-            return self._changes(Caller("", True), request.params)
+            return self._answer_changes(Caller("", True), request.params)
         if request.method == "tool" and self._tools:
 
             def ask(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -322,7 +314,7 @@ class Daemon:
                 "a served request needs caller, method and params", "see docs/protocol.md"
             ) from error
         if method == "changes":
-            return self._changes(caller, params)
+            return self._answer_changes(caller, params)
         if method.startswith("page/"):
             # Imported here because most daemons serve no page.
             from vault_index.page.answers import answer as answer_page
@@ -357,28 +349,18 @@ class Daemon:
             answer = to_json(call(self._index_for(caller), method, params))
         return answer  # type: ignore[no-any-return]
 
-    def _changes(self, caller: Caller, params: dict[str, Any]) -> dict[str, Any]:
-        # Imported here because most daemons have no such client.
-        from vault_index.daemon.changes import Feeds
-
-        with self._opening:
-            feeds = self._feeds = self._feeds or Feeds()
-        scope, known = caller.scope, {"since": "", "wait": 0.0, **params}
-        if len(known) > 2:
+    def _answer_changes(self, caller: Caller, params: dict[str, Any]) -> dict[str, Any]:
+        since = params.get("since", "")
+        if params.keys() - {"since"} or not isinstance(since, str):
             raise UsageError(
-                "changes takes only the parameters since and wait", "see docs/protocol.md"
+                "changes takes only since, the serial of an earlier answer", "see docs/protocol.md"
             )
-
-        def runtime() -> Runtime:
-            return self._runtime.within(scope)
-
-        def work() -> dict[str, Any]:
-            state = self._writer.state()
-            return {"work": to_json(state.work), "waiting": state.waiting, "pending": state.pending}
-
-        return feeds.ask(
-            scope, runtime, known["since"], known["wait"], work if scope.whole else None
-        )
+        scope, state = caller.scope, self._writer.state()
+        answer = self._changes.since(since, scope, self._runtime.within(scope))
+        if scope.whole:
+            work = {"work": to_json(state.work), "waiting": state.waiting}
+            answer["progress"] = {**work, "pending": state.pending}
+        return answer
 
     def _answer(self, request: Request, progress: Progress) -> Any:
         if request.method == "ping":

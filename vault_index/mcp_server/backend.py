@@ -82,8 +82,8 @@ class Backend:
 
     def _serve(self, caller: Caller, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         asked = {"caller": caller_to_json(caller), "method": method, "params": dict(params)}
-        # `changes` waits, and two methods of the page write.
-        reading = method not in WRITING and method not in ("changes", "page/sign_in", "page/tokens")
+        # Two methods of the page write.
+        reading = method not in WRITING and method not in ("page/sign_in", "page/tokens")
         try:
             return self._served(asked, reading=reading)
         except BusyError:

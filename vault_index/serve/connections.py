@@ -110,15 +110,16 @@ class Connection(H11Protocol):
             "hint": "see docs/serve.md",
         }
         body = json.dumps({"error": error}).encode()
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", b"%d" % len(body)),
-            *SECURITY,
-        ]
+        headers = {
+            **SECURITY,
+            "content-type": "application/json",
+            "content-length": str(len(body)),
+            "connection": "close",
+        }
         for event in (
             h11.Response(
                 status_code=400,
-                headers=[*headers, (b"connection", b"close")],
+                headers=list(headers.items()),
                 reason=b"Bad Request",
             ),
             h11.Data(data=body),

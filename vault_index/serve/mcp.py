@@ -1,22 +1,23 @@
 """`/mcp`: the tools over the SDK's streamable HTTP, for old and new protocol versions."""
 
 import logging
-from collections.abc import MutableMapping
 from functools import partial
-from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import Request
+from starlette.types import Message, Receive, Scope, Send
 
 from vault_index.callers import Caller
 from vault_index.daemon.log import error_location, log_event
 from vault_index.mcp_server.backend import Backend
 from vault_index.mcp_server.server import Asker, Context, build_server, check_message
-from vault_index.serve.answers import Receive, Refusal, Scope, Send, send_json
-from vault_index.serve.guard import not_allowed, parse_json
+from vault_index.serve.answers import JsonResponse, Refusal
+from vault_index.serve.bodies import parse_json, read_body
+from vault_index.serve.guard import not_allowed
 
 log = logging.getLogger(__name__)
 
@@ -31,17 +32,19 @@ _SESSION_ID = b"mcp-session-id"
 class Mcp:
     """The application behind the guard. Sessions are separate for each caller."""
 
-    def __init__(self, backend: Backend, group: TaskGroup) -> None:
+    group: TaskGroup
+    """Runs the sessions. Set it before the first request."""
+
+    def __init__(self, backend: Backend) -> None:
         self._server = build_server(partial(_asker, backend), backend.prepare)
-        self._group = group
         self._lock = anyio.Lock()
         self._of: dict[Caller, _Sessions] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request of an MCP session, or begin one."""
         if scope["method"] not in ("GET", "POST", "DELETE"):
-            raise not_allowed("GET", "POST", "DELETE")
-        body = await scope["body"]() if scope["method"] == "POST" else b""
+            raise not_allowed("GET, POST, DELETE")
+        body = await read_body(Request(scope, receive)) if scope["method"] == "POST" else b""
         try:
             said = check_message(parse_json(body)) if scope["method"] == "POST" else None
         except (Refusal, ValueError) as error:
@@ -50,11 +53,12 @@ class Mcp:
                 if isinstance(error, Refusal)
                 else (types.INVALID_REQUEST, "a JSON-RPC 2.0 message")
             )
-            await send_json(send, 400, {"jsonrpc": "2.0", "id": None, "error": {
-                "code": code,
-                "message": f"the body is not {kind}; send one request, such as "
-                '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}',
-            }})  # fmt: skip
+            message = (
+                f"the body is not {kind}; send one request, such as "
+                '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
+            )
+            refused = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
+            await JsonResponse(refused, 400)(scope, receive, send)
             return
         sessions = await self._sessions(scope["caller"])
         if isinstance(said, types.JSONRPCRequest) and said.method == "initialize":
@@ -65,7 +69,7 @@ class Mcp:
         async with self._lock:
             if caller not in self._of:
                 self._of[caller] = _Sessions(self._server)
-                await self._group.start(self._run, caller)
+                await self.group.start(self._run, caller)
             return self._of[caller]
 
     async def _run(self, caller: Caller, *, task_status: TaskStatus[None]) -> None:
@@ -96,14 +100,12 @@ class _Sessions:
         """The session ids, most recently used last."""
 
     async def answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
-        first: list[MutableMapping[str, Any]] = [
-            {"type": "http.request", "body": body, "more_body": False}
-        ]
+        first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-        async def replay() -> MutableMapping[str, Any]:
+        async def replay() -> Message:
             return first.pop() if first else await receive()
 
-        async def track(message: MutableMapping[str, Any]) -> None:
+        async def track(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
                 for ident in (
                     value for name, value in message["headers"] if name.lower() == _SESSION_ID
@@ -128,11 +130,11 @@ class _Sessions:
             )
 
 
-async def _nothing() -> MutableMapping[str, Any]:
+async def _nothing() -> Message:
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
-async def _drop(message: MutableMapping[str, Any]) -> None:
+async def _drop(message: Message) -> None:
     """Discard a message."""
 
 

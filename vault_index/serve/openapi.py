@@ -11,9 +11,9 @@ from pydantic import TypeAdapter
 from vault_index import results
 from vault_index.api.index import VaultIndex
 from vault_index.api.methods import METHODS, Method
+from vault_index.api.options import MAX_NUMBER
 from vault_index.fields import FIELDS, FILTERS
 from vault_index.query import search
-from vault_index.serve.answers import MOST
 from vault_index.version import __version__
 
 _ERRORS = {
@@ -131,7 +131,9 @@ def _parameters(method: Method) -> dict[str, Any]:
 def _bounded(schema: dict[str, Any]) -> dict[str, Any]:
     """Limit numbers to the range that all JSON parsers keep exact (RFC 8259, 6)."""
     bounds = (
-        {"minimum": -MOST, "maximum": MOST} if schema.get("type") in ("integer", "number") else {}
+        {"minimum": -MAX_NUMBER, "maximum": MAX_NUMBER}
+        if schema.get("type") in ("integer", "number")
+        else {}
     )
     return {
         **schema,

@@ -18,6 +18,8 @@ from typing import Any
 import anyio
 import anyio.to_thread
 import uvicorn
+from starlette.routing import Route, Router
+from starlette.types import Receive, Scope, Send
 
 from vault_index.access import Tokens
 from vault_index.config import Home, load_config
@@ -25,9 +27,8 @@ from vault_index.config.schema import ServeConfig
 from vault_index.config.validate import address_of
 from vault_index.daemon.log import log_event, logging_to
 from vault_index.daemon.system import notify, watchdog_interval
-from vault_index.errors import BusyError, ConfigError
+from vault_index.errors import BusyError, ConfigError, NotFoundError
 from vault_index.mcp_server.backend import Backend
-from vault_index.serve.answers import App
 from vault_index.serve.api import READERS, Api
 from vault_index.serve.connections import MOST, Connection
 from vault_index.serve.events import Events
@@ -77,24 +78,27 @@ def run(
         scheme = "https" if settings.certificate else "http"
         where = f"{scheme}://{place}:{listener.getsockname()[1]}"
         backend = Backend(home, options)
-        others: dict[str, App] = {}
-        page = Page(backend)
-        app = Guard(Api(backend, page, others), settings, tokens, host, page.sign)
-        server = _Server(_configured(app, settings), where, say)
+        page, mcp = Page(backend), Mcp(backend)
+        own = [Route("/mcp", mcp), Route("/events", Events(backend).stream)]
+        routes = [*Api(backend).routes, *page.routes, *own]
+        app = Router(routes, redirect_slashes=False, default=_unknown_path)
+        guard = Guard(app, settings, tokens, host, page.sign)
+        server = _Server(_configured(guard, settings), where, say)
         threading.Thread(target=backend.prepare, daemon=True).start()
         with telling(home.serve_file, address_for_browsers(where, settings)):
-            asyncio.run(_serve(server, listener, others, backend))
+            asyncio.run(_serve(server, listener, mcp))
     return 0
 
 
-async def _serve(
-    server: "_Server", listener: socket.socket, others: dict[str, App], backend: Backend
-) -> None:
+async def _serve(server: "_Server", listener: socket.socket, mcp: Mcp) -> None:
     anyio.to_thread.current_default_thread_limiter().total_tokens = READERS
-    async with anyio.create_task_group() as group:
-        others |= {"/mcp": Mcp(backend, group), "/events": Events(backend)}
+    async with anyio.create_task_group() as mcp.group:
         await server.serve(sockets=[listener])
-        group.cancel_scope.cancel()
+        mcp.group.cancel_scope.cancel()
+
+
+async def _unknown_path(scope: Scope, receive: Receive, send: Send) -> None:
+    raise NotFoundError("unknown path", "see /openapi.json")
 
 
 class _Server(uvicorn.Server):

@@ -7,77 +7,66 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from starlette.requests import Request
+from starlette.responses import Response
+
 from vault_index.errors import NotFoundError
-from vault_index.serve.answers import Headers, Scope, Send
 
 _ROOT = Path(__file__).parent / "site"
 _TYPES = {
-    ".html": b"text/html; charset=utf-8",
-    ".css": b"text/css; charset=utf-8",
-    ".js": b"text/javascript; charset=utf-8",
-    ".svg": b"image/svg+xml",
-    ".webmanifest": b"application/manifest+json",
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
 }
-_GZIP = re.compile(rb"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
-HEADERS: Headers = [
-    (b"cache-control", b"no-cache"),
-    (
-        b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
-        b"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
-        b"frame-ancestors 'none'; "
-        b"require-trusted-types-for 'script'; trusted-types 'none'",
-    ),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-]
+_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
+HEADERS = {
+    "vary": "accept-encoding",
+    "cache-control": "no-cache",
+    "content-security-policy": "default-src 'none'; script-src 'self'; "
+    "style-src 'self'; img-src 'self' blob:; "
+    "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
 """The page may run only its own scripts and connect only to this server."""
 
 
 class _File(NamedTuple):
-    kind: bytes
-    etag: bytes
+    kind: str
+    etag: str
     data: bytes
     packed: bytes
     """Compressed with gzip."""
 
 
-async def send_file(scope: Scope, send: Send) -> bool:
-    """Send a static file of the page; False if the path is not one.
+def page_file(request: Request) -> Response | None:
+    """Return the response with a static file of the page; None if the path is not one.
 
-    Raises NotFoundError for a missing file below `/page/`.
+    Raises NotFoundError for a missing file below `/page/`. Starlette's StaticFiles would compress
+    each response again.
     """
-    path = scope["path"]
+    path, headers = request.scope["path"], request.scope["known_headers"]
     file = _files().get("index.html" if path == "/" else path.removeprefix("/page/"))
-    if scope["method"] not in ("GET", "HEAD"):
-        return False
+    if request.method not in ("GET", "HEAD"):
+        return None
     if file is None:
         if path.startswith("/page/") and path.endswith(tuple(_TYPES)):
-            scope["shown"] = "/page"
+            request.scope["shown"] = "/page"
             raise NotFoundError("the page has no such file", "reload the page")
-        return False
-    scope["shown"] = path
-    known = next((value for name, value in scope["headers"] if name == b"if-none-match"), b"")
-    fresh = file.etag in (known, known.removeprefix(b"W/"))
-    packs = any(
-        name == b"accept-encoding" and _GZIP.search(value) for name, value in scope["headers"]
-    )
-    body = b"" if fresh else file.packed if packs else file.data
-    told = [
-        (b"content-type", file.kind),
-        (b"etag", file.etag),
-        (b"vary", b"accept-encoding"),
-        *HEADERS,
-    ]
+        return None
+    request.scope["shown"] = path
+    sent = {**HEADERS, "etag": file.etag}
     if path.endswith(".svg"):  # browsers request the icon again for every address
-        told = [one for one in told if one[0] != b"cache-control"] + [
-            (b"cache-control", b"max-age=86400")
-        ]
-    if not fresh:
-        told += [(b"content-encoding", b"gzip")] * packs + [(b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": 304 if fresh else 200, "headers": told})
-    await send({"type": "http.response.body", "body": body})
-    return True
+        sent["cache-control"] = "max-age=86400"
+    if headers.get("if-none-match", "").removeprefix("W/") == file.etag:
+        return Response(None, 304, sent, file.kind)
+    if not _GZIP.search(headers.get("accept-encoding", "")):
+        return Response(file.data, 200, sent, file.kind)
+    return Response(file.packed, 200, {**sent, "content-encoding": "gzip"}, file.kind)
 
 
 @cache
@@ -87,7 +76,7 @@ def _files() -> dict[str, _File]:
     for path in _ROOT.rglob("*"):
         if path.suffix in _TYPES:
             data = path.read_bytes()
-            etag = b'"' + hashlib.sha256(data).hexdigest()[:16].encode() + b'"'
+            etag = f'"{hashlib.sha256(data).hexdigest()[:16]}"'
             name = path.relative_to(_ROOT).as_posix()
             found[name] = _File(_TYPES[path.suffix], etag, data, gzip.compress(data, mtime=0))
     return found
