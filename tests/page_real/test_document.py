@@ -206,7 +206,7 @@ def test_document_loads_the_rest_and_its_outline_reaches_any_heading(reader: Rea
     page = read(reader, "long.md")
     last = page.get_by_text("The very last line.")
     expect(last).to_have_count(0)
-    page.get_by_role("button", name="Read on").scroll_into_view_if_needed()
+    page.get_by_role("button", name="Show more").scroll_into_view_if_needed()
     expect(last).to_be_attached()
     outline = page.locator(".doc-outline")
     outline.get_by_role("link", name="Chapter 59").click()
@@ -242,7 +242,7 @@ def test_document_updates_when_its_file_changes(reader: Reader) -> None:
     expect(page.get_by_text("It says two.")).to_be_in_viewport()
     expect(toast(page)).to_contain_text("changed on disk")
     file.unlink()
-    expect(page.locator(".note.warn")).to_contain_text("gone from its place")
+    expect(page.locator(".note.warn")).to_contain_text("The file no longer exists")
     expect(page.get_by_text("It says two.")).to_be_attached()
 
 
@@ -263,14 +263,14 @@ def test_document_of_a_memory_is_archived_deleted_and_restored(reader: Reader) -
     token = reader.world.token("other", writes=True)
     assert reader.served.call("archive", token, ref=STORK).status == 200
     toast(page).get_by_role("button", name="Undo").click()
-    expect(toast(page)).to_contain_text("back as it was")
+    expect(toast(page)).to_contain_text("Undone.")
     assert egret.read_bytes() == before
     assert b"archived: " in stork.read_bytes()
     expect(page.locator(".note.warn")).to_have_count(0)
     page.goto(f"{reader.origin}/#/search?q=stork is:archived")
     page.locator(".hit h2 a", has_text="Stork").press("Enter")
     page.get_by_role("button", name="Restore").click()
-    expect(toast(page)).to_contain_text("It is archived no longer")
+    expect(toast(page)).to_contain_text("It is no longer archived")
     expect(page.locator(".note.warn")).to_have_count(0)
     assert b"archived: " not in stork.read_bytes()
     page.goto(f"{reader.origin}/#/doc/vault/{EGRET}")
@@ -279,5 +279,5 @@ def test_document_of_a_memory_is_archived_deleted_and_restored(reader: Reader) -
     page.wait_for_url("**/#/search")
     assert not egret.exists()
     toast(page).get_by_role("button", name="Undo").click()
-    expect(toast(page)).to_contain_text("back as it was")
+    expect(toast(page)).to_contain_text("Undone.")
     assert egret.read_bytes() == before

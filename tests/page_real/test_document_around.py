@@ -43,7 +43,7 @@ def read(reader: Reader, path: str, **options: Any) -> Page:
 
 
 def near(page: Page) -> Any:
-    return page.locator(".doc-around section", has_text="Near in meaning").get_by_role("listitem")
+    return page.locator(".doc-around section", has_text="Similar in meaning").get_by_role("listitem")
 
 
 def test_document_lists_similar_documents_by_nearness_without_links(reader: Reader) -> None:
@@ -75,9 +75,9 @@ def test_document_of_a_deleted_memory_is_restored_at_its_address(reader: Reader)
     assert looks(page) == []
     page.keyboard.press("h")
     page.wait_for_selector(".diff")
-    page.get_by_role("button", name="Go back to version").click()
-    page.get_by_role("button", name="Go back to it").click()
-    expect(toast(page)).to_contain_text("It says again")
+    page.get_by_role("button", name="Restore version").click()
+    page.get_by_role("button", name="Restore", exact=True).click()
+    expect(toast(page)).to_contain_text("Restored")
     assert file.read_text("utf-8") == DELETED
     page.locator(".page-head a").click()
     expect(page.locator("h1")).to_have_text("Tern")
@@ -97,9 +97,9 @@ def test_history_compares_commits_and_restores_one(reader: Reader) -> None:
     expect(page.locator(".diff ins")).to_have_text(["for weed"])
     commits.last.get_by_role("link").click()
     expect(heading).to_have_text(f"What commit {older} said")
-    page.get_by_role("button", name="Go back to commit").click()
-    page.get_by_role("button", name="Go back to it").click()
-    expect(toast(page)).to_contain_text(f"It says again what it said in commit {older}.")
+    page.get_by_role("button", name="Restore commit").click()
+    page.get_by_role("button", name="Restore", exact=True).click()
+    expect(toast(page)).to_contain_text(f"Restored commit {older}.")
     assert file.read_text("utf-8") == OLD
     toast(page).get_by_role("button", name="Undo").click()
     expect(toast(page)).to_contain_text("Undone")
@@ -110,7 +110,7 @@ def test_sessions_page_explains_how_to_index_sessions_if_there_are_none(reader: 
     page = reader.open("#/sessions")
     empty = page.locator(".empty")
     expect(empty).to_contain_text("There are no sessions yet")
-    expect(empty).to_contain_text("as soon as there are some")
+    expect(empty).to_contain_text("appear here automatically")
     expect(page.get_by_role("grid")).to_have_count(0)
     expect(page.get_by_role("combobox")).to_have_count(0)
     empty.get_by_role("button", name="Copy").press("Enter")

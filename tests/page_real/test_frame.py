@@ -81,7 +81,7 @@ def test_frame_searches_for_text_typed_before_its_modules_loaded(reader: Reader)
     [
         ("#/doc/vault/wal.md", "Readers never wait"),
         ("#/searching", "There is no such page"),
-        ("#/", "This page is yours alone"),
+        ("#/", "You are not signed in"),
     ],
     ids=["document", "no place", "signed out"],
 )
@@ -109,7 +109,7 @@ def test_frame_names_the_tab_after_the_document(reader: Reader) -> None:
     expect(page).to_have_title("WAL · vault-index")
     move(page, "#/doc/vault/empty.md")
     expect(page).to_have_title("empty · vault-index")
-    expect(page.locator("article")).to_have_text("There is no text in it.")
+    expect(page.locator("article")).to_have_text("The document is empty.")
     move(page, "#/health")
     expect(page).to_have_title("Health · vault-index")
 

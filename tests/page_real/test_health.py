@@ -68,7 +68,7 @@ def test_health_checks_everything_by_a_key_and_changes_nothing(world: World, hea
     expect(health.locator(".problems li")).to_have_count(1)
     world.home.state_db.chmod(0o644)
     health.keyboard.press("x")
-    expect(health.locator(".checked")).to_contain_text("things to look at")
+    expect(health.locator(".checked")).to_contain_text("problems, listed below")
     assert world.home.state_db.stat().st_mode & 0o777 == 0o644
     health.get_by_role("button", name="Copy vault-index doctor --fix").first.click()
     expect(toast(health)).to_contain_text("copied")
@@ -94,9 +94,9 @@ def test_health_shows_the_progress_of_long_work(reader: Reader) -> None:
 
 def test_health_describes_watch_embedder_disk_and_growth(health: Page) -> None:
     cards = health.locator(".cards")
-    expect(cards).to_contain_text("It runs")
-    expect(cards).to_contain_text("Nothing waits.")
-    expect(cards).to_contain_text("search is by words alone")
+    expect(cards).to_contain_text("The daemon runs")
+    expect(cards).to_contain_text("No pending work.")
+    expect(cards).to_contain_text("search by keywords only")
     expect(health.get_by_role("img", name="On the disk")).to_have_accessible_name(re.compile("index"))
     expect(health.locator(".stacked dd").nth(2)).to_be_attached()
     months = health.locator("section", has=health.locator("#growth")).locator(".bar")
@@ -106,7 +106,7 @@ def test_health_describes_watch_embedder_disk_and_growth(health: Page) -> None:
 def test_health_ledger_works_by_keys_by_mouse_and_as_a_table(health: Page) -> None:
     ledger = health.locator(".ledger")
     expect(ledger.locator(".told")).to_contain_text("1,127 tokens in all")
-    expect(ledger.locator(".note")).to_contain_text("1 document was sent before it was private")
+    expect(ledger.locator(".note")).to_contain_text("1 document was sent before becoming private")
     expect(ledger.locator(".note")).to_contain_text("diary/may.md to api.example/v1")
     ledger.locator(".bar").last.focus()
     expect(ledger.locator(".told")).to_contain_text("1,007 tokens in 3 texts to api.example/v1")
@@ -136,7 +136,7 @@ def test_recall_page_shows_the_text_that_an_agent_receives(reader: Reader) -> No
     page.wait_for_url("**q=tamarisk+readers*")
     expect(page.locator(".told-from li").first).to_contain_text("answers the question")
     expect(page.get_by_role("meter", name="Tokens of the budget")).to_have_attribute("aria-valuemax", "1200")
-    page.get_by_label("Tokens at most").select_option("400")
+    page.get_by_label("Maximum tokens").select_option("400")
     page.get_by_role("button", name="Ask").click()
     expect(page.locator(".told-bar")).to_contain_text("of 400 tokens")
     page.locator(".told-from a").first.press("Enter")
@@ -145,7 +145,7 @@ def test_recall_page_shows_the_text_that_an_agent_receives(reader: Reader) -> No
     expect(page.get_by_label("Question")).to_have_value("tamarisk readers")
     page.get_by_label("Question").fill("xylophonist")
     page.keyboard.press("Enter")
-    expect(page.locator(".empty")).to_contain_text("An agent would be told nothing")
+    expect(page.locator(".empty")).to_contain_text("An agent would get nothing")
 
 
 def test_recall_page_measures_recall_of_the_vault(reader: Reader) -> None:

@@ -47,9 +47,9 @@ def has_heading(page: Page, text: str) -> None:
 
 def go_back(page: Page) -> None:
     """Restore the chosen version by mouse."""
-    page.get_by_role("button", name="Go back to version").click()
-    page.get_by_role("button", name="Go back to it").click()
-    expect(toast(page)).to_contain_text("It says again")
+    page.get_by_role("button", name="Restore version").click()
+    page.get_by_role("button", name="Restore", exact=True).click()
+    expect(toast(page)).to_contain_text("Restored")
 
 
 def test_history_compares_any_two_versions(reader: Reader, desk: Desk, file: Path) -> None:
@@ -71,7 +71,7 @@ def test_history_compares_any_two_versions(reader: Reader, desk: Desk, file: Pat
         said = [line.removeprefix("removed: ").removeprefix("added: ") for line in lines]
         assert "\n".join(said) + "\n" == text
     page.get_by_label(f"From version {last}").check()
-    expect(page.locator(".diff-same")).to_have_text("Both say the same.")
+    expect(page.locator(".diff-same")).to_have_text("The texts are identical.")
     page.locator(".version a").nth(1).click()
     expect(page.locator(".diff ins")).to_have_text(["8080"])
 
@@ -90,26 +90,26 @@ def test_history_works_by_keys(reader: Reader, desk: Desk, file: Path) -> None:
     page.keyboard.press("a")
     has_heading(page, f"What version {last - 1} changed")
     page.keyboard.press("r")
-    expect(page.locator("dialog h2")).to_have_text(f"Go back to version {last - 1}?")
+    expect(page.locator("dialog h2")).to_have_text(f"Restore version {last - 1}?")
     page.keyboard.press("Escape")
     expect(page.locator("dialog")).to_have_count(0)
     assert file.read_text("utf-8") == THIRD
     page.keyboard.press("r")
     page.keyboard.press("Enter")
-    expect(toast(page)).to_contain_text(f"It says again what it said in version {last - 1}.")
+    expect(toast(page)).to_contain_text(f"Restored version {last - 1}.")
     assert file.read_text("utf-8") == SECOND
     expect(page.locator(".version").first).to_contain_text(f"Version {last + 1}", ignore_case=True)
     page.keyboard.press("z")
     expect(toast(page)).to_contain_text("Undone")
     assert file.read_text("utf-8") == THIRD
     page.keyboard.press("?")
-    expect(page.locator("dialog")).to_contain_text("compare up to it")
-    expect(page.locator("dialog")).not_to_contain_text("undo going back")  # it is undone
+    expect(page.locator("dialog")).to_contain_text("compare to the focused version")
+    expect(page.locator("dialog")).not_to_contain_text("undo the last restore")  # it is undone
 
 
 def test_history_undo_keeps_later_edits(reader: Reader, desk: Desk, file: Path) -> None:
     page = opened(reader)
-    page.get_by_role("button", name="Go back to version").click()
+    page.get_by_role("button", name="Restore version").click()
     page.get_by_role("button", name="Cancel").click()
     assert file.read_text("utf-8") == THIRD
     go_back(page)
@@ -117,7 +117,7 @@ def test_history_undo_keeps_later_edits(reader: Reader, desk: Desk, file: Path) 
     theirs = SECOND + "Somebody wrote this.\n"
     desk.world.write(PATH, theirs)
     toast(page).get_by_role("button", name="Undo").click()
-    expect(toast(page)).to_contain_text("It was changed since, and nothing was undone.")
+    expect(toast(page)).to_contain_text("The file has changed since; nothing was undone.")
     assert file.read_text("utf-8") == theirs
     expect(page.locator(".version-now").locator("..")).to_contain_text("edited")
     go_back(page)

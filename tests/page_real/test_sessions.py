@@ -81,7 +81,7 @@ def test_sessions_page_loads_all_and_filters_by_file_with_keys(reader: Reader) -
     expect(rows(page)).to_have_count(MANY + 2)
     expect(page.get_by_role("button", name="Show more")).to_have_count(0)
     page.keyboard.press("f")
-    expect(page.get_by_label("Touched the file")).to_be_focused()
+    expect(page.get_by_label("Used the file")).to_be_focused()
     page.keyboard.type("auth.py")
     page.keyboard.press("Enter")
     expect(rows(page)).to_have_text(["Fix the login"])
@@ -92,7 +92,7 @@ def test_sessions_page_loads_all_and_filters_by_file_with_keys(reader: Reader) -
 
 def test_sessions_page_filter_being_typed_does_not_undo_a_navigation(reader: Reader) -> None:
     page = opened(reader)
-    page.get_by_label("Touched the file").press_sequentially("src/ap")
+    page.get_by_label("Used the file").press_sequentially("src/ap")
     page.goto(f"{reader.origin}/#/search?q=login")
     refined(page, "login")
     expect(page).to_have_title("Search · vault-index")
@@ -150,8 +150,8 @@ def test_session_and_its_subagent_link_to_each_other(reader: Reader) -> None:
     page = read(reader)
     page.get_by_role("link", name="Read its session").click()
     expect(page.locator("h1")).to_have_text("Find usages")
-    expect(page.locator(".turn.user h2")).to_contain_text("The agent that asked")
-    page.get_by_role("link", name="the one that asked for it").click()
+    expect(page.locator(".turn.user h2")).to_contain_text("Parent agent")
+    page.get_by_role("link", name="open its parent session").click()
     expect(page.locator("h1")).to_have_text("Fix the login")
 
 

@@ -46,8 +46,8 @@ def test_timeline_page_surrounds_the_document_and_loads_more_both_ways(reader: R
     expect(page.locator(".line-one")).to_have_count(24)
     assert abs(anchor.evaluate(top) - before) <= 2  # the document keeps its position on the screen
     expect(titles(page).first).to_have_text("Heron 0")
-    expect(page.get_by_role("button", name="Further back")).to_have_count(0)
-    page.get_by_role("button", name="Further on").click()
+    expect(page.get_by_role("button", name="Earlier")).to_have_count(0)
+    page.get_by_role("button", name="Later").click()
     expect(page.locator(".line-one")).to_have_count(31)
     expect(titles(page).last).to_have_text("Heron 29")
     page.reload()
@@ -66,7 +66,7 @@ def test_timeline_page_filters_by_kind_or_project(reader: Reader) -> None:
     for pressed in ("Notes", "Memories", "Sessions"):
         page.keyboard.press("f")
         expect(page.get_by_role("button", name=pressed)).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_text("Nothing else of this kind was written around it.")).to_be_visible()
+    expect(page.get_by_text("No other documents of this kind around this time.")).to_be_visible()
     page.keyboard.press("f")
     expect(page.locator(".line-one")).to_have_count(17)
     page.keyboard.press("l")

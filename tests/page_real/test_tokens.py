@@ -51,18 +51,18 @@ def test_tokens_page_creates_and_revokes_a_scoped_token_by_keys(reader: Reader, 
     tokens.keyboard.press("Tab")
     tokens.keyboard.press("Enter")
     made = tokens.locator(".made")
-    expect(made).to_contain_text("acme-ci reads what is below work/acme")
+    expect(made).to_contain_text("acme-ci reads documents below work/acme")
     made.get_by_role("button", name="Copy: Token").press("Enter")
     expect(toast(tokens)).to_contain_text("copied")
     secret = copied(tokens)
     assert found(reader, secret) == ["work/acme/wal.md"]
-    made.get_by_role("button", name="Copy: Another client of MCP").press("Enter")
+    made.get_by_role("button", name="Copy: Another MCP client").press("Enter")
     tokens.wait_for_function("async () => (await navigator.clipboard.readText()).includes('mcpServers')")
     server = json.loads(copied(tokens))["mcpServers"]["vault-index"]
     assert server["url"] == f"{reader.origin}/mcp"
     assert server["headers"] == {"Authorization": f"Bearer {secret}"}
     tokens.keyboard.press("Escape")
-    expect(row(tokens, "acme-ci")).to_contain_text("Sees what is below work/acme.")
+    expect(row(tokens, "acme-ci")).to_contain_text("Sees documents below work/acme.")
     assert secret not in tokens.content()
     tokens.get_by_role("button", name="Revoke acme-ci").press("Enter")
     tokens.locator("dialog").get_by_role("button", name="Revoke").press("Enter")
@@ -71,11 +71,11 @@ def test_tokens_page_creates_and_revokes_a_scoped_token_by_keys(reader: Reader, 
 
 
 def test_tokens_page_shows_a_refusal_at_its_field(tokens: Page) -> None:
-    field, fault = tokens.get_by_label("Folders, one a line"), "not a folder of a vault"
-    tokens.get_by_role("button", name="Make a token").click()
+    field, fault = tokens.get_by_label("Folders, one per line"), "not a folder of a vault"
+    tokens.get_by_role("button", name="Create a token").click()
     tokens.get_by_label("Name").fill("new")
     field.fill("../other")
-    tokens.get_by_role("button", name="Make it").click()
+    tokens.get_by_role("button", name="Create", exact=True).click()
     expect(tokens.locator(".field-fault")).to_contain_text(fault)
     expect(field).to_be_focused()
     expect(field).to_have_accessible_description(re.compile(fault))

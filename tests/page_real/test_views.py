@@ -111,7 +111,7 @@ def history(page: Page) -> None:
 def recall(page: Page) -> None:
     page.get_by_role("link", name="Recall").click()
     page.get_by_label("Question").fill("Which port does it listen on?")
-    page.get_by_label("Tokens at most").select_option("400")
+    page.get_by_label("Maximum tokens").select_option("400")
     page.get_by_role("button", name="Ask").click()
     expect(page.locator(".quoted")).to_contain_text("port 9090")
 

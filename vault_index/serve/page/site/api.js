@@ -14,7 +14,7 @@ let signedOut = () => {};
 
 /** What the server refused, or that it does not answer (`status` 0). */
 export class ApiError extends Error {
-  constructor(status, { code = "", message = "this failed", hint = "" } = {}) {
+  constructor(status, { code = "", message = "the request failed", hint = "" } = {}) {
     super(message);
     Object.assign(this, { status, code, hint });
   }

@@ -14,7 +14,7 @@ const ROWS = 600; // that are drawn at once
 const WORD = /\s+|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{M}\p{N}_]+|./gsu;
 
 /** @param {{ before: string, after: string, labels?: [string, string], same?: string }} props */
-export function Diff({ before, after, labels = ["before", "after"], same = "Both say the same." }) {
+export function Diff({ before, after, labels = ["before", "after"], same = "The texts are identical." }) {
   const rows = useMemo(() => rowsOf(linesOf(before), linesOf(after)), [before, after]);
   const [open, setOpen] = useState(() => new Set());
   const [most, setMost] = useState(ROWS);

@@ -33,7 +33,7 @@ export function Filters({ text, change }) {
       ${given.map((one) => html`
         <button class=${`chip ${one.negated ? "not" : "on"}`} onClick=${() => change(without(text, one))}>
           <span>${one.negated && "not "}${one.key !== "property" && html`<b>${one.key}</b> `}${one.value}</span>
-          <i class="unseen">, take this filter away</i><${Icon} name="close" /></button>`)}
+          <i class="unseen">, remove this filter</i><${Icon} name="close" /></button>`)}
     </div>`}</div>`;
 }
 

@@ -42,7 +42,7 @@ export function Hit({ hit, query, act, why }) {
       ${why && hit.explain && html`<${Why} explain=${hit.explain} score=${hit.score} />`}
       ${open && html`<p class="row hit-actions">
         ${hit.link && html`<a class="chip" href=${hit.link}><${Icon} name="external" />Open in Obsidian</a>`}
-        <a class="chip" href=${timelineLink(hit)}><${Icon} name="timeline" />Around it in time</a>
+        <a class="chip" href=${timelineLink(hit)}><${Icon} name="timeline" />Show in timeline</a>
         <button class="chip" onClick=${() => act("copy", hit)}><${Icon} name="copy" />Copy link</button>
         <button class="chip" aria-pressed=${why} onClick=${() => act("why", hit)}>Why this?</button></p>`}
     </div></li>`;
@@ -67,10 +67,10 @@ function Place({ hit }) {
 /** What else sets it apart: `[text, more]`. */
 function remarksOn(hit) {
   return [
-    hit.supersedes && ["supersedes", "It took the place of a memory that has your words"],
+    hit.supersedes && ["supersedes", "It replaces a memory that matches your query"],
     hit.changed_since_index && ["changed since", "The file was changed after it was indexed"],
-    hit.kind === "memory" && hit.confidence === "low" && ["held with low confidence", ""],
-    hit.weak && ["weak", "It hardly answers"],
+    hit.kind === "memory" && hit.confidence === "low" && ["low confidence", ""],
+    hit.weak && ["weak", "Probably not an answer"],
   ].filter(Boolean);
 }
 
@@ -126,10 +126,10 @@ function offsets(text) {
 // --- why ------------------------------------------------------------------------------------------------------
 
 const PARTS = [
-  ["text", "words", "words of the question, the rare ones most"],
-  ["vector", "meaning", "nearness in meaning"],
+  ["text", "words", "words of the query; rare words count more"],
+  ["vector", "meaning", "similarity in meaning"],
   ["path", "name", "title and name of the file"],
-  ["passage", "passage", "how much of the question it says by itself"],
+  ["passage", "passage", "share of the query that the passage contains"],
 ];
 
 /** What the score is the sum of: a bar, and the same in words. */
@@ -139,9 +139,9 @@ function Why({ explain, score }) {
   const shown = PARTS.filter(([name]) => explain.parts[name] * product >= 0.005);
   const { text, vector } = explain.channels;
   const told = [
-    explain.matched.length && `says ${explain.matched.join(", ")}`,
-    explain.corrected.length && `says what is meant by ${explain.corrected.join(", ")}`,
-    explain.missing.length && `does not say ${explain.missing.join(", ")}`,
+    explain.matched.length && `contains ${explain.matched.join(", ")}`,
+    explain.corrected.length && `contains a correction of ${explain.corrected.join(", ")}`,
+    explain.missing.length && `does not contain ${explain.missing.join(", ")}`,
     text && `${ordinal(text.rank)} by its words`,
     vector && `${ordinal(vector.rank)} in meaning (cosine ${vector.score.toFixed(2)})`,
     ...factors.map(([name, factor]) => `${name} × ${factor.toFixed(2)}`),
@@ -163,11 +163,11 @@ export function Legend({ reading }) {
   const words = reading?.words.map(({ text, texts, meant }) =>
     `${text}${meant.length ? ` (perhaps ${meant.join(" or ")})` : ""}, in ${count(texts, "passage")}`);
   const read = [
-    words?.length && `Looked for: ${words.join("; ")}.`,
-    reading?.required && `A hit must say ${reading.required}.`,
-    reading?.excluded && `None may say ${reading.excluded}.`,
+    words?.length && `Searched for: ${words.join("; ")}.`,
+    reading?.required && `A hit must contain ${reading.required}.`,
+    reading?.excluded && `A hit must not contain ${reading.excluded}.`,
   ].filter(Boolean);
   return html`<div class="legend"><p>${PARTS.map(([name, label, what]) => html`
     <span><i class=${`why-${name}`} aria-hidden="true" /><b>${label}</b> ${what}</span>`)}</p>
-    <p>${read.join(" ") || "Nothing but filters was given, and no hit is better than another."}</p></div>`;
+    <p>${read.join(" ") || "The query has only filters, so all hits rank equally."}</p></div>`;
 }

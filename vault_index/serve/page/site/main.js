@@ -162,9 +162,9 @@ function SignIn({ error }) {
       <${Icon} name="brand" />
       <h1>vault-index</h1>
       ${error && html`<${ErrorNote} error=${error} />`}
-      <p>This page is yours alone. On the machine of your vault, run</p>
+      <p>You are not signed in. On the machine with your vault, run</p>
       <pre><code>vault-index open</code></pre>
-      <p class="dim">It opens your browser, and signs it in once.</p>
+      <p class="dim">This opens your browser and signs it in.</p>
     </main>`;
 }
 

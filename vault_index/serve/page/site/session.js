@@ -41,14 +41,14 @@ export function SessionText({ read, lines }) {
   };
   useKeys("Session", {
     n: ["next question", () => step(1)],
-    p: ["question before", () => step(-1)],
+    p: ["previous question", () => step(-1)],
     x: ["open or close all calls", fold],
   });
 
   return html`<div class="session" ref=${box}>
     <${Facts} document=${document} front=${front} questions=${questions} />
     ${turns.some(hasMore) && html`<p class="session-fold"><${Button} kind="quiet small" icon="outline" onClick=${fold}
-      title="Calls of tools and thoughts (x)">Open or close all<//></p>`}
+      title="Tool calls and reasoning (x)">Open or close all<//></p>`}
     <div class="turns">${turns.map((turn, at) => html`
       <${Pause} before=${turns[at - 1]} turn=${turn} />
       <${Turn} key=${turn.line} turn=${turn} document=${document} front=${front} lines=${lines} />`)}</div>
@@ -87,26 +87,26 @@ function Facts({ document, front, questions }) {
     told?.failed > 0 && `${count(told.failed, "failed command")}`,
   ].filter(Boolean);
   return html`<div class="card session-facts">
-    ${parent && html`<p class="session-parent"><${Icon} name="up" /> A subagent’s session:${" "}
-      <a href=${refLink(`[[${parent}]]`, { document })}>the one that asked for it</a></p>`}
+    ${parent && html`<p class="session-parent"><${Icon} name="up" /> Session of a subagent:${" "}
+      <a href=${refLink(`[[${parent}]]`, { document })}>open its parent session</a></p>`}
     <dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
     ${more.length > 0 && html`<details class="fold"><summary>${more.join(" · ")}</summary>
       ${questions.length > 1 && html`<h2>Questions</h2><ol>${questions.map(({ id, blocks, time }) => html`
         <li><button class="plain" onClick=${() => goTo(globalThis.document.getElementById(id)?.closest(".turn"))}>
           <time>${time}</time><span>${questionOf(blocks)}</span></button></li>`)}</ol>`}
-      ${told?.files > 0 && html`<h2>Files it wrote</h2><ul>${told.written.map(({ path, edits }) => html`
-        <li><a class="mono" title="Sessions that touched it" href=${link("sessions", [], { file: path })}>${path}</a>
+      ${told?.files > 0 && html`<h2>Files written</h2><ul>${told.written.map(({ path, edits }) => html`
+        <li><a class="mono" title="Sessions that used this file" href=${link("sessions", [], { file: path })}>${path}</a>
           <span class="dim">${edits}×</span></li>`)}
         ${told.files > told.written.length && html`
           <li class="dim">and ${told.files - told.written.length} more</li>`}</ul>`}
-      ${told?.failed > 0 && html`<h2>Commands that failed</h2><ul>${told.failing.map(({ command, outcome }) => html`
+      ${told?.failed > 0 && html`<h2>Failed commands</h2><ul>${told.failing.map(({ command, outcome }) => html`
         <li><code>${command}</code>
-          <span class=${outcome === "ok" ? "dim" : "bad"}>${outcome === "ok" ? "mended since" : outcome}</span></li>`)}</ul>`}
+          <span class=${outcome === "ok" ? "dim" : "bad"}>${outcome === "ok" ? "fixed later" : outcome}</span></li>`)}</ul>`}
     </details>`}
     ${resume && html`<div class="session-resume"><code>${resume.shell}</code>
       <${Button} kind="small" icon="copy" onClick=${() => copy(resume.shell, "The command")}>Copy<//>
-      <small class="dim">Goes on with ${resume.instead_of ? "the session that asked for this one" : "this session"}.
-        ${resume.directory && !resume.there ? ` Its folder is gone: ${resume.directory}` : ""}</small></div>`}
+      <small class="dim">Resumes ${resume.instead_of ? "the parent session" : "this session"}.
+        ${resume.directory && !resume.there ? ` Its folder no longer exists: ${resume.directory}` : ""}</small></div>`}
   </div>`;
 }
 
@@ -129,10 +129,10 @@ function Turn({ turn, document, front, lines }) {
   if (who === "Compaction summary") {
     const hit = blocks.some(({ nodes = [] }) => nodes.some((node) => isHit(node[1], lines)));
     return html`<section class="turn"><details class="thought" open=${hit}>
-      <summary id=${id} data-line=${line}>What was said before, in short${" "}<time>${time}</time></summary>
+      <summary id=${id} data-line=${line}>Summary of the conversation so far${" "}<time>${time}</time></summary>
       ${drawn}</details></section>`;
   }
-  const asks = front.parent ? "The agent that asked" : "You";
+  const asks = front.parent ? "Parent agent" : "You";
   const name = who === "User" ? asks : clientName(front.client || document.source);
   return html`<section class=${`turn ${who.toLowerCase()}`} tabindex=${who === "User" ? -1 : null} aria-labelledby=${id}>
     <h2 id=${id} data-line=${line} class=${isHit({ line }, lines) ? "hit" : ""}>

@@ -11,14 +11,14 @@ const MOST = 8;
 const ICONS = { memory: "memory", session: "sessions" };
 
 const EXAMPLES = [
-  ["how do I …", "a question, as one asks it"],
-  ['"two words"', "these words in a row"],
-  ["dock*", "words that begin so"],
+  ["how do I …", "a question in plain words"],
+  ['"two words"', "this exact phrase"],
+  ["dock*", "words that begin with this"],
   ["-java", "without a word"],
   ["tag:food", "with a tag"],
   ["path:projects", "in a folder"],
-  ['after:"last week"', "since then", true],
-  ["is:unreviewed", "what agents left", true],
+  ['after:"last week"', "created since then", true],
+  ["is:unreviewed", "memories to review", true],
 ];
 
 function searches() {
@@ -57,7 +57,7 @@ export function Start({ ask, list, field }) {
   return html`
     ${recent.length > 0 && html`<section class="start">
       <div class="apart"><h2>Recent searches</h2>
-        <button class="as-link small" onClick=${forget}>Forget these</button></div>
+        <button class="as-link small" onClick=${forget}>Clear list</button></div>
       <p class="filter-row">${recent.map((one) => html`
         <button class="chip" onClick=${() => ask(one)}><${Icon} name="history" /><span>${one}</span></button>`)}</p>
     </section>`}
@@ -69,7 +69,7 @@ export function Start({ ask, list, field }) {
           <${Icon} name=${ICONS[one.kind] || "document"} />
           <b>${one.title}</b><span>${[one.source, ...one.path.split("/").slice(0, -1)].join(" › ")}</span>
           <${When} time=${one.updated} /></a></li>`)}</ol></section>`}
-    <section class="start"><h2>Ways to ask</h2>
+    <section class="start"><h2>Query syntax</h2>
       <dl class="ways">${EXAMPLES.map(([example, what, whole]) => html`<div>
         <dt>${whole ? html`<button class="as-link" onClick=${() => ask(example)}><code>${example}</code></button>`
           : html`<code>${example}</code>`}</dt>

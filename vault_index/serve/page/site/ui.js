@@ -76,8 +76,8 @@ export const Button = ({ icon, children, kind = "", ...rest }) => html`
   <button type="button" class=${kind} ...${rest}>${icon && html`<${Icon} name=${icon} />`}${children && html`<span>${children}</span>`}</button>`;
 
 const STATES = {
-  expired: "Its last day has passed", superseded: "Another memory took its place", outdated: "It was valid until an earlier day",
-  archived: "Search and recall leave it out", unreviewed: "An agent left it, and nobody has looked at it",
+  expired: "Its expiry date has passed", superseded: "Another memory replaces it", outdated: "Its valid-until date has passed",
+  archived: "Hidden from search and recall", unreviewed: "Captured from an agent, not reviewed yet",
 };
 
 /** What of a memory is over, or not reviewed, as chips. */
@@ -245,7 +245,7 @@ export async function copy(text, what = "It") {
     await navigator.clipboard.writeText(text);
     toast(`${what} is copied.`);
   } catch {
-    toast("The browser does not allow to copy: select it, and copy it yourself.");
+    toast("The browser does not allow copying: select the text and copy it yourself.");
   }
 }
 

@@ -11,7 +11,7 @@ export const title = "Document";
 export const style = "views/document.css";
 
 const WIDE = matchMedia("(min-width: 1100px)");
-const RELATIONS = [["superseded by", "Superseded by"], ["supersedes", "Supersedes"], ["backlink", "Linked from"], ["link", "Links to"], ["near", "Near in meaning"]];
+const RELATIONS = [["superseded by", "Superseded by"], ["supersedes", "Supersedes"], ["backlink", "Linked from"], ["link", "Links to"], ["near", "Similar in meaning"]];
 
 export default function Document({ parts: [source, ...folders], params }) {
   const path = folders.join("/");
@@ -49,7 +49,7 @@ export default function Document({ parts: [source, ...folders], params }) {
         if (!read || here().params.ref !== params.ref) return;
         const [first, last] = read.named || [];
         const at = params.from ? { at: first } : { lines: first ? `${first}-${last}` : params.lines };
-        if (read.missing) toast(`There is no heading “${read.missing}” in it.`);
+        if (read.missing) toast(`The document has no heading “${read.missing}”.`);
         go(documentLink(read.document, at), { replace: true });
       });
     } else if (goal && reads.some(({ document: { lines: [a, b] } }) => a <= goal && goal <= b)) {
@@ -92,7 +92,7 @@ export default function Document({ parts: [source, ...folders], params }) {
         if (now === "") setGone(true);
         else load({ ref: top ? `${path}:${top.line}` : path, source }, (read, before) => {
           // Not for what stands in its frontmatter, as whether it is archived: that is seen.
-          if (wordsOf([read]) !== wordsOf(before)) toast("It was changed on disk: this is what it says now.");
+          if (wordsOf([read]) !== wordsOf(before)) toast("The file changed on disk; this is the new text.");
           setGone(false);
           keepPlace(top);
           return [read];
@@ -121,12 +121,12 @@ function NotThere({ error, source, path, wanted, retry }) {
     <${ErrorNote} error=${error} retry=${retry} /></div>`;
   if (was) return html`<div class="page narrow"><h1 class="unseen">Deleted</h1>
     <${Empty} icon="trash" title=${`“${was.title}” was deleted`}>
-      <p>It comes back from any of its versions.</p>
+      <p>You can restore any of its versions.</p>
       <p class="row doc-centre"><a class="button" href=${versions}><${Icon} name="history" /><span>History</span></a></p>
     <//></div>`;
   return html`<div class="page narrow"><h1 class="unseen">Not found</h1>
     <${Empty} icon="document" title=${`There is no document “${words}” yet`}>
-      <p>Nothing in the index has this name.</p>
+      <p>No indexed document has this name.</p>
       <p class="row doc-centre"><a class="button" href=${link("search", [], { q: words })}>Search for “${words}”</a></p>
     <//></div>`;
 }
@@ -182,7 +182,7 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
     }
   };
   const archive = () => change("decide", { action: "archive" }, "It is archived.");
-  const restore = () => change("archive", { restore: true }, "It is archived no longer.");
+  const restore = () => change("archive", { restore: true }, "It is no longer archived.");
   const remove = () => change("decide", { action: "delete" }, "It is in the trash.");
   const earlier = () => {
     const top = topLine();
@@ -228,17 +228,17 @@ function Shown({ reads, lines, raw, setRaw, gone, error, load, goal, conversatio
             : html`<${Button} icon="archive" onClick=${archive}>Archive<//>`}
           <${Button} icon="trash" onClick=${remove}>Delete<//>`}
       </div>
-      ${gone && html`<${Note} icon="warning">It is gone from its place on disk. This is what it said.<//>`}
-      ${doc.archived && html`<${Note} icon="archive">It is archived: neither search nor recall find it.<//>`}
-      ${successor && html`<${Note} icon="merge">Another took its place:
-        <a href=${link("doc", [], { ref: successor })}> read that</a>.<//>`}
+      ${gone && html`<${Note} icon="warning">The file no longer exists. This is its last indexed text.<//>`}
+      ${doc.archived && html`<${Note} icon="archive">It is archived: search and recall do not show it.<//>`}
+      ${successor && html`<${Note} icon="merge">It is superseded:
+        <a href=${link("doc", [], { ref: successor })}> read its successor</a>.<//>`}
       ${error && html`<${ErrorNote} error=${error} />`}
     </header>
     ${!wide && outlined}
     <article class="doc-text">
       ${read.previous && html`<${Button} icon="up" onClick=${earlier}>Earlier<//>`}
       ${raw ? reads.map((one) => html`<${Raw} key=${one.document.lines[0]} read=${one} lines=${lines} />`)
-        : !nodes.length && !last.next ? html`<p class="dim">There is no text in it.</p>`
+        : !nodes.length && !last.next ? html`<p class="dim">The document is empty.</p>`
         : !isSession ? reads.map((one, at) => html`
           <${Markdown} key=${one.document.lines[0]} nodes=${parts[at]} document=${doc} lines=${lines} outline=${outline} />`)
         : conversation && html`
@@ -256,7 +256,7 @@ async function undo(change) {
   try {
     await call("undo", { change });
     dispatchEvent(new CustomEvent("vault-index:reviewed"));
-    toast("It is back as it was.");
+    toast("Undone.");
   } catch (refused) {
     toast(`Not undone: ${sentence(refused.message)}`);
   }
@@ -273,7 +273,7 @@ function ReadOn({ later }) {
     seen.observe(end.current);
     return () => seen.disconnect();
   }, []);
-  return html`<p class="doc-more" ref=${end}><${Button} icon="down" onClick=${later}>Read on<//></p>`;
+  return html`<p class="doc-more" ref=${end}><${Button} icon="down" onClick=${later}>Show more<//></p>`;
 }
 
 let session = null;
@@ -330,7 +330,7 @@ function Connections({ document: doc }) {
   return html`<div class="doc-around">${groups.filter(([, , ones]) => ones.length).map(([label, relation, ones]) => html`
     <section><h2>${label}</h2><ul>${ones.slice(0, relation === "near" ? 8 : 30).map((one) => html`
       <li><a href=${documentLink(one)}>${one.title}</a> <${States} of=${one} />
-        ${relation === "near" && html`<span class="dim small" title="how near in meaning">${Math.round(one.cosine * 100)} %</span>`}</li>`)}</ul></section>`)}</div>`;
+        ${relation === "near" && html`<span class="dim small" title="similarity in meaning">${Math.round(one.cosine * 100)} %</span>`}</li>`)}</ul></section>`)}</div>`;
 }
 
 function useMedia(query) {

@@ -16,7 +16,7 @@ const MONTHS = 12;
 const SHOWN = 6;
 const RATES = 40;
 const STAGES = { text: "Reading documents", embed: "Embedding passages" };
-const WATCHED = { native: "by the events of the system", polling: "by looking again and again" };
+const WATCHED = { native: "by system events", polling: "by polling" };
 const KINDS = {
   vault: "vault", "claude-code": "sessions of Claude Code", opencode: "sessions of OpenCode",
   codex: "sessions of Codex", gemini: "sessions of Gemini CLI",
@@ -44,14 +44,14 @@ export default function Health() {
     <div class="page-head">
       <h1>Health</h1>
       <p class="dim" role="status">${inShort(status, work, problems)}</p>
-      <${Button} icon="check" onClick=${check} disabled=${checking} title="Looks through all of the index (x)">
+      <${Button} icon="check" onClick=${check} disabled=${checking} title="Checks the whole index (x)">
         ${checking ? "Checking…" : "Check everything"}<//>
     </div>
     ${error && html`<${ErrorNote} error=${error} retry=${again} />`}
     ${fault && html`<${ErrorNote} error=${fault} retry=${check} />`}
     ${checked && html`<p class="checked" role="status"><${Icon} name=${checked.healthy ? "check" : "warning"} />
       Everything was checked <${When} time=${checked.at} />:
-      ${checked.healthy ? " nothing is wrong." : ` ${count(checked.problems.length, "thing")} to look at, below.`}</p>`}
+      ${checked.healthy ? " no problems found." : ` ${count(checked.problems.length, "problem")}, listed below.`}</p>`}
     <${Numbers} stats=${stats} status=${status} />
     <${Problems} problems=${problems} />
     <div class="cards">
@@ -67,10 +67,10 @@ export default function Health() {
 }
 
 function inShort(status, { work }, problems) {
-  if (!status.daemon.running) return "Nothing watches: what is found is as old as the last sync.";
+  if (!status.daemon.running) return "The daemon is not running: search shows the state of the last sync.";
   if (work) return `${STAGES[work.stage] || "Working"}: ${percent(work.done, work.total)}.`;
-  if (problems.length) return `${count(problems.length, "thing")} to look at. All else is up to date.`;
-  return "All is well, and up to date.";
+  if (problems.length) return `${count(problems.length, "problem")}. Everything else is up to date.`;
+  return "No problems. Everything is up to date.";
 }
 
 const percent = (done, total) => (total ? `${Math.floor((100 * done) / total)} %` : number(done));
@@ -162,7 +162,7 @@ function Problems({ problems }) {
   const [all, setAll] = useState(false);
   if (!problems.length) return null;
   const shown = all ? problems : problems.slice(0, SHOWN);
-  return html`<section class="problems" aria-labelledby="problems"><h2 id="problems">To look at</h2>
+  return html`<section class="problems" aria-labelledby="problems"><h2 id="problems">Problems</h2>
     <ul>${shown.map((one) => html`<li key=${one.code + one.message} class=${SERIOUS.has(one.code) ? "serious" : ""}>
       <${Icon} name="warning" /><div><p><${Placed} text=${one.message} /></p>
       ${one.hint && html`<${Remedy} hint=${one.hint} />`}</div></li>`)}</ul>
@@ -183,32 +183,32 @@ const timeOr = (time, none = "–") => (time ? html`<${When} time=${time} />` : 
 
 function Watch({ status: { daemon, watch } }) {
   return html`<section class="card"><h2>Watch</h2>
-    <p class=${`state ${daemon.running ? "on" : "off"}`}>${daemon.running ? "It runs, and looks" : "It does not run"}
-      ${daemon.running && ` ${WATCHED[watch.backend] || "at what changes"}`}.</p>
+    <p class=${`state ${daemon.running ? "on" : "off"}`}>${daemon.running ? "The daemon runs, and watches" : "The daemon is not running"}
+      ${daemon.running && ` ${WATCHED[watch.backend] || "files for changes"}`}.</p>
     ${!daemon.running && html`<${Remedy} hint="start it: vault-index watch" />`}
     <dl class="facts">
       <div><dt>Since</dt><dd>${timeOr(daemon.since)}</dd></div>
-      <div><dt>Last change it saw</dt><dd>${timeOr(watch.last_event, "none yet")}</dd></div>
-      <div><dt>Compared everything</dt><dd>${timeOr(watch.last_reconcile, "not yet")}</dd></div>
-      <div><dt>Changes it missed</dt><dd>${number(watch.missed)}</dd></div>
+      <div><dt>Last change</dt><dd>${timeOr(watch.last_event, "none yet")}</dd></div>
+      <div><dt>Last full comparison</dt><dd>${timeOr(watch.last_reconcile, "not yet")}</dd></div>
+      <div><dt>Missed changes</dt><dd>${number(watch.missed)}</dd></div>
     </dl>
   </section>`;
 }
 
 function Work({ work: { work, waiting, pending }, rates, indexed }) {
   const left = work?.seconds_left;
-  return html`<section class="card work"><h2>Waiting</h2>
+  return html`<section class="card work"><h2>Pending work</h2>
     ${work ? html`
       <div class="apart"><p>${STAGES[work.stage] || "Working"}</p><${Spark} values=${rates}
-        label=${`Lately ${work.rate} a second`} /></div>
+        label=${`Currently ${work.rate} a second`} /></div>
       <${Meter} label=${STAGES[work.stage] || "Work"} value=${work.done} most=${work.total} />
       <p class="dim small">${number(work.done)}${work.total ? ` of ${number(work.total)}` : ""}
         ${` · ${number(work.rate)} a second`}
         ${left !== null && ` · ${left < 1 ? "nearly done" : `${duration(left)} left`}`}</p>`
       : html`<p class=${`state ${pending ? "busy" : "on"}`}>
-        ${pending ? "Passages wait for the embedder." : "Nothing waits."}</p>`}
+        ${pending ? "Passages are waiting for the embedder." : "No pending work."}</p>`}
     <dl class="facts">
-      <div><dt>Files to look at</dt><dd>${number(waiting)}</dd></div>
+      <div><dt>Files to index</dt><dd>${number(waiting)}</dd></div>
       <div><dt>Passages to embed</dt><dd>${number(pending)}</dd></div>
       <div><dt>Up to date since</dt><dd>${timeOr(indexed)}</dd></div>
     </dl></section>`;
@@ -216,8 +216,8 @@ function Work({ work: { work, waiting, pending }, rates, indexed }) {
 
 function Embedder({ status: { embedder, index } }) {
   const { provider } = embedder;
-  const model = provider === "none" ? "No model is used" : embedder.model || "The server's own model";
-  const where = { local: "on this machine", none: "search is by words alone" }[provider] || `on a server (${provider})`;
+  const model = provider === "none" ? "No embedding model" : embedder.model || "The server's own model";
+  const where = { local: "on this machine", none: "search by keywords only" }[provider] || `on a server (${provider})`;
   return html`<section class="card"><h2>Meaning</h2>
     <p class=${`state ${embedder.ready ? "on" : provider === "none" ? "" : "off"}`}>${`${model}, ${where}.`}</p>
     ${provider !== "none" && html`
@@ -236,23 +236,23 @@ function Disk({ disk }) {
   const parts = disk.results.map((one) => ({ label: one.name, value: one.bytes, told: bytes(one.bytes) }));
   const shown = parts.slice(0, 6);
   return html`<section class="card"><h2>Disk</h2>
-    <p><b class="large">${bytes(disk.total)}</b> <span class="dim">beside your notes</span></p>
+    <p><b class="large">${bytes(disk.total)}</b> <span class="dim">in addition to your notes</span></p>
     <${Stacked} label="On the disk" parts=${shown} />
-    <p class="small dim">The index and the cache can be made anew; the state is what to back up.</p></section>`;
+    <p class="small dim">The index and the cache can be rebuilt. Back up the state.</p></section>`;
 }
 
 function Sources({ sources }) {
   return html`<section aria-labelledby="sources"><h2 id="sources">Sources</h2>
     <table class="sources"><thead><tr><th scope="col">Source</th><th scope="col" class="number">Documents</th>
-      <th scope="col">As they are now</th><th scope="col" class="number">Passages</th><th scope="col"
+      <th scope="col">Up to date</th><th scope="col" class="number">Passages</th><th scope="col"
         class="number">Problems</th></tr></thead>
     <tbody>${sources.map((one) => html`<tr key=${one.name}>
       <th scope="row"><span>${one.name}</span><small class="dim">${KINDS[one.kind] || one.kind} · <span
         class="mono">${one.path}</span></small>
         ${one.kept > 0 && html`<small class="dim">
-          ${`${count(one.kept, "session")} kept that the client may delete, ${bytes(one.kept_bytes)}`}</small>`}</th>
+          ${`copies of ${count(one.kept, "session")}, ${bytes(one.kept_bytes)}`}</small>`}</th>
       <td class="number" data-label="Documents">${number(one.documents)}</td>
-      <td data-label="As they are now"><${Covered} source=${one} /></td>
+      <td data-label="Up to date"><${Covered} source=${one} /></td>
       <td class="number" data-label="Passages">${number(one.chunks)}</td>
       <td class=${`number ${one.failed ? "gone" : ""}`} data-label="Problems">${number(one.failed)}</td></tr>`)}</tbody>
         </table>
@@ -260,8 +260,8 @@ function Sources({ sources }) {
 }
 
 function Covered({ source: { name, found, current } }) {
-  if (found === null) return html`<span class="gone">it is gone</span>`;
-  if (!found) return html`<span class="dim">nothing there yet</span>`;
+  if (found === null) return html`<span class="gone">missing</span>`;
+  if (!found) return html`<span class="dim">no data yet</span>`;
   return html`<span class="covered"><${Meter} kind="meter" label=${`Indexed of ${name}`} value=${current}
     most=${found} />
     <span>${number(current)} of ${number(found)}</span></span>`;

@@ -77,9 +77,9 @@ function Versions({ source, path, found, params, again, list }) {
   const seenNow = async (file) => (await ask("memories", { files: [{ source, path: file }] })).results[0].seen;
   const revert = (one) => doing(async () => {
     const made = await call("revert", { ref: path, source, to: one.name });
-    const said = `It says again what it said in ${labelOf(one)}.`;
+    const said = `Restored ${labelOf(one)}.`;
     if (made.warnings.length) {
-      toast(`It said this already: ${labelOf(one)}.`);
+      toast(`The file already has the text of ${labelOf(one)}.`);
       return;
     }
     const [seen, { results }] = await Promise.all([seenNow(made.path), list()]);
@@ -91,10 +91,10 @@ function Versions({ source, path, found, params, again, list }) {
     }
     const back = () => doing(async () => {
       const file = { ref: made.path, source };
-      if (await seenNow(made.path) !== seen) throw new Error("it was changed since, and nothing was undone");
+      if (await seenNow(made.path) !== seen) throw new Error("the file has changed since; nothing was undone");
       if (made.created) await call("decide", { action: "delete", ...file });
       else await call("revert", { ...file, to: previous.number });
-      toast("Undone: it is as it was before.");
+      toast("Undone.");
     });
     setUndo(() => back);
     toast(said, ["Undo", back]);
@@ -104,10 +104,10 @@ function Versions({ source, path, found, params, again, list }) {
     "[": ["an older change", () => only(after && olderThan(all, after))],
     "]": ["a newer change", () => only(after && all.findLast((one) => olderThan(all, one) === after))],
     l: ["go to the versions", () => focusItem(document.querySelector(".versions [aria-current]"))],
-    b: ["compare from the version that has the focus", () => picked("before")],
-    a: ["compare up to it", () => picked("after")],
-    ...(target && { r: [`go back to ${labelOf(target)}`, () => setAsked(target)] }),
-    ...(undo && { z: ["undo going back", undo] }),
+    b: ["compare from the focused version", () => picked("before")],
+    a: ["compare to the focused version", () => picked("after")],
+    ...(target && { r: [`restore ${labelOf(target)}`, () => setAsked(target)] }),
+    ...(undo && { z: ["undo the last restore", undo] }),
     u: ["go back", () => history.back()],
   });
 
@@ -139,20 +139,19 @@ function Versions({ source, path, found, params, again, list }) {
       <section class="history-diff" aria-labelledby="history-what">
         <div class="apart history-head"><h2 id="history-what">${headingOf(all, before, after)}</h2>
           ${target && html`<${Button} icon="undo" disabled=${busy} onClick=${() => setAsked(target)}>
-            Go back to ${labelOf(target)}<//>`}</div>
+            Restore ${labelOf(target)}<//>`}</div>
         ${fault && html`<${ErrorNote} error=${fault} retry=${retry} />`}
         ${!both && !fault && after && html`<${Loading} what="Comparing" />`}
         ${both && !fault && html`<${Diff}
           key=${`${both.before?.name} ${both.after.name}`} before=${both.old} after=${both.fresh}
           labels=${[capital(labelOf(both.before)), capital(labelOf(both.after))]}
-          same=${both.old === both.fresh ? "Both say the same." : "Only how their lines end differs."} />`}
+          same=${both.old === both.fresh ? "The texts are identical." : "Only the line endings differ."} />`}
       </section>
     </div>
-    ${asked && html`<${Dialog} title=${`Go back to ${labelOf(asked)}?`} close=${() => setAsked(null)}>
-      <p>The file will say again, byte for byte, what it said then. What it says now stays in this list, and this can be
-        undone.</p>
+    ${asked && html`<${Dialog} title=${`Restore ${labelOf(asked)}?`} close=${() => setAsked(null)}>
+      <p>The file is restored byte for byte. The current text stays in this list, and you can undo this.</p>
       <div class="row history-answers">
-        <${Button} kind="primary" autofocus onClick=${() => revert(asked)}>Go back to it<//>
+        <${Button} kind="primary" autofocus onClick=${() => revert(asked)}>Restore<//>
         <${Button} onClick=${() => setAsked(null)}>Cancel<//></div><//>`}
   </div>`;
 }
@@ -175,7 +174,7 @@ function labelOf(one) {
 }
 
 function headingOf(all, before, after) {
-  if (!after) return "No version of it was seen";
+  if (!after) return "No recorded version";
   if (before === olderThan(all, after)) return `What ${labelOf(after)} ${before ? "changed" : "said"}`;
   return `From ${labelOf(before)} to ${labelOf(after)}`;
 }

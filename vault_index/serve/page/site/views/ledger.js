@@ -27,7 +27,7 @@ export function Ledger({ spent, provider }) {
     return found;
   };
   const [judged, failed] = useAnswer(judge, [known.spent]);
-  return html`<section class="card ledger" aria-labelledby="ledger"><h2 id="ledger">What left this machine</h2>
+  return html`<section class="card ledger" aria-labelledby="ledger"><h2 id="ledger">Sent from this machine</h2>
     ${!ledger && !error && html`<${Loading} what="Reading the ledger" />`}
     ${(error || failed) && html`<${ErrorNote} error=${error || failed} />`}
     ${ledger && (ledger.results.length ? html`<${Sent} rows=${ledger.results}
@@ -37,10 +37,10 @@ export function Ledger({ spent, provider }) {
 }
 
 const Nothing = ({ provider }) => html`<p class="calm"><${Icon} name="check" /><span>
-  <b>Nothing ever left this machine.</b>
+  <b>Nothing was sent from this machine.</b>
   ${["none", "local"].includes(provider)
-    ? " No server is asked for anything."
-    : " What is sent is written down here before."}</span></p>`;
+    ? " No embedding server is configured."
+    : " Every request is recorded here before it is sent."}</span></p>`;
 
 /** A row for each day, server and model, newest first. */
 function Sent({ rows, spent }) {
@@ -107,7 +107,7 @@ const SHORT = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
 const shortDay = (one) => SHORT.format(new Date(`${one}T12:00`));
 
 const Private = ({ ledger }) => html`<div class="note warn"><${Icon} name="warning" /><div>
-  <strong>${count(ledger.private.length, "document was", "documents were")} sent before it was private</strong>
+  <strong>${count(ledger.private.length, "document was", "documents were")} sent before becoming private</strong>
   <ul>${ledger.private.slice(0, 10).map((one) => html`<li key=${one.source + one.path}><a
     href=${documentLink(one)}>${one.path}</a>
     <span class="small"> to ${one.endpoints.map(server).join(", ")}</span></li>`)}</ul>

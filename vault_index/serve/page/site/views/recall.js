@@ -1,4 +1,4 @@
-/** What an agent would be told, and how well the notes of this vault are found by what they are called. */
+/** What an agent would get, and how well the notes of this vault are found by what they are called. */
 
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call } from "../api.js";
@@ -12,19 +12,19 @@ export const style = "views/recall.css";
 
 const BUDGET = 1200;
 const BUDGETS = [400, 800, BUDGET, 2000, 4000, 8000];
-const WHY = { project: "holds for the project", query: "answers the question", session: "a recent session" };
-const NAMED = { title: "title", alias: "other name", link: "words of a link to it", heading: "heading" };
+const WHY = { project: "memory of the project", query: "answers the question", session: "a recent session" };
+const NAMED = { title: "title", alias: "alias", link: "link text", heading: "heading" };
 const ASKED_BY = {
-  all: "All of them", title: "Titles", alias: "Other names", link: "Links to it", heading: "Headings",
+  all: "All names", title: "Titles", alias: "Aliases", link: "Link texts", heading: "Headings",
 };
-const CONFIDENCE = { high: "", low: "Only what is near was found: it may not answer.", none: "Nothing answers this." };
+const CONFIDENCE = { high: "", low: "Not certain: the passages may not answer the question.", none: "No sure answer." };
 
 export default function Recall({ params }) {
   const field = useRef(null);
-  useKeys("Recall", { i: ["ask what an agent would be told", () => field.current.select()] });
+  useKeys("Recall", { i: ["show what an agent would get", () => field.current.select()] });
   return html`<div class="page recall">
     <div class="page-head"><h1>Recall</h1>
-      <p class="dim">What an agent is told when a session begins, and how well this vault is found.</p></div>
+      <p class="dim">What an agent gets when a session begins, and how well search finds your notes.</p></div>
     <${Told} params=${params} field=${field} />
     <${SelfTest} />
   </div>`;
@@ -43,13 +43,13 @@ function Told({ params, field }) {
     if (next === location.hash) again();
     else go(next);
   };
-  return html`<section aria-labelledby="told"><h2 id="told">What an agent would be told</h2>
+  return html`<section aria-labelledby="told"><h2 id="told">What an agent would get</h2>
     <form class="asked" onSubmit=${submit} key=${JSON.stringify(params)}>
       <label class="wide">Question<input name="q" ref=${field} defaultValue=${params.q || ""} autocomplete="off"
-        placeholder="None: what always holds" /></label>
+        placeholder="optional" /></label>
       <label>Project<input name="project" defaultValue=${params.project || ""} autocomplete="off" placeholder="any" />
         </label>
-      <label>Tokens at most<select name="budget">${[...new Set([...BUDGETS, budget])].sort((one, other) => one - other)
+      <label>Maximum tokens<select name="budget">${[...new Set([...BUDGETS, budget])].sort((one, other) => one - other)
         .map((one) => html`<option value=${one} selected=${one === budget}>
           ${one.toLocaleString("en")}</option>`)}</select></label>
       <button class="primary">Ask</button>
@@ -57,9 +57,9 @@ function Told({ params, field }) {
     ${error && html`<${ErrorNote} error=${error} retry=${again} />`}
     ${!answer && !error && html`<${Loading} />`}
     ${answer && !error && (answer.text ? html`<${Answer} answer=${answer} budget=${budget} />`
-      : html`<${Empty} icon="recall" title="An agent would be told nothing">${params.q || params.project
-        ? "Nothing in this vault answers it."
-        : "Nothing holds for every project: ask a question, or name a project."}<//>`)}
+      : html`<${Empty} icon="recall" title="An agent would get nothing">${params.q || params.project
+        ? "No memory or passage matches."
+        : "No memory applies to all projects: enter a question or a project."}<//>`)}
   </section>`;
 }
 
@@ -74,7 +74,7 @@ function Answer({ answer, budget }) {
         <button class="quiet" aria-label="Copy the text" title="Copy" onClick=${() => copy(answer.text, "The text")}>
           <${Icon} name="copy" /></button></div>
         <${Quoted} text=${answer.text} /></div>
-      <div><h3>Where it is from</h3>
+      <div><h3>Sources</h3>
         <ol class="told-from" onKeyDown=${(event) => arrows(event)}>${answer.sources.map((one) => html`<li
           key=${one.id + one.lines} data-item>
           <${Icon} name=${{ memory: "memory", session: "sessions" }[one.kind] || "document"} /><div>
@@ -120,13 +120,13 @@ function SelfTest() {
     }
     if (there.current) setBegan(0);
   };
-  useKeys("How well it is found", { x: ["test how well notes are found", run] });
+  useKeys("How well search finds your notes", { x: ["test how well search finds notes", run] });
   return html`<section class="self-test" aria-labelledby="test"><div class="apart"><h2
-    id="test">How well this vault is found</h2>
+    id="test">How well search finds your notes</h2>
       <${Button} icon="check" onClick=${run} disabled=${Boolean(began)}
-        title="Asks for notes by their names (x)">${report ? "Test again" : "Test it"}<//></div>
-    <p class="dim">Notes, 200 at most, are looked for by their titles, other names, headings and the words
-      that link to them. Nothing is stored for it.</p>
+        title="Searches for notes by their names (x)">${report ? "Test again" : "Test it"}<//></div>
+    <p class="dim">The test searches for up to 200 notes by their titles, aliases, headings and link texts. It stores
+      nothing.</p>
     ${began > 0 && html`<${Running} began=${began} before=${report?.seconds} />`}
     ${error && html`<${ErrorNote} error=${error} retry=${run} />`}
     ${report && html`<${Report} report=${report} />`}
@@ -140,17 +140,17 @@ function Running({ began, before }) {
     return () => clearInterval(timer);
   }, []);
   const seconds = Math.max(0, Math.round((now - began) / 1000));
-  return html`<div class="card"><p role="status">Asking for notes by their names. In a large vault it takes a minute or two.</p>
+  return html`<div class="card"><p role="status">Searching for notes by their names. In a large vault this takes a minute or two.</p>
     <${Meter} label="Test" value=${0} most=${0} />
     <p class="small dim">${duration(seconds)}${before ? `; last time it took ${duration(before)}` : ""}.
-      ${" You can go elsewhere meanwhile."}</p></div>`;
+      ${" You can leave this view meanwhile."}</p></div>`;
 }
 
 const share = (value) => `${(100 * value).toFixed(value === 1 ? 0 : 1)} %`;
 
 function Report({ report }) {
   if (!report.queries) {
-    return html`<${Empty} icon="recall" title="There are no notes to ask for">
+    return html`<${Empty} icon="recall" title="There are no notes to search for">
       Names of notes are what is asked for.<//>`;
   }
   const rows = [{ ...report, named_by: "all" }, ...report.classes].map((one) => ({

@@ -79,17 +79,17 @@ export function Edit({ memory, close, save, again }) {
     ${error && html`<${ErrorNote} error=${error} />`}
     ${error?.status === 409 && html`
       <p class="small">Your text is still here, with what it would change in the file as it is now.</p>`}
-    ${draft && !error && html`<p class="small dim">This is your text of before, which was not saved.</p>`}
+    ${draft && !error && html`<p class="small dim">This is your earlier text, which was not saved.</p>`}
     ${text === undefined ? html`<${Loading} />` : html`<div class="review-edit">
       <textarea aria-label="The whole file" rows="18" autofocus ref=${focus} value=${text}
         onInput=${typed} onKeyDown=${keys} />
       <div class="review-edit-diff" aria-live="off"><h3>What changes</h3>
         ${base && html`<${Diff} before=${base.text} after=${compared ?? text}
-          labels=${["The file now", "Yours"]} same="Nothing yet." />`}</div></div>`}
+          labels=${["The file now", "Yours"]} same="No changes yet." />`}</div></div>`}
     <div class="row review-foot">
       <${Button} kind="primary" icon="check" disabled=${!changed || working} onClick=${() => keep()}>Save<//>
       <span class="review-key dim" aria-hidden="true"><${Kbd} keys="Ctrl Enter" /></span>
-      ${secret && html`<${Button} kind="danger" onClick=${() => keep(true)}>It is none: save it<//>`}
+      ${secret && html`<${Button} kind="danger" onClick=${() => keep(true)}>Not a credential: save it<//>`}
       ${changed && html`<${Button} icon="undo" onClick=${discard}>Discard my changes<//>`}
       <${Button} onClick=${leave}>Close<//></div><//>`;
 }

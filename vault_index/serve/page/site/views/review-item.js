@@ -130,19 +130,19 @@ export function Item({ item, gone, next, moves, steps, done, again, onward, filt
   const labels = { swap: "Swap", keep: pair ? "Keep both" : "Keep" };
   const what = (action) => ({
     accept: "move it out of the inbox",
-    swap: "have the other one stay",
-    keep: "all is well: not shown again until it changes",
-    merge: "what stays takes over what it lacks, and replaces the other",
-    supersede: "what stays replaces the other as it is",
-    edit: `change the file${pair ? " of what stays" : ""}`,
-    archive: `leave ${pair ? "what goes" : "it"} out of search`,
-    delete: `move ${pair ? "what goes" : "it"} to the trash`,
+    swap: "keep the other one instead",
+    keep: "keep as it is; hidden until it changes",
+    merge: "add what the one that stays lacks, and mark the other as superseded",
+    supersede: "mark the one that goes as superseded",
+    edit: `edit the file${pair ? " of the one that stays" : ""}`,
+    archive: `hide ${pair ? "the one that goes" : "it"} from search`,
+    delete: `move ${pair ? "the one that goes" : "it"} to the trash`,
   })[action];
-  useKeys("This one", {
+  useKeys("This item", {
     ...Object.fromEntries(actions.map(
       (action) => [KEYS[action], [`${action}: ${what(action)}`, (event) => run(action, event)]],
     )),
-    ...(pair ? { v: ["as they read, or what differs", () => setPlain(!plain)] } : {}),
+    ...(pair ? { v: ["full texts or differences", () => setPlain(!plain)] } : {}),
     ...(first.seen ? { o: ["open the document", () => go(documentLink(first))] } : {}),
   });
 
@@ -158,12 +158,12 @@ export function Item({ item, gone, next, moves, steps, done, again, onward, filt
       <div class="review-actions" role="group" aria-label="Decide">${(pair ? OF_TWO : actions).map(button)}</div></div>
     ${refused && html`<${ErrorNote} error=${refused} />`}
     ${gone && html`<div class="note warn" role="status"><${Icon} name="warning" />
-      <div>This was decided meanwhile, or is no longer so: there is nothing left to decide about it.</div>
+      <div>This item was decided elsewhere, or no longer applies.</div>
       <${Button} onClick=${onward}>Next<//></div>`}
     <div class="apart"><h2 class="review-why" ref=${head} tabindex="-1">
       <span>${kind}</span> <small class="dim">${item.about.replace(/^in the inbox /, "")}</small></h2>
       ${pair && html`<button class="quiet small" onClick=${() => setPlain(!plain)}>
-        ${plain ? "Show what differs" : "Show them as they read"}<${Hint} keys="v" /></button>`}</div>
+        ${plain ? "Show differences" : "Show full texts"}<${Hint} keys="v" /></button>`}</div>
     ${unread && html`<${ErrorNote} error=${unread} retry=${again} />`}
     ${pair ? html`<${Pair} first=${first} last=${last} plain=${plain} filters=${filters}
         button=${button} />`
@@ -181,7 +181,7 @@ const Hint = ({ keys }) => html`<span class="review-key" aria-hidden="true"><${K
 /** Where nobody answered it may have been done all the same: the list says so, as soon as it comes. */
 function unsure(error) {
   if (error.status !== 0 && error.status !== 503) return error;
-  const hint = "whether it was done shows as soon as there is an answer; nothing is ever half written";
+  const hint = "the list shows the result when the server answers again; no file is half written";
   return Object.assign(new Error(error.message), { hint, status: error.status });
 }
 
@@ -197,7 +197,7 @@ function Pair({ first, last, plain, filters, button }) {
         ${plain && html`<${Text} memory=${first} />`}</section></div>
     ${!plain && html`<${Diff} before=${last.body ?? last.text} after=${first.body ?? first.text}
       labels=${["Goes", "Stays"]}
-      same="Below their frontmatter both say the same, word for word." />`}`;
+      same="The texts below the frontmatter are identical." />`}`;
 }
 
 function Facts({ memory, filters }) {
@@ -208,7 +208,7 @@ function Facts({ memory, filters }) {
     <p class="small dim review-list-of">
       ${memory.type && html`<span>${memory.type}</span>`}
       ${memory.project && html`<a href=${link("review", [], { ...filters, project: memory.project })}
-        title="Review only those of this project">${memory.project}</a>`}
+        title="Review only this project">${memory.project}</a>`}
       ${memory.created && html`<span><${When} time=${memory.created} /></span>`}
       ${memory.entered_by && html`<span>by ${memory.entered_by}</span>`}
       ${ends.map(([label, day]) => html`<span>${label} ${day}</span>`)}
@@ -227,11 +227,11 @@ function Merge({ first, last, swap, close, merge }) {
   );
   const taken = (event) => answer && event.detail < 2 && merge(answer.results.map((one) => one.seen));
   return html`<${Dialog} title="Merge them" wide close=${close}>
-    <p class="dim">“${first.title}” takes over what it lacks: paragraphs, tags, dates. “${last.title}” keeps
-      its file, and is marked as superseded.</p>
+    <p class="dim">“${first.title}” gets the paragraphs, tags and dates that it lacks. “${last.title}” keeps its file, and
+      is marked as superseded.</p>
     <div class="row review-foot">
       <${Button} kind="primary" icon="merge" autofocus onClick=${taken}>Merge<//>
-      <${Button} icon="swap" onClick=${swap}>Have the other one stay<//>
+      <${Button} icon="swap" onClick=${swap}>Keep the other one instead<//>
       <${Button} onClick=${close}>Cancel<//></div>
     ${error && html`<${ErrorNote} error=${error} />`}
     ${!answer && !error && html`<${Loading} />`}

@@ -154,17 +154,17 @@ export default function Review({ params }) {
   const undoLast = last() && (() => undo(last()));
 
   useKeys("Review", {
-    n: ["decide later: the next", () => list && step(1)],
-    p: ["the one before", () => list && step(-1)],
+    n: ["decide later (next item)", () => list && step(1)],
+    p: ["previous item", () => list && step(-1)],
     u: ["undo the last decision", (event) => event.repeat || (last() && undo(last()))],
   });
 
   return html`<div class="page review">
     <div class="page-head"><h1>Review</h1>
-      <p class="dim">${list && (list.all ? `${count(list.all, "thing")} to decide` : "")}</p></div>
+      <p class="dim">${list && (list.all ? `${count(list.all, "item")} to decide` : "")}</p></div>
     ${list && html`<${Reasons} list=${list} filters=${filters} />`}
     ${error && html`<${ErrorNote} error=${error} retry=${() => load()} />`}
-    ${!list && !error && html`<${Loading} what="Looking through the memories" />`}
+    ${!list && !error && html`<${Loading} what="Loading the memories" />`}
     ${list && !items.length && !gone && html`<${End} list=${list} filters=${filters} undo=${undoLast} />`}
     ${list && (items.length > 0 || gone) && html`<div class="review-columns">
       <${List} items=${items} total=${list.total} at=${params.at} place=${place}
@@ -187,7 +187,7 @@ function Reasons({ list, filters }) {
       && chip(reason, label, list.counts[reason] || 0))}
     ${filters.project && html`
       <a class="chip on" href=${link("review", [], { ...filters, project: "" })}
-        aria-label=${`${filters.project}: show those of all projects`}>${filters.project}<${Icon} name="close" />
+        aria-label=${`${filters.project}: show all projects`}>${filters.project}<${Icon} name="close" />
       </a>`}</nav>`;
 }
 
@@ -223,15 +223,15 @@ function End({ list, filters, undo, first }) {
   if (undone) told.push(`${undone} undone`);
   const filtered = filters.reason || filters.project;
   const none = filtered ? "Nothing of this kind to review" : "Nothing to review";
-  const title = decided.length || first ? "That is all" : none;
+  const title = decided.length || first ? "Review finished" : none;
   return html`<section class="review-end"><${Empty} icon="review" title=${title}>
     ${told.length > 0 && html`<p>${capital(told.join(", "))}.</p>`}
-    ${list.total > 0 && html`<p>${count(list.total, "thing is left as it is", "things are left as they are")}.</p>`}
+    ${list.total > 0 && html`<p>${count(list.total, "item is undecided", "items are undecided")}.</p>`}
     ${!list.total && !told.length && html`
-      <p>What agents leave in the inbox, near duplicates, contradictions and what has expired comes up here.
+      <p>This list shows new memories in the inbox, near duplicates, contradictions and expired memories.
         Settings: <code>agents.capture</code> and <code>memory.review</code> in the configuration.</p>`}
-    <div class="row review-foot">${undo && html`<${Button} icon="undo" onClick=${undo}>Undo the last one<//>`}
+    <div class="row review-foot">${undo && html`<${Button} icon="undo" onClick=${undo}>Undo the last decision<//>`}
       ${first && list.total > 0 && html`<a class="button" href=${first}>From the beginning</a>`}
       ${filtered && list.all > list.total && html`
-        <a class="button" href=${link("review")}>All there is to review</a>`}</div><//></section>`;
+        <a class="button" href=${link("review")}>Show all items</a>`}</div><//></section>`;
 }

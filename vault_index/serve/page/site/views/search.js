@@ -77,7 +77,7 @@ export default function Search({ params }) {
     ArrowDown: ["go to the hits", first],
     o: ["open the hit in Obsidian", () => act("obsidian")],
     c: ["copy the link of the hit", () => act("copy")],
-    t: ["what was around it in time", () => act("timeline")],
+    t: ["show it in the timeline", () => act("timeline")],
     e: ["why it was found", () => act("why")],
     f: ["more filters", () => document.querySelector("#filters").click()],
   });
@@ -103,11 +103,11 @@ export default function Search({ params }) {
         <${Told} search=${search} shown=${shown.length} hidden=${hidden} text=${text} change=${change} />
         ${why && shown.length > 0 && html`<${Legend} reading=${found.reading} />`}
         ${!shown.length && search.refined && html`<${Empty} title="Nothing answers this">
-          ${filtersOf(text).length ? "Try other words, or take away a filter." : "Try fewer or other words."}<//>`}
+          ${filtersOf(text).length ? "Try other words, or remove a filter." : "Try fewer or other words."}<//>`}
         <ol class="hits" ref=${list} aria-label="Hits" onKeyDown=${(event) => arrows(event, field.current)}
           onClick=${followed} ...${focus}>${hits}</ol>
         ${hidden > 0 && search.refined && html`<p class="hits-foot">
-          <button onClick=${() => put({ all: "1" })}>Show ${count(hidden, "weaker hit")}</button></p>`}
+          <button onClick=${() => put({ all: "1" })}>Show ${count(hidden, "weak hit")}</button></p>`}
         ${search.more && !hidden && html`<${More} more=${search.more} at=${results.length} />`}`}`}
   </div>`;
 }
@@ -181,7 +181,7 @@ function Field({ text, field, typed, clear, down, enter }) {
   </div>`;
 }
 
-const DOUBT = { low: "not certain", none: "hardly an answer" };
+const DOUBT = { low: "not certain", none: "no sure answer" };
 
 /** How many, how sure, and what was not done as asked. */
 function Told({ search, shown, hidden, text, change }) {
@@ -199,7 +199,7 @@ function Told({ search, shown, hidden, text, change }) {
       <span>${shown > 0 && number}${shown > 0 && doubt && html` · <em>${doubt}</em>`}</span>
       <span>${Math.max(1, Math.round(found.took_ms))} ms</span></p>
     <p class="unseen" role="status">${said}</p>
-    ${refined && meant.length > 0 && html`<p class="told-more">Showing hits for ${words} too.</p>`}
+    ${refined && meant.length > 0 && html`<p class="told-more">Also showing hits for ${words}.</p>`}
     ${refined && found.hints?.map((hint) => html`<p class="told-more">${sentence(hint)}</p>`)}
     ${refined && found.degraded.map((reason) => html`
       <p class="told-more"><${Icon} name="warning" /> ${sentence(reason)}</p>`)}`;

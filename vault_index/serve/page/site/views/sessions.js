@@ -45,7 +45,7 @@ export default function Sessions({ params }) {
   useKeys("Sessions", {
     c: ["go to the calendar", () => calendar.current?.focus()],
     l: ["go to the list", () => focusItem(list.current?.querySelector("[data-item]"))],
-    f: ["who touched a file", () => field.current?.focus()],
+    f: ["sessions that used a file", () => field.current?.focus()],
     a: ["show all again", () => go(link("sessions"))],
   });
 
@@ -64,7 +64,7 @@ export default function Sessions({ params }) {
       <label class="field"><span>Day</span>
         <input type="date" max=${today()} value=${day || ""}
           onChange=${(event) => show({ day: event.target.value, since: "" })} /></label>
-      <label class="field wide"><span>Touched the file</span>
+      <label class="field wide"><span>Used the file</span>
         <input type="search" ref=${field} value=${file || ""} placeholder="src/app.py" spellcheck=${false}
           autocomplete="off" onChange=${(event) => show({ file: event.target.value.trim() })} /></label>
     </div>
@@ -79,8 +79,8 @@ export default function Sessions({ params }) {
     ${found.results && html`<${Worked} of=${of} span=${spanOf(day, since)}
       choose=${(name) => show({ project: name })} />`}
     ${found.error && html`<${ErrorNote} error=${found.error} retry=${found.again} />`}
-    ${!found.results && !found.error && html`<${Loading} what="Looking through the sessions" />`}
-    ${found.results && !found.results.length && html`<${Empty} icon="sessions" title="There is no such session">
+    ${!found.results && !found.error && html`<${Loading} what="Loading the sessions" />`}
+    ${found.results && !found.results.length && html`<${Empty} icon="sessions" title="No sessions match">
       <${Button} onClick=${() => go(link("sessions"))}>Show all<//><//>`}
     <div class="sessions-list" ref=${list} onKeyDown=${(event) => arrows(event, calendar.current)}>
       ${grouped(found.results || [], day).map(({ name, when, sessions }) => html`
@@ -97,8 +97,8 @@ export default function Sessions({ params }) {
 const None = () => html`<div class="page narrow">
   <div class="page-head"><h1>Sessions</h1></div>
   <${Empty} icon="sessions" title="There are no sessions yet">
-    <p>Those of Claude Code, OpenCode, Codex and Gemini CLI come by themselves, as soon as there are some.</p>
-    <p>Was one left out? <${Command} text="vault-index config set sessions.claude-code.enabled true" /></p><//>
+    <p>Sessions of Claude Code, OpenCode, Codex and Gemini CLI appear here automatically.</p>
+    <p>To include a client: <${Command} text="vault-index config set sessions.claude-code.enabled true" /></p><//>
 </div>`;
 
 function Row({ session, project }) {
@@ -210,8 +210,8 @@ function grouped(results, day) {
     return [
       { name: dayName(day, today(), true), sessions: results.filter(saw) },
       {
-        name: "Begun before, ended later",
-        when: "they may have rested on this day",
+        name: "Began earlier, ended later",
+        when: "possibly inactive on this day",
         sessions: results.filter((one) => !saw(one)),
       },
     ].filter(({ sessions }) => sessions.length);

@@ -30,8 +30,8 @@ export default function Timeline({ params }) {
   const onward = found?.after.length >= after && (() => change({ after: after + MORE }));
   const onlyOwn = () => change({ project: project ? "" : own });
   useKeys("Timeline", {
-    ...(back && { "[": ["further back", back] }),
-    ...(onward && { "]": ["further on", onward] }),
+    ...(back && { "[": ["earlier documents", back] }),
+    ...(onward && { "]": ["later documents", onward] }),
     f: ["only notes, memories or sessions", () => change({ kind: nextKind })],
     ...(own && { p: [`only ${own}`, onlyOwn] }),
     l: ["go to the list", () => focusItem(list.current?.querySelector(".anchor"))],
@@ -67,7 +67,7 @@ export default function Timeline({ params }) {
         <button class="chip" aria-pressed=${Boolean(project)} onClick=${onlyOwn}>Only ${own}</button>`}</div>
     ${error && html`<${ErrorNote} error=${error} retry=${again} />`}
     ${back && html`
-      <p class="line-more"><${Button} kind="small" icon="up" onClick=${back}>Further back<//></p>`}
+      <p class="line-more"><${Button} kind="small" icon="up" onClick=${back}>Earlier<//></p>`}
     <ol class="line" ref=${list} onKeyDown=${(event) => arrows(event)}>${all.map((one, at) => html`
       ${day(one.created) !== dayBefore(at) && html`
         <li class="line-day" key=${`day ${one.source} ${one.path}`}>${day(one.created)}</li>`}
@@ -79,8 +79,8 @@ export default function Timeline({ params }) {
           <span class="line-place dim small">${[one.type, one.project, one.path].filter(Boolean).join(" · ")}</span></a>
       </li>`)}</ol>
     ${all.length === 1 && html`
-      <p class="dim">Nothing else${kind || project ? " of this kind" : ""} was written around it.</p>`}
+      <p class="dim">No other documents${kind || project ? " of this kind" : ""} around this time.</p>`}
     ${onward && html`
-      <p class="line-more"><${Button} kind="small" icon="down" onClick=${onward}>Further on<//></p>`}
+      <p class="line-more"><${Button} kind="small" icon="down" onClick=${onward}>Later<//></p>`}
   </div>`;
 }

@@ -37,7 +37,7 @@ export default function Tokens() {
     }
     if (name === told.name) signOut();
     else {
-      toast(ending.owner ? "That page is signed out." : `${name} is refused from now on.`);
+      toast(ending.owner ? "That page is signed out." : `${name} is revoked.`);
       again();
     }
   };
@@ -45,8 +45,8 @@ export default function Tokens() {
   const mine = (one) => one.name === told.name;
   const pages = told?.results.filter((one) => one.owner).sort((one, other) => mine(other) - mine(one)) || [];
   return html`<div class="page tokens">
-    <div class="page-head"><h1>Tokens</h1><p class="dim">Who may ask by way of this address, and what each may see.</p>
-      <${Button} kind="primary" icon="plus" onClick=${() => setMaking(true)} title="n">Make a token<//></div>
+    <div class="page-head"><h1>Tokens</h1><p class="dim">Who may use this server, and what each token may see.</p>
+      <${Button} kind="primary" icon="plus" onClick=${() => setMaking(true)} title="n">Create a token<//></div>
     ${error && html`<${ErrorNote} error=${error} retry=${again} />`}
     ${!told && !error && html`<${Loading} />`}
     ${told && html`
@@ -54,9 +54,9 @@ export default function Tokens() {
         ${callers.length ? html`<ul onKeyDown=${(event) => arrows(event)}>${callers.map((one) => html`<${Caller}
           key=${one.name} one=${one} end=${setEnding} />`)}</ul>`
           : html`<${Empty} icon="tokens" title="No token yet">
-            An agent, another machine or a script needs one to ask here.<//>`}
+            An agent, another machine or a script needs a token to use this server.<//>`}
       </section>
-      <section aria-labelledby="pages"><h2 id="pages">Pages that are signed in</h2>
+      <section aria-labelledby="pages"><h2 id="pages">Signed-in pages</h2>
         <ul onKeyDown=${(event) => arrows(event)}>${pages.map((one) => html`<${SignedIn} key=${one.name} one=${one}
           mine=${mine(one)} end=${setEnding} />`)}</ul></section>`}
     ${making && html`<${Make} sources=${told?.sources || []} close=${() => { setMaking(false); again(); }} />`}
@@ -69,9 +69,9 @@ export default function Tokens() {
 }
 
 function endsWhat(one, { name }) {
-  if (one.name === name) return "To come back, run vault-index open on the machine of your vault.";
-  if (one.owner) return "The other page has to sign in anew.";
-  return "Whoever shows it is refused from the next request on. This cannot be taken back.";
+  if (one.name === name) return "To sign in again, run vault-index open on the machine with your vault.";
+  if (one.owner) return "The other page must sign in again.";
+  return "The next request with this token is refused. This cannot be undone.";
 }
 
 /** `everything`, or `vault, below work/acme or plans, of the project acme`. */
@@ -80,7 +80,7 @@ function seen({ sources, folders, projects }) {
   const of = projects.length ? `of the project ${projects.join(" or ")}` : "";
   const parts = [sources.join(", "), below, of].filter(Boolean);
   if (!parts.length) return "everything";
-  return `${sources.length ? "" : "what is "}${parts.join(", ")}`;
+  return `${sources.length ? "" : "documents "}${parts.join(", ")}`;
 }
 
 function Caller({ one, end }) {
@@ -89,13 +89,13 @@ function Caller({ one, end }) {
         <span class=${`chip ${one.writes && !one.expired ? "on" : ""}`}>
           ${one.writes ? "reads and writes" : "reads"}</span>${one.expired && html` <span class="chip">expired</span>`}</p>
       <p>Sees ${seen(one)}.</p>
-      <p class="small dim">Made <${When} time=${one.created} /> · ${until(one)}</p></div>
+      <p class="small dim">Created <${When} time=${one.created} /> · ${until(one)}</p></div>
     <button class="danger small" onClick=${() => end(one)} aria-label=${`Revoke ${one.name}`}>Revoke</button></li>`;
 }
 
 function until({ expires, expired }) {
-  if (!expires) return "good until it is revoked";
-  return `${expired ? "expired on" : "good until"} ${day(expires)}`;
+  if (!expires) return "valid until revoked";
+  return `${expired ? "expired on" : "valid until"} ${day(expires)}`;
 }
 
 const SignedIn = ({ one, mine, end }) => html`<li class=${one.expired ? "expired" : ""} data-item><div class="who">
@@ -143,31 +143,31 @@ function Make({ sources, close }) {
     const others = said.sources.filter((other) => other !== one);
     return others.length < said.sources.length ? others : [...others, one];
   };
-  return html`<${Dialog} title="Make a token" close=${close}><form class="make" onSubmit=${submit}>
+  return html`<${Dialog} title="Create a token" close=${close}><form class="make" onSubmit=${submit}>
     <label>Name<input ...${field("name")} autofocus placeholder="laptop, ci, claude-code" /></label>${fault("name")}
-    <fieldset><legend>It may</legend>
+    <fieldset><legend>Permissions</legend>
       ${[[false, "read"], [true, "read, and write memories"]].map(([writes, label]) => html`<label class="choice">
         <input type="radio" name="writes" checked=${said.writes === writes}
           onChange=${() => say({ writes })} />${label}</label>`)}</fieldset>
-    <fieldset><legend>It sees</legend>
-      <p class="small dim">${part || said.projects.trim() ? "Only what fits all of this:"
-        : "Everything. Name what it shall be confined to:"}</p>
+    <fieldset><legend>Scope</legend>
+      <p class="small dim">${part || said.projects.trim() ? "Only documents that match all of these:"
+        : "Everything. To limit it, choose:"}</p>
       <div class="row" role="group" aria-label="Sources">${sources.map((one) => html`<button type="button" class="chip"
         key=${one} aria-pressed=${said.sources.includes(one)}
         onClick=${() => say({ sources: turned(one) })}>${one}</button>`)}</div>${fault("sources")}
-      <label>Folders, one a line<textarea rows="2" ...${field("folders")} placeholder="work/acme"></textarea>
+      <label>Folders, one per line<textarea rows="2" ...${field("folders")} placeholder="work/acme"></textarea>
         </label>${fault("folders")}
-      <label>Projects, with commas<input ...${field("projects")} placeholder="acme, website" />
+      <label>Projects, separated by commas<input ...${field("projects")} placeholder="acme, website" />
         </label>${fault("projects")}
     </fieldset>
-    <fieldset><legend>It is good for</legend>
-      <div class="row" role="group" aria-label="It is good for">${ENDS.map(([ends, label]) => html`<button type="button"
+    <fieldset><legend>Valid for</legend>
+      <div class="row" role="group" aria-label="Valid for">${ENDS.map(([ends, label]) => html`<button type="button"
         class="chip" key=${label} aria-pressed=${said.ends === ends}
         onClick=${() => say({ ends })}>${label}</button>`)}</div>
-      ${said.ends === "day" && html`<label>Its last day<input type="date" ...${field("day")} required />
+      ${said.ends === "day" && html`<label>Last valid day<input type="date" ...${field("day")} required />
         </label>`}${fault("expires")}</fieldset>
     ${error && !at && html`<${ErrorNote} error=${error} />`}
-    <div class="row actions"><button type="submit" class="primary">Make it</button><button type="button"
+    <div class="row actions"><button type="submit" class="primary">Create</button><button type="button"
       onClick=${close}>Cancel</button></div>
   </form><//>`;
 }
@@ -189,14 +189,14 @@ function Made({ made: { token, made, doubts }, close }) {
   const server = { type: "http", url, headers: { Authorization: `Bearer ${token}` } };
   const json = `-H "Content-Type: application/json" -d '{"query": "wal", "limit": 5}'`;
   return html`<div class="made">
-    <div class="note"><${Icon} name="tokens" /><div><strong>Copy it now: it is shown this once.</strong>
+    <div class="note"><${Icon} name="tokens" /><div><strong>Copy the token now: it is not shown again.</strong>
       <p class="small">${made.name} ${made.writes ? "reads and writes" : "reads"} ${seen(made)}, ${until(made)}.</p>
         </div></div>
     ${doubts.map((one) => html`<div class="note warn" key=${one}><${Icon} name="warning" /><div>${one}</div></div>`)}
     <${CommandBlock} label="Token" text=${token} />
     <${CommandBlock} label="Claude Code"
       text=${`claude mcp add --transport http vault-index ${url} --header "${header}"`} />
-    <${CommandBlock} label="Another client of MCP"
+    <${CommandBlock} label="Another MCP client"
       text=${JSON.stringify({ mcpServers: { "vault-index": server } }, null, 2)} />
     <${CommandBlock} label="curl" text=${`curl ${location.origin}/api/search -H "${header}" ${json}`} />
     <div class="row actions"><button class="primary" onClick=${close}>Done</button></div>
