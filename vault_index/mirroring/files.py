@@ -1,20 +1,17 @@
 """Read and write files in a folder of a vault, atomically and without lost updates."""
 
 import os
-import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 
 from vault_index import disk
-from vault_index.errors import ConflictError, UsageError
+from vault_index.errors import ConflictError, VaultIndexError
 from vault_index.mirroring.note import session_in
 from vault_index.sources.names import is_readable_name
 from vault_index.sources.reading import read_regular
 from vault_index.sources.vault import VaultSource
 
-_HEAD = 8192
-"""Bytes; our frontmatter is always shorter."""
 _MOST_NAMES = 1000
 _HINT = "check its permissions"
 
@@ -46,8 +43,8 @@ class Files:
         found: dict[str, str] = {}
         for path in sorted(paths):
             try:
-                session = session_in(self._head(path).decode("utf-8", "replace"))
-            except (OSError, UsageError):  # also a link out of the vault
+                session = session_in(self.read(path).decode("utf-8", "replace"))
+            except VaultIndexError:  # a pipe, a link out of the vault, a file in the cloud
                 continue
             if session:
                 found.setdefault(session, path)
@@ -102,13 +99,6 @@ class Files:
             with disk.draft(folder, data, status) as draft:
                 os.replace(draft, place)
             disk.sync_folder(folder)
-
-    def _head(self, path: str) -> bytes:
-        place = disk.path_in(self._vault.root, path, outside=self._outside)
-        # O_NONBLOCK, because opening a pipe would wait for a writer.
-        descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        with open(descriptor, "rb") as file:
-            return file.read(_HEAD) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
 
     def _file(self, path: str) -> AbstractContextManager[str]:
         return disk.file_in(self._vault.root, path, outside=self._outside)

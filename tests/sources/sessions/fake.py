@@ -1,9 +1,9 @@
 """A client with one file per session: `<folder>/talks/<id>.jsonl`, whose first line is its head."""
 
 import json
-import os
+import re
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,11 @@ T0 = 1_795_000_000_000
 class Fake(FileClient):
     name = "codex"
     title = "Codex"
+    folder_paths = re.compile("(?!)")
+    file_paths = re.compile("[^/]+")
 
     def watched(self) -> Sequence[Path]:
         return [self.folder / "talks"]
-
-    def files(self) -> Iterator[os.DirEntry[str]]:
-        with suppress(FileNotFoundError), os.scandir(self.folder / "talks") as entries:
-            yield from sorted(entries, key=lambda entry: entry.name)
 
     def head(self, file: Path, problems: list[str]) -> Session | None:
         for _, _, line in objects_in(file, problems):

@@ -7,18 +7,18 @@ history.jsonl      all prompts, also of sessions that the client removed by age
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from vault_index.disk import os_errors_as, worktree_of
+from vault_index.disk import worktree_of
 from vault_index.models import FileStamp
 from vault_index.sources.reading import stamp_of
 from vault_index.sources.sessions.claude_blocks import message_parts
 from vault_index.sources.sessions.claude_lines import PASSED_OVER, ClaudeConversation, is_chained
 from vault_index.sources.sessions.client import Conversation, Listing
-from vault_index.sources.sessions.files import FileClient, is_folder
+from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.lines import objects_in
 from vault_index.sources.sessions.model import Listed, Message, Part, Session, Text
 from vault_index.sources.sessions.values import (
@@ -33,14 +33,6 @@ from vault_index.sources.sessions.values import (
 
 _MAJORS = ("", "0", "1", "2")
 _ID = re.compile(r"[A-Za-z0-9_-]+")
-# Not compactions and prompt suggestions, which repeat the session.
-_OWN = r"(?!agent-a(?:compact|prompt_suggestion)-)"
-_SESSION, _SUBAGENT = (
-    re.compile(rf"{_OWN}[A-Za-z0-9_-]+\.jsonl"),
-    re.compile(rf"{_OWN}agent-[A-Za-z0-9_-]+\.jsonl"),
-)
-_FILES = (re.compile("/"), _SESSION, _SUBAGENT, _SUBAGENT, _SUBAGENT)
-"""Patterns of session files by depth: `projects` (no file), a project, `subagents`, its runs."""
 _COMMAND = re.compile(r"/[\w:-]+\s*")  # without arguments, no content
 _WARMUP = "Warmup"  # the client's own prompt to subagents
 
@@ -52,32 +44,16 @@ class ClaudeCode(FileClient):
     title = "Claude Code"
     _history: tuple[FileStamp | None, dict[str, Listed]] = (None, {})
 
-    def files(self) -> Iterator[os.DirEntry[str]]:
-        """Yield files by mtime, so that the newest wins if a session is in two projects."""
-        found: list[os.DirEntry[str]] = []
-        failed: list[OSError] = []
-        folders = [os.fspath(folder) for folder in self.watched()]
-        for depth, name in enumerate(_FILES):
-            inner = []
-            for folder in folders:
-                try:
-                    with (
-                        suppress(FileNotFoundError, NotADirectoryError),
-                        os.scandir(folder) as entries,
-                    ):
-                        for entry in entries:
-                            if name.fullmatch(entry.name):
-                                found.append(entry)
-                            elif "." not in entry.name and is_folder(entry):
-                                inner.append(
-                                    f"{entry.path}/subagents" if depth == 1 else entry.path
-                                )
-                except OSError as error:  # raised after all other folders are listed
-                    failed.append(error)
-            folders = inner
-        yield from sorted(found, key=_mtime_ns)
-        if failed:
-            raise failed[0]
+    folder_paths = re.compile("[^/.]+(/[^/.]+(/subagents(/[^/.]+){0,2})?)?")
+    # Not compactions and prompt suggestions, which repeat the session.
+    file_paths = re.compile(
+        r"[^/.]+/([^/.]+/subagents/([^/.]+/){0,2}(?=agent-))?"
+        r"(?!agent-a(compact|prompt_suggestion)-)[A-Za-z0-9_-]+\.jsonl"
+    )
+
+    def files(self, errors: list[OSError]) -> Iterable[os.DirEntry[str]]:
+        """Return files by mtime, so that the newest wins if a session is in two projects."""
+        return sorted(super().files(errors), key=_mtime_ns)
 
     def watched(self) -> Sequence[Path]:
         """Return the folder of all projects."""
@@ -168,8 +144,7 @@ class ClaudeCode(FileClient):
     ) -> Conversation:
         """Read a session; of a removed session, only its prompts."""
         if not isinstance(listed.place, str):
-            problems = list[str]()
-            return Conversation(listed.session, list(self._prompts_of(listed, problems)), problems)
+            return Conversation(listed.session, listed.place, [])
         file = Path(listed.place)
         if not (isinstance(earlier, ClaudeConversation) and earlier.continues(file)):
             earlier = ClaudeConversation(listed.session, file, include)
@@ -179,22 +154,23 @@ class ClaudeCode(FileClient):
     # --- prompts of removed sessions --------------------------------------------------------------
 
     def _prompts(self, problems: list[str]) -> dict[str, Listed]:
-        """Return a partial session for each session id in the history."""
+        """Return a partial session, with its prompts, for each session id in the history."""
         file, found = self.folder / "history.jsonl", dict[str, Listed]()
         try:
             stamp = stamp_of(file.stat())
             if stamp == self._history[0]:
                 return self._history[1]
-            for begin, end, value in objects_in(file, problems):
+            for begin, _, value in objects_in(file, problems):
                 id_, title = text_of(value, "sessionId"), text_of(value, "display").strip()
                 if not _ID.fullmatch(id_) or not title or _COMMAND.fullmatch(title):
                     continue
+                time, text = millis_of(value, "timestamp") or 0, Text(text_of(value, "display"))
                 if id_ not in found:
-                    time = millis_of(value, "timestamp") or 0
                     folder = text_of(value, "project")
                     session = Session(id_, title_of(title), folder, "", "", "", time, time)
                     found[id_] = Listed(session, stamp, 0, time, [], partial=True)
-                found[id_].place.append((begin, end))
+                prompt = Message(str(begin), "", "user", time, True, "", "", "", (text,))
+                found[id_].place.append(prompt)
         except FileNotFoundError:
             return found
         except OSError as error:
@@ -207,20 +183,6 @@ class ClaudeCode(FileClient):
             )
         self._history = stamp, found
         return found
-
-    def _prompts_of(self, listed: Listed, problems: list[str]) -> Iterator[Message]:
-        history = self.folder / "history.jsonl"
-        with (
-            os_errors_as(f"{history} cannot be read", "check its permissions"),
-            history.open("rb") as file,
-        ):
-            for begin, end in listed.place:
-                file.seek(begin)
-                what = f"the prompt at byte {begin} of history.jsonl"
-                value = read_object(file.read(end - begin), what, problems) or {}
-                if text_of(value, "sessionId") == listed.session.id:
-                    time, text = millis_of(value, "timestamp") or 0, Text(text_of(value, "display"))
-                    yield Message(str(begin), "", "user", time, True, "", "", "", (text,))
 
 
 def _id(text: str) -> str:

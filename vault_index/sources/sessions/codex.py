@@ -9,7 +9,7 @@ codex-rs/protocol/src/protocol.rs, models.rs and items.rs, codex-rs/rollout)
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -22,7 +22,7 @@ from vault_index.models import FileStamp
 from vault_index.sources.reading import stamp_of
 from vault_index.sources.sessions.client import Conversation
 from vault_index.sources.sessions.codex_turns import CodexConversation
-from vault_index.sources.sessions.files import FileClient, is_file, is_folder
+from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.lines import objects_in, plain
 from vault_index.sources.sessions.model import Listed, Session
 from vault_index.sources.sessions.values import (
@@ -43,7 +43,6 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}")
 """UUID version 7, which begins with its time in milliseconds (RFC 9562)."""
 _HEAD = 20
 """Lines that may contain the session's metadata."""
-_DEPTH = 4
 _REVERTS = 50
 _NO_ZSTD = "skipped compressed Codex CLI sessions: use Python 3.14, or run `zstd -d *.jsonl.zst`"
 _OURSELVES = ("guardian", "memory_consolidation", "compact")
@@ -55,6 +54,8 @@ class Codex(FileClient):
 
     name = "codex"
     title = "Codex CLI"
+    folder_paths = re.compile("[^/]+(/[^/]+){0,3}")
+    file_paths = re.compile(f"([^/]+/){{0,4}}{_NAME.pattern}")
 
     def __init__(self, folder: Path, cache: Path | None = None) -> None:
         super().__init__(folder, cache)
@@ -88,19 +89,13 @@ class Codex(FileClient):
                 ids.update(id_ for (id_,) in database.rows("SELECT id FROM threads"))
         return bool(ids) and listed.session.id not in ids
 
-    def files(self) -> Iterator[os.DirEntry[str]]:
-        """Yield the rollouts by name; an uncompressed file hides its compressed copy."""
+    def files(self, errors: list[OSError]) -> Iterable[os.DirEntry[str]]:
+        """Return the rollouts by name; an uncompressed file hides its compressed copy."""
         self._thread_names()
-        found: dict[str, os.DirEntry[str]] = {}
-        faults: list[OSError] = []
-        for folder in self.watched():
-            for entry in _rollouts(os.fspath(folder), faults):
-                name = entry.name.removesuffix(".zst")
-                if name == entry.name or name not in found:  # both exist during compression
-                    found[name] = entry
-        yield from (found[name] for name in sorted(found))
-        if faults:
-            raise faults[0]
+        found = {entry.name: entry for entry in super().files(errors)}
+        # Both exist during compression.
+        hidden = {f"{name}.zst" for name in found}
+        return [entry for name, entry in found.items() if name not in hidden]
 
     def head(self, file: Path, problems: list[str]) -> Session | None:
         """Read the session from the first lines; None without an id, and for Codex's own agents."""
@@ -223,21 +218,6 @@ class Codex(FileClient):
                     {text_of(row, "id"): text_of(row, "thread_name").strip() for row in rows},
                 )
         return self._name_cache[1]
-
-
-def _rollouts(folder: str, faults: list[OSError], depth: int = 0) -> Iterator[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if is_folder(entry):
-                    if depth < _DEPTH:
-                        yield from _rollouts(entry.path, faults, depth + 1)
-                elif _NAME.fullmatch(entry.name) and is_file(entry):
-                    yield entry
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
-        faults.append(error)
 
 
 def _rollout_of(file: Path, part: int = -1) -> str:

@@ -3,10 +3,11 @@
 import errno
 import json
 import os
+import re
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import astuple, replace
 from pathlib import Path
@@ -46,12 +47,10 @@ class FileClient(ABC):
 
     # --- implemented by each client ---------------------------------------------------------------
 
-    @abstractmethod
-    def files(self) -> Iterator[os.DirEntry[str]]:
-        """Yield files that may be sessions; if several hold the same session, the last one wins.
-
-        Raises OSError after the last file if a folder cannot be read.
-        """
+    folder_paths: re.Pattern[str]
+    """Matches the folders to search, relative to a watched folder."""
+    file_paths: re.Pattern[str]
+    """Matches the files that may be sessions, relative to a watched folder."""
 
     @abstractmethod
     def head(self, file: Path, problems: list[str]) -> Session | None:
@@ -73,6 +72,15 @@ class FileClient(ABC):
 
     # --- shared by all clients --------------------------------------------------------------------
 
+    def files(self, errors: list[OSError]) -> Iterable[os.DirEntry[str]]:
+        """Return the files that may be sessions. If several hold the same session, the last wins.
+
+        Unreadable folders are added to `errors`.
+        """
+        tops = map(os.fspath, self.watched())
+        found = (entry for top in tops for entry in self._files_in(top, "", errors))
+        return sorted(found, key=lambda entry: entry.name)
+
     def present(self) -> bool:
         """Return whether a watched folder exists."""
         return any(folder.is_dir() for folder in self.watched())
@@ -85,22 +93,24 @@ class FileClient(ABC):
             faults: list[Problem] = []
             problems: list[str] = []
             seen: _Heads = {}
-            try:
-                for entry in self.files():
-                    try:
-                        stamp = stamp_of(entry.stat())
-                        known = heads.get(entry.path)
-                        if known is None or not _is_head(known, stamp):
-                            known = stamp, self._head(Path(entry.path), problems)
-                        # Do not cache failures: retry and report them each time.
-                        if known[1] is not None or not problems:
-                            seen[entry.path] = known
-                        if (session := known[1]) is not None:
-                            found[session.id] = self._listed(session, entry.path, stamp)
-                    except OSError as error:
-                        _raise_unless_missing(error)
-            except OSError as error:
-                message = f"cannot list {self.title} sessions ({error.filename}: {error.strerror})"
+            errors: list[OSError] = []
+            for entry in self.files(errors):
+                try:
+                    stamp = stamp_of(entry.stat())
+                except OSError as error:
+                    _note_unless_missing(error, errors)
+                    continue
+                known = heads.get(entry.path)
+                if known is None or not _is_head(known, stamp):
+                    known = stamp, self._head(Path(entry.path), problems)
+                # Do not cache failures: retry and report them each time.
+                if known[1] is not None or not problems:
+                    seen[entry.path] = known
+                if (session := known[1]) is not None:
+                    found[session.id] = self._listed(session, entry.path, stamp)
+            if errors:
+                first = errors[0]
+                message = f"cannot list {self.title} sessions ({first.filename}: {first.strerror})"
                 faults.append(
                     Problem("sessions_unreadable", message, "check the permissions of the folder")
                 )
@@ -158,6 +168,26 @@ class FileClient(ABC):
 
     # --- inside -----------------------------------------------------------------------------------
 
+    def _files_in(
+        self, folder: str, below: str, errors: list[OSError]
+    ) -> Iterator[os.DirEntry[str]]:
+        """Yield the files in a folder, whose path `below` a watched folder ends with `/`."""
+        try:
+            with os.scandir(folder) as scanned:
+                entries = sorted(scanned, key=lambda entry: entry.name)
+        except OSError as error:
+            _note_unless_missing(error, errors)
+            return
+        for entry in entries:
+            path = f"{below}{entry.name}"
+            try:
+                if self.file_paths.fullmatch(path) and entry.is_file():
+                    yield entry
+                elif self.folder_paths.fullmatch(path) and entry.is_dir():
+                    yield from self._files_in(entry.path, f"{path}/", errors)
+            except OSError as error:
+                _note_unless_missing(error, errors)
+
     def _listed(self, session: Session, file: str, stamp: FileStamp) -> Listed:
         return Listed(session, stamp, messages=1, first=session.created, place=file)
 
@@ -204,27 +234,10 @@ class FileClient(ABC):
             disk.replace(os.fspath(self._cache), json.dumps(stored).encode(), mode=0o600)
 
 
-def is_folder(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a folder; False if it is gone. Raises OSError."""
-    try:
-        return entry.is_dir()
-    except OSError as error:
-        return _raise_unless_missing(error)
-
-
-def is_file(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a file; False if it is gone. Raises OSError."""
-    try:
-        return entry.is_file()
-    except OSError as error:
-        return _raise_unless_missing(error)
-
-
-def _raise_unless_missing(error: OSError) -> bool:
-    """Return False for a deleted entry or a circular link; raise other errors."""
-    if error.errno not in (errno.ENOENT, errno.ELOOP):
-        raise error
-    return False
+def _note_unless_missing(error: OSError, errors: list[OSError]) -> None:
+    """Add an error to `errors`, except that of a deleted entry or of a circular link."""
+    if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+        errors.append(error)
 
 
 def _is_head(known: tuple[FileStamp, Session | None], stamp: FileStamp) -> bool:

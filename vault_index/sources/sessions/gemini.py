@@ -13,10 +13,9 @@ chatRecordingTypes.ts)
 import hashlib
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from vault_index.disk import os_errors_as
 from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.client import Conversation
 from vault_index.sources.sessions.context import said_in_prompt
-from vault_index.sources.sessions.files import FileClient, is_file, is_folder
+from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.lines import objects_in
 from vault_index.sources.sessions.model import (
     Attachment,
@@ -65,6 +64,9 @@ class Gemini(FileClient):
 
     name = "gemini"
     title = "Gemini CLI"
+    folder_paths = re.compile("[^/]+(/chats(/[^/]+)?)?")
+    # By name, `.json` comes before `.jsonl`, so that the newer format wins.
+    file_paths = re.compile(f"[^/]+/chats/([^/]+/)?{_FILE.pattern}")
 
     def watched(self) -> Sequence[Path]:
         """Return the folder of all projects."""
@@ -80,20 +82,6 @@ class Gemini(FileClient):
     def resume(self, session: str) -> Sequence[str]:
         """Return the command that resumes a session."""
         return ["gemini", "--resume", session]
-
-    def files(self) -> Iterator[os.DirEntry[str]]:
-        """Yield `.json` before `.jsonl`, so that the newer format wins."""
-        faults: list[OSError] = []
-        for project in _entries(os.fspath(self.folder / "tmp"), faults):
-            if is_folder(project):
-                chats = os.path.join(project.path, "chats")
-                found = _entries(chats, faults)
-                inner = (_entries(one.path, faults) for one in found if is_folder(one))
-                for entry in chain(found, *inner):
-                    if _FILE.fullmatch(entry.name) and is_file(entry):
-                        yield entry
-        if faults:
-            raise faults[0]
 
     def head(self, file: Path, problems: list[str]) -> Session | None:
         """Read the session up to its first message; None without a message.
@@ -203,17 +191,6 @@ class Gemini(FileClient):
             parts=tuple(parts),
             tokens=max(0, tokens[0] - tokens[1]) + tokens[2] + tokens[3],
         )
-
-
-def _entries(folder: str, faults: list[OSError]) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        faults.append(error)
-        return []
 
 
 def _lines(file: Path, problems: list[str]) -> Iterable[Json]:

@@ -9,7 +9,6 @@ missing or empty copy, as after a power loss, is written again.
 import os
 import re
 import stat
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -24,7 +23,7 @@ from vault_index.sources.sessions.model import Listed, Session
 
 REMOVED = "[redacted"
 _CUT = "…"
-_NAME = r"[A-Za-z0-9_-]+\.md"
+_PATH = re.compile(r"[^./][^/]*/[A-Za-z0-9_-]+\.md")
 _LARGEST_HEAD = 64 << 10
 """Bytes; our frontmatter is always smaller."""
 _HINT = "repair or delete the file"
@@ -39,19 +38,12 @@ class Kept:
 
     def all(self) -> dict[str, FileStamp]:
         """Return the stamps of all copies by path. Raises OSError for an unreadable folder."""
-        # An earlier version moved deleted sessions here for review.
-        for file in sorted(self.folder.glob(".deleted/*/*.md")):
-            folder = self.folder / file.parent.name
-            folder.mkdir(mode=0o700, exist_ok=True)
-            os.renames(file, folder / file.name)
         found: dict[str, FileStamp] = {}
-        root = os.fspath(self.folder)
-        with suppress(FileNotFoundError):
-            for project in sorted(
-                entry.name for entry in os.scandir(root) if entry.is_dir(follow_symlinks=False)
-            ):
-                if not project.startswith("."):
-                    found |= _files(root, project)
+        for folder, _, names in os.walk(self.folder, onerror=_raise_unless_missing):
+            project = os.path.relpath(folder, self.folder)
+            for path in filter(_PATH.fullmatch, (f"{project}/{name}" for name in names)):
+                if (stamp := _stamp(self.folder / path)) is not None:
+                    found[path] = stamp
         return found
 
     def put(self, path: str, text: str, updated: float) -> None:
@@ -64,13 +56,9 @@ class Kept:
             return
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = _draft(file)
-        with suppress(FileNotFoundError):
-            draft.unlink()
-        descriptor = os.open(
-            draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-        )
-        with os.fdopen(descriptor, "wb") as opened:
-            opened.write(data)
+        draft.unlink(missing_ok=True)
+        draft.touch(0o600, exist_ok=False)
+        draft.write_bytes(data)
         with suppress(OSError, OverflowError):
             os.utime(draft, (updated, updated))
         draft.rename(file)
@@ -137,7 +125,7 @@ class Kept:
     # --- inside -----------------------------------------------------------------------------------
 
     def _file(self, path: str) -> Path:
-        if not re.fullmatch(rf"[^./][^/]*/{_NAME}", path):
+        if not _PATH.fullmatch(path):
             raise ValueError(f"{path} is not a session path")
         return self.folder / path
 
@@ -181,22 +169,16 @@ def _worktree(project: str, directory: str) -> str:
     return next(above, project)
 
 
-def _files(root: str, project: str) -> Iterator[tuple[str, FileStamp]]:
-    with os.scandir(os.path.join(root, project)) as entries:
-        for entry in entries:
-            if re.fullmatch(_NAME, entry.name) and entry.is_file(follow_symlinks=False):
-                with suppress(FileNotFoundError):
-                    yield f"{project}/{entry.name}", _stamp_of(entry.stat(follow_symlinks=False))
-
-
-def _stamp_of(found: os.stat_result) -> FileStamp:
-    return FileStamp(found.st_size, found.st_mtime_ns, KEPT)
+def _raise_unless_missing(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 def _stamp(file: Path) -> FileStamp | None:
     with suppress(FileNotFoundError, NotADirectoryError):
         found = file.lstat()
-        return _stamp_of(found) if stat.S_ISREG(found.st_mode) else None
+        if stat.S_ISREG(found.st_mode):
+            return FileStamp(found.st_size, found.st_mtime_ns, KEPT)
     return None
 
 
