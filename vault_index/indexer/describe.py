@@ -54,6 +54,7 @@ def describe(
     """
     path, kind, front = raw.ref.path, raw.kind or "note", parsed.frontmatter
     memory = kind == "memory"
+    own = front if memory else {}  # for keys that mean something only in memories
     named = not (memory and _is_made(path, front))
     given = parsed.title_given and (parsed.title_in_text or named)
     searched = parsed._replace(title_given=given)
@@ -83,11 +84,11 @@ def describe(
         updated=first_time(front.get("updated"), front.get("modified")) or modified,
         type=plain_text(front.get("type")) or ("note" if memory else None),
         digest=plain_text(front.get("digest")) or (_first_sentences(chunks) if memory else ""),
-        expires=last_moment(front.get("expires")) if memory else None,
-        valid_until=last_moment(front.get("valid_until")) if memory else None,
-        archived=first_time(front.get("archived")) if memory else None,
+        expires=last_moment(own.get("expires")),
+        valid_until=last_moment(own.get("valid_until")),
+        archived=first_time(own.get("archived")),
         unreviewed=unreviewed,
-        superseded_by=plain_text(front.get("superseded_by")) if memory else None,
+        superseded_by=plain_text(own.get("superseded_by")),
         frontmatter={
             **front,
             **{f"{key}::": list(values) for key, values in parsed.inline.items()},
@@ -110,9 +111,7 @@ def describe(
         omitted=omitted,
         # The columns for filters, filled from the frontmatter.
         **{
-            one.column: plain_text(front.get(one.frontmatter[0]))
-            if memory or not one.of_memories
-            else None
+            one.column: plain_text((own if one.of_memories else front).get(one.frontmatter[0]))
             for one in FILTERS.values()
             if one.column and one.frontmatter
         }

@@ -139,28 +139,16 @@ class Synchroniser:
         places = [spelled for place in places for spelled in spellings(place)]
         scan, known = self._scan(source, places, dry_run=dry_run)
         if scan.vanished:
-            kept = f"source {name!r}: {scan.reason}; its {len(known)} documents stay in the index"
-            problem = Problem("source_vanished", kept, source.remedy)
-            self._add(problems=(problem,) if known or not scan.reason.endswith(YET) else ())
+            self._report_vanished(source, scan, len(known))
             if not scan.refs:
                 return
         answered = {ref.path for ref in scan.refs}
-        if "" not in places:
-            self._looked_at += scan.refs
-            # A path that is not a document may be another name (hard link) of one.
-            for place in set(places) - answered:
-                if stamp := source.stamp(place):
-                    self._looked_at.append(DocumentRef(name, place, stamp))
         comparable = {
             path: row for path, row in known.items() if path in answered or scan.knows(path)
         }
         plan = diff(scan.refs, comparable, self._settings.made_with(source))
-        # A file may have been edited under this name before the name was removed or reused.
         if "" not in places:
-            rows = [*plan.removed, *(row for _, row in plan.changed)]
-            self._looked_at += [
-                DocumentRef(name, row.path, row.stamp._replace(size=-1)) for row in rows
-            ]
+            self._look_for_other_names(source, set(places) - answered, scan, plan)
         self._add(problems=scan.problems, scanned=len(scan.refs), unchanged=plan.unchanged)
         if dry_run:
             self._add(added=len(plan.added), changed=len(plan.changed), removed=len(plan.removed))
@@ -169,13 +157,37 @@ class Synchroniser:
             write_meta(self._writer, f"root {name}", _root(source))
         remove_left_drafts(scan.drafts)
         self._apply(source, plan)
-        if not self._report.finished:
-            return
-        self._note_faults(name, scan.faults, [shown_name(place) for place in places])
+        if self._report.finished:
+            self._report_faults(name, scan.faults, places)
+
+    def _report_vanished(self, source: Source, scan: Scan, known: int) -> None:
+        kept = (
+            f"source {source.config.name!r}: {scan.reason}; its {known} documents stay in the index"
+        )
+        if known or not scan.reason.endswith(YET):
+            self._add(problems=(Problem("source_vanished", kept, source.remedy),))
+
+    def _look_for_other_names(
+        self, source: Source, unanswered: Iterable[str], scan: Scan, plan: Plan
+    ) -> None:
+        """Note the files of some places, to read those that have other names (hard links)."""
+        name = source.config.name
+        self._looked_at += scan.refs
+        # A path that is not a document may be another name of one.
+        for place in unanswered:
+            if stamp := source.stamp(place):
+                self._looked_at.append(DocumentRef(name, place, stamp))
+        # A file may have been edited under this name before the name was removed or reused.
+        for row in (*plan.removed, *(row for _, row in plan.changed)):
+            self._looked_at.append(DocumentRef(name, row.path, row.stamp._replace(size=-1)))
+
+    def _report_faults(self, name: str, faults: Sequence[Fault], places: Sequence[str]) -> None:
+        """Store the faults of the scan; those of the synced paths count as failures."""
+        self._note_faults(name, faults, [shown_name(place) for place in places])
         asked = {shown_name(place) for place in places if not is_readable_name(place)}
         self._add(
             failed=tuple(
-                Failure(fault.path, fault.message) for fault in scan.faults if fault.path in asked
+                Failure(fault.path, fault.message) for fault in faults if fault.path in asked
             )
         )
 
