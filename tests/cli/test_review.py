@@ -43,7 +43,7 @@ def test_review_shows_one_item_per_screen_and_decides_by_key(memories: Path) -> 
         terminal.type("k")
         assert "expired since 2020-01-01" in terminal.until("q quit")
         terminal.type("u")
-        assert "undone: keep" in terminal.until("likeness 1.00") + terminal.until("q quit")
+        assert "undone: keep" in terminal.until("similarity 1.00") + terminal.until("q quit")
         terminal.type("x")
         assert "1 keep  Port 3000" in terminal.until("q quit")
         terminal.type("m")
@@ -158,7 +158,7 @@ def test_review_prints_a_list_to_a_pipe(capsys: pytest.CaptureFixture[str]) -> N
     listed = answer(capsys, "review", "--limit", "2")
     assert ([item["reason"] for item in listed["results"]], listed["total"]) == (["unreviewed"] * 2, 6)
     assert main(["review", "--reason", "duplicate"]) == 0
-    assert "likeness 1.00" in capsys.readouterr().out
+    assert "similarity 1.00" in capsys.readouterr().out
     assert main(["review", "--project", "none", "--human"]) == 0
     assert "Nothing to review." in capsys.readouterr().out
 

@@ -82,7 +82,7 @@ def test_review_lists_memories_by_reason(index: VaultIndex, vault: Path) -> None
     assert [item.about for item in found.results] == [
         "in the inbox since 2026-11-20",
         "waiting since 2026-11-20, hidden from search",
-        "likeness 1.00",
+        "similarity 1.00",
         "expired since 2020-01-01",
         "outdated since 2020-01-01",
         "never opened, last changed 2019-01-02",

@@ -114,12 +114,12 @@ class _Look:
         for pair in self._pairs:
             if pair.comparison.kind == "contradiction":
                 about = (
-                    f"another value of the same subject, likeness {pair.comparison.likeness:.2f}"
+                    f"another value of the same subject, similarity {pair.comparison.likeness:.2f}"
                 )
                 yield Found("contradiction", about, pair.documents)
 
     def _duplicate(self) -> Iterator[Found]:
-        """Begin with memories that another one names as superseded, but that are not marked so.
+        """Begin with memories that another one supersedes, but that are not marked as superseded.
 
         A decision that was killed leaves them.
         """
@@ -132,11 +132,12 @@ class _Look:
         )
         for one, other in named:
             if one is not other:
-                yield Found("duplicate", "named as superseded, but not marked so", (one, other))
+                yield Found("duplicate", "superseded, but not marked as superseded", (one, other))
         for pair in self._pairs:
             if pair.comparison.kind == "duplicate":
                 reviewed_first = tuple(sorted(pair.documents, key=lambda one: one.unreviewed))
-                yield Found("duplicate", f"likeness {pair.comparison.likeness:.2f}", reviewed_first)
+                about = f"similarity {pair.comparison.likeness:.2f}"
+                yield Found("duplicate", about, reviewed_first)
 
     def _expired(self) -> Iterator[Found]:
         for document in self._listed("expires", "expired"):

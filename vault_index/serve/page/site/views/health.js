@@ -152,7 +152,7 @@ function Numbers({ stats, status }) {
     ["session", "sessions", sum("sessions"), link("sessions")],
     ["passage", "passages", number(status.index.chunks)],
     ["tag", "tags", sum("tags")],
-    ["writer", "writers", sum("agents")],
+    ["author", "authors", sum("agents")],
   ];
   return html`<dl class="numbers">${shown.map(([one, several, value, to]) => html`<div key=${one}>
     <dt>${value === "1" ? one : several}</dt><dd>${to ? html`<a href=${to}>${value}</a>` : value}</dd></div>`)}</dl>`;
