@@ -3,10 +3,9 @@
 We do not use `pathspec`: it differs from git for rules with exceptions (`*`, `!*/`, `!*.md`), and
 takes 28 ms to import.
 
-Matching takes linear time in the length of the path. A usual rule becomes one regular expression,
-in which each repetition ends at the next `/`. Other rules use `re` only for pieces without
-repetition. They take the first match of each piece, because a later one could not help the pieces
-after it.
+A rule becomes one regular expression, which takes linear time in the length of the path: what is
+between two stars is an atomic group that takes its first match, because a later one could not help
+what follows.
 """
 
 import re
@@ -31,24 +30,6 @@ _LONGEST = 4096
 """Longest rule, in characters; no path is longer."""
 
 
-_SHORT = 64
-"""Longest rule, in characters, that becomes one regular expression."""
-
-
-class _Piece(NamedTuple):
-    """The characters between two stars: a fixed number, without `/`."""
-
-    pattern: re.Pattern[str]
-    length: int
-
-
-_Part = tuple[_Piece, ...]
-"""Pattern of one name in a path: pieces with stars between them."""
-
-_Glob = tuple[tuple[_Part, ...], ...]
-"""Rows of names, with any number of folders between the rows."""
-
-
 class Rule(NamedTuple):
     """One line of a rule file."""
 
@@ -57,9 +38,7 @@ class Rule(NamedTuple):
     folders_only: bool
     whole_path: bool
     """Whether it matches the path relative to the rule file; otherwise only the last name."""
-    glob: _Glob
-    at_once: re.Pattern[str] | None
-    """The whole rule as one expression, if possible."""
+    pattern: re.Pattern[str]
 
 
 class Rules:
@@ -91,7 +70,7 @@ class Rules:
             if rule.folders_only and not is_folder:
                 continue
             text = path if rule.whole_path else name
-            if rule.at_once.fullmatch(text) if rule.at_once else _matches(rule.glob, text):
+            if rule.pattern.fullmatch(text):
                 return rule.ignores
         return None
 
@@ -128,99 +107,57 @@ def _rule(text: str) -> Rule | None:
     if not glob or len(glob) > _LONGEST:
         return None
     try:
-        rows = _glob(glob)
-        return Rule(
-            ignores, folders_only, whole_path, rows, _at_once(rows) if len(glob) <= _SHORT else None
-        )
+        pattern = re.compile(_path_pattern(glob), re.DOTALL)
+        return Rule(ignores, folders_only, whole_path, pattern)
     except (ValueError, re.error):
         return None
 
 
-def _at_once(glob: _Glob) -> re.Pattern[str] | None:
-    """Return the rule as one expression; None if it has two stars in a name, or two `**`.
-
-    More stars could cause backtracking.
-    """
-    if len(glob) > 2 or not glob[-1] or any(len(part) > 2 for row in glob for part in row):
-        return None
-    rows = [
-        "/".join("[^/]*".join(piece.pattern.pattern for piece in part) for part in row)
-        for row in glob
-    ]
-    between = ("/" if glob[0] else "") + "(?:.*/)?"
-    return re.compile(between.join(rows), re.DOTALL)
-
-
-def _matches(glob: _Glob, path: str) -> bool:
-    names = path.split("/")
-    first, *others = glob
+def _path_pattern(glob: str) -> str:
+    """Return the regular expression of a rule. Raises ValueError if the rule is incomplete."""
+    first, *others = ["/".join(map(_name_pattern, row)) if row else None for row in _rows(glob)]
     if not others:
-        return len(names) == len(first) and _row_matches(first, names, 0)
-    begin, end = len(first), len(names) - len(others[-1])
-    if begin > end or not (_row_matches(first, names, 0) and _row_matches(others[-1], names, end)):
-        return False
-    for row in others[:-1]:
-        last = end - len(row)
-        begin = next(
-            (at for at in range(begin, last + 1) if _row_matches(row, names, at)), end
-        ) + len(row)
-        if begin > end:
-            return False
-    return True
+        return first or ""
+    begin = "" if first is None else f"{first}/"
+    middle = "".join(f"(?>(?:[^/]*/)*?{row}/)" for row in others[:-1] if row is not None)
+    return f"{begin}{middle}(?:.*/)?{others[-1]}"
 
 
-def _row_matches(row: tuple[_Part, ...], names: list[str], begin: int) -> bool:
-    return all(_name_matches(part, names[at]) for at, part in enumerate(row, begin))
-
-
-def _name_matches(part: _Part, name: str) -> bool:
-    first, *others = part
-    end = len(name) - (others[-1].length if others else 0)
-    if not first.pattern.match(name) or (first.length > end if others else first.length != end):
-        return False
+def _name_pattern(pieces: list[str]) -> str:
+    """Return the regular expression of a name, given its pieces between stars."""
+    first, *others = pieces
     if not others:
-        return True
-    begin = first.length
-    for piece in others[:-1]:
-        found = piece.pattern.search(name, begin, end)
-        if not found:
-            return False
-        begin = found.end()
-    return others[-1].pattern.match(name, end) is not None
+        return first
+    middle = "".join(f"(?>[^/]*?{piece})" for piece in others[:-1])
+    return f"{first}{middle}[^/]*{others[-1]}"
 
 
-def _glob(glob: str) -> _Glob:
-    """Parse a pattern. Raises ValueError if it is incomplete."""
-    rows: list[list[list[list[str]]]] = [[[[]]]]
+def _rows(glob: str) -> list[list[list[str]]]:
+    """Parse a rule: rows of names with any folders (`**`) between them, each in its pieces."""
+    rows = [[[""]]]
     position = 0
     while position < len(glob):
         begin, step = position, 1
         if glob[position] == "*":
             step = len(glob) - position - len(glob[position:].lstrip("*"))
             folders = step > 1 and (begin == 0 or glob[begin - 1] == "/")
-            if folders and glob.startswith("/", begin + step):
+            inside = folders and begin + step == len(glob)  # everything in a folder
+            between = folders and glob.startswith("/", begin + step)
+            if inside or between:
                 rows[-1].pop()
-                rows.append([[[]]])
+                rows.append([[""]])
+            if between:
                 step += 1
             else:
-                if folders and begin + step == len(glob):  # everything inside
-                    rows[-1].pop()
-                    rows.append([[[]]])
-                rows[-1][-1].append([])
+                rows[-1][-1].append("")
         elif glob.startswith(("/", "\\/"), position):
             step = glob.index("/", position) + 1 - position
-            rows[-1].append([[]])
+            rows[-1].append([""])
         else:
             one, step = _one(glob, position)
-            rows[-1][-1][-1].append(one)
+            rows[-1][-1][-1] += one
         position += step
-    return tuple(
-        tuple(
-            tuple(_Piece(re.compile("".join(one), re.DOTALL), len(one)) for one in part)
-            for part in row
-        )
-        for row in rows
-    )
+    return rows
 
 
 def _one(glob: str, position: int) -> tuple[str, int]:
