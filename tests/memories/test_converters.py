@@ -155,7 +155,7 @@ def test_import_reads_an_observation_with_a_yaml_head() -> None:
     memory = observation(WITH_YAML)
     assert memory.head == {
         "type": "decision", "title": "Use JWT for auth", "created": "2026-01-09T04:37:20+00:00", "confidence": "high",
-        "supersedes": ["2026-01-01-decision-sessions"], "concepts": ["authentication", "jwt"],
+        "supersedes": ["2026-01-01-decision-sessions.md"], "concepts": ["authentication", "jwt"],
         "files_modified": ["src/auth.ts", "src/login.ts"], "bead_id": "bd-12",
         "imported_id": "2026-01-09-decision-use-jwt",
     }  # fmt: skip
@@ -221,4 +221,4 @@ def test_import_keeps_files_of_a_folder_with_our_ids_unchanged() -> None:
         ("_templates/c.md", "Template.\n"),
     ]
     batch = read_files(files)
-    assert [(memory.path, memory.raw) for memory in batch.memories] == files
+    assert [(memory.path, memory.file) for memory in batch.memories] == files

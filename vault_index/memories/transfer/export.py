@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 from vault_index import disk
 from vault_index.errors import NotSetUpError, UsageError, VaultIndexError
+from vault_index.markdown.memory import document_uid
+from vault_index.memories.file.document import read_text
 from vault_index.memories.store import home_of_memories
 from vault_index.memories.transfer.json_records import to_record
 from vault_index.memories.transfer.reading import USAGE_FILE, one_of_several
-from vault_index.models import Filters
 from vault_index.output import render_json
 from vault_index.results.memories import ExportReport
 from vault_index.runtime import Runtime
-from vault_index.store.documents import Order, documents_page
 
 _TAKEN = "choose another name, or overwrite the file with --force"
 
@@ -42,10 +42,11 @@ def export_memories(
     """
     place = Path(path).expanduser().absolute()
     memories = _memories(runtime, sources)
-    if folder:
-        size = write_folder(place, _as_files(memories), force=force)
-    else:
-        size = write_file(place, _as_text(memories, markdown=markdown), force=force)
+    with _translate_os_errors(place):
+        if folder:
+            size = _write_folder(place, _as_files(memories), force=force)
+        else:
+            size = _write_file(place, _as_text(memories, markdown=markdown), force=force)
     return ExportReport(str(place), home_of_memories(runtime, sources), len(memories), size)
 
 
@@ -86,18 +87,15 @@ def _memories(runtime: Runtime, sources: Sequence[str]) -> list[_Memory]:
     """Return the memories of one vault, sorted by path."""
     source = home_of_memories(runtime, sources)
     usage: Mapping[str, tuple[int, float]] = {}
-    uids: dict[str, str] = {}
     # Without an index, there are no usage counts.
     with suppress(NotSetUpError), runtime.pool.lend() as connections:
-        if usage := connections.state.usage():
-            wanted = Filters(kinds=("memory",), sources=(source,))
-            documents = documents_page(connections.reader, wanted, Order("path", False), -1, 0)[0]
-            uids = {document.path: document.uid for document in documents}
+        usage = connections.state.usage()
     memories = []
     for path, text in _files(runtime, source):
-        accesses, accessed = usage.get(
-            uids.get(f"{runtime.config.memory.dir}/{path}", ""), (0, 0.0)
+        uid = document_uid(
+            read_text(text).front.get("id"), source, f"{runtime.config.memory.dir}/{path}"
         )
+        accesses, accessed = usage.get(uid, (0, 0.0))
         last = datetime.fromtimestamp(accessed, UTC).isoformat() if accesses else None
         memories.append(_Memory(path, text, accesses, last))
     return memories
@@ -125,49 +123,35 @@ def _files(runtime: Runtime, source: str) -> Iterator[tuple[str, str]]:
             ) from error
 
 
-def write_file(path: Path, text: str, *, force: bool) -> int:
-    """Write one file with mode 0600 and return its size in bytes.
-
-    Raises UsageError if it exists, unless `force` is set.
-    """
-    with _translate_os_errors(path):
-        if path.is_dir():
-            raise UsageError(
-                f"{path} is a folder",
-                "end its name with / to export a folder of markdown, or give a file in it",
-            )
-        disk.tidy(str(path.parent))
-        if not force and os.path.lexists(path):
-            raise UsageError(f"{path} exists already", _TAKEN)
-        return _write(path, text, force=force)
+def _write_file(path: Path, text: str, *, force: bool) -> int:
+    """Write one file with mode 0600 and return its size in bytes."""
+    if path.is_dir():
+        raise UsageError(
+            f"{path} is a folder",
+            "end its name with / to export a folder of markdown, or give a file in it",
+        )
+    disk.tidy(str(path.parent))
+    if not force and os.path.lexists(path):
+        raise FileExistsError(path)
+    return _write(path, text, force=force)
 
 
-def write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool) -> int:
-    """Write files and return their size in bytes; `files` has relative paths and texts.
-
-    Raises UsageError, before anything is written, if the folder is not empty, unless `force` is
-    set.
-    """
-    with _translate_os_errors(folder):
-        if folder.exists() and not folder.is_dir():
-            raise UsageError(
-                f"{folder} is a file", "give a folder, or a file name without / at its end"
-            )
-        disk.tidy(str(folder))
-        if not force and folder.is_dir() and next(folder.iterdir(), None):
-            raise UsageError(
-                f"{folder} is not empty",
-                "choose another folder, or overwrite its files with --force",
-            )
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        written = 0
-        for used in {(folder / path).parent for path, _ in files}:
-            disk.tidy(str(used))
-        for path, text in files:
-            place = folder / path
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            written += _write(place, text, force=force)
-    return written
+def _write_folder(folder: Path, files: Sequence[tuple[str, str]], *, force: bool) -> int:
+    """Write files, given as relative paths and texts, and return their size in bytes."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(
+            f"{folder} is a file", "give a folder, or a file name without / at its end"
+        )
+    disk.tidy(str(folder))
+    if not force and folder.is_dir() and next(folder.iterdir(), None):
+        raise UsageError(
+            f"{folder} is not empty", "choose another folder, or overwrite its files with --force"
+        )
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for used in {(folder / path).parent for path, _ in files}:
+        used.mkdir(mode=0o700, parents=True, exist_ok=True)
+        disk.tidy(str(used))
+    return sum(_write(folder / path, text, force=force) for path, text in files)
 
 
 def _write(path: Path, text: str, *, force: bool) -> int:

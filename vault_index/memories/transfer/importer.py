@@ -1,8 +1,11 @@
 """Decide for each memory of a batch whether it is new, and import it (`import`)."""
 
+import hashlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,20 +13,19 @@ from typing import Any
 from vault_index.cancel import CancelToken
 from vault_index.errors import VaultIndexError
 from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.memory import document_uid, last_moment
+from vault_index.markdown.memory import as_uuid, document_uid, last_moment
 from vault_index.memories.create import refuse_secrets
-from vault_index.memories.file.document import OLD_ID, MemoryFile, is_over, read_text
+from vault_index.memories.file.document import OLD_ID, is_over, read_text
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, identity_of, planned, writing
-from vault_index.memories.transfer.import_record import Batch, ImportRecord, assign_ids, in_order
-from vault_index.memories.transfer.json_records import compose, file_of, without_derived
-from vault_index.memories.transfer.reading import read_path
+from vault_index.memories.transfer.import_record import Batch, ImportRecord, compose, in_order
+from vault_index.memories.transfer.reading import file_stem, read_path
 from vault_index.models import Filters, Origin, Progress
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
-from vault_index.store.documents import memories_by_identity
-from vault_index.store.records import StoredDocument
 
+OLD_SUPERSEDES = "imported_supersedes"
+"""The frontmatter key for superseded memories that do not exist here."""
 _NUMBER = re.compile(r"(\d+)")
 _IMPORTED = Filters(properties=((OLD_ID, None),))
 
@@ -68,87 +70,93 @@ class Importer:
     force: bool
     usage: dict[str, tuple[int, float]] = field(default_factory=dict)
     """By id, the number of accesses in the other program and the last access (epoch seconds)."""
-    _new: set[str] = field(default_factory=set)
 
     def run(self, batch: Batch, progress: Progress, cancel: CancelToken) -> MemoryOutcomes:
         """Import the batch and return the outcome of each memory; the index is updated later."""
-        given = assign_ids(batch.memories, self._earlier_names())
-        settled = self._with_merged_references([self._complete(memory) for memory in given])
-        self._new = {memory.uid for memory in settled if memory.uid}
+        foreign = [
+            replace(memory, head={**memory.head, "id": memory.uid or _derived_id(memory)})
+            for memory in batch.memories
+            if memory.file is None
+        ]
+        linked = iter(self._with_new_references(foreign))
+        memories = [next(linked) if one.file is None else one for one in batch.memories]
         results: list[MemoryOutcome] = []
         failed = list(batch.failed)
         finished = True
-        for done, memory in enumerate(settled, start=1):
+        for done, memory in enumerate(memories, start=1):
             if done > 1 and cancel.cancelled:
                 finished = False
                 break
             try:
-                outcome = self._import_own(memory) if memory.own else self._import_foreign(memory)
+                if memory.file is None:
+                    outcome = self._import_foreign(memory)
+                else:
+                    outcome = self._import_own(memory, memory.file)
             except VaultIndexError as error:
                 failed.append(FailedItem(memory.position, error.message, error.hint))
             else:
                 results.append(_with_warnings(outcome, memory.warnings))
                 self._note_usage(memory, outcome)
-            progress("import", done, len(settled))
+            progress("import", done, len(memories))
         return MemoryOutcomes(tuple(results), tuple(sorted(failed, key=_by_position)), finished)
 
-    # --- before -----------------------------------------------------------------------------------
+    # --- references -------------------------------------------------------------------------------
 
-    def _earlier_names(self) -> dict[str, str]:
-        """Return the ids of memories imported earlier, by their old ids."""
-        names: dict[str, str] = {}
-        for document in self.memories.listed(_IMPORTED, "created"):
-            for old in string_list(document.frontmatter.get(OLD_ID)):
-                names |= {old: document.uid, f"#{old}": document.uid}
-        return names
+    def _with_new_references(self, memories: Sequence[ImportRecord]) -> list[ImportRecord]:
+        """Add missing times, and replace old ids in `supersedes` and `superseded_by`.
 
-    def _complete(self, memory: ImportRecord) -> ImportRecord:
-        """Add the required times, and remove a title that the text yields."""
-        if memory.own:
-            return memory
-        now = self.memories.now.isoformat(timespec="seconds")
-        head = without_derived(memory.head, memory.body)
-        head["created"] = head.get("created") or head.get("updated") or now
-        head["updated"] = head.get("updated") or head["created"]
-        return replace(memory, head=in_order(head))
-
-    def _with_merged_references(self, memories: Sequence[ImportRecord]) -> list[ImportRecord]:
-        """Redirect references to memories that will be merged into others.
-
-        The memory that stays gets the old ids of both.
+        Each link is recorded in both memories.
+        A reference to a memory that will be merged leads to the one that stays.
         """
-        first: dict[bytes, str] = {}
-        instead: dict[str, str] = {}
-        old_ids: dict[str, list[Any]] = {}
+        ids = self._ids_by_name(memories)
+        older: dict[str, list[str]] = defaultdict(list)
+        newer: dict[str, str] = {}
         for memory in memories:
-            if memory.own or is_over(memory.head, self.memories.now.timestamp()):
-                continue
-            uid = memory.head["id"]
-            key = identity_of(read_text(compose(memory.head, memory.body)))
-            target = first.setdefault(key, uid)
-            if target == uid and (here := self._duplicate_of(key, uid)):
-                target = first[key] = here
-            if target != uid:
-                instead[uid] = target
-            old_ids.setdefault(target, []).extend(_as_list(memory.head.get(OLD_ID)))
-        return [
-            memory if memory.own else _with_references(memory, instead, old_ids)
-            for memory in memories
-        ]
+            uid = ids[memory.head["id"]]
+            replaced = _known(memory.head.get("supersedes", ()), ids)
+            by = _known([memory.head.get("superseded_by", "")], ids)
+            for new, old in (*((uid, one) for one in replaced), *((one, uid) for one in by)):
+                if new != old:
+                    older[new].append(old)
+                    newer.setdefault(old, new)
+        linked = []
+        for memory in memories:
+            uid, names = ids[memory.head["id"]], memory.head.get("supersedes", ())
+            created, updated = map(memory.head.get, ("created", "updated"))
+            created = created or updated or self.memories.now.isoformat(timespec="seconds")
+            changes = {
+                "created": created,
+                "updated": updated or created,
+                "supersedes": list(dict.fromkeys(older[uid])),
+                "superseded_by": newer.get(uid),
+                OLD_SUPERSEDES: [name for name in names if not _known([name], ids)],
+            }
+            linked.append(replace(memory, head=in_order({**memory.head, **changes})))
+        return linked
 
-    def _duplicate_of(self, key: bytes, uid: str) -> str | None:
-        """Return the id of another valid memory with this content, outside the inbox."""
-        known = memories_by_identity(self.memories.connections.reader, key, self.memories.home)
-        return next(
-            (
-                one.uid
-                for one in known
-                if one.uid != uid
-                and not one.unreviewed
-                and not is_over(one.frontmatter, self.memories.now.timestamp())
-            ),
-            None,
-        )
+    def _ids_by_name(self, memories: Sequence[ImportRecord]) -> dict[str, str]:
+        """Return the ids to use for the ids and names of memories, also of earlier imports.
+
+        Memories with the same content get the id of the one that stays.
+        """
+        ids: dict[str, str] = {}
+        stays: dict[bytes, str] = {}
+        for memory in memories:
+            uid = target = memory.head["id"]
+            if not is_over(memory.head, self.memories.now.timestamp()):
+                new = read_text(compose(memory.head, memory.body))
+                key = identity_of(new)
+                if key not in stays:
+                    here = None if self.memories.known(uid) else self.memories.duplicate(new)
+                    stays[key] = here.uid if here else uid
+                target = stays[key]
+            for name in (uid, *memory.names):
+                ids.setdefault(name, target)
+        for document in reversed(self.memories.listed(_IMPORTED, "created")):
+            for name in string_list(document.frontmatter.get(OLD_ID)):
+                ids.setdefault(name, document.uid)
+                ids.setdefault(f"#{name}", document.uid)
+        return ids
 
     # --- one memory -------------------------------------------------------------------------------
 
@@ -157,35 +165,31 @@ class Importer:
         if known := self.memories.known(uid):
             return MemoryOutcome(uid, known.path, known.title, "known", {})
         new = read_text(compose(memory.head, f"{memory.body}\n" if memory.body else ""))
-        title = new.title
         weak = self._check(new.text)
-        if is_over(
-            new.front, self.memories.now.timestamp()
-        ):  # merging would make another one expire
-            return MemoryOutcome(
-                uid, self.memories.put(new), title, "created", {"warnings": weak} if weak else {}
-            )
-        stored = self.memories.store(new, self._replaced_memories(memory))
-        details = {"warnings": [*stored.warnings, *weak]}
-        if stored.duplicate_of is None:
-            return MemoryOutcome(uid, stored.path, title, "created", details)
+        if is_over(new.front, self.memories.now.timestamp()):  # it would end a duplicate, too
+            return _created(uid, self.memories.put(new), new.title, weak)
+        replaced = map(self.memories.known, memory.head.get("supersedes", ()))
+        stored = self.memories.store(new, [document for document in replaced if document])
+        warnings = [*stored.warnings, *weak]
+        if stored.created:
+            return _created(uid, stored.path, new.title, warnings)
         self._keep_old_id(stored.path, memory.head.get(OLD_ID))
-        return MemoryOutcome(stored.id, stored.path, title, "duplicate", details)
+        return MemoryOutcome(stored.id, stored.path, new.title, "duplicate", {"warnings": warnings})
 
-    def _import_own(self, memory: ImportRecord) -> MemoryOutcome:
+    def _import_own(self, memory: ImportRecord, text: str) -> MemoryOutcome:
         """Restore a memory with its id, under its name unless that is taken."""
-        new = read_text(file_of(memory), memory.path or "")
+        new = read_text(text, memory.path)
         title = new.title or new.path
-        here = self.memories.at(new.path) if memory.uid is None else self._by_id(memory.uid)
+        if memory.uid is None:
+            here = self.memories.at(new.path)
+        else:
+            known = self.memories.known(memory.uid)
+            here = self.memories.read(known) if known else None
+        if here is not None and here.text == text:
+            return MemoryOutcome(here.uid, here.path, title, "known", {})
         if here is not None:
-            # The second form is that of earlier exports.
-            same = here.text in (new.text, compose(memory.head, memory.body))
-            why = (
-                {}
-                if same
-                else {"reason": "the vault has another text with this id or name, which was kept"}
-            )
-            return MemoryOutcome(here.uid, here.path, title, "known" if same else "kept", why)
+            why = "the vault has another text with this id or name, which was kept"
+            return MemoryOutcome(here.uid, here.path, title, "kept", {"reason": why})
         weak = self._check(new.text)
         if (
             memory.uid
@@ -197,26 +201,17 @@ class Importer:
             new = replace(new, path="")
         path = self.memories.put(new)
         uid = document_uid(memory.head.get("id"), self.memories.home, path)
-        return MemoryOutcome(uid, path, title, "created", {"warnings": weak} if weak else {})
-
-    def _by_id(self, uid: str) -> MemoryFile | None:
-        known = self.memories.known(uid)
-        return self.memories.read(known) if known else None
-
-    def _replaced_memories(self, memory: ImportRecord) -> list[StoredDocument]:
-        """Return the memories of the vault that it supersedes, except those in the same batch."""
-        known = (self.memories.known(uid) for uid in memory.head.get("supersedes", ()))
-        return [document for document in known if document and document.uid not in self._new]
+        return _created(uid, path, title, weak)
 
     def _keep_old_id(self, path: str, old: Any) -> None:
         """Add the id of an imported duplicate to an existing memory, so that `get` finds it."""
         here = self.memories.at(path)
         if here is None or old is None:
             return
-        was = _as_list(here.front.get(OLD_ID))
-        more = [name for name in _as_list(old) if name not in was]
-        if more:
-            ids = [*was, *more] if was or len(more) > 1 else more[0]
+        was = here.front.get(OLD_ID)
+        names = was if isinstance(was, list) else [was]
+        if old not in names:
+            ids = old if was is None else [*names, old]
             self.memories.replace(here, with_changes(here.text, {OLD_ID: ids}))
 
     def _check(self, text: str) -> list[str]:
@@ -240,20 +235,21 @@ def _by_position(failed: FailedItem) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
-def _as_list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
+def _created(uid: str, path: str, title: str, warnings: Sequence[str]) -> MemoryOutcome:
+    return MemoryOutcome(uid, path, title, "created", {"warnings": [*warnings]} if warnings else {})
 
 
-def _with_references(
-    memory: ImportRecord, instead: Mapping[str, str], old_ids: Mapping[str, Sequence[Any]]
-) -> ImportRecord:
-    head = dict(memory.head)
-    uid = head["id"]
-    replaces = dict.fromkeys(instead.get(other, other) for other in head.get("supersedes", ()))
-    if replaces:
-        head["supersedes"] = [other for other in replaces if other != uid]
-    if by := head.get("superseded_by"):
-        head["superseded_by"] = instead.get(by, by)
-    if len(ids := list(dict.fromkeys(old_ids.get(uid, ())))) > 1:
-        head[OLD_ID] = ids
-    return replace(memory, head=head)
+def _derived_id(memory: ImportRecord) -> str:
+    """Return a UUID (version 4) from a hash of the data: equal data gives equal ids."""
+    times = str(memory.head.get("created", ""))
+    parts = (*memory.names[:1], times, str(memory.head.get("title")), memory.body)
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
+    return str(uuid.UUID(bytes=digest[:16], version=4))
+
+
+def _known(names: Iterable[str], ids: Mapping[str, str]) -> list[str]:
+    """Return the ids that references mean; a reference may be a file or a link to it."""
+    found = (
+        ids.get(name) or ids.get(file_stem(name.strip("[]"))) or as_uuid(name) for name in names
+    )
+    return [uid for uid in found if uid]

@@ -12,27 +12,22 @@ from typing import Any
 
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.memory import as_uuid, last_moment
+from vault_index.markdown.memory import last_moment
 from vault_index.markdown.normalize import split_lines
-from vault_index.memories.file.document import OLD_ID, without_blank_edges
+from vault_index.memories.file.document import without_blank_edges
 from vault_index.memories.file.fields import TYPES
 from vault_index.memories.file.files import MAX_BYTES
 from vault_index.memories.file.frontmatter_edit import KEYS
+from vault_index.memories.transfer.foreign import text_of, to_memory
 from vault_index.memories.transfer.import_record import (
     Batch,
     ImportRecord,
-    confidence_of,
+    from_file,
     gather,
     in_order,
     is_nothing,
-    sentences,
-    strings,
-    tags_of,
-    text_of,
-    time_of,
-    type_of,
 )
-from vault_index.memories.transfer.json_records import from_file, read_json
+from vault_index.memories.transfer.json_records import read_json
 from vault_index.results.memories import FailedItem
 from vault_index.sources.reading import read_regular
 from vault_index.unicode import mended
@@ -46,14 +41,14 @@ _HEADING = re.compile(r"^#[ \t]+(?![ \t])(?P<title>.*\S)")
 _ICON = re.compile(r"^[^\w\"'`(\[<*#@$/.-]+\s*")
 _PREFIX = re.compile(r"^observation:\s*", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"optional|timestamp| \| ", re.IGNORECASE)
-_KEYS = {
-    "bead": "bead_id", "date": "created", "timestamp": "created", "last_updated": "updated",
-    **{key: key for key in (*KEYS, "files")},
-}  # fmt: skip
-"""The words before a colon that count as metadata, and our key for each."""
+_KEYS = frozenset({*KEYS, "bead", "date", "timestamp", "last_updated", "files"})
+"""The words before a colon that count as metadata."""
 _SIGNS = frozenset(
-    {"confidence", "valid_until", "superseded_by", "supersedes", "concepts", "files", "bead_id"}
-)
+    {
+        "confidence", "valid_until", "superseded_by", "supersedes", "concepts", "files", "bead",
+        "bead_id",
+    }
+)  # fmt: skip
 
 
 def is_observation(text: str, path: str) -> bool:
@@ -62,46 +57,22 @@ def is_observation(text: str, path: str) -> bool:
         return True
     values, _ = _head(text)
     typed = text_of(values.get("type")).lower() in TYPES
-    return typed and (bool(_SIGNS & values.keys()) or bool(_NAME.match(_stem(path))))
+    return typed and (bool(_SIGNS & values.keys()) or bool(_NAME.match(file_stem(path))))
 
 
 def read_observation(text: str, path: str) -> ImportRecord:
     """Convert an OpenCodeKit observation. Raises UsageError if it is empty or a date is invalid."""
     values, lines = _head(text)
-    stem = _stem(path)
+    stem = file_stem(path)
     named = _NAME.match(stem)
-    title, body = _title(text_of(values.get("title")), lines)
-    if not body and not title:
-        raise UsageError("it is empty", "delete it, or add a text")
-    old = values.get("id")
-    head: dict[str, Any] = {
-        "id": as_uuid(old),
-        **type_of(values.get("type") or (named["type"] if named else None)),
-        "title": title or (named["slug"] if named else stem).replace("-", " "),
-        "subtitle": text_of(values.get("subtitle")),
-        "digest": text_of(values.get("digest")),
-        "tags": tags_of(values.get("tags")),
-        "project": text_of(values.get("project")),
-        "created": time_of(values.get("created"), "created")
-        or (named["date"] if named and last_moment(named["date"]) is not None else None),
-        "updated": time_of(values.get("updated"), "updated"),
-        "entered_by": text_of(values.get("entered_by")),
-        "expires": time_of(values.get("expires"), "expires"),
-        "valid_until": time_of(values.get("valid_until"), "valid_until"),
-        **confidence_of(values.get("confidence")),
-        "supersedes": [_observation_name(ref) for ref in strings(values.get("supersedes"))],
-        "superseded_by": _observation_name(text_of(values.get("superseded_by"))),
-        "facts": sentences(values.get("facts")),
-        "concepts": strings(values.get("concepts")),
-        "files_read": strings(values.get("files_read")),
-        "files_modified": strings(values.get("files_modified", values.get("files"))),
-        "bead_id": text_of(values.get("bead_id")),
-        OLD_ID: old if isinstance(old, int) else text_of(old) or stem,
-    }
-    unknown = {key: value for key, value in values.items() if key not in head and key != "files"}
-    own_id = text_of(old)
-    names = (stem, *((own_id, f"#{own_id}") if own_id else ()))
-    return ImportRecord(path, in_order(head | unknown), body, names=names)
+    title, content = _title(text_of(values.get("title")), lines)
+    type_ = values.get("type") or (named and named["type"])
+    known = {"type": type_, "title": title, "content": content, "markdown_file": f"{stem}.md"}
+    memory = to_memory({**values, **known}, path)
+    head = {"title": (named["slug"] if named else stem).replace("-", " "), **memory.head}
+    if named and last_moment(named["date"]) is not None:
+        head = {"created": named["date"], **head}
+    return replace(memory, head=in_order(head))
 
 
 def _head(text: str) -> tuple[dict[str, Any], list[str]]:
@@ -121,8 +92,8 @@ def _key_lines(lines: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
     heading: list[str] = []
     for number, line in enumerate(lines):
         match = _LINE.match(line)
-        key = _KEYS.get(match["key"].strip().lower().replace(" ", "_")) if match else None
-        if match and key:
+        key = match["key"].strip().lower().replace(" ", "_") if match else ""
+        if match and key in _KEYS:
             value = match["value"].strip()
             left_over = value.startswith("[") and value.endswith("]") and _PLACEHOLDER.search(value)
             if not left_over and not is_nothing(value):
@@ -147,12 +118,8 @@ def _title(given: str, lines: Sequence[str]) -> tuple[str, str]:
     return given or shown, without_blank_edges("\n".join(lines[first + 1 :]))
 
 
-def _observation_name(ref: str) -> str:
-    """Return the name of an observation from a reference to it."""
-    return _stem(ref.strip().strip("[]"))
-
-
-def _stem(path: str) -> str:
+def file_stem(path: str) -> str:
+    """Return the name of a markdown file without its folder and ending."""
     return path.rpartition("/")[2].removesuffix(".md")
 
 
@@ -265,7 +232,7 @@ def _with_usage(memories: Sequence[ImportRecord], counts: str) -> Iterator[Impor
     except ValueError:
         usage = {}
     for memory in memories:
-        match usage.get(memory.path) if isinstance(usage, dict) and memory.own else None:
+        match usage.get(memory.path) if isinstance(usage, dict) else None:
             case [int() as accesses, str() as accessed]:
                 yield replace(memory, accesses=accesses, accessed=accessed)
             case _:
@@ -304,7 +271,7 @@ def read_files(files: Sequence[tuple[str, str]], folder: str = "") -> Batch:
 
 
 def _read_markdown(memory: ImportRecord, folder: str) -> ImportRecord:
-    path, text = memory.position, memory.raw or ""
+    path, text = memory.path, memory.file or ""
     if not is_observation(text, f"{folder}/{path}"):
         return memory
     return replace(read_observation(text, path), warnings=memory.warnings)
