@@ -1,4 +1,4 @@
-"""Change keys of a frontmatter without changing any other byte.
+"""Change keys of a frontmatter in lines without changing any other byte.
 
 The text is spliced at the marks of the YAML nodes; the result is parsed again and verified.
 """
@@ -64,28 +64,24 @@ def block_value(key: str, value: Any, style: str | None = None) -> str:
         return value
     if isinstance(value, list | tuple | Mapping):
         return flow_value(value)
-    return _quoted(value, style) or _plain(value) or _dump({"k": value}, flow=False)[3:]
+    if isinstance(value, str) and value.isprintable() and style == "'":
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, str) and value.isprintable() and style == '"':
+        return json.dumps(value, ensure_ascii=False)
+    return _plain(value) or _dump({"k": value}, flow=False)[3:]
 
 
-def flow_value(value: Any, style: str | None = None) -> str:
+def flow_value(value: Any) -> str:
     """Return a value as YAML inside brackets."""
     if isinstance(value, list | tuple) and value and all(map(_plain, value)):
         return f"[{', '.join(value)}]"
-    return _quoted(value, style) or _plain(value) or _dump([value], flow=True)[1:-1]
+    return _plain(value) or _dump([value], flow=True)[1:-1]
 
 
 def _plain(value: Any) -> str:
     """Return a string that needs no quotes, or an empty string for any other value."""
     plain = isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS
     return value if plain else ""
-
-
-def _quoted(value: Any, style: str | None) -> str:
-    if not isinstance(value, str) or not value.isprintable():
-        return ""
-    if style == "'":
-        return "'" + value.replace("'", "''") + "'"
-    return json.dumps(value, ensure_ascii=False) if style == '"' else ""
 
 
 def _dump(value: Any, *, flow: bool) -> str:
@@ -111,8 +107,8 @@ Pair = tuple[yaml.Node, yaml.Node]
 def with_changes(text: str, changes: Mapping[str, Any]) -> str:
     """Set frontmatter keys to values; None removes a key.
 
-    Values are strings, numbers and lists of them. A file without frontmatter gets one. A list in
-    block style stays in this style, and items that stay keep their comments. Raises UsageError if
+    Values are strings, numbers and lists of them. A file without frontmatter gets one; one in
+    braces (`{title: a}`) becomes lines. A list in block style stays in this style, and items that stay keep their comments. Raises UsageError if
     the frontmatter is invalid or cannot be changed safely.
     """
     file = read_text(text)
@@ -142,7 +138,7 @@ def _with_change(inside: str, key: str, value: Any, newline: str) -> str:
     before = _values(inside)
     if before is not None and (key not in before if value is None else before.get(key) == value):
         return inside
-    for candidate in _attempts(inside, key, value, newline):
+    for candidate in _attempts(inside, before or {}, key, value, newline):
         if _is_only_change(before, _values(candidate), key, value):
             return candidate
     raise UsageError(
@@ -172,39 +168,41 @@ def _is_only_change(
     return {**before, key: value} == {**after, key: value}
 
 
-def _attempts(inside: str, key: str, value: Any, newline: str) -> Iterator[str]:
+def _attempts(
+    inside: str, before: Mapping[str, Any], key: str, value: Any, newline: str
+) -> Iterator[str]:
     """Yield candidate texts for the change, the least invasive first."""
     root = yaml.compose(inside, Loader=_LOADER)
+    if isinstance(root, yaml.MappingNode) and root.flow_style:  # `{a: 1}` becomes lines
+        values = {**before, key: value}
+        yield "".join(entry(*pair, newline) for pair in values.items() if pair[1] is not None)
+        return
     pairs: list[Pair] = root.value if isinstance(root, yaml.MappingNode) else []
     names = [
         known_key(name.value) if isinstance(name, yaml.ScalarNode) else "" for name, _ in pairs
     ]
     found = [number for number, name in enumerate(names) if name == key]
-    flow = isinstance(root, yaml.MappingNode) and bool(root.flow_style)
     if value is None:
         for reach in (False, True):
             changed = inside
             for number in reversed(found):
-                changed = _without(changed, pairs, number, flow=flow, reach=reach)
+                changed = _without(changed, pairs, number, reach=reach)
             yield changed
         return
     line = (_margin(inside, pairs[0][0]) if pairs else "") + entry(key, value, newline)
     if found:
         name, node = pairs[found[-1]]  # the last of duplicate keys counts
-        if not flow and value and isinstance(value, list) and isinstance(node, yaml.SequenceNode):
+        if value and isinstance(value, list) and isinstance(node, yaml.SequenceNode):
             yield _with_items(inside, node, value, newline)
         quote = node.style if isinstance(node, yaml.ScalarNode) else None
-        rendered = flow_value(value, quote) if flow else block_value(key, value, quote)
-        yield _replaced(inside, name, node, rendered)
-        yield _added(_without(inside, pairs, found[-1], flow=flow, reach=True), None, line, newline)
-    elif flow and root is not None:
-        yield _added_in_braces(inside, root, f"{key}: {flow_value(value)}")
-    else:
-        if key == KEYS[0] and pairs:
-            top = _line_start(inside, _start(pairs[0][0]))
-            yield inside[:top] + line + inside[top:]
-        yield _added(inside, _predecessor(pairs, key), line, newline)
-        yield _added(inside, None, line, newline)
+        yield _replaced(inside, name, node, block_value(key, value, quote))
+        yield _added(_without(inside, pairs, found[-1], reach=True), None, line, newline)
+        return
+    if key == KEYS[0] and pairs:
+        top = _line_start(inside, _start(pairs[0][0]))
+        yield inside[:top] + line + inside[top:]
+    yield _added(inside, _predecessor(pairs, key), line, newline)
+    yield _added(inside, None, line, newline)
 
 
 # --- positions ------------------------------------------------------------------------------------
@@ -309,21 +307,13 @@ def _is_scalar(item: yaml.Node) -> bool:
     return isinstance(item, yaml.ScalarNode) and bool(item.value)
 
 
-def _without(inside: str, pairs: list[Pair], number: int, *, flow: bool, reach: bool) -> str:
+def _without(inside: str, pairs: list[Pair], number: int, *, reach: bool) -> str:
     """Remove an entry.
 
     With `reach`, the comments after it are removed too: they could become part of a block scalar
     above.
     """
     name, node = pairs[number]
-    if flow:
-        start, end = _start(name), max(_end(inside, node), int(name.end_mark.index))
-        if number + 1 < len(pairs):
-            end = _start(pairs[number + 1][0])
-        elif number:
-            before = pairs[number - 1]
-            start = max(_end(inside, before[1]), int(before[0].end_mark.index))
-        return inside[:start] + inside[end:]
     start = _line_start(inside, _start(name))
     end = _line_end(inside, max(_end(inside, node), int(name.end_mark.index)))
     if reach and number + 1 < len(pairs):
@@ -336,12 +326,3 @@ def _added(inside: str, behind: Pair | None, line: str, newline: str) -> str:
         return ended(inside, newline) + line
     end = _line_end(inside, max(_end(inside, behind[1]), int(behind[0].end_mark.index)))
     return ended(inside[:end], newline) + line + inside[end:]
-
-
-def _added_in_braces(inside: str, root: yaml.Node, item: str) -> str:
-    if not root.value:
-        start = _start(root) + 1
-        return inside[:start] + item + inside[start:]
-    name, node = root.value[-1]
-    end = max(_end(inside, node), int(name.end_mark.index))
-    return f"{inside[:end]}, {item}{inside[end:]}"
