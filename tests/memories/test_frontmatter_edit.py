@@ -46,7 +46,7 @@ Body: text
     ("changes", "old", "new"),
     [
         ({"title": "New: one"}, '"Use WAL"   # short', '"New: one"   # short'),
-        ({"tags": ["ops", "a, b"]}, "[sqlite, 'ops']", "['ops', 'a, b']"),
+        ({"tags": ["ops", "a, b"]}, "[sqlite, 'ops']", "[ops, 'a, b']"),
         ({"tags": "one"}, "[sqlite, 'ops']", "one"),
         ({"aliases": ["one", "three"]}, '  - "two"\n', "  - three\n"),
         (

@@ -122,9 +122,8 @@ def test_undo_restores_no_file_over_another(index: VaultIndex, vault: Path, tmp_
 
 
 def test_undo_moves_a_file_back_but_not_over_another(index: VaultIndex, vault: Path) -> None:
-    write(vault, {"80-memory/pond/coot.md": "Another one.\n"})
     with writing(index._runtime, "archive", ()) as memories:
-        assert memories.move(memories.find("80-memory/coot.md"), "pond/coot") == "80-memory/pond/coot-2.md"
+        memories.move("vault", "80-memory/coot.md", "80-memory/pond/coot-2.md")
     moved = contents(vault)
     assert moved["80-memory/pond/coot-2.md"] == HAND.encode()
     assert index.get("22222222").results[0].path == "80-memory/pond/coot-2.md"

@@ -25,7 +25,7 @@ from vault_index.memories.file.frontmatter_edit import KEYS, entry, with_changes
 from vault_index.memories.similar import similar_memories
 from vault_index.memories.store import MemoryStore, writing
 from vault_index.models import Origin
-from vault_index.results.memories import NearMemory, StoredMemory
+from vault_index.results.memories import StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.secrets.find import find_secrets
 from vault_index.store.documents import documents_by_path
@@ -53,7 +53,10 @@ def add_memory(
     text = text.removeprefix(BOM)
     file = read_text(text)
     if runtime.scope is not None and not (given.get("project") or file.front.get("project")):
-        given = {**given, "project": _only_project(runtime.scope.projects)}
+        projects = runtime.scope.projects
+        if len(projects) > 1:
+            raise UsageError("the memory needs a project", f"give one of: {', '.join(projects)}")
+        given = {**given, "project": next(iter(projects), None)}
     new, supersedes = _from_file(file, given, now) if file.closing else new_memory(text, given, now)
     if runtime.hides and file.closing:  # a given id could reveal that a memory has it
         new = read_text(with_changes(new.text, {"id": str(uuid.uuid4())}))
@@ -65,14 +68,8 @@ def add_memory(
         stored = memories.store(
             replace(new, path=path or ""), replaced, folder=INBOX if by_agent else None
         )
-    return embedded(runtime, with_warnings(stored, weak), memories.home, replaced, news=True)
-
-
-def _only_project(projects: Sequence[str]) -> str | None:
-    """Return the project of a token that allows one, or None if it allows every project."""
-    if len(projects) > 1:
-        raise UsageError("the memory needs a project", f"give one of: {', '.join(projects)}")
-    return next(iter(projects), None)
+    stored = replace(stored, warnings=(*stored.warnings, *weak))
+    return embedded(runtime, stored, memories.home, replaced, news=True)
 
 
 def client_of(given: Mapping[str, Any]) -> str:
@@ -85,11 +82,6 @@ def replaced_by(memories: MemoryStore, supersedes: Any) -> list[StoredDocument]:
     given = [supersedes] if isinstance(supersedes, str) else supersedes or ()
     refs = (ref.strip() for one in given for ref in one.split(","))
     return [memories.find(ref) for ref in refs if ref]
-
-
-def with_warnings(stored: StoredMemory, more: Sequence[str]) -> StoredMemory:
-    """Add warnings to the result."""
-    return replace(stored, warnings=(*stored.warnings, *more))
 
 
 def embedded(
@@ -116,15 +108,11 @@ def embedded(
         if not news or stored.duplicate_of:
             return stored
         near = similar_memories(reader, known[0], ignoring={one.id for one in replaced})
-        question = _question(stored.id, near[0]) if near else ""
+        if not near:
+            return stored
+        command = f"vault-index update {stored.id} --supersedes {near[0].id}"
+        question = f'does it replace "{near[0].title}"? If so: {command}'
         return replace(stored, near=near, question=question)
-
-
-def _question(new_id: str, near: NearMemory) -> str:
-    """Return a question for a reader: does the new memory replace the nearest one?"""
-    return (
-        f'does it replace "{near.title}"? If so: vault-index update {new_id} --supersedes {near.id}'
-    )
 
 
 def new_memory(
@@ -181,7 +169,9 @@ def _keys(fields: Mapping[str, Any], body: str) -> dict[str, Any]:
     if not body.strip() and not fields.get("title"):
         raise UsageError("the text is empty", "give a text, or at least a title")
     keys = {**changes_of(fields), "type": fields.get("type") or "note", "supersedes": None}
-    return keys if fields.get("title") != title_of(body) else {**keys, "title": None}
+    if fields.get("title") and fields["title"] == title_of(body):
+        keys["title"] = None
+    return keys
 
 
 def _times(front: Mapping[str, Any], now: datetime) -> dict[str, str]:

@@ -134,11 +134,13 @@ def _accept(memories: MemoryStore, document: StoredDocument) -> MemoryOutcome:
 
 def _out_of_inbox(memories: MemoryStore, document: StoredDocument, file: MemoryFile) -> str:
     """Move a decided memory from the inbox to the folder of its type; return its path."""
-    return (
-        memories.move(document, _accepted_path(document, file))
-        if document.unreviewed
-        else document.path
-    )
+    files = memories.files(document.source)
+    target = files.resolve(_accepted_path(document, file)) if document.unreviewed else ""
+    if target in ("", document.path):
+        return document.path
+    target = files.free(target)
+    memories.move(document.source, document.path, target)
+    return target
 
 
 def _accepted_path(document: StoredDocument, file: MemoryFile) -> str:

@@ -16,7 +16,7 @@ from vault_index.errors import (
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import first_time, last_moment
 from vault_index.markdown.parse import normal_tags, parse, title_of
-from vault_index.memories.create import check_given, client_of, embedded, replaced_by, with_warnings
+from vault_index.memories.create import check_given, client_of, embedded, replaced_by
 from vault_index.memories.file.document import (
     MemoryFile,
     appended,
@@ -30,7 +30,6 @@ from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.history import past_of
 from vault_index.memories.store import (
     MemoryStore,
-    identity_of,
     marked_superseded,
     superseded_before,
     superseding,
@@ -38,7 +37,13 @@ from vault_index.memories.store import (
 )
 from vault_index.models import Filters, Origin
 from vault_index.query.language.filters import parse_time
-from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, StoredMemory
+from vault_index.results.memories import (
+    FailedItem,
+    MemoryOutcome,
+    MemoryOutcomes,
+    Outcome,
+    StoredMemory,
+)
 from vault_index.runtime import Runtime
 from vault_index.store.documents import documents_by_id, embed_keys
 from vault_index.store.records import StoredDocument
@@ -105,11 +110,10 @@ def update_memory(
         replaced = replaced_by(memories, given.get("supersedes"))
         file = memories.read(document)
         origin = {**given, "tags": [given.get("tags"), add_tags]}
-        memories.record(document.path, document.uid, origin, content or "")
+        memories.record(document.path, document.uid, origin, read_text(content or ""))
         text = _with_content(file.text, content, section, append=append)
-        stored = with_warnings(
-            _apply(memories, document, file, text, keys, more, fewer, replaced), weak
-        )
+        stored = _apply(memories, document, file, text, keys, more, fewer, replaced)
+    stored = replace(stored, warnings=(*stored.warnings, *weak))
     news = bool((content or "").strip() or given.get("title"))
     return embedded(runtime, stored, document.source, replaced, news=news)
 
@@ -174,7 +178,7 @@ def _refuse_duplicate(
     `replaced` are the paths of superseded memories, which do not count.
     """
     new = replace(read_text(text), path=file.path)
-    if identity_of(new) == identity_of(file):
+    if new.identity == file.identity:
         return
     other = memories.duplicate(new, [file.path, *replaced])
     if other is not None:
@@ -396,11 +400,14 @@ def removed(
     dry_run: bool = False,
 ) -> MemoryOutcome:
     """Move one memory to the trash, or delete it with `permanent`."""
-    trashed = "" if dry_run else memories.remove(document, permanent=permanent)
-    return MemoryOutcome(
-        document.uid,
-        document.path,
-        document.title,
-        "would be trashed" if dry_run else "deleted" if permanent else "trashed",
-        {"trash": trashed} if trashed and not memories.runtime.hides else {},
-    )
+    outcome: Outcome = "would be trashed" if dry_run else "trashed"
+    details = {}
+    if permanent:
+        outcome = "deleted"
+        memories.files(document.source).remove(document.path)
+        memories.note(document.source, document.path)
+    elif not dry_run:
+        details = {"trash": memories.trash(document.source, document.path)}
+    if memories.runtime.hides:
+        details = {}
+    return MemoryOutcome(document.uid, document.path, document.title, outcome, details)

@@ -14,7 +14,7 @@ from vault_index.results.memories import MemoryOutcome, MemoryOutcomes, Outcome
 from vault_index.runtime import Runtime
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.store.documents import Order, documents_page, embed_keys
-from vault_index.store.forgotten import put_forgotten, take_out
+from vault_index.store.forgotten import delete_session_rows, put_forgotten
 from vault_index.store.pool import Connections
 from vault_index.store.writer import IndexWriter
 
@@ -95,16 +95,11 @@ def _sessions(runtime: Runtime, connections: Connections) -> Iterator[_Session]:
         front = document.frontmatter
         id_ = str(front.get("session") or "")
         if _ID.fullmatch(id_):
-            parent, project = (
-                str(front.get("parent") or "").strip("[]"),
-                str(front.get("project") or ""),
-            )
-            client = str(
-                front.get("client") or ("opencode" if "opencode" in front else document.source)
-            )
+            client = "opencode" if "opencode" in front else document.source
             yield _Session(
-                id_, document.uid, document.source, document.path, document.title, client,
-                project, parent, document.updated,
+                id_, document.uid, document.source, document.path, document.title,
+                str(front.get("client") or client), str(front.get("project") or ""),
+                str(front.get("parent") or "").strip("[]"), document.updated,
             )  # fmt: skip
 
 
@@ -155,7 +150,7 @@ def _forget(runtime: Runtime, sessions: Sequence[_Session]) -> None:
         return keys
 
     with runtime.pool.lend() as connections:
-        take_out(connections.state, ids, places, {one.uid for one in sessions})
+        delete_session_rows(connections.state, ids, places, {one.uid for one in sessions})
     for each in runtime.sources:
         if isinstance(each, SessionSource) and not each.missing():
             each.client.forget(ids)

@@ -1,10 +1,12 @@
 """Show, compare and restore the versions of a memory and the commits of its file."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import unified_diff
+from functools import partial
 from shlex import quote
+from typing import NamedTuple
 
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.markdown.memory import project_in
@@ -14,7 +16,7 @@ from vault_index.memories.store import MemoryStore, writing
 from vault_index.results.history import Diff, History, Version
 from vault_index.results.memories import StoredMemory
 from vault_index.runtime import Runtime
-from vault_index.sources.git import Commit, blob, commits_of
+from vault_index.sources.git import blob, commits_of
 from vault_index.store.documents import documents_by_id
 from vault_index.store.pool import Connections
 from vault_index.store.records import StoredDocument
@@ -26,41 +28,54 @@ _LINES = 20_000
 """The most lines of two versions that are compared; more would take too long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Entry(NamedTuple):
+    """A version of a memory's file, or a commit of it."""
+
+    shown: Version
+    time: float
+    source: str
+    digest: bytes
+    """Empty if the file was removed, and for a commit."""
+    read: Callable[[], bytes | None]
+    """Return the bytes of the file; None if it was removed."""
+
+    @property
+    def name(self) -> int | str:
+        """The number of the version, or the hash of the commit."""
+        return self.shown.commit or self.shown.number or 0
+
+    @property
+    def text(self) -> str:
+        """The text of the file; empty if it was removed."""
+        return (self.read() or b"").decode("utf-8", "replace")
+
+
+class Past(NamedTuple):
     """A memory, which may be deleted, with its versions and commits, the newest first."""
 
     uid: str
     source: str
     path: str
     document: StoredDocument | None
-    versions: Versions
-    rows: Sequence[Row]
-    commits: Sequence[Commit]
-    root: str
-    """The folder of its vault; empty if the vault no longer exists."""
-    numbers: Mapping[int, int]
-    """The stored numbers of versions by the numbers that are shown; empty if they are the same."""
+    versions: Sequence[Entry]
+    commits: Sequence[Entry]
 
     @property
     def title(self) -> str:
         """The title of the memory or, if it was deleted, of its last version."""
-        last = next((row.number for row in self.rows if row.digest), None)
-        return (
-            self.document.title if self.document else _title(self.data(last) or b"") if last else ""
-        )
+        if self.document:
+            return self.document.title
+        return next((read_text(one.text).title for one in self.versions if one.digest), "")
 
-    def find(self, named: int | str) -> int | str:
-        """Return the number of a version, or the full hash of a commit.
+    def find(self, named: int | str) -> Entry:
+        """Return a version by its number, or a commit by the beginning of its hash.
 
         Raises NotFoundError if none or several commits match.
         """
         name = str(named).strip().lower().removeprefix("v")
-        if any(str(row.number) == name for row in self.rows):
-            return int(name)
-        found = [
-            commit.hash for commit in self.commits if len(name) > 3 and commit.hash.startswith(name)
-        ]
+        found = [one for one in self.versions if str(one.name) == name]
+        if not found and len(name) > 3:
+            found = [one for one in self.commits if str(one.name).startswith(name)]
         if len(found) != 1:
             raise NotFoundError(
                 f"{self.path} has no version {named!r}",
@@ -68,19 +83,10 @@ class Past:
             )
         return found[0]
 
-    def older(self, than: int | str) -> int | str | None:
+    def before(self, entry: Entry) -> Entry | None:
         """Return the version before a version, or the commit before a commit."""
-        numbers: list[int | str] = [row.number for row in self.rows]
-        hashes: list[int | str] = [commit.hash for commit in self.commits]
-        names = numbers if than in numbers else hashes
-        return next(iter(names[names.index(than) + 1 :]), None)
-
-    def data(self, name: int | str | None) -> bytes | None:
-        """Return the bytes of a version or commit; None if it deleted the file."""
-        if isinstance(name, str):
-            commit = next(one for one in self.commits if one.hash == name)
-            return blob(self.root, commit)
-        return None if name is None else self.versions.text(self.uid, self.numbers.get(name, name))
+        entries = self.versions if entry in self.versions else self.commits
+        return next(iter(entries[entries.index(entry) + 1 :]), None)
 
 
 def memory_history(
@@ -89,34 +95,12 @@ def memory_history(
     """Return a page of the versions and commits of a memory, the newest first."""
     with runtime.pool.lend() as connections:
         past = past_of(runtime, connections, ref, sources)
-        found = [
-            (
-                row.seen,
-                Version(
-                    row.number, iso_time(row.seen), row.who, row.action, row.path, row.size or None
-                ),
-            )
-            for row in past.rows
-        ]
-        for commit in past.commits:
-            version = Version(
-                None,
-                iso_time(commit.time),
-                commit.author,
-                commit.subject,
-                commit.path,
-                None,
-                commit.hash,
-            )
-            found.append((commit.time, version))
-        found.sort(key=lambda one: one[0], reverse=True)
-        forgotten = (
-            0
-            if past.numbers
-            else min((row.number for row in past.versions.of(past.uid)), default=1) - 1
-        )
-        shown = tuple(one for _, one in found[offset : offset + limit])
-        return History(past.uid, past.path, past.title, shown, len(found), forgotten)
+        rows = Versions(connections.state).of(past.uid)
+    entries = sorted((*past.versions, *past.commits), key=lambda one: one.time, reverse=True)
+    shown = tuple(one.shown for one in entries[offset : offset + limit])
+    # The number of dropped versions would reveal how many a scope hides.
+    forgotten = rows[-1].number - 1 if rows and len(rows) == len(past.versions) else 0
+    return History(past.uid, past.path, past.title, shown, len(entries), forgotten)
 
 
 def memory_diff(
@@ -133,22 +117,25 @@ def memory_diff(
     """
     with runtime.pool.lend() as connections:
         past = past_of(runtime, connections, ref, sources)
-        if after is None and not past.rows:
+        if after is None and not past.versions:
             raise NotFoundError(f"{past.path} has no recorded versions", "run: vault-index sync")
-        new = past.rows[0].number if after is None else past.find(after)
-        old = past.older(new) if before is None else past.find(before)
-        one, other = (
-            (past.data(name) or b"").decode("utf-8", "replace").split("\n") for name in (old, new)
-        )
+        new = past.versions[0] if after is None else past.find(after)
+        old = past.before(new) if before is None else past.find(before)
+        one, other = (entry.text.split("\n") if entry else [""] for entry in (old, new))
+        old_name = old.name if old else None
     if len(one) + len(other) > _LINES:
         raise UsageError(
             "the versions are too long to compare",
             "restore one with vault-index revert, then undo it",
         )
     diff = unified_diff(
-        one, other, f"{past.path} ({old or 'nothing'})", f"{past.path} ({new})", lineterm=""
+        one,
+        other,
+        f"{past.path} ({old_name or 'nothing'})",
+        f"{past.path} ({new.name})",
+        lineterm="",
     )
-    return Diff(past.uid, past.path, old, new, "\n".join(diff))
+    return Diff(past.uid, past.path, old_name, new.name, "\n".join(diff))
 
 
 def revert_memory(
@@ -162,7 +149,7 @@ def revert_memory(
         past = past_of(runtime, memories.connections, ref, sources)
         memories.must_be_there(past.source)
         now = memories.files(past.source).read(past.path, any_bytes=True) if past.document else None
-        data = past.data(_version_to_restore(past, to, now.digest if now else b""))
+        data = _version_to_restore(past, to, now.digest if now else b"").read()
         if data is None:
             raise UsageError(
                 "this version deleted the file", "choose another one, or: vault-index delete"
@@ -171,13 +158,13 @@ def revert_memory(
     return embedded(runtime, stored, past.source, (), news=False)
 
 
-def _version_to_restore(past: Past, to: int | str | None, now: bytes) -> int | str:
+def _version_to_restore(past: Past, to: int | str | None, now: bytes) -> Entry:
     """Return the version that was given, or else the last one that differs from the file."""
     if to is not None:
         return past.find(to)
-    for row in past.rows:
-        if row.digest not in (b"", now):
-            return row.number
+    for version in past.versions:
+        if version.digest not in (b"", now):
+            return version
     raise NotFoundError(
         f"{past.path} has no other recorded version",
         f"list its versions: vault-index history {quote(past.path)}",
@@ -196,8 +183,7 @@ def _put_back(
         memories.replace(now, data)
     else:
         path = files.free(files.resolve(path))
-        memories.journal.restore(files, path, data, None)
-        memories.note(past.source, path)
+        memories.restore(past.source, path, data)
     warnings = () if now is None or data != now.data else ("nothing was changed",)
     return StoredMemory(files.read(path, any_bytes=True).uid, path, now is None, warnings=warnings)
 
@@ -220,7 +206,8 @@ def past_of(runtime: Runtime, connections: Connections, ref: str, sources: Seque
     rows = versions.of(document.uid)
     if len(documents_by_id(connections.reader, document.uid)) > 1:  # several files have this id
         rows = _of_path(rows, document.source, document.path)
-    return _past(runtime, versions, document.uid, document.source, document.path, rows, document)
+    entries = _visible(runtime, versions, rows)
+    return _past(runtime, document.uid, document.source, document.path, document, entries)
 
 
 def _find_deleted(runtime: Runtime, versions: Versions, ref: str, sources: Sequence[str]) -> Past:
@@ -230,74 +217,89 @@ def _find_deleted(runtime: Runtime, versions: Versions, ref: str, sources: Seque
     found = {}
     for uid in versions.uids(beginning, paths):
         rows = [row for row in versions.of(uid) if not sources or row.source in sources]
-        shown = _visible(runtime, versions, rows)
-        named = (beginning and uid.startswith(beginning)) or any(
-            row.path in paths for _, row in shown
-        )
-        if shown and (named or not runtime.hides):
-            found[uid] = rows
+        entries = _visible(runtime, versions, rows)
+        named = beginning and uid.startswith(beginning)
+        named = named or any(entry.shown.path in paths for entry in entries)
+        if entries and (named or not runtime.hides):
+            found[uid] = entries
     if not found:
         raise NotFoundError(
             f"memory not found, neither current nor deleted: {ref!r}",
             f"search for it: vault-index search {ref!r}",
         )
     if len(found) > 1:
-        latest = {
-            uid: _visible(runtime, versions, rows)[0][1].path
-            for uid, rows in list(found.items())[:5]
-        }
-        choices = ", ".join(f"{uid[:13]} ({path})" for uid, path in latest.items())
+        latest = [f"{uid[:13]} ({entries[0].shown.path})" for uid, entries in found.items()]
         raise UsageError(
-            f"{len(found)} deleted memories match {ref!r}", f"choose one by its id: {choices}"
+            f"{len(found)} deleted memories match {ref!r}",
+            f"choose one by its id: {', '.join(latest[:5])}",
         )
-    ((uid, rows),) = found.items()
-    [(_, last), *_] = _visible(runtime, versions, rows)
-    return _past(runtime, versions, uid, last.source, last.path, rows, None)
+    [(uid, entries)] = found.items()
+    return _past(runtime, uid, entries[0].source, entries[0].shown.path, None, entries)
 
 
 def _past(
     runtime: Runtime,
-    versions: Versions,
     uid: str,
     source: str,
     path: str,
-    rows: Sequence[Row],
     document: StoredDocument | None,
+    versions: Sequence[Entry],
 ) -> Past:
     vault = runtime.vaults.get(source)
-    root = str(vault.config.path) if vault else ""
+    commits: list[Entry] = []
     # A commit message may be about files outside the scope of a token.
-    commits = commits_of(root, path) if root and runtime.sees_all else ()
-    shown = _visible(runtime, versions, rows)
-    numbers = {row.number: number for number, row in shown} if len(shown) < len(rows) else {}
-    return Past(
-        uid, source, path, document, versions, [row for _, row in shown], commits, root, numbers
-    )
+    if vault and runtime.sees_all:
+        root = str(vault.config.path)
+        commits = [
+            Entry(
+                Version(
+                    None, iso_time(one.time), one.author, one.subject, one.path, None, one.hash
+                ),
+                one.time,
+                source,
+                digest=b"",
+                read=partial(blob, root, one),
+            )
+            for one in commits_of(root, path)
+        ]
+    return Past(uid, source, path, document, versions, commits)
 
 
-def _visible(runtime: Runtime, versions: Versions, rows: Sequence[Row]) -> list[tuple[int, Row]]:
-    """Return the versions that the caller may see, each with its stored number.
+def _visible(runtime: Runtime, versions: Versions, rows: Sequence[Row]) -> list[Entry]:
+    """Return the versions that the caller may see.
 
     If some are hidden, the others are numbered from 1, so that no gap reveals them.
     """
+    entries = [
+        Entry(
+            Version(
+                row.number, iso_time(row.seen), row.who, row.action, row.path, row.size or None
+            ),
+            row.seen,
+            row.source,
+            row.digest,
+            partial(versions.text, row.uid, row.number),
+        )
+        for row in rows
+    ]
     scope = runtime.scope
     if scope is None or not runtime.hides:
-        return [(row.number, row) for row in rows]
-    shown: list[tuple[int, Row]] = []
+        return entries
+    shown: list[Entry] = []
     inside: dict[tuple[str, str], bool] = {}
-    for row in reversed(rows):
-        place = row.source, row.path
-        if row.digest:
-            text = (versions.text(row.uid, row.number) or b"").decode("utf-8", "replace")
-            inside[place] = scope.holds(*place, project_in(read_text(text).front))
+    for entry in reversed(entries):
+        place = entry.source, entry.shown.path
+        if entry.digest:
+            inside[place] = scope.holds(*place, project_in(read_text(entry.text).front))
         if inside.get(place):
-            shown.append((row.number, row))
-    if len(shown) < len(rows):
-        shown = [
-            (number, row._replace(number=place, action="added" if place == 1 else row.action))
-            for place, (number, row) in enumerate(shown, start=1)
-        ]
-    return shown[::-1]
+            shown.append(entry)
+    if len(shown) == len(rows):
+        return entries
+    renumbered = [replace(entry.shown, number=at) for at, entry in enumerate(shown, start=1)]
+    renumbered[:1] = [replace(first, action="added") for first in renumbered[:1]]
+    return [
+        entry._replace(shown=version) for entry, version in zip(shown, renumbered, strict=True)
+    ][::-1]
 
 
 def _of_path(rows: Sequence[Row], source: str, path: str) -> list[Row]:
@@ -308,7 +310,3 @@ def _of_path(rows: Sequence[Row], source: str, path: str) -> list[Row]:
             found.append(row)
             names |= {row.moved_from}
     return found
-
-
-def _title(data: bytes) -> str:
-    return read_text(data.decode("utf-8", "replace")).title

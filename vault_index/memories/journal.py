@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from vault_index.errors import NotFoundError, StateDamagedError, VaultIndexError
+from vault_index.errors import ConflictError, NotFoundError, StateDamagedError, VaultIndexError
 from vault_index.memories.file.document import MemoryFile
-from vault_index.memories.file.files import MemoryFiles, encoded
+from vault_index.memories.file.files import MemoryFiles
 from vault_index.store.versions import Seen, Step, Versions, packed
 
 
@@ -36,91 +36,70 @@ class Journal:
                 self.begun = self.versions.begin(self.work, self.who, undone=self.undone)
         return self.begun
 
-    def create(self, files: MemoryFiles, path: str, text: str | bytes) -> None:
-        """Record and create a new file."""
-        with self._step(
-            files, Step(0, files.source, path, None, _digest(encoded(text)), None, None)
-        ):
-            files.create(path, text)
-
-    def replace(self, files: MemoryFiles, seen: MemoryFile, text: str | bytes) -> None:
-        """Record and replace the text of a file."""
-        kept = self._record_before(files, seen)
-        with self._step(
-            files, Step(0, files.source, seen.path, seen.digest, _digest(encoded(text)), None, kept)
-        ):
-            files.replace(seen.path, text, seen)
-
-    def trash(self, files: MemoryFiles, path: str) -> str:
-        """Record the deletion of a file and move it to the trash; return its path there."""
-        digest = kept = None
-        with suppress(VaultIndexError):  # one that is too large is moved all the same
-            file = files.read(path, any_bytes=True)
-            digest, kept = file.digest, self._record_before(files, file)
-        with self._step(files, Step(0, files.source, path, digest, None, None, kept)) as placed:
-            placed.append(trashed := files.trash(path))
-        return trashed
-
-    def restore(self, files: MemoryFiles, path: str, data: bytes, trashed: str | None) -> None:
-        """Record and restore a removed file.
-
-        The file in the trash is moved back if it still has these bytes; otherwise a new one is
-        written.
-        """
-        digest = _digest(data)
-        with self._step(files, Step(0, files.source, path, None, digest, None, None)):
-            if not (trashed and files.restore(trashed, path, digest)):
-                files.create(path, data)
-                files.settle([path])
-
-    def move(self, files: MemoryFiles, path: str, target: str) -> None:
-        """Record and rename a file."""
-        digest = files.read(path, any_bytes=True).digest
-        with self._step(files, Step(0, files.source, path, digest, digest, target, None)):
-            files.move(path, target)
-
-    def _record_before(self, files: MemoryFiles, file: MemoryFile) -> bytes | None:
-        """Return the packed bytes of a file before it is written.
-
-        They are also recorded as a version, in case the file was never indexed.
-        """
-        text, by = packed(file.data), str(file.front.get("entered_by") or "")
-        if self.versions is not None:
-            self.versions.record(
-                [Seen(file.uid, files.source, file.path, file.digest, text, len(file.data), by)]
-            )
-        return None if self.undone else text
-
     @contextmanager
-    def _step(self, files: MemoryFiles, step: Step) -> Iterator[list[str]]:
-        """Record a step, and delete the record if the step failed.
+    def step(
+        self,
+        files: MemoryFiles,
+        path: str,
+        before: MemoryFile | None,
+        after: bytes | None,
+        place: str | None = None,
+    ) -> Iterator[list[str]]:
+        """Record a step around the code that does it; delete the record if that failed.
 
-        The caller appends the new path of the file to the list.
+        `before` is the file until then, None if it is created; `after` are its bytes then, None if
+        it is removed. `place` is the new path of a moved file. The caller appends to the list the
+        path in the trash, once it is known. Raises ConflictError if the new path is taken.
         """
         placed: list[str] = []
         noted = 0
+        step = Step(
+            id=0,
+            source=files.source,
+            path=path,
+            before=before.digest if before else None,
+            after=_digest(after) if after is not None else None,
+            place=place,
+            text=self._record_before(before),
+        )
         with suppress(StateDamagedError):
             if self.versions is not None and (change := self.change()):
                 noted = self.versions.note(change, step)
         try:
             yield placed
         except BaseException as error:
+            taken = isinstance(error, FileExistsError)
             with suppress(VaultIndexError):
-                taken = isinstance(error, FileExistsError)
-                if self.versions and (
-                    taken or digest_at(files, step.place or step.path) != step.after
-                ):
+                if self.versions and (taken or digest_at(files, place or path) != step.after):
                     self.begun = 0 if self.versions.take_back(noted) else self.begun
+            if taken:
+                raise ConflictError(
+                    f"{place or path} was created in the meantime", "run the same command again"
+                ) from error
             raise
         with suppress(StateDamagedError):
             if self.versions is not None and placed:
                 self.versions.put_place(noted, placed[0])
 
+    def _record_before(self, file: MemoryFile | None) -> bytes | None:
+        """Return the packed bytes of a file before it is changed.
+
+        They are also recorded as a version, in case the file was never indexed.
+        """
+        if file is None:
+            return None
+        text, by = packed(file.data), str(file.front.get("entered_by") or "")
+        if self.versions is not None:
+            self.versions.record(
+                [Seen(file.uid, file.source, file.path, file.digest, text, len(file.data), by)]
+            )
+        return None if self.undone else text
+
 
 def digest_at(files: MemoryFiles, path: str) -> bytes | None:
     """Return the SHA-256 of a file, or None if it does not exist."""
     with suppress(NotFoundError):
-        return _digest(files.read_bytes(path))
+        return files.read(path, any_bytes=True).digest
     return None
 
 

@@ -14,15 +14,13 @@ from vault_index.memories.store import superseding
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
-_MORE = {"session": "sessions", "bead_id": "bead", "source": "sources"}
-"""Keys with one value, and the keys for the values of the other memories."""
 _LISTS = ("concepts", "files_read", "files_modified")
 """Keys with a list that may be written as one text with commas."""
 _SPECIAL_KEYS = frozenset(
     {
         "id", "imported_id", "type", "title", "digest", "created", "date", "updated", "modified",
         "entered_by", "tags", "tag", "aliases", "alias", "project", "expires", "valid_until",
-        "supersedes", "superseded_by", "archived", *_MORE.values(),
+        "supersedes", "superseded_by", "archived",
     }
 )  # fmt: skip
 """Keys with a merge rule of their own, and keys that stay only in the superseded files."""
@@ -81,11 +79,7 @@ def _changes(first: MemoryFile, others: Sequence[MemoryFile]) -> dict[str, Any]:
         key for front in fronts[1:] for key in front if key not in _SPECIAL_KEYS
     ):
         values = [front[key] for front in fronts if front.get(key) not in (None, "", [])]
-        if key in _MORE:
-            ones = _union([string_list(value) for value in values])
-            more = _union([string_list(front.get(_MORE[key])) for front in fronts])
-            changes |= {key: ones[0], _MORE[key]: _union([ones[1:], more]) or None} if ones else {}
-        elif any(isinstance(value, list) for value in values) or key in _LISTS:
+        if any(isinstance(value, list) for value in values) or key in _LISTS:
             changes[key] = _union(
                 [string_list(value) if key in _LISTS else _as_list(value) for value in values]
             )

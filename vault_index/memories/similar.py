@@ -45,8 +45,6 @@ _ROWS = 512
 """Rows of one matrix product: 20 MB for 10,000 memories."""
 _NEAREST = 3
 """Pairs per memory. Of a hundred equal memories, the next appear once these are decided."""
-_MANY = 64
-"""Above this number of near vectors, they are not all sorted."""
 _SHARING = 8
 """Memories with the same word that are compared with the next one that has it."""
 
@@ -205,10 +203,6 @@ def _pairs_by_vectors(vectors: Mapping[int, Matrix]) -> Iterator[tuple[tuple[int
         for row, cosines in enumerate(products):
             near = numpy.flatnonzero(cosines >= SUBJECT_COSINE)
             near = near[near > row]
-            if len(near) > _MANY:
-                # Equal cosines keep their order, so that memories do not all choose the same ones.
-                rank = near * 1e-9 - cosines[near]
-                near = numpy.sort(near[numpy.argpartition(rank, _NEAREST)[:_NEAREST]])
             for column in near[numpy.argsort(-cosines[near], kind="stable")[:_NEAREST]]:
                 pair = keys[start + row], keys[start + int(column)]
                 yield pair, min(float(cosines[column]), 1.0)

@@ -11,10 +11,10 @@ from typing import Any
 
 from vault_index.errors import BusyError, ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.memory import memory_identity, origin_in, unreviewed_in
-from vault_index.markdown.parse import normal_tags, parse
-from vault_index.memories.file.document import BOM, MemoryFile, is_over, read_text
-from vault_index.memories.file.files import MemoryFiles, PlannedFiles
+from vault_index.markdown.memory import origin_in, unreviewed_in
+from vault_index.markdown.parse import normal_tags
+from vault_index.memories.file.document import MemoryFile, is_over, read_text
+from vault_index.memories.file.files import MemoryFiles, PlannedFiles, encoded
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.file.scoped import ScopedFiles
 from vault_index.memories.journal import Journal
@@ -131,8 +131,8 @@ class MemoryStore:
     dry_run: bool = False
     """Whether writes are only planned."""
     _files: dict[str, MemoryFiles] = field(default_factory=dict)
-    _stored: dict[bytes, str] = field(default_factory=dict)
-    """Paths of stored memories that are not indexed yet, by identity."""
+    _stored: dict[bytes, tuple[str]] = field(default_factory=dict)
+    """The path of each stored memory that is not indexed yet, by identity."""
     _written: dict[str, list[str]] = field(default_factory=dict)
     """Paths to index in the next flush, by source."""
     _origins: list[tuple[str, str, Origin]] = field(default_factory=list)
@@ -188,25 +188,19 @@ class MemoryStore:
         inbox counts only if the new one goes to the inbox too: otherwise the new one would wait for
         review.
         """
-        key, where = identity_of(new), self.runtime.config.memory.dir
+        where = self.runtime.config.memory.dir
         place = self.files(self.home).resolve(new.path) if new.path else f"{where}/{folder}/"
         most = unreviewed_in(place, where)
-        paths = [
-            document.path
-            for document in memories_by_identity(self.connections.reader, key, self.home)
-        ]
-        for path in dict.fromkeys((*([self._stored[key]] if key in self._stored else []), *paths)):
-            try:
+        indexed = memories_by_identity(self.connections.reader, new.identity, self.home)
+        stored = self._stored.get(new.identity, ())
+        for path in dict.fromkeys((*stored, *(document.path for document in indexed))):
+            if path in ignoring or unreviewed_in(path, where) > most:
+                continue
+            with suppress(VaultIndexError):  # a deleted or unreadable one cannot be merged
                 file = self.files(self.home).read(path)
-            except VaultIndexError:
-                continue  # deleted or unreadable: it cannot be merged
-            counts = path not in ignoring and unreviewed_in(path, where) <= most
-            if (
-                counts
-                and not is_over(file.front, self.now.timestamp())
-                and identity_of(file) == key
-            ):
-                return file
+                is_valid = not is_over(file.front, self.now.timestamp())
+                if is_valid and file.identity == new.identity:
+                    return file
         return None
 
     def files(self, source: str) -> MemoryFiles:
@@ -241,7 +235,7 @@ class MemoryStore:
         marked = marked_superseded(old, new.uid)
         text = with_changes(new.text, {"supersedes": superseding(new, old)}) if old else new.text
         path = self.put(new, text, folder=folder)
-        self._stored[identity_of(new)] = path
+        self._stored[new.identity] = (path,)
         self.replace_all(marked, f"{path} is stored as {new.uid}")
         warnings = superseded_before(old, new.uid)
         if not self.dry_run and self.runtime.vaults[self.home].look(path) is None:
@@ -264,31 +258,30 @@ class MemoryStore:
         else:
             folder = folder or str(front.get("type") or "note")
             path = files.free_path(folder, day[0] if day else str(self.now.date()), new.title)
+        data = encoded(new.text if text is None else text)
         try:
-            self.journal.create(files, path, new.text if text is None else text)
-        except FileExistsError as error:
+            with self.journal.step(files, path, None, data):
+                files.create(path, data)
+        except ConflictError as error:
             raise UsageError(
                 f"{path} exists and has another text",
                 f"change it: vault-index update {quote(path)}",
             ) from error
         self._unsynced.append(path)
-        self.record(path, new.uid, front, new.text)
+        self.record(path, new.uid, front, new)
         self.note(self.home, path)
         return path
 
-    def record(self, path: str, uid: str, front: Mapping[str, Any], text: str) -> None:
+    def record(self, path: str, uid: str, front: Mapping[str, Any], text: MemoryFile) -> None:
         """Record the origins of a memory's text; the next flush stores them.
 
         They are the project, session and tags in `front` and in the text, and `typed_in`.
         """
-        named = origin_in({key: front.get(key) for key in ("project", "session")})._replace(
-            folders=self.folders
-        )
-        parsed = parse(text, "")
-        tagged = origin_in(
-            {**parsed.inline, "tags": front.get("tags"), "tag": front.get("tag")}, parsed.tags
-        )
-        self._origins += [(path, uid, one) for one in (named, tagged, *self.typed_in) if any(one)]
+        named = origin_in({key: front.get(key) for key in ("project", "session")})
+        tags = {"tags": front.get("tags"), "tag": front.get("tag")}
+        tagged = origin_in({**text.parsed.inline, **tags}, text.parsed.tags)
+        origins = (named._replace(folders=self.folders), tagged, *self.typed_in)
+        self._origins += [(path, uid, origin) for origin in origins if any(origin)]
 
     def must_be_there(self, source: str) -> None:
         """Raise NotFoundError if a vault is missing.
@@ -314,7 +307,8 @@ class MemoryStore:
         """Replace the text of a file. Raises ConflictError if it changed since it was read."""
         if text not in (file.text, file.data):
             files = self.files(file.source)
-            self.journal.replace(files, file, text)
+            with self.journal.step(files, file.path, file, encoded(text)):
+                files.replace(file.path, text, file)
         self.note(file.source, file.path)
 
     def rewrite(self, file: MemoryFile, text: str) -> None:
@@ -342,38 +336,36 @@ class MemoryStore:
                     "run the same command again to complete it",
                 ) from error
 
-    def remove(self, document: StoredDocument, *, permanent: bool = False) -> str:
-        """Move a memory to the `.trash/` of its vault and return its path there.
+    def trash(self, source: str, path: str) -> str:
+        """Move a file to the `.trash/` of its vault and return its path there."""
+        files, file = self.files(source), None
+        with suppress(VaultIndexError):  # one that is too large is moved all the same
+            file = files.read(path, any_bytes=True)
+        with self.journal.step(files, path, file, None) as placed:
+            placed.append(files.trash(path))
+        self.note(source, path)
+        return placed[0]
 
-        With `permanent`, delete it instead and return an empty string.
+    def restore(self, source: str, path: str, data: bytes, trashed: str | None = None) -> None:
+        """Restore a removed file. Raises ConflictError if the path is taken.
+
+        The file in the trash is moved back if it still has these bytes; otherwise a new one is
+        written.
         """
-        files, trashed = self.files(document.source), ""
-        if permanent:
-            files.remove(document.path)
-        else:
-            trashed = self.journal.trash(files, document.path)
-        self.note(document.source, document.path)
-        return trashed
+        files = self.files(source)
+        with self.journal.step(files, path, None, data):
+            if not (trashed and files.restore(trashed, path, data)):
+                files.create(path, data)
+                files.settle([path])
+        self.note(source, path)
 
-    def move(self, document: StoredDocument, path: str) -> str:
-        """Move a memory within its memory folder and return its new path.
-
-        If `path` is taken, a number is added to it. Links by name stay valid unless the name
-        changes.
-        """
-        files = self.files(document.source)
-        target = files.resolve(path)
-        if target == document.path:
-            return target
-        target = files.free(target)
-        try:
-            self.journal.move(files, document.path, target)
-        except FileExistsError as error:
-            raise ConflictError(
-                f"{target} was created in the meantime", "run the same command again"
-            ) from error
-        self.note(document.source, document.path, target)
-        return target
+    def move(self, source: str, path: str, target: str) -> None:
+        """Rename a file within its memory folder. Raises ConflictError if `target` is taken."""
+        files = self.files(source)
+        file = files.read(path, any_bytes=True)
+        with self.journal.step(files, path, file, file.data, target):
+            files.move(path, target)
+        self.note(source, path, target)
 
     def note(self, source: str, *paths: str) -> None:
         """Index these files in the next flush."""
@@ -449,7 +441,7 @@ class MemoryStore:
         if new.path and self.files(self.home).resolve(new.path) != old.path:
             warnings.append(f"nothing was written to {new.path}: {old.path} has the same text")
         text, marked = with_changes(old.text, changes), marked_superseded(replaced, old.uid)
-        self.record(old.path, old.uid, new.front, new.text)
+        self.record(old.path, old.uid, new.front, new)
         self.rewrite(old, text)
         self.replace_all(marked, f"{old.path} has the same text and was kept")
         return StoredMemory(
@@ -493,11 +485,3 @@ def superseded_before(replaced: Sequence[MemoryFile], uid: str) -> list[str]:
         for file, other in others
         if other and other != uid
     ]
-
-
-def identity_of(file: MemoryFile) -> bytes:
-    """Return the hash of a memory's content, by which duplicates are found."""
-    parsed = parse(file.text, "", memory=True)
-    return memory_identity(
-        file.text.removeprefix(BOM), file.front, parsed.title if parsed.title_given else ""
-    )

@@ -89,26 +89,20 @@ def _was_moved(memories: MemoryStore, step: Step) -> bool:
 
 
 def _undone(memories: MemoryStore, change: Change, step: Step) -> MemoryOutcome:
-    files, journal, path = memories.files(step.source), memories.journal, step.path
+    source, path, files = step.source, step.path, memories.files(step.source)
     details = {"work": change.work, "at": iso_time(change.at)}
-    moved_to = step.place if step.after and step.place else None
-    file = None if step.after is None or moved_to else files.read(path, any_bytes=True)
-    try:
-        if file is None and moved_to:
-            journal.move(files, moved_to, path)
-            memories.note(step.source, moved_to)
-        elif file is None:
-            journal.restore(files, path, unpacked(step.text or b""), step.place)
-        elif step.before is None:
-            details["trash"] = journal.trash(files, path)
+    file = None
+    if step.after is None:
+        memories.restore(source, path, unpacked(step.text or b""), step.place)
+    elif step.place:
+        memories.move(source, step.place, path)
+    else:
+        file = files.read(path, any_bytes=True)
+        if step.before is None:
+            details["trash"] = memories.trash(source, path)
         elif file.digest != step.after:
             raise ConflictError(f"{path} changed during the undo", "run the same command again")
         else:
-            journal.replace(files, file, unpacked(step.text or b""))
-    except FileExistsError as error:
-        raise ConflictError(
-            f"{path} was created in the meantime", "run the same command again"
-        ) from error
-    memories.note(step.source, path)
+            memories.replace(file, unpacked(step.text or b""))
     file = file if file and step.before is None else files.read(path, any_bytes=True)
     return MemoryOutcome(file.uid, path, file.title, "undone", details)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
+from vault_index.markdown.recalled import fingerprint
 from vault_index.store.connection import ANY_OF, any_of
 from vault_index.store.state import State
 
@@ -13,19 +14,19 @@ def forgotten(state: State, sessions: Iterable[str]) -> set[str]:
     if not known:
         return set()
     salt, _ = state.deleted()
-    return {session for session in sessions if _hash(session, salt) in known}
+    return {session for session in sessions if fingerprint(session, salt) in known}
 
 
 def put_forgotten(state: State, sessions: Collection[str]) -> None:
     """Mark sessions as forgotten."""
     if sessions:
         salt, _ = state.deleted()
-        rows = [(_hash(session, salt),) for session in sessions]
+        rows = [(fingerprint(session, salt),) for session in sessions]
         with state.transaction() as database:
             database.execute_many("INSERT OR IGNORE INTO forgotten (hash) VALUES (?)", rows)
 
 
-def take_out(
+def delete_session_rows(
     state: State,
     sessions: Collection[str],
     places: Collection[tuple[str, str]],
@@ -48,12 +49,3 @@ def take_out(
                 (source, path),
             )
             database.execute("DELETE FROM sent WHERE source = ? AND path = ?", (source, path))
-
-
-def _hash(text: str, salt: bytes) -> int:
-    """Return a salted 64-bit hash, which fits an SQLite integer."""
-    from hashlib import blake2b  # imported here because most calls do not need it
-
-    return int.from_bytes(
-        blake2b(text.encode(), digest_size=8, salt=salt).digest(), "big", signed=True
-    )

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from importlib.resources import files
 
-from vault_index.dates import leading_date, read_date
-from vault_index.errors import UsageError
+from vault_index.dates import leading_date
 from vault_index.markdown.code import code_spans, masked
 from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.memories.file.fields import TYPES
@@ -56,25 +55,15 @@ _PLACEHOLDER = re.compile(r"<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|[\W_]*")
 _LABEL = re.compile(rf"[*_]*\(?({'|'.join(TYPES)})\)?[*_]*\s*[:\-–—]\s+(?=\S)", re.IGNORECASE)
 
 _UNTIL = re.compile(
-    r"\b(?:until|till|expir(?:es?|ing|y|ation)(?: date)?(?: on)?)\b:? ", re.IGNORECASE
+    r"\b(?:until|till|expir(?:es?|ing|y|ation)(?: date)?(?: on)?"
+    # `Monday through Friday` is a span of the week.
+    r"|(?<!day )(?<!(?:mon|tue|wed|thu|fri|sat|sun) )(?:through|thru))\b:? ",
+    re.IGNORECASE,
 )
 _LASTS = re.compile(
     r"(?:^|[.;:!?(\[—–\n][^\S\n]*)(?:this )?(?:is )?(?:only )?"
     r"(?:expires?|expiry|valid(?: for)?|keep for)\b:? ",
     re.IGNORECASE,
-)
-_THROUGH = re.compile(
-    r"(?<!day )(?<!(?:mon|tue|wed|thu|fri|sat|sun) )\b(?:through|thru) ", re.IGNORECASE
-)
-_QUARTER = re.compile(r"\b(?:q[1-4][ /-]?\d{4}|\d{4}[ /-]?q[1-4])\b", re.IGNORECASE)
-_BEGINS = re.compile(
-    r"\b(?:in|since|from|by|after|before|of|for|to|than|at|on|around|early|late|mid|starting) $"
-)
-"""Words before a quarter that show that it is not an expiry."""
-_CLAUSE = re.compile(
-    r"(?:[^.;:!?()\[\]\n—–,]|,(?= \d{4}\b)){0,40}?"
-    r"(?=$|[.;:!?()\[\]\n—–]|,(?! \d{4}\b)| - "
-    r"| (?:and|or|but|because|since|so|then|while|when|unless|only|as|at|inclusive)\b)"
 )
 _DURATION = re.compile(
     r"(?:in )?(?:(?:\d+|[a-z]+) (?:minute|hour|day|week|fortnight|month|year)s?|\d+ ?[hdwy])\b",
@@ -259,29 +248,6 @@ def _expiry(text: str, now: datetime) -> str | None:
     ]
     ends += [match.end() for match in _LASTS.finditer(plain)]
     days = [day for end in ends[:MOST_DATES] if (day := leading_date(plain[end : end + 80], now))]
-    alone = [match.end() for match in _THROUGH.finditer(plain)]
-    if not days:
-        quarters = [match.start() for match in _QUARTER.finditer(plain)]
-        alone += [
-            start
-            for start in quarters
-            if not _BEGINS.search(plain[max(start - 10, 0) : start].lower())
-        ]
-    days += [
-        day for start in alone[:MOST_DATES] if (day := _clause_date(plain[start : start + 80], now))
-    ]
     if days:
         return next((day for day in days if day >= now.date().isoformat()), None)
     return (now.date() + TEMPORARY).isoformat() if _TEMPORARY.search(plain) else None
-
-
-def _clause_date(text: str, now: datetime) -> str | None:
-    """Return the day of a clause that is only a date, such as `through Friday, then …`.
-
-    `through Friday's script` is not such a clause.
-    """
-    clause = _CLAUSE.match(text)
-    try:
-        return read_date(clause[0], now, option="")[:10] if clause else None
-    except UsageError:
-        return None

@@ -4,16 +4,17 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 from typing import Any
 
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.memory import document_uid, first_time, last_moment
+from vault_index.markdown.memory import document_uid, first_time, last_moment, memory_identity
 from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.parse import parse, read_body
 from vault_index.markdown.words import plain_words
-from vault_index.models import Block, Fault
+from vault_index.models import Block, Fault, ParsedDocument
 
 BOM = "\ufeff"
 OLD_ID = "imported_id"
@@ -22,9 +23,9 @@ _LINE = re.compile(r"(?!\Z)[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MemoryFile:
-    """The parts of a memory file, or of a text that becomes one.
+    """The parts of a memory file, or of a text that becomes one; parsed once, on first use.
 
     `opening + inside + closing + body` is the whole text. Without frontmatter, `opening` is empty
     or a byte order mark, and `inside` and `closing` are empty.
@@ -54,10 +55,21 @@ class MemoryFile:
         """The whole text."""
         return self.opening + self.inside + self.closing + self.body
 
+    @cached_property
+    def parsed(self) -> ParsedDocument:
+        """The parsed text."""
+        return parse(self.text, "", memory=True)
+
     @property
     def title(self) -> str:
         """The title in the frontmatter, or the one derived from the text."""
-        return parse(self.text, "", memory=True).title
+        return self.parsed.title
+
+    @cached_property
+    def identity(self) -> bytes:
+        """The hash of the content, by which duplicates are found."""
+        title = self.parsed.title if self.parsed.title_given else ""
+        return memory_identity(self.text.removeprefix(BOM), self.front, title)
 
     @property
     def uid(self) -> str:

@@ -102,7 +102,9 @@ class MemoryFiles:
         Raises NotFoundError if it does not exist, and UsageError if it is not UTF-8 and `any_bytes`
         is not set.
         """
-        data, status = self._read(path)
+        self._check_path(path)
+        with _translate_os_errors(path, "read"):
+            data, status = read_inside(self._root, path, MAX_BYTES)
         try:
             file = read_text(data.decode(errors="replace" if any_bytes else "strict"), path)
             return replace(
@@ -119,15 +121,6 @@ class MemoryFiles:
                 f"{path} is not valid UTF-8{where}",
                 "save it as UTF-8 in an editor, and try again",
             ) from error
-
-    def read_bytes(self, path: str) -> bytes:
-        """Return the bytes of a file. Raises NotFoundError if it does not exist."""
-        return self._read(path)[0]
-
-    def _read(self, path: str) -> tuple[bytes, os.stat_result]:
-        self._check_path(path)
-        with _translate_os_errors(path, "read"):
-            return read_inside(self._root, path, MAX_BYTES)
 
     def replace(self, path: str, text: str | bytes, seen: MemoryFile) -> None:
         """Replace the text of a file that was read as `seen`.
@@ -198,10 +191,10 @@ class MemoryFiles:
                 disk.sync_folder(into)
             disk.sync_folder(os.path.dirname(place))
 
-    def restore(self, trashed: str, path: str, digest: bytes) -> bool:
+    def restore(self, trashed: str, path: str, data: bytes) -> bool:
         """Move a file from the trash back to `path`.
 
-        Returns False if the file is no longer in the trash or has another SHA-256 than `digest`.
+        Returns False if the file is no longer in the trash or has other bytes than `data`.
         Raises FileExistsError if `path` exists.
         """
         self._check_path(path)
@@ -212,6 +205,7 @@ class MemoryFiles:
                 disk.folder_in(self._root, bin) as place,
                 disk.folder_in(self._root, folder, make=True) as into,
             ):
+                digest = hashlib.sha256(data).digest()
                 if bin.split("/")[0] != _TRASH or _digest(f"{place}/{old}") != digest:
                     return False
                 disk.move_without_overwriting(f"{place}/{old}", f"{into}/{name}")

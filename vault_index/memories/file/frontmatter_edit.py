@@ -108,8 +108,9 @@ def with_changes(text: str, changes: Mapping[str, Any]) -> str:
     """Set frontmatter keys to values; None removes a key.
 
     Values are strings, numbers and lists of them. A file without frontmatter gets one; one in
-    braces (`{title: a}`) becomes lines. A list in block style stays in this style, and items that stay keep their comments. Raises UsageError if
-    the frontmatter is invalid or cannot be changed safely.
+    braces (`{title: a}`) becomes lines. A list in block style stays in this style, and items that
+    stay keep their comments. Raises UsageError if the frontmatter is invalid or cannot be changed
+    safely.
     """
     file = read_text(text)
     if file.closing and file.faults:
@@ -268,18 +269,10 @@ def _replaced(inside: str, name: yaml.Node, node: yaml.Node, rendered: str) -> s
 
 
 def _with_items(inside: str, node: yaml.SequenceNode, items: list[Any], newline: str) -> str:
-    """Replace the items of a list in its own style; unchanged items keep their text."""
-    if node.flow_style:
-        sources = {
-            item.value: inside[_start(item) : _end(inside, item)]
-            for item in node.value
-            if _is_scalar(item)
-        }
-        parts = [sources.get(item) or flow_value(item) for item in items]
-        return f"{inside[: _start(node)]}[{', '.join(parts)}]{inside[_end(inside, node) :]}"
+    """Replace the items of a list in block style; unchanged items keep their text."""
     starts = list(_dashes(inside, node))
     if len(starts) != len(node.value):
-        return inside
+        return inside  # a list in brackets has no dashes
     end = _line_end(inside, _end(inside, node))
     margin = inside[_line_start(inside, starts[0]) : starts[0]]
     lines = {

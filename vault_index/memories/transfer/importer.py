@@ -17,7 +17,7 @@ from vault_index.markdown.memory import as_uuid, document_uid, last_moment
 from vault_index.memories.create import refuse_secrets
 from vault_index.memories.file.document import OLD_ID, is_over, read_text
 from vault_index.memories.file.frontmatter_edit import with_changes
-from vault_index.memories.store import MemoryStore, identity_of, planned, writing
+from vault_index.memories.store import MemoryStore, planned, writing
 from vault_index.memories.transfer.import_record import Batch, ImportRecord, compose, in_order
 from vault_index.memories.transfer.reading import file_stem, read_path
 from vault_index.models import Filters, Origin, Progress
@@ -145,7 +145,7 @@ class Importer:
             uid = target = memory.head["id"]
             if not is_over(memory.head, self.memories.now.timestamp()):
                 new = read_text(compose(memory.head, memory.body))
-                key = identity_of(new)
+                key = new.identity
                 if key not in stays:
                     here = None if self.memories.known(uid) else self.memories.duplicate(new)
                     stays[key] = here.uid if here else uid
