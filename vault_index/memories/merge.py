@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from vault_index.markdown.blocks import plain_spans
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import first_time, last_moment
 from vault_index.markdown.normalize import normal_text
@@ -12,7 +13,6 @@ from vault_index.memories.file.document import MemoryFile, appended, body_of
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import superseding
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 _LISTS = ("concepts", "files_read", "files_modified")
 """Keys with a list that may be written as one text with commas."""
@@ -56,15 +56,11 @@ def _missing_paragraphs(file: MemoryFile, known: set[str]) -> Iterator[str]:
 
 def _paragraphs(body: str) -> list[str]:
     """Split a body at blank lines; a fenced code block is one paragraph."""
+    lines = body.split("\n")
+    _, code_lines = plain_spans(lines)
     parts: list[list[str]] = [[]]
-    fence = ""
-    for line in body.split("\n"):
-        mark = _FENCE.match(line)
-        if fence:
-            fence = "" if mark and mark[1].startswith(fence) and not line.strip(" `~") else fence
-        elif mark:
-            fence = mark[1]
-        if line.strip() or fence:
+    for number, line in enumerate(lines, start=1):
+        if line.strip() or number in code_lines:
             parts[-1].append(line)
         elif parts[-1]:
             parts.append([])

@@ -1,12 +1,13 @@
 """Extract `*Remember*: …` from the text of an agent, with the tags and expiry in its words."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from importlib.resources import files
 
 from vault_index.dates import leading_date
+from vault_index.markdown.blocks import plain_spans
 from vault_index.markdown.code import code_spans, masked
 from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.memories.file.fields import TYPES
@@ -49,7 +50,7 @@ _MARKER = re.compile(
 )
 _QUOTE = re.compile(r"\A(?:[ \t]*>)*")
 _ITEM = re.compile(r"(\s*)(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
-_FENCE = re.compile(r"[\s>]*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(`{3,}|~{3,})")
+_BEFORE_FENCE = re.compile(r"[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?")
 _HEADING = re.compile(r" {0,3}#{1,6}\s")
 _PLACEHOLDER = re.compile(r"<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|[\W_]*")
 _LABEL = re.compile(rf"[*_]*\(?({'|'.join(TYPES)})\)?[*_]*\s*[:\-–—]\s+(?=\S)", re.IGNORECASE)
@@ -132,7 +133,8 @@ def inferred(captured: Captured, *, now: datetime, tag_words: TagWords) -> Captu
 
 def without_code(lines: Sequence[str]) -> tuple[list[str], frozenset[int]]:
     """Return the lines with code blanked out at equal offsets, and the numbers of fenced lines."""
-    fenced = frozenset(_fenced(lines))
+    bare = [_BEFORE_FENCE.sub("", line, count=1) for line in lines]
+    fenced = frozenset(number - 1 for number in plain_spans(bare)[1])
     text = "\n".join("" if number in fenced else line for number, line in enumerate(lines))
     # Spans are split at line ends, which must stay.
     spans = (
@@ -141,18 +143,6 @@ def without_code(lines: Sequence[str]) -> tuple[list[str], frozenset[int]]:
         for match in _LINE.finditer(text, start, end)
     )
     return masked(text, spans).split("\n"), fenced
-
-
-def _fenced(lines: Sequence[str]) -> Iterator[int]:
-    fence = ""
-    for number, line in enumerate(lines):
-        match = _FENCE.match(line)
-        if fence or match:
-            yield number
-        if not fence:
-            fence = match[1] if match else ""
-        elif match and match[1].startswith(fence) and not line[match.end() :].strip():
-            fence = ""
 
 
 def _body(
