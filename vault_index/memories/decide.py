@@ -16,7 +16,6 @@ from vault_index.memories.review import reasons_of
 from vault_index.memories.store import (
     MemoryStore,
     marked_superseded,
-    superseded_before,
     superseding,
     writing,
 )
@@ -217,9 +216,8 @@ def _replace(
         files.allow(files.resolve(_accepted_path(document, file)), text)
     marked = marked_superseded(old, document.uid)
     memories.rewrite(file, text)
-    memories.replace_all(marked, f"{document.path} is changed")
+    warnings = memories.replace_all(marked, f"{document.path} is changed")
     path = _out_of_inbox(memories, document, file)
-    warnings = superseded_before(old, document.uid)
     return [
         _outcome(document, outcome, path, **({"warnings": warnings} if warnings else {})),
         *(_outcome(other, "superseded", by=document.uid) for other, _ in others),

@@ -31,7 +31,6 @@ from vault_index.memories.history import past_of
 from vault_index.memories.store import (
     MemoryStore,
     marked_superseded,
-    superseded_before,
     superseding,
     writing,
 )
@@ -165,8 +164,7 @@ def _apply(
         warnings.append("nothing was changed")
     else:
         memories.rewrite(file, text)
-        memories.replace_all(marked, f"{document.path} is changed")
-        warnings += superseded_before(old, document.uid)
+        warnings += memories.replace_all(marked, f"{document.path} is changed")
     return StoredMemory(document.uid, document.path, False, warnings=tuple(warnings))
 
 

@@ -236,8 +236,7 @@ class MemoryStore:
         text = with_changes(new.text, {"supersedes": superseding(new, old)}) if old else new.text
         path = self.put(new, text, folder=folder)
         self._stored[new.identity] = (path,)
-        self.replace_all(marked, f"{path} is stored as {new.uid}")
-        warnings = superseded_before(old, new.uid)
+        warnings = self.replace_all(marked, f"{path} is stored as {new.uid}")
         if not self.dry_run and self.runtime.vaults[self.home].look(path) is None:
             warnings.insert(
                 0, f"{path} is written, but not searched: an ignore rule of the vault matches it"
@@ -319,8 +318,8 @@ class MemoryStore:
             text = with_changes(text, {"updated": self.now.isoformat(timespec="seconds")})
         self.replace(file, text)
 
-    def replace_all(self, marked: Sequence[tuple[MemoryFile, str]], done: str) -> None:
-        """Write the texts of superseded memories.
+    def replace_all(self, marked: Sequence[tuple[MemoryFile, str]], done: str) -> list[str]:
+        """Write the texts of superseded memories; return a warning for each superseded before.
 
         An error message begins with `done`, the part of the command that is complete.
         """
@@ -335,6 +334,8 @@ class MemoryStore:
                     f"{done}, but not yet marked as superseded: {rest}: {error.message}",
                     "run the same command again to complete it",
                 ) from error
+        before = ((file.path, file.front.get("superseded_by")) for file, _ in marked)
+        return [f"{path} was superseded by {other} before" for path, other in before if other]
 
     def trash(self, source: str, path: str) -> str:
         """Move a file to the `.trash/` of its vault and return its path there."""
@@ -443,7 +444,7 @@ class MemoryStore:
         text, marked = with_changes(old.text, changes), marked_superseded(replaced, old.uid)
         self.record(old.path, old.uid, new.front, new)
         self.rewrite(old, text)
-        self.replace_all(marked, f"{old.path} has the same text and was kept")
+        warnings += self.replace_all(marked, f"{old.path} has the same text and was kept")
         return StoredMemory(
             old.uid, old.path, False, duplicate_of=old.uid, warnings=tuple(warnings)
         )
@@ -475,13 +476,3 @@ def superseding(file: MemoryFile, replaced: Sequence[MemoryFile]) -> list[str]:
             (*string_list(file.front.get("supersedes")), *(other.uid for other in replaced))
         )
     )
-
-
-def superseded_before(replaced: Sequence[MemoryFile], uid: str) -> list[str]:
-    """Return a warning for each of `replaced` that another memory superseded before."""
-    others = ((file, file.front.get("superseded_by")) for file in replaced)
-    return [
-        f"{file.path} was superseded by {other} before"
-        for file, other in others
-        if other and other != uid
-    ]
