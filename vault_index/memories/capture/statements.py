@@ -29,12 +29,6 @@ CIRCUMSTANCE = re.compile(
     r"|(?:after|in|at|during|on) (?:the|our|my|today's|yesterday's|last) [^,]{1,40}? (?=we\b)"
     r"|(?:yesterday|today|earlier|last \w+),? (?=we\b)"
 )
-QUESTION = re.compile(
-    r"(?:who|what|why|where|which|how|whose)\b|when (?:do|did|does|should|is|are|will|can)\b"
-    r"|(?:should|shall|could|can|would|will|did|does|do|is|are|was|were|has|have|am) "
-    r"(?:i|we|you|it|this|that|there|they|he|she|the|our|my|anyone|someone|all)\b"
-)
-
 _THING = (
     r"(?!(?:it|this|that|them|these|those|so)\b(?! (?:we|you|the|every|all)\b)|nothing\b|later\b)"
 )
@@ -253,11 +247,7 @@ def _join_wrapped_lines(
 def _find_statement(sentence: str) -> tuple[str | None, int] | None:
     """Return the memory type of a sentence and where its memory begins; None if there is none."""
     begin = _after_fillers(sentence, 0)
-    if (
-        sentence.rstrip(" )`").endswith("?")
-        or QUESTION.match(sentence, begin)
-        or len(sentence.split()) < 3
-    ):
+    if sentence.rstrip(" )`").endswith("?") or len(sentence.split()) < 3:
         return None
     for start in _starts(sentence, begin):
         reminder = REMINDER.match(sentence, start)
