@@ -44,7 +44,7 @@ HOSTILE = {
     ),
     "blank lines in a memory": (
         "vault_index.memories.capture.markers",
-        "f.inferred(f.Captured('a' + '\\n' * 300_000 + 'b', 1), now=f.datetime.now(), tag_words={})",
+        "f.with_tags_and_expiry(f.Captured('a' + '\\n' * 300_000 + 'b', 1), now=f.datetime.now(), tag_words={})",
     ),
     "a rule with many stars": (
         "vault_index.sources.ignore:Rules",

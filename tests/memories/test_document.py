@@ -7,7 +7,7 @@ import pytest
 from vault_index.errors import UsageError
 from vault_index.markdown.parse import title_of
 from vault_index.memories.create import new_document
-from vault_index.memories.file.document import appended, body_of, with_body, with_section
+from vault_index.memories.file.document import body_of, with_body, with_paragraph, with_section
 from vault_index.memories.file.fields import changes_of
 
 EXAMPLES = tomllib.loads((Path(__file__).parent / "documents.toml").read_text("utf-8"))
@@ -60,8 +60,8 @@ def test_with_body_replaces_the_body() -> None:
 
 def test_appended_adds_a_paragraph() -> None:
     for text, changed in EXAMPLES["appended"]:
-        assert appended(text, "\nmore\nlines\n") == changed
-        assert appended(text, " \n") == text
+        assert with_paragraph(text, "\nmore\nlines\n") == changed
+        assert with_paragraph(text, " \n") == text
 
 
 NOTE = """\

@@ -13,7 +13,7 @@ from tests.kills import killed, moments
 from tests.waiting import PATIENCE
 from vault_index.config import SourceConfig
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
-from vault_index.memories.file.document import appended
+from vault_index.memories.file.document import with_paragraph
 from vault_index.memories.file.files import MemoryFiles, slug
 from vault_index.sources.vault import VaultSource
 
@@ -358,7 +358,7 @@ def _append_marks(vault: Path, name: str, times: int, ready: Any, results: Any) 
     for number in range(times):
         seen = files.read(NOTE)
         try:
-            files.replace(NOTE, appended(seen.text, f"{name}{number}"), seen)
+            files.replace(NOTE, with_paragraph(seen.text, f"{name}{number}"), seen)
         except ConflictError:
             results.put((f"{name}{number}", False))
         else:

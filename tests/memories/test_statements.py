@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hypothesis import given, strategies as st
 
-from vault_index.memories.capture.markers import Captured, inferred, tag_words
+from vault_index.memories.capture.markers import Captured, tag_words, with_tags_and_expiry
 from vault_index.memories.capture.statements import PASTED, statements
 
 EXAMPLES = tomllib.loads((Path(__file__).parent / "statements.toml").read_text("utf-8"))
@@ -61,7 +61,7 @@ def test_statements_ignore_a_pasted_document() -> None:
 
 def test_statements_get_tags_and_expiry_like_marked_text() -> None:
     (stated,) = statements("We decided to pin docker until March 2027.")
-    described = inferred(stated, now=datetime(2026, 11, 21).astimezone(), tag_words=tag_words())
+    described = with_tags_and_expiry(stated, now=datetime(2026, 11, 21).astimezone(), tag_words=tag_words())
     assert described.tags == ("docker",)
     assert described.expires == "2027-03-31"
 

@@ -240,7 +240,10 @@ class Synchroniser:
         gone = [row for row in plan.removed if row.id not in taken]
         lost = self._writer.texts_of_memories(row.id for row in gone)
         alone = self._writer.memories_alone(row.id for row in gone)
-        self._versions.record(Seen(uid, source.config.name, path) for uid, path in alone.values())
+        if alone:
+            self._versions.record(
+                Seen(uid, source.config.name, path) for uid, path in alone.values()
+            )
         for row in gone:
             self._writer.remove_document(row.id)
             self._add(removed=1)

@@ -15,8 +15,8 @@ from vault_index.memories.file.document import (
     BOM,
     OLD_ID,
     MemoryFile,
-    ended,
     read_text,
+    with_last_line_end,
     with_line_ends,
     without_blank_edges,
 )
@@ -61,7 +61,7 @@ def add_memory(
     if runtime.hides and file.closing:  # a given id could reveal that a memory has it
         new = read_text(with_changes(new.text, {"id": str(uuid.uuid4())}))
     with writing(runtime, "add", sources, now, who=client_of(given), typed_in=typed_in) as memories:
-        replaced = replaced_by(memories, supersedes)
+        replaced = resolve_superseded(memories, supersedes)
         by_agent = (
             runtime.config.memory.review == "agents" and new.front.get("entered_by") and not path
         )
@@ -69,7 +69,7 @@ def add_memory(
             replace(new, path=path or ""), replaced, folder=INBOX if by_agent else None
         )
     stored = replace(stored, warnings=(*stored.warnings, *weak))
-    return embedded(runtime, stored, memories.home, replaced, news=True)
+    return embed_stored(runtime, stored, memories.home, replaced, news=True)
 
 
 def client_of(given: Mapping[str, Any]) -> str:
@@ -77,14 +77,14 @@ def client_of(given: Mapping[str, Any]) -> str:
     return str(given.get("entered_by") or given.get("by") or "")
 
 
-def replaced_by(memories: MemoryStore, supersedes: Any) -> list[StoredDocument]:
+def resolve_superseded(memories: MemoryStore, supersedes: Any) -> list[StoredDocument]:
     """Return the memories that the references in `supersedes` name."""
     given = [supersedes] if isinstance(supersedes, str) else supersedes or ()
     refs = (ref.strip() for one in given for ref in one.split(","))
     return [memories.find(ref) for ref in refs if ref]
 
 
-def embedded(
+def embed_stored(
     runtime: Runtime,
     stored: StoredMemory,
     source: str,
@@ -132,7 +132,8 @@ def new_memory(
 def new_document(keys: Mapping[str, Any], body: str) -> str:
     """Return the text of a new memory file, with the keys that have a value and LF line endings."""
     head = "".join(entry(key, keys[key], "\n") for key in KEYS if keys.get(key) is not None)
-    return f"---\n{head}---\n{ended(without_blank_edges(with_line_ends(body, chr(10))), chr(10))}"
+    text = without_blank_edges(with_line_ends(body, "\n"))
+    return f"---\n{head}---\n{with_last_line_end(text, chr(10))}"
 
 
 def _from_file(
@@ -160,7 +161,7 @@ def _from_file(
     keys["id"] = as_uuid(own) or str(uuid.uuid4())
     if own and not as_uuid(own):
         keys[OLD_ID] = own
-    text = ended(file.text.rstrip(), file.newline)
+    text = with_last_line_end(file.text.rstrip(), file.newline)
     return read_text(with_changes(text, keys)), fields.get("supersedes") or ()
 
 

@@ -7,16 +7,16 @@ from vault_index.errors import ConflictError, UsageError
 from vault_index.fields import ACTIONS
 from vault_index.markdown.memory import origin_in
 from vault_index.memories.create import check_given
-from vault_index.memories.edit import archived, each_of, removed
+from vault_index.memories.edit import archive_one, for_each, remove_one
 from vault_index.memories.file.document import BOM, MemoryFile, read_text, with_line_ends
 from vault_index.memories.file.files import slug
 from vault_index.memories.file.frontmatter_edit import with_changes
-from vault_index.memories.merge import merged
+from vault_index.memories.merge import merge_texts
 from vault_index.memories.review import reasons_of
 from vault_index.memories.store import (
     MemoryStore,
-    marked_superseded,
-    superseding,
+    mark_superseded,
+    superseded_ids,
     writing,
 )
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, Outcome
@@ -53,7 +53,7 @@ def decide_memories(
             return _OF_EACH[action](memories, document)
 
         if action in _OF_EACH:
-            done, failed = each_of(refs, act)
+            done, failed = for_each(refs, act)
         else:
             found = _find(memories, refs, seen, sources)
             done = (
@@ -180,7 +180,7 @@ def _merge(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]
     The first file is written before the others are marked, so a killed process loses nothing.
     """
     (_, file), *others = found
-    text = merged([one for _, one in found])
+    text = merge_texts([one for _, one in found])
     most = memories.runtime.config.memory.max_bytes
     size = len(text.encode())
     if size > most:
@@ -196,7 +196,7 @@ def _merge(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]
 def _supersede(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]:
     (_, file), *others = found
     text = with_changes(
-        file.text, {"supersedes": superseding(file, [other for _, other in others])}
+        file.text, {"supersedes": superseded_ids(file, [other for _, other in others])}
     )
     return _replace(memories, found, text, "superseding")
 
@@ -214,7 +214,7 @@ def _replace(
     if document.unreviewed:
         files = memories.files(document.source)
         files.allow(files.resolve(_accepted_path(document, file)), text)
-    marked = marked_superseded(old, document.uid)
+    marked = mark_superseded(old, document.uid)
     memories.rewrite(file, text)
     warnings = memories.replace_all(marked, f"{document.path} is changed")
     path = _out_of_inbox(memories, document, file)
@@ -269,7 +269,7 @@ def _keep(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]:
 
 
 _OF_EACH: Mapping[str, Callable[[MemoryStore, StoredDocument], MemoryOutcome]] = {
-    "accept": _accept, "archive": archived, "delete": removed,
+    "accept": _accept, "archive": archive_one, "delete": remove_one,
 }  # fmt: skip
 _OF_ALL: Mapping[str, Callable[[MemoryStore, Sequence[Found]], list[MemoryOutcome]]] = {
     "merge": _merge, "supersede": _supersede, "keep": _keep,

@@ -16,13 +16,13 @@ from vault_index.errors import (
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import first_time, last_moment
 from vault_index.markdown.parse import normal_tags, parse, title_of
-from vault_index.memories.create import check_given, client_of, embedded, replaced_by
+from vault_index.memories.create import check_given, client_of, embed_stored, resolve_superseded
 from vault_index.memories.file.document import (
     MemoryFile,
-    appended,
     body_of,
     read_text,
     with_body,
+    with_paragraph,
     with_section,
 )
 from vault_index.memories.file.fields import changes_of, read_fields
@@ -30,8 +30,8 @@ from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.history import past_of
 from vault_index.memories.store import (
     MemoryStore,
-    marked_superseded,
-    superseding,
+    mark_superseded,
+    superseded_ids,
     writing,
 )
 from vault_index.models import Filters, Origin
@@ -106,7 +106,7 @@ def update_memory(
     who = client or client_of(given)
     with writing(runtime, "update", sources, now, who=who, typed_in=typed_in) as memories:
         document = memories.find(runtime.inside(ref), sources)
-        replaced = replaced_by(memories, given.get("supersedes"))
+        replaced = resolve_superseded(memories, given.get("supersedes"))
         file = memories.read(document)
         origin = {**given, "tags": [given.get("tags"), add_tags]}
         memories.record(document.path, document.uid, origin, read_text(content or ""))
@@ -114,7 +114,7 @@ def update_memory(
         stored = _apply(memories, document, file, text, keys, more, fewer, replaced)
     stored = replace(stored, warnings=(*stored.warnings, *weak))
     news = bool((content or "").strip() or given.get("title"))
-    return embedded(runtime, stored, document.source, replaced, news=news)
+    return embed_stored(runtime, stored, document.source, replaced, news=news)
 
 
 def _apply(
@@ -142,7 +142,7 @@ def _apply(
     if tags != written:
         keys["tags"] = tags or None
     if old:
-        keys["supersedes"] = superseding(file, old)
+        keys["supersedes"] = superseded_ids(file, old)
     body = body_of(text)
     if text != file.text or "title" in keys:
         # Remove a title that was derived from the old or the new text.
@@ -159,7 +159,7 @@ def _apply(
     in_body = parse(body, "").tags if fewer else ()
     warnings = [f"the tag {tag} is in the text: remove it there" for tag in fewer if tag in in_body]
     _refuse_duplicate(memories, file, text, [other.path for other in old])
-    marked = marked_superseded(old, document.uid)
+    marked = mark_superseded(old, document.uid)
     if text == file.text and not marked:
         warnings.append("nothing was changed")
     else:
@@ -191,7 +191,7 @@ def _with_content(text: str, content: str | None, section: str | None, *, append
         return text
     if section is not None:
         return with_section(text, section, content, append=append)
-    return appended(text, content) if append else with_body(text, content)
+    return with_paragraph(text, content) if append else with_body(text, content)
 
 
 def delete_memories(
@@ -213,9 +213,9 @@ def delete_memories(
         def delete(ref: str) -> MemoryOutcome:
             if permanent:
                 return _delete_permanently(memories, ref, sources, keys)
-            return removed(memories, memories.find(runtime.inside(ref), sources))
+            return remove_one(memories, memories.find(runtime.inside(ref), sources))
 
-        done, failed = each_of(refs, delete)
+        done, failed = for_each(refs, delete)
         if permanent and done:
             seconds = memories.purge(keys)
             done = [
@@ -225,7 +225,7 @@ def delete_memories(
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 
-def each_of(
+def for_each(
     refs: Sequence[str], act: Callable[[str], MemoryOutcome]
 ) -> tuple[list[MemoryOutcome], list[FailedItem]]:
     """Apply an action to each reference; return the outcomes and the failures.
@@ -252,15 +252,17 @@ def archive_memories(
     with writing(runtime, "archive", sources) as memories:
 
         def archive(ref: str) -> MemoryOutcome:
-            return archived(memories, memories.find(runtime.inside(ref), sources), restore=restore)
+            return archive_one(
+                memories, memories.find(runtime.inside(ref), sources), restore=restore
+            )
 
-        done, failed = each_of(refs, archive)
+        done, failed = for_each(refs, archive)
     return MemoryOutcomes(
         tuple(done), tuple(failed), change=0 if runtime.hides else memories.journal.begun
     )
 
 
-def archived(
+def archive_one(
     memories: MemoryStore, document: StoredDocument, *, restore: bool = False
 ) -> MemoryOutcome:
     """Archive one memory, or undo that with `restore`.
@@ -320,7 +322,7 @@ def _archive_unused(runtime: Runtime) -> MemoryOutcomes:
                 and max(document.updated, document.mtime_ns / 1e9, opened) < before
             ):
                 try:
-                    done.append(archived(memories, document))
+                    done.append(archive_one(memories, document))
                 except VaultIndexError as error:
                     failed.append(FailedItem(document.path, error.message, error.hint))
     return MemoryOutcomes(tuple(done), tuple(failed))
@@ -346,7 +348,7 @@ def prune_memories(
                 expired = (last_moment(front.get("expires")) or until + 1) <= until
                 created = first_time(front.get("created"), front.get("date")) or document.created
                 if expired if day is None else created < day:
-                    outcome = removed(memories, document, dry_run=dry_run)
+                    outcome = remove_one(memories, document, dry_run=dry_run)
                     dates = (
                         {"expires": str(front["expires"])}
                         if expired
@@ -380,7 +382,7 @@ def _delete_permanently(
         document.uid, *([document.source, document.path] if several else [])
     )
     keys |= embed_keys(reader, document.id)
-    outcome = removed(memories, document, permanent=True)
+    outcome = remove_one(memories, document, permanent=True)
     return replace(outcome, details=_copies_in_trash(memories, document.source, document.uid))
 
 
@@ -390,7 +392,7 @@ def _copies_in_trash(memories: MemoryStore, source: str, uid: str) -> dict[str, 
     return {"left_in_trash": copies} if copies else {}
 
 
-def removed(
+def remove_one(
     memories: MemoryStore,
     document: StoredDocument,
     *,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.markdown.memory import project_in
-from vault_index.memories.create import embedded
+from vault_index.memories.create import embed_stored
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.store import MemoryStore, writing
 from vault_index.results.history import Diff, History, Version
@@ -155,7 +155,7 @@ def revert_memory(
                 "this version deleted the file", "choose another one, or: vault-index delete"
             )
         stored = _put_back(memories, past, now, data)
-    return embedded(runtime, stored, past.source, (), news=False)
+    return embed_stored(runtime, stored, past.source, (), news=False)
 
 
 def _version_to_restore(past: Past, to: int | str | None, now: bytes) -> Entry:

@@ -9,9 +9,9 @@ from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import first_time, last_moment
 from vault_index.markdown.normalize import normal_text
 from vault_index.markdown.parse import normal_tags
-from vault_index.memories.file.document import MemoryFile, appended, body_of
+from vault_index.memories.file.document import MemoryFile, body_of, with_paragraph
 from vault_index.memories.file.frontmatter_edit import with_changes
-from vault_index.memories.store import superseding
+from vault_index.memories.store import superseded_ids
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 _LISTS = ("concepts", "files_read", "files_modified")
@@ -26,7 +26,7 @@ _SPECIAL_KEYS = frozenset(
 """Keys with a merge rule of their own, and keys that stay only in the superseded files."""
 
 
-def merged(files: Sequence[MemoryFile]) -> str:
+def merge_texts(files: Sequence[MemoryFile]) -> str:
     """Return the first text with the missing paragraphs, tags and list items of the others.
 
     `created` is the earliest date. `expires` and `valid_until` are the latest date; if one memory
@@ -35,7 +35,7 @@ def merged(files: Sequence[MemoryFile]) -> str:
     first, *others = files
     known = {normal_text(part) for part in _paragraphs(body_of(first.text))}
     more = [part for other in others for part in _missing_paragraphs(other, known)]
-    return with_changes(appended(first.text, "\n\n".join(more)), _changes(first, others))
+    return with_changes(with_paragraph(first.text, "\n\n".join(more)), _changes(first, others))
 
 
 def _missing_paragraphs(file: MemoryFile, known: set[str]) -> Iterator[str]:
@@ -70,7 +70,7 @@ def _paragraphs(body: str) -> list[str]:
 def _changes(first: MemoryFile, others: Sequence[MemoryFile]) -> dict[str, Any]:
     """Return the frontmatter keys to change."""
     fronts = [first.front, *(other.front for other in others)]
-    changes: dict[str, Any] = {"supersedes": superseding(first, others), **_dates(fronts)}
+    changes: dict[str, Any] = {"supersedes": superseded_ids(first, others), **_dates(fronts)}
     for key in dict.fromkeys(
         key for front in fronts[1:] for key in front if key not in _SPECIAL_KEYS
     ):

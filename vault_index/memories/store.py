@@ -14,7 +14,7 @@ from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import origin_in, unreviewed_in
 from vault_index.markdown.parse import normal_tags
 from vault_index.memories.file.document import MemoryFile, is_over, read_text
-from vault_index.memories.file.files import MemoryFiles, PlannedFiles, encoded
+from vault_index.memories.file.files import MemoryFiles, PlannedFiles, to_utf8
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.file.scoped import ScopedFiles
 from vault_index.memories.journal import Journal
@@ -232,8 +232,8 @@ class MemoryStore:
                 f"{known.path} has the same id {new.uid}, but another text",
                 f"change it: vault-index update {new.uid}; or remove the id from the new one",
             )
-        marked = marked_superseded(old, new.uid)
-        text = with_changes(new.text, {"supersedes": superseding(new, old)}) if old else new.text
+        marked = mark_superseded(old, new.uid)
+        text = with_changes(new.text, {"supersedes": superseded_ids(new, old)}) if old else new.text
         path = self.put(new, text, folder=folder)
         self._stored[new.identity] = (path,)
         warnings = self.replace_all(marked, f"{path} is stored as {new.uid}")
@@ -257,7 +257,7 @@ class MemoryStore:
         else:
             folder = folder or str(front.get("type") or "note")
             path = files.free_path(folder, day[0] if day else str(self.now.date()), new.title)
-        data = encoded(new.text if text is None else text)
+        data = to_utf8(new.text if text is None else text)
         try:
             with self.journal.step(files, path, None, data):
                 files.create(path, data)
@@ -306,7 +306,7 @@ class MemoryStore:
         """Replace the text of a file. Raises ConflictError if it changed since it was read."""
         if text not in (file.text, file.data):
             files = self.files(file.source)
-            with self.journal.step(files, file.path, file, encoded(text)):
+            with self.journal.step(files, file.path, file, to_utf8(text)):
                 files.replace(file.path, text, file)
         self.note(file.source, file.path)
 
@@ -438,10 +438,10 @@ class MemoryStore:
                 changes[key] = date
                 warnings.append(f"{key} is now {date}" + (f" (was {before})" if before else ""))
         if replaced:
-            changes["supersedes"] = superseding(old, replaced)
+            changes["supersedes"] = superseded_ids(old, replaced)
         if new.path and self.files(self.home).resolve(new.path) != old.path:
             warnings.append(f"nothing was written to {new.path}: {old.path} has the same text")
-        text, marked = with_changes(old.text, changes), marked_superseded(replaced, old.uid)
+        text, marked = with_changes(old.text, changes), mark_superseded(replaced, old.uid)
         self.record(old.path, old.uid, new.front, new)
         self.rewrite(old, text)
         warnings += self.replace_all(marked, f"{old.path} has the same text and was kept")
@@ -455,12 +455,12 @@ class MemoryStore:
         self.files(self.home).settle(created)
 
 
-def planned(outcome: MemoryOutcome) -> MemoryOutcome:
+def as_planned(outcome: MemoryOutcome) -> MemoryOutcome:
     """Return an outcome of a dry run as it is shown."""
     return replace(outcome, outcome="would be created") if outcome.outcome == "created" else outcome
 
 
-def marked_superseded(replaced: Sequence[MemoryFile], uid: str) -> list[tuple[MemoryFile, str]]:
+def mark_superseded(replaced: Sequence[MemoryFile], uid: str) -> list[tuple[MemoryFile, str]]:
     """Return the memories that `uid` supersedes with their new texts, unless already marked."""
     return [
         (file, with_changes(file.text, {"superseded_by": uid}))
@@ -469,7 +469,7 @@ def marked_superseded(replaced: Sequence[MemoryFile], uid: str) -> list[tuple[Me
     ]
 
 
-def superseding(file: MemoryFile, replaced: Sequence[MemoryFile]) -> list[str]:
+def superseded_ids(file: MemoryFile, replaced: Sequence[MemoryFile]) -> list[str]:
     """Return the ids that a memory supersedes, including those of `replaced`."""
     return list(
         dict.fromkeys(

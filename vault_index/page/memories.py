@@ -7,7 +7,7 @@ from vault_index.config import Config
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.memories.file.document import MemoryFile, body_of
 from vault_index.memories.file.files import MemoryFiles
-from vault_index.memories.merge import merged
+from vault_index.memories.merge import merge_texts
 
 
 def read_memories(config: Config, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def read_memories(config: Config, params: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(asked, list) or not all(isinstance(one, dict) for one in asked):
         raise UsageError("files must be a list of objects", "send source and path of each memory")
     files = [_read(config, str(one.get("source", "")), str(one.get("path", ""))) for one in asked]
-    merge = {"merged": merged(files)} if params.get("merge") is True and len(files) > 1 else {}
+    merge = {"merged": merge_texts(files)} if params.get("merge") is True and len(files) > 1 else {}
     return {"results": [_shown(file) for file in files], **merge}
 
 

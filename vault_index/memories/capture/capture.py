@@ -7,11 +7,11 @@ from datetime import datetime
 from vault_index.errors import VaultIndexError
 from vault_index.markdown.memory import INBOX, WAITING
 from vault_index.markdown.recalled import drop_recalled
-from vault_index.memories.capture.markers import Captured, captures, inferred, tag_words
+from vault_index.memories.capture.markers import Captured, captures, tag_words, with_tags_and_expiry
 from vault_index.memories.create import check_given, new_memory
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.file.frontmatter_edit import with_changes
-from vault_index.memories.store import MemoryStore, planned, writing
+from vault_index.memories.store import MemoryStore, as_planned, writing
 from vault_index.models import Origin
 from vault_index.query.projects import project_of
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
@@ -72,7 +72,7 @@ def capture_memories(
             except VaultIndexError as error:
                 failed.append(FailedItem(f"line {captured.line}", error.message, error.hint))
     if dry_run:
-        return MemoryOutcomes(tuple(map(planned, done)), tuple(failed))
+        return MemoryOutcomes(tuple(map(as_planned, done)), tuple(failed))
     for outcome in done:
         if outcome.outcome == "created":
             runtime.write.embed_document(memories.home, outcome.path)
@@ -92,7 +92,9 @@ def _extract(
 
         for one in plain.statements(text):
             if not any(_words(one) in marked for marked in found):  # not part of a marked memory
-                found[_words(one)] = replace(inferred(one, now=now, tag_words=words), guessed=True)
+                found[_words(one)] = replace(
+                    with_tags_and_expiry(one, now=now, tag_words=words), guessed=True
+                )
     return tuple(found.values())
 
 

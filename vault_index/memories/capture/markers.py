@@ -122,10 +122,12 @@ def captures(text: str, *, now: datetime, tag_words: TagWords) -> tuple[Captured
                     " ".join(body.lower().split()),
                     _with_title(_with_label(Captured(body, number + 1))),
                 )
-    return tuple(inferred(each, now=now, tag_words=tag_words) for each in found.values())
+    return tuple(
+        with_tags_and_expiry(each, now=now, tag_words=tag_words) for each in found.values()
+    )
 
 
-def inferred(captured: Captured, *, now: datetime, tag_words: TagWords) -> Captured:
+def with_tags_and_expiry(captured: Captured, *, now: datetime, tag_words: TagWords) -> Captured:
     """Add the tags and the expiry that the words of a memory imply."""
     whole = f"{captured.title}. {captured.text}" if captured.title else captured.text
     return replace(captured, tags=_tags(whole, tag_words), expires=_expiry(whole, now))

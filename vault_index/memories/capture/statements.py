@@ -181,7 +181,7 @@ _CLAUSE = re.compile(
 def statements(text: str) -> tuple[Captured, ...]:
     """Return the sentences that state a decision, a rule, a preference or a reminder.
 
-    Each is returned once, in order; `inferred` adds tags and expiry.
+    Each is returned once, in order; `with_tags_and_expiry` adds tags and expiry.
     """
     if len(text) > PASTED:
         return ()

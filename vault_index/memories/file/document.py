@@ -110,7 +110,7 @@ def with_line_ends(text: str, newline: str) -> str:
     return _LINE_END.sub(lambda _: newline, text)
 
 
-def ended(text: str, newline: str) -> str:
+def with_last_line_end(text: str, newline: str) -> str:
     """Add a line ending to the last line, if it has none."""
     return text if not text or text.endswith(("\n", "\r")) else text + newline
 
@@ -131,21 +131,25 @@ def with_body(text: str, body: str) -> str:
     Blank lines below the frontmatter stay. If the last line has no line ending, it still has none.
     """
     file = read_text(text)
-    head = file.opening + ended(file.inside + file.closing, file.newline)
+    head = file.opening + with_last_line_end(file.inside + file.closing, file.newline)
     new = with_line_ends(without_blank_edges(body), file.newline)
     if not file.body.strip():
-        return head + file.body + ended(new, file.newline)
+        return head + file.body + with_last_line_end(new, file.newline)
     gap = "".join(takewhile(str.isspace, lines_with_ends(file.body))) if new else ""
-    return head + gap + (new if _lacks_last_newline(file.body) else ended(new, file.newline))
+    return (
+        head
+        + gap
+        + (new if _lacks_last_newline(file.body) else with_last_line_end(new, file.newline))
+    )
 
 
-def appended(text: str, addition: str) -> str:
+def with_paragraph(text: str, addition: str) -> str:
     """Append a paragraph after a blank line; the existing text does not change."""
     file = read_text(text)
     new = with_line_ends(without_blank_edges(addition), file.newline)
     if not new:
         return text
-    whole = ended(text, file.newline)
+    whole = with_last_line_end(text, file.newline)
     lines = lines_with_ends(file.body)
     gap = file.newline if file.body.strip() and lines[-1].strip() else ""
     return whole + gap + (new if _lacks_last_newline(file.body) else new + file.newline)
@@ -184,13 +188,15 @@ def with_section(text: str, heading: str, new: str, *, append: bool) -> str:
     if append:
         if not section:
             return text
-        section = ended(old, file.newline) + (file.newline if old else "") + section
+        section = with_last_line_end(old, file.newline) + (file.newline if old else "") + section
     if not old and section:
-        before = ended(before, file.newline)
+        before = with_last_line_end(before, file.newline)
         before += file.newline if split_lines(before)[-1].strip() else ""
         after = file.newline + after if after and split_lines(after)[0].strip() else after
     last_line_ends = bool(after) or text.endswith(("\n", "\r"))
-    return before + (ended(section, file.newline) if last_line_ends else section) + after
+    return (
+        before + (with_last_line_end(section, file.newline) if last_line_ends else section) + after
+    )
 
 
 def _without_blank_lines(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:

@@ -87,7 +87,7 @@ class MemoryFiles:
         with (
             _translate_os_errors(path, "written"),
             disk.folder_in(self._root, folder, make=True) as place,
-            disk.draft(place, encoded(text), within=self._root) as draft,
+            disk.draft(place, to_utf8(text), within=self._root) as draft,
         ):
             disk.move_without_overwriting(draft, f"{place}/{name}", lasting=False)
 
@@ -129,7 +129,7 @@ class MemoryFiles:
         unchanged, and the new text is written next to it, under a name that the index ignores and
         Obsidian can open.
         """
-        data = encoded(text)
+        data = to_utf8(text)
         if data == seen.data:
             return
         self._check_path(path)
@@ -260,7 +260,7 @@ class MemoryFiles:
         place = f"{self._root}/{path}"
         exists = os.path.lexists(place)
         own = parts[len(PurePosixPath(self._dir).parts) :]
-        reason = unusable(own, new=not exists)
+        reason = name_problem(own, new=not exists)
         if reason:
             raise UsageError(
                 f"{shown!r} cannot be the name of a memory: {reason}", "choose another name"
@@ -292,7 +292,7 @@ class PlannedFiles(MemoryFiles):
         self._check_path(path)
         if self._is_taken(path):
             raise FileExistsError(path)
-        self._texts[path] = encoded(text).decode()
+        self._texts[path] = to_utf8(text).decode()
 
     def settle(self, paths: Iterable[str]) -> None:
         """Do nothing: no file was written."""
@@ -305,10 +305,10 @@ class PlannedFiles(MemoryFiles):
 
     def replace(self, path: str, text: str | bytes, seen: MemoryFile) -> None:
         """Keep a new text."""
-        self._texts[path] = encoded(text).decode()
+        self._texts[path] = to_utf8(text).decode()
 
 
-def encoded(text: str | bytes) -> bytes:
+def to_utf8(text: str | bytes) -> bytes:
     """Encode a text as UTF-8. Raises UsageError if it has lone surrogates."""
     try:
         return text if isinstance(text, bytes) else text.encode()
@@ -407,7 +407,7 @@ def slug(title: str) -> str:
     return cut.strip("-")
 
 
-def unusable(parts: list[str], *, new: bool) -> str:
+def name_problem(parts: list[str], *, new: bool) -> str:
     """Return why a path cannot be a memory file, or an empty string.
 
     Existing files may have names that new files may not have.

@@ -13,7 +13,7 @@ import yaml
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import known_key, read_frontmatter
 from vault_index.markdown.normalize import split_lines
-from vault_index.memories.file.document import ended, read_text
+from vault_index.memories.file.document import read_text, with_last_line_end
 
 KEYS = (
     "id", "type", "title", "subtitle", "digest", "tags", "project", "created", "updated",
@@ -316,6 +316,6 @@ def _without(inside: str, pairs: list[Pair], number: int, *, reach: bool) -> str
 
 def _added(inside: str, behind: Pair | None, line: str, newline: str) -> str:
     if behind is None:
-        return ended(inside, newline) + line
+        return with_last_line_end(inside, newline) + line
     end = _line_end(inside, max(_end(inside, behind[1]), int(behind[0].end_mark.index)))
-    return ended(inside[:end], newline) + line + inside[end:]
+    return with_last_line_end(inside[:end], newline) + line + inside[end:]

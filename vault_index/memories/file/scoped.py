@@ -8,7 +8,7 @@ from vault_index.disk import is_under, real_path
 from vault_index.errors import ForbiddenError
 from vault_index.markdown.memory import project_in
 from vault_index.memories.file.document import MemoryFile, read_text
-from vault_index.memories.file.files import MemoryFiles, encoded
+from vault_index.memories.file.files import MemoryFiles, to_utf8
 
 
 class ScopedFiles(MemoryFiles):
@@ -49,7 +49,7 @@ class ScopedFiles(MemoryFiles):
         """Raise ForbiddenError if the path or the project of the text is outside the scope."""
         self._check_path(path)
         projects = self._scope.projects
-        project = project_in(read_text(encoded(text).decode(errors="replace")).front)
+        project = project_in(read_text(to_utf8(text).decode(errors="replace")).front)
         if not self._scope.holds(self.source, path, project):
             what = f"of the project {project!r}" if project else "without a project"
             raise ForbiddenError(

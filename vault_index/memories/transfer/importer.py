@@ -17,7 +17,7 @@ from vault_index.markdown.memory import as_uuid, document_uid, last_moment
 from vault_index.memories.create import refuse_secrets
 from vault_index.memories.file.document import OLD_ID, is_over, read_text
 from vault_index.memories.file.frontmatter_edit import with_changes
-from vault_index.memories.store import MemoryStore, planned, writing
+from vault_index.memories.store import MemoryStore, as_planned, writing
 from vault_index.memories.transfer.import_record import Batch, ImportRecord, compose, in_order
 from vault_index.memories.transfer.reading import file_stem, read_path
 from vault_index.models import Filters, Origin, Progress
@@ -49,7 +49,7 @@ def import_memories(
         outcomes = importer.run(batch, progress, cancel)
         memories.flush(progress)
     if dry_run:
-        return replace(outcomes, results=tuple(map(planned, outcomes.results)))
+        return replace(outcomes, results=tuple(map(as_planned, outcomes.results)))
     if importer.usage:
         with runtime.pool.lend() as connections:
             connections.state.raise_usage(importer.usage)
