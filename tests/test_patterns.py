@@ -27,7 +27,7 @@ MADE_WHILE_RUNNING = {
     "query.ranking.spelling": r"(?<![^\W_])a\s+b(?![^\W_]|:\S)",
     "query.recall": r"#+\s+a title\s*",
     "secrets.placeholders": "",
-    "sources.ignore": r"a[^/][a-z]",
+    "sources.ignore": r"a[^/][a-z](?=(?P<g0>[^/]*?b))(?P=g0)[^/]*c",
     "sources.sessions.context": r"(?<![^\n>])[ \t]*<(a|b)(?: [^<>]*)?>",
     "sources.rulebook": "",  # compiled only to check it; RE2 runs it
 }

@@ -3,14 +3,14 @@
 We do not use `pathspec`: it differs from git for rules with exceptions (`*`, `!*/`, `!*.md`), and
 takes 28 ms to import.
 
-A rule becomes one regular expression, which takes linear time in the length of the path: what is
-between two stars is an atomic group that takes its first match, because a later one could not help
-what follows.
+A rule becomes one regular expression that never backtracks over a star: it takes the first match of
+what follows the star, because a later one could not help the rest.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterable
+from itertools import count
 from typing import NamedTuple
 
 # The named classes of a bracket expression, without `/`, which no bracket matches.
@@ -28,6 +28,10 @@ _CLASSES = {
 
 _LONGEST = 4096
 """Longest rule, in characters; no path is longer."""
+
+
+_Row = list[list[str]]
+"""Names of folders and files. Each is a list of regular expressions, with stars between them."""
 
 
 class Rule(NamedTuple):
@@ -107,46 +111,52 @@ def _rule(text: str) -> Rule | None:
     if not glob or len(glob) > _LONGEST:
         return None
     try:
-        pattern = re.compile(_path_pattern(glob), re.DOTALL)
+        pattern = re.compile(_expression(_parse(glob)), re.DOTALL)
         return Rule(ignores, folders_only, whole_path, pattern)
     except (ValueError, re.error):
         return None
 
 
-def _path_pattern(glob: str) -> str:
-    """Return the regular expression of a rule. Raises ValueError if the rule is incomplete."""
-    first, *others = ["/".join(map(_name_pattern, row)) if row else None for row in _rows(glob)]
-    if not others:
-        return first or ""
-    begin = "" if first is None else f"{first}/"
-    middle = "".join(f"(?>(?:[^/]*/)*?{row}/)" for row in others[:-1] if row is not None)
-    return f"{begin}{middle}(?:.*/)?{others[-1]}"
+def _expression(rows: list[_Row]) -> str:
+    """Return the regular expression for a whole path."""
+    numbers = count()
 
+    def first_match(expression: str) -> str:
+        # An atomic group in other words, because Python 3.11.4 miscompiles nested ones.
+        group = f"g{next(numbers)}"
+        return f"(?=(?P<{group}>{expression}))(?P={group})"
 
-def _name_pattern(pieces: list[str]) -> str:
-    """Return the regular expression of a name, given its pieces between stars."""
-    first, *others = pieces
+    def name(pieces: list[str]) -> str:
+        first, *others = pieces
+        if not others:
+            return first
+        middle = "".join(first_match(f"[^/]*?{one}") for one in others[:-1])
+        return f"{first}{middle}[^/]*{others[-1]}"
+
+    first, *others = ("/".join(map(name, row)) for row in rows)
     if not others:
         return first
-    middle = "".join(f"(?>[^/]*?{piece})" for piece in others[:-1])
-    return f"{first}{middle}[^/]*{others[-1]}"
+    begin = f"{first}/" if rows[0] else ""
+    between = "".join(first_match(f"(?:[^/]*/)*?{row}/") for row in others[:-1])
+    return f"{begin}{between}(?:[^/]*/)*{others[-1]}"
 
 
-def _rows(glob: str) -> list[list[list[str]]]:
-    """Parse a rule: rows of names with any folders (`**`) between them, each in its pieces."""
+def _parse(glob: str) -> list[_Row]:
+    """Split a pattern at `**`, `/` and `*`. Raises ValueError if it is incomplete."""
     rows = [[[""]]]
     position = 0
     while position < len(glob):
         begin, step = position, 1
         if glob[position] == "*":
             step = len(glob) - position - len(glob[position:].lstrip("*"))
-            folders = step > 1 and (begin == 0 or glob[begin - 1] == "/")
-            inside = folders and begin + step == len(glob)  # everything in a folder
-            between = folders and glob.startswith("/", begin + step)
-            if inside or between:
+            rest = glob[begin + step :]
+            folders = step > 1 and glob[:begin][-1:] in ("", "/") and rest[:1] in ("", "/")
+            if folders:
                 rows[-1].pop()
-                rows.append([[""]])
-            if between:
+                if rows[-1] or len(rows) == 1:
+                    rows.append([])
+                rows[-1].append([""])
+            if folders and rest:
                 step += 1
             else:
                 rows[-1][-1].append("")
