@@ -119,7 +119,7 @@ def test_memory_review_lists_and_decides(client: Session, vault: Path) -> None:
     done = client.call("memory_review", action="accept", ref=last["id"], seen=last["seen"], reason="unreviewed")
     assert [one["outcome"] for one in done["results"]] == ["accepted"]
     assert (vault / done["results"][0]["path"]).exists()
-    assert "give both" in client.error("memory_review", ref=last["id"])
+    assert "pass both" in client.error("memory_review", ref=last["id"])
     assert "not in the inbox" in client.error("memory_review", action="accept", ref=last["id"])
     client.call("memory_delete", ref=[one["id"] for item in listed["results"] for one in item["memories"]])
     client.call("memory_delete", ref=last["id"])

@@ -270,7 +270,7 @@ def test_resume_finds_a_client_id_that_begins_like_note_ids(tmp_path: Path) -> N
 def test_resume_names_a_missing_or_ambiguous_session(index: VaultIndex) -> None:
     with pytest.raises(NotFoundError, match="session not found: 'nowhere'"):
         index.resume("nowhere")
-    with pytest.raises(UsageError, match="names 3 sessions"):
+    with pytest.raises(UsageError, match="3 sessions match"):
         index.resume("Work")
     with pytest.raises(UsageError, match=r"empty\.md is not a session"):
         index.resume("empty.md")
