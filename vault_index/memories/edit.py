@@ -382,8 +382,10 @@ def _delete_permanently(
         document.uid, *([document.source, document.path] if several else [])
     )
     keys |= embed_keys(reader, document.id)
-    outcome = remove_one(memories, document, permanent=True)
-    return replace(outcome, details=_copies_in_trash(memories, document.source, document.uid))
+    memories.files(document.source).remove(document.path)
+    memories.note(document.source, document.path)
+    details = _copies_in_trash(memories, document.source, document.uid)
+    return MemoryOutcome(document.uid, document.path, document.title, "deleted", details)
 
 
 def _copies_in_trash(memories: MemoryStore, source: str, uid: str) -> dict[str, Any]:
@@ -393,21 +395,10 @@ def _copies_in_trash(memories: MemoryStore, source: str, uid: str) -> dict[str, 
 
 
 def remove_one(
-    memories: MemoryStore,
-    document: StoredDocument,
-    *,
-    permanent: bool = False,
-    dry_run: bool = False,
+    memories: MemoryStore, document: StoredDocument, *, dry_run: bool = False
 ) -> MemoryOutcome:
-    """Move one memory to the trash, or delete it with `permanent`."""
+    """Move one memory to the trash."""
+    trashed = "" if dry_run else memories.trash(document.source, document.path)
+    details = {"trash": trashed} if trashed and not memories.runtime.hides else {}
     outcome: Outcome = "would be trashed" if dry_run else "trashed"
-    details = {}
-    if permanent:
-        outcome = "deleted"
-        memories.files(document.source).remove(document.path)
-        memories.note(document.source, document.path)
-    elif not dry_run:
-        details = {"trash": memories.trash(document.source, document.path)}
-    if memories.runtime.hides:
-        details = {}
     return MemoryOutcome(document.uid, document.path, document.title, outcome, details)
