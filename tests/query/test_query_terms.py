@@ -5,7 +5,7 @@ import pytest
 from tests.query.readers import query_terms, reader_of
 from vault_index.models import Filters
 from vault_index.query.language.parse import match_expression, parse_query
-from vault_index.query.ranking.retrieval import rare_terms, terms_meant
+from vault_index.query.ranking.retrieval import terms_meant
 from vault_index.store.reader import IndexReader
 
 WORDS = "amber basil cedar delta ember fjord grove heron inlet jetty knoll larch maple"
@@ -50,20 +50,6 @@ def test_query_terms_weigh_a_typing_error_like_its_correction(reader: IndexReade
     assert typed.weight == meant.weight
     assert typed.stems["dokcer"] == 1.0
     assert 0 < typed.stems["docker"] < 1
-
-
-def test_rare_terms_select_the_rarest_words_of_a_long_question(reader: IndexReader) -> None:
-    question = f"common words {WORDS} qqqqq"
-    chosen = [term.text for term in rare_terms(parse_query(question).terms, query_terms(reader, question))]
-    assert 0 < len(chosen) < 13
-    assert "amber" in chosen  # in one text
-    assert not {"common", "words", "qqqqq"} & set(chosen)  # in all, in none
-    assert chosen == [word for word in question.split() if word in chosen]
-
-
-def test_rare_terms_are_empty_for_a_short_question(reader: IndexReader) -> None:
-    assert rare_terms(parse_query("amber docker").terms, query_terms(reader, "amber docker")) == ()
-    assert rare_terms((), ()) == ()
 
 
 @pytest.mark.parametrize(

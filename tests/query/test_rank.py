@@ -1,11 +1,12 @@
 from collections.abc import Collection, Mapping, Sequence
 
+import pytest
 from hypothesis import given, strategies as st
 
 from tests.query.records import chunk_record
 from vault_index.config.schema import RankingConfig
 from vault_index.query.ranking.passages import TermMatcher
-from vault_index.query.ranking.rank import Boosts, RankedPassage, order, rank, weights
+from vault_index.query.ranking.rank import Boosts, RankedPassage, Scorer, order, rank
 from vault_index.query.ranking.retrieval import Evidence, QueryTerm
 from vault_index.store.records import ChunkRecord
 
@@ -24,23 +25,23 @@ def ranked(
     evidence: Mapping[int, Evidence] | None = None,
     *,
     text: bool = True,
-    vector: bool = False,
+    vector: float = 0.0,
     config: RankingConfig | None = None,
 ) -> Sequence[RankedPassage]:
     evidence = evidence or {chunk.chunk_id: Evidence(bm25=1.0) for chunk in chunks}
     boosts = Boosts(config or RankingConfig(), NOW, {}, {})
-    return rank(chunks, evidence, TermMatcher(TERMS, as_written), text=text, vector=vector, boosts=boosts).hits
+    scorer = Scorer(evidence, text=text, vector=vector)
+    return rank(chunks, evidence, TermMatcher(TERMS, as_written), scorer, boosts=boosts)
 
 
 def focus(hits: Sequence[RankedPassage]) -> list[tuple[int, int]]:
     return [(hit.chunk.start_line + hit.passage.first, hit.chunk.start_line + hit.passage.last) for hit in hits]
 
 
-def test_rank_shows_two_passages_of_a_chunk_if_each_matches_enough() -> None:
-    far_apart = "\n".join(["- a heron on the lake", "- tea", "- tea", "- tea", "- tea", "- the lake of the heron"])
-    assert focus(ranked([chunk_record(far_apart)])) == [(1, 1), (6, 6)]
-    weak = "\n".join(["- a heron on the lake", "- tea", "- tea", "- tea", "- tea", "- a lake"])
-    assert focus(ranked([chunk_record(weak)])) == [(1, 1)]
+def test_rank_shows_each_matching_passage_of_a_chunk() -> None:
+    lines = ["- a heron on the lake", "- tea", "- tea", "- tea", "- tea", "- a lake"]
+    assert focus(ranked([chunk_record("\n".join(lines))])) == [(1, 1), (6, 6)]
+    assert focus(ranked([chunk_record("- tea\n- tea")])) == [(1, 1)]
 
 
 def test_rank_shows_a_paragraph_cut_in_two_once() -> None:
@@ -69,18 +70,13 @@ def test_rank_factors_never_lift_a_weak_passage_over_an_exact_one() -> None:
     exact = chunk_record("A heron on the lake.", 1, document_id=1, kind="memory", updated=0.0, valid_until=1.0)
     weak = chunk_record("A lake and many other things.", 2, document_id=2, kind="memory", updated=NOW)
     evidence = {1: Evidence(bm25=8.0, cosine=0.6), 2: Evidence(bm25=3.0, cosine=0.3)}
-    assert [hit.chunk.chunk_id for hit in ranked([exact, weak], evidence, vector=True)] == [1, 2]
+    assert [hit.chunk.chunk_id for hit in ranked([exact, weak], evidence, vector=1.0)] == [1, 2]
 
 
-def test_weights_favour_vectors_if_no_text_matches_the_words() -> None:
-    assert weights(text=True, vector=True, coverage=0.1).vector > weights(text=True, vector=True).vector
-    assert weights(text=True, vector=False, coverage=0.1).vector == 0
-
-
-def test_weights_scale_vectors_by_the_known_share_of_the_language() -> None:
-    known, half = (weights(text=True, vector=share, coverage=0.5) for share in (1.0, 0.5))
-    assert half.vector == known.vector / 2
-    assert half.text == known.text
+def test_scorer_scales_vectors_by_the_known_share_of_the_language() -> None:
+    evidence = Evidence(bm25=1.0, cosine=1.0)
+    known, half = (Scorer({1: evidence}, text=True, vector=share).parts(evidence) for share in (1.0, 0.5))
+    assert half.vector / half.text == pytest.approx(known.vector / known.text / 2)
 
 
 @given(
@@ -93,14 +89,14 @@ def test_weights_scale_vectors_by_the_known_share_of_the_language() -> None:
     ),
     st.lists(st.sampled_from(["heron", "the lake", "- lake heron", "# heron", "", "tea?"]), min_size=1, max_size=9),
     st.booleans(),
-    st.booleans(),
+    st.sampled_from([0.0, 1.0]),
 )
 def test_rank_scores_fall_and_every_chunk_has_a_hit(
-    evidence: dict[int, Evidence], lines: list[str], text: bool, vector: bool
+    evidence: dict[int, Evidence], lines: list[str], text: bool, vector: float
 ) -> None:
     chunks = [
         chunk_record("\n".join(lines), number, document_id=number)
-        for number in order(evidence, weights(text=True, vector=True), lambda ids: {id_: id_ for id_ in ids})
+        for number in order(evidence, Scorer(evidence, text=True, vector=1.0), lambda ids: {id_: id_ for id_ in ids})
     ]
     hits = ranked(chunks, evidence, text=text, vector=vector) if chunks else []
     scores = [hit.score for hit in hits]
@@ -118,5 +114,5 @@ def test_order_breaks_ties_by_the_given_order() -> None:
         asked.append(set(ids))
         return {id_: -id_ for id_ in ids}
 
-    assert order(evidence, weights(text=True, vector=False), backwards) == [2, 4, 3, 1]
+    assert order(evidence, Scorer(evidence, text=True, vector=0.0), backwards) == [2, 4, 3, 1]
     assert asked == [{1, 3}]

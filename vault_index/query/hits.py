@@ -224,7 +224,7 @@ def _other_fields(chunk: ChunkRecord, passage: Passage, matcher: TermMatcher) ->
 
     These are all fields except adjacent ones that also match the query.
     """
-    lines = matcher.match_lines([chunk.text])
+    [lines] = matcher.match_lines([chunk.text])
     adjacent = {
         line
         for line in (passage.first - 1, passage.last + 1)

@@ -14,7 +14,7 @@ from vault_index.query.hits import DiskState
 from vault_index.query.language.tree import only_words
 from vault_index.query.pack import Candidate, Groups, pack
 from vault_index.query.ranking.confidence import Confidence
-from vault_index.query.ranking.echoes import Asked
+from vault_index.query.ranking.echoes import RecentQuestions
 from vault_index.query.ranking.passages import TermMatcher, focus
 from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Query
@@ -77,15 +77,19 @@ def recall(
         left_out=tuple(unreviewed_elsewhere(reader, options.project)),
     )  # fmt: skip
     query = _understand(searcher, options.query, wanted) if options.query.strip() else None
-    asked = Asked(query, reader.stems) if query else None
+    questions = RecentQuestions(query, reader.stems) if query else None
     found, confidence, degraded = (
-        _hits(searcher, reader, query, wanted, asked) if query and asked else ([], "none", ())
+        _hits(searcher, reader, query, wanted, questions)
+        if query and questions
+        else ([], "none", ())
     )
     with reader.snapshot():
         callers = searcher.asking(wanted) if options.asking else ()
 
         def is_relevant(session: StoredDocument) -> bool:
-            return session.id not in callers and not (asked and asked.is_asked_by(session.title))
+            return session.id not in callers and not (
+                questions and questions.is_repeated_by(session.title)
+            )
 
         groups = _groups(reader, disk, options, found, is_relevant)
         waiting = count_unreviewed(reader, options.now, options.sources)
@@ -103,7 +107,11 @@ def recall(
 
 
 def _hits(
-    searcher: Searcher, reader: IndexReader, query: Query, wanted: SearchOptions, asked: Asked
+    searcher: Searcher,
+    reader: IndexReader,
+    query: Query,
+    wanted: SearchOptions,
+    questions: RecentQuestions,
 ) -> tuple[list[Candidate], Confidence, tuple[str, ...]]:
     """Return the hits for the query, the confidence, and the reasons for `degraded`.
 
@@ -117,7 +125,7 @@ def _hits(
     least = _MIN_SCORE_SHARE * max((one.hit.score for one in answer.selected), default=0.0)
     hits = [one.hit for one in answer.selected if one.hit.score >= least and not one.hit.echo]
     shown = hits[: _HITS if confidence == "high" else _WEAK_HITS]
-    named = {hit.chunk.chunk_id for hit in shown if asked.is_named(hit.chunk)}
+    named = {hit.chunk.chunk_id for hit in shown if questions.is_named(hit.chunk)}
     if confidence == "none":
         known = {number for number, term in enumerate(query.terms) if term.known}
         weak = [

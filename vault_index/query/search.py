@@ -26,18 +26,16 @@ from vault_index.query.hits import (
 from vault_index.query.language.filters import unmet_filters
 from vault_index.query.language.parse import ParsedQuery, match_expression, parse_query
 from vault_index.query.ranking.confidence import Confidence, confidence, weak
-from vault_index.query.ranking.echoes import Asked, answered
+from vault_index.query.ranking.echoes import RecentQuestions, with_replies
 from vault_index.query.ranking.passages import TermMatcher, focus
-from vault_index.query.ranking.rank import Boosts, RankedPassage, Ranking, order, rank, weights
+from vault_index.query.ranking.rank import Boosts, RankedPassage, Scorer, order, rank
 from vault_index.query.ranking.retrieval import (
     Evidence,
     Query,
     bounded_expressions,
-    rare_terms,
     rarity,
     read_query_terms,
     retrieve,
-    scoring_expression,
     terms_meant,
     with_completions,
 )
@@ -113,7 +111,9 @@ class Answer:
     """The selected hits of a query and the ranking behind them."""
 
     query: Query
-    ranking: Ranking
+    evidence: Mapping[int, Evidence]
+    ranked: Sequence[RankedPassage]
+    """All hits in order, from which the answer is selected."""
     selected: Sequence[SelectedHit]
     disk: DiskState
     hidden: Collection[int] = ()
@@ -233,20 +233,14 @@ class Searcher:
             parsed.text, spelling.corrected(parsed.text), options, parsed.filters
         )
         by_text = options.mode != "vector" or "vector" not in embedded
-        # If the vector channel also finds candidates, a few terms of a long query find the others.
-        rare = rare_terms(parsed.terms, terms) if by_text and "vector" in embedded else ()
         meant = terms_meant(parsed.terms, spelling.forms)
-        finding = terms_meant(rare, spelling.forms) if rare else meant
-        held = rarity(self._reader, finding, terms) if by_text else {}
-        every = rarity(self._reader, meant, terms) if rare else {}
+        held = rarity(self._reader, meant, terms) if by_text else {}
         return Query(
             parsed=parsed,
             terms=terms,
             spelling=spelling,
             match=match_expression(meant) if by_text else "",
-            narrow_match=match_expression(finding) if rare else "",
             bounded=bounded_expressions(held, count_rows(self._reader, "chunk")),
-            scoring=scoring_expression(every),
             now=options.as_of or time.time(),
             **embedded,
         )
@@ -330,9 +324,7 @@ class Searcher:
     def everything(self, answer: Answer, options: SearchOptions) -> Answer:
         """Return `answer` with all hits. Call it within the same snapshot."""
         unlimited = replace(options, offset=0, limit=_DEPTHS[-1])
-        return self._select(
-            answer.query, unlimited, answer.ranking.evidence, answer.disk, answer.hidden
-        )
+        return self._select(answer.query, unlimited, answer.evidence, answer.disk, answer.hidden)
 
     def _select(
         self,
@@ -346,47 +338,37 @@ class Searcher:
 
         Block boundaries do not depend on `limit`, so that pages do not overlap.
         """
-        text, power = bool(query.match), 2 if query.crossing else 1
-        vector = query.known * power
         wanted = options.offset + options.limit
-        in_order = partial(chunks_in_order, self._reader)
-        by_channels = order(evidence, weights(text=text, vector=vector), in_order, power)
+        by_channel = bool(query.match) or query.vector is not None
+        scorer = Scorer(
+            evidence, text=bool(query.match), vector=query.known, crossing=query.crossing
+        )
+        by_channels = order(evidence, scorer, partial(chunks_in_order, self._reader))
         ordered = self._spread(by_channels, options.per_document)
-        ordered.sort(key=lambda chunk_id: not evidence[chunk_id].called)
         matcher = TermMatcher(query.terms, self._reader.stems)
-        asked: Asked | None = None
-        ranking = Ranking(evidence, (), 0.0)
-        echoes: list[RankedPassage] = []
-        has_reply = False
+        questions = RecentQuestions(query, self._reader.stems) if query.asks_in_words else None
         replaces = "superseded" not in {*options.shown, *query.parsed.filters.states}
+        ranked: list[RankedPassage] = []
+        echoes: list[RankedPassage] = []
         selected: list[SelectedHit] = []
         for start in range(0, len(ordered), _BLOCK):
-            block = ordered[start : start + _BLOCK]
-            records = self._reader.chunks(block)
-            chunks = [records[chunk_id] for chunk_id in block]
-            if query.asks_in_words and any(chunk.document.kind == "session" for chunk in chunks):
-                asked = asked or Asked(query, self._reader.stems)
-                own = {
-                    chunk.chunk_id: asked.evidence_of(chunk, evidence[chunk.chunk_id])
-                    for chunk in chunks
-                }
-                evidence = {**evidence, **own}
-            ranked = rank(
+            records = self._reader.chunks(ordered[start : start + _BLOCK])
+            chunks = [records[chunk_id] for chunk_id in ordered[start : start + _BLOCK]]
+            own = {chunk.chunk_id: evidence[chunk.chunk_id] for chunk in chunks}
+            if questions:
+                own = {id_: questions.evidence_of(records[id_], one) for id_, one in own.items()}
+            hits = rank(
                 chunks,
-                evidence,
+                own,
                 matcher,
-                text=text,
-                vector=vector,
-                power=power,
-                boosts=self._boosts(query, chunks) if text or vector else None,
-                better=ranking if start else None,
-                asked=asked,
+                scorer,
+                boosts=self._boosts(query, chunks) if by_channel else None,
+                highest=ranked[-1].score if ranked else None,
+                questions=questions,
             )
-            hits = ranked.hits[len(ranking.hits) :]
-            if asked:
-                hits, unanswered = answered(self._reader, query, asked, matcher, hits)
+            if questions:
+                hits, unanswered = with_replies(self._reader, questions, matcher, hits)
                 echoes += unanswered
-                has_reply |= any(hit.answers for hit in hits)
             if replaces and any(hit.chunk.document.superseded_by for hit in hits):
                 hits = with_successors(
                     self._reader, hits, matcher, query.parsed.filters, hidden, query.now
@@ -396,29 +378,28 @@ class Searcher:
                 from vault_index.query.ranking.comparison import newest_first
 
                 hits = newest_first(self._reader, hits)
-            ranking = ranked._replace(hits=[*ranking.hits, *hits])
-            selected = select_hits(ranking.hits, options.per_document, disk)
+            ranked += hits
+            selected = select_hits(ranked, options.per_document, disk)
             if len(selected) >= wanted:
                 break
         else:  # echoes without a reply come last, or are dropped if another echo has a reply
-            lowest = ranking.hits[-1].score if ranking.hits else 1.0
+            lowest = ranked[-1].score if ranked else 1.0
             last = [replace(hit, score=min(hit.score, lowest)) for hit in echoes]
-            selected = select_hits(
-                [*ranking.hits, *(() if has_reply else last)], options.per_document, disk
-            )
-            ranking = ranking._replace(hits=[*ranking.hits, *last])
-        return Answer(query, ranking, selected[options.offset : wanted], disk, hidden)
+            shown = ranked if any(hit.answers for hit in ranked) else [*ranked, *last]
+            selected = select_hits(shown, options.per_document, disk)
+            ranked = [*ranked, *last]
+        return Answer(query, evidence, ranked, selected[options.offset : wanted], disk, hidden)
 
     def _spread(self, ordered: Sequence[int], per_document: int) -> list[int]:
         """Move chunks to the end that exceed the number of passages shown per document."""
         documents = documents_of(self._reader, ordered)
         counts: Counter[int] = Counter()
-        first: list[int] = []
-        rest: list[int] = []
+        surplus: set[int] = set()
         for chunk_id in ordered:
+            if counts[documents[chunk_id]] > per_document:
+                surplus.add(chunk_id)
             counts[documents[chunk_id]] += 1
-            (first if counts[documents[chunk_id]] <= per_document + 1 else rest).append(chunk_id)
-        return [*first, *rest]
+        return sorted(ordered, key=surplus.__contains__)
 
     def _boosts(self, query: Query, chunks: Sequence[ChunkRecord]) -> Boosts:
         config = self._ranking
@@ -433,16 +414,16 @@ class Searcher:
 
     def confidence(self, answer: Answer) -> Confidence:
         """Return the confidence in an answer, ignoring echoes and memories moved by age."""
-        rated = [hit for hit in answer.ranking.hits if not (hit.echo or "newer" in hit.boosts)]
+        rated = [hit for hit in answer.ranked if not (hit.echo or "newer" in hit.boosts)]
         return confidence(self._reader, answer.query, rated) if answer.selected else "none"
 
     def _mark_weak(
         self, answer: Answer, hits: Sequence[Hit], certainty: Confidence
     ) -> tuple[Hit, ...]:
         """Mark the weak hits; all hits are weak if the confidence is `none`."""
-        ranked, shown = answer.ranking.hits, [one.hit for one in answer.selected]
+        shown = [one.hit for one in answer.selected]
         found = (
-            weak(self._reader, answer.query, shown, ranked[0].score)
+            weak(self._reader, answer.query, shown, answer.ranked[0].score)
             if certainty != "none"
             else [True] * len(hits)
         )
@@ -459,7 +440,7 @@ class Searcher:
         records = [one.hit.chunk for one in selected]
         tags = tags_of(self._reader, [record.document.id for record in records])
         accesses = self._state.accesses([record.document.uid for record in records])
-        terms, evidence = answer.query.terms, answer.ranking.evidence
+        terms, evidence = answer.query.terms, answer.evidence
         copies: dict[tuple[str, str], dict[int, StoredDocument]] = {}
         for copy in self._reader.same_texts(evidence, {record.text for record in records}):
             if answer.disk.changed(copy.document) is not None:

@@ -85,7 +85,7 @@ class _Examination:
         for rank, selected in enumerate(self.answer.selected, start=1):
             if self._is_inside(selected.hit):
                 return selected, rank, [self._shown(rank)]
-        own = next((hit for hit in self.answer.ranking.hits if self._is_inside(hit)), None)
+        own = next((hit for hit in self.answer.ranked if self._is_inside(hit)), None)
         if own is None:
             return None, None, self._not_found()
         changed = self.answer.disk.changed(own.chunk.document)
@@ -152,14 +152,14 @@ class _Examination:
                     "give other lines",
                 )
             ]
-        found = self.answer.ranking.evidence.keys() & set(chunks)
+        found = self.answer.evidence.keys() & set(chunks)
         if unmet := [*self._conditions(chunks)]:
             return unmet
         return [self._elsewhere(found)] if found else [*self._channels(chunks)]
 
     def _elsewhere(self, chunks: Collection[int]) -> Reason:
         """Return the reason if the section was found, but with other lines."""
-        best = next((hit for hit in self.answer.ranking.hits if hit.chunk.chunk_id in chunks), None)
+        best = next((hit for hit in self.answer.ranked if hit.chunk.chunk_id in chunks), None)
         if best is None:  # chunks overlap, and the shared lines were assigned to the other chunk
             return Reason(
                 "other_passage",
@@ -252,7 +252,7 @@ class _Examination:
                 f"Its meaning was not compared: {query.degraded[0]}.",
                 "see vault-index status",
             )
-        elif not query.match and self.answer.ranking.evidence:
+        elif not query.match and self.answer.evidence:
             yield Reason(
                 "listed",
                 "A query of filters alone lists the newest documents, each by its beginning.",
@@ -270,7 +270,7 @@ class _Examination:
             return Reason(
                 "no_word", "It contains no word of the query.", "use words of the passage"
             )
-        found = [one.bm25 for one in self.answer.ranking.evidence.values() if one.bm25 is not None]
+        found = [one.bm25 for one in self.answer.evidence.values() if one.bm25 is not None]
         return Reason(
             "few_words",
             f"It matches too little of the query: its BM25 is {max(scores.values()):.1f},"
@@ -283,11 +283,7 @@ class _Examination:
         if len(known) < len(chunks):
             yield Reason("pending", "Its vector is still pending.", "run `vault-index embed`")
         if known:
-            found = [
-                one.cosine
-                for one in self.answer.ranking.evidence.values()
-                if one.cosine is not None
-            ]
+            found = [one.cosine for one in self.answer.evidence.values() if one.cosine is not None]
             yield Reason(
                 "far",
                 f"Its meaning is not similar enough: its cosine is {max(known.values()):.2f};"

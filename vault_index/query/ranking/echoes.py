@@ -10,17 +10,16 @@ question mark, but a report that nothing was found only in English.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from itertools import dropwhile, groupby, islice
 
 from vault_index.query.ranking.passages import Passage, Stems, TermMatcher, fold, split_passages
-from vault_index.query.ranking.rank import Parts, RankedPassage
+from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Evidence, Query
 from vault_index.store.documents import chunks_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord
-from vault_index.store.spaces import cosines
 from vault_index.terms import STOPWORDS, index_words
 
 _NEW = 0.3
@@ -31,9 +30,6 @@ _REST = 0.3
 """Minimum share of the query in the rest of a user's turn for that rest to count."""
 _LONGEST = 1000
 """Maximum length of an echo in characters; a longer passage has content."""
-_OWN = 0.2
-"""Share of a reply's score that depends on its own words and meaning; the rest is inherited from
-the question."""
 _MOST_CHUNKS = 16
 """Maximum number of chunks of a turn in which to search for a reply."""
 
@@ -103,13 +99,13 @@ _LOOKS = frozenset(
 )
 
 
-class Asked:
+class RecentQuestions:
     """Detects echoes of a query. A statement by the user is never an echo."""
 
     def __init__(self, query: Query, stems: Stems) -> None:
         telling = [term for term in query.terms if term.text not in _LITTLE | _GREETINGS]
         self._matcher = TermMatcher(telling or query.terms, stems)
-        self._named: dict[str, bool] = {}
+        self._titles: dict[str, bool] = {}
         self._words = _WORD.findall(fold(query.parsed.text))
         self._asks = "?" in query.parsed.text or _is_request(self._words)
 
@@ -161,17 +157,15 @@ class Asked:
         )
 
     def is_named(self, chunk: ChunkRecord) -> bool:
-        """Return whether the title of a session repeats the query, so that it says nothing new."""
-        if chunk.document.kind != "session":
-            return False
-        title = chunk.document.title
-        return self.is_asked_by(title) or (self._asks and not self._beyond(title)[1])
+        """Return whether the title of a chunk's session repeats the query, so it says nothing."""
+        return chunk.document.kind == "session" and self.is_repeated_by(chunk.document.title)
 
-    def is_asked_by(self, title: str) -> bool:
+    def is_repeated_by(self, title: str) -> bool:
         """Return whether a title only repeats the query."""
-        if title not in self._named:
-            self._named[title] = self._kind(title, True) != "says"
-        return self._named[title]
+        if title not in self._titles:
+            nothing_new = self._asks and not self._beyond(title)[1]
+            self._titles[title] = nothing_new or self._kind(title, True) != "says"
+        return self._titles[title]
 
     def _sentences(self, text: str, by_user: bool) -> list[tuple[str, str]]:
         """Return each sentence with its kind; text after `You ask:` counts as the user's."""
@@ -186,18 +180,19 @@ class Asked:
         if not words:
             filler = any(word in _NOTHING for word in plain)
             return "says" if not filler and any(word in _ANSWERS for word in plain) else "nothing"
-        question = _is_question(sentence)
+        asks = (
+            _is_question(sentence)
+            or (by_user and _is_request(plain))
+            or _is_about(_ASKED, sentence)
+        )
         if not new:
-            if question or any(word in _QUESTION_WORDS for word in plain) or _is_request(plain):
-                return "asks"
-            if (self._asks and plain == self._words) or (
-                by_user and not STOPWORDS.intersection(plain)
-            ):
-                return "asks"
-            return "nothing" if _is_search(plain) or not _NOTHING.isdisjoint(plain) else "says"
-        if question or (by_user and _is_request(plain)) or _is_about(_ASKED, sentence):
-            return "asks" if self._is_near(sentence) else "says"
-        return "nothing" if _is_search(plain) else "says"
+            keywords = by_user and STOPWORDS.isdisjoint(plain)
+            same = self._asks and plain == self._words
+            asks |= keywords or same or _is_request(plain) or _is_about(_QUESTION_WORDS, sentence)
+        if asks:
+            return "asks" if not new or self._is_near(sentence) else "says"
+        filler = not new and not _NOTHING.isdisjoint(plain)
+        return "nothing" if filler or _is_search(plain) else "says"
 
     def _is_near(self, text: str) -> bool:
         words, new = self._beyond(text)
@@ -226,69 +221,40 @@ def speaker(chunk: ChunkRecord) -> str:
     )
 
 
-def answered(
+def with_replies(
     reader: IndexReader,
-    query: Query,
-    asked: Asked,
+    questions: RecentQuestions,
     matcher: TermMatcher,
     hits: Sequence[RankedPassage],
 ) -> tuple[list[RankedPassage], list[RankedPassage]]:
-    """Replace echoes with the replies to them.
+    """Replace echoes with the replies to them, which take their positions and scores.
 
-    Returns the hits that are not echoes, with the replies, best first; and the echoes without a
-    reply.
+    Returns the hits with the replies, and the echoes without a reply.
     """
-    waiting = [
-        place for place, hit in enumerate(hits) if hit.echo and asked.awaits(hit.chunk, hit.passage)
-    ]
-    replies = {
-        place: _reply(reader, asked, matcher, hits[place].chunk, hits[place].passage)
-        for place in waiting
-    }
-    found = {place: reply for place, reply in replies.items() if reply is not None}
-    near: Mapping[int, float] = {}
-    if found and query.vector is not None and query.space_id is not None:
-        near = cosines(
-            reader, query.space_id, query.vector, {chunk.chunk_id for chunk, _ in found.values()}
-        )
-    remaining = [hit for hit in hits if not hit.echo]
-    for place, (chunk, passage) in found.items():
-        hit, matches = hits[place], matcher.matches_of(_text(chunk, passage))
-        own = max(matcher.share(matches), near.get(chunk.chunk_id, 0.0), 0.0)
-        part = 1.0 - _OWN + _OWN * own
-        parts = Parts(*(part * one for one in hit.parts))
-        remaining.append(
-            replace(
-                hit,
-                chunk=chunk,
-                passage=passage,
-                matched=matches,
-                echo=False,
-                answers=True,
-                score=part * hit.score,
-                parts=parts,
-            )
-        )
-    remaining.sort(key=lambda hit: -hit.score)
-    return remaining, [hit for place, hit in enumerate(hits) if hit.echo and place not in found]
+    answers: list[RankedPassage] = []
+    unanswered: list[RankedPassage] = []
+    for hit in hits:
+        waits = hit.echo and questions.awaits(hit.chunk, hit.passage)
+        reply = _reply(reader, questions, matcher, hit.chunk) if waits else None
+        if reply:
+            matched = matcher.matches_of(_text(*reply))
+            hit = replace(hit, chunk=reply[0], passage=reply[1], matched=matched)
+            hit = replace(hit, echo=False, answers=True)
+        (unanswered if hit.echo else answers).append(hit)
+    return answers, unanswered
 
 
 def _reply(
-    reader: IndexReader, asked: Asked, matcher: TermMatcher, chunk: ChunkRecord, passage: Passage
+    reader: IndexReader,
+    questions: RecentQuestions,
+    matcher: TermMatcher,
+    chunk: ChunkRecord,
 ) -> tuple[ChunkRecord, Passage] | None:
     """Return the passage that answers in the next turn, or None.
 
     It is the passage with the largest share of the query after the last tool call; if none there
     has content, any passage of the turn.
     """
-    later = [place for place in split_passages(chunk.text) if place.first > passage.last]
-    found = [
-        place
-        for place in later
-        if _is_about(_FOUND, _text(chunk, place)) and _tells(asked, chunk, place)
-    ]
-    if found:  # the user reports the solution in the same turn
-        return chunk, found[0]
     following = chunks_of(reader, chunk.document.id, first=chunk.ordinal + 1, limit=_MOST_CHUNKS)
     turns = [list(turn) for _, turn in groupby(following, key=lambda one: one.headings[:1])]
     others = [turn for turn in turns if turn[0].headings[:1] != chunk.headings[:1]]
@@ -305,15 +271,17 @@ def _reply(
             prose.append(place)
         output = output and text.rpartition("\n")[2].strip("`") != ""
     for candidates in (prose[last:], prose):
-        telling = [place for place in candidates if _tells(asked, *place)]
+        telling = [place for place in candidates if _tells(questions, *place)]
         if telling:
             return max(telling, key=lambda place: matcher.share(matcher.matches_of(_text(*place))))
     return None
 
 
-def _tells(asked: Asked, chunk: ChunkRecord, passage: Passage) -> bool:
+def _tells(questions: RecentQuestions, chunk: ChunkRecord, passage: Passage) -> bool:
     return not (
-        passage.is_question or _CALL.match(_text(chunk, passage)) or asked.echoes(chunk, passage)
+        passage.is_question
+        or _CALL.match(_text(chunk, passage))
+        or questions.echoes(chunk, passage)
     )
 
 

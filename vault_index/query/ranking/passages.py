@@ -9,6 +9,7 @@ this measured better than BM25 with neighbours as columns (benchmarks/README.md)
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from vault_index.query.ranking.retrieval import QueryTerm, TermsByStem
@@ -20,10 +21,7 @@ _AFTER_QUESTION = 0.9
 """Weight of the terms of a question in the passage after it, because a reply does not repeat
 them."""
 _ABOVE = 0.6
-"""Weight of a term in the title or a heading above, and in a link target, which names another
-place."""
-_ALL_ABOVE = 0.95
-"""Weight if the title and the headings above contain every term: the passage is their content."""
+"""Weight of a term in the title or a heading above."""
 _QUESTION = 0.8
 """Weight of a passage that ends as a question. The answer is usually in the next passage."""
 
@@ -32,7 +30,6 @@ _HEADING = re.compile(r"#{1,6}\s")
 _FOCUS_LINES = 3
 _LONG_LINE = 240  # characters
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
-_LINK_TARGET = re.compile(r"\[\[[^\[\]\n]{1,200}\]\]|(?<=\])\([^()\s]{1,500}\)")
 _BLOCK_ID = re.compile(r"(?<!\s)\s+\^[\w-]+\s*$")
 SNIPPET_CHARACTERS = 240
 _WHOLE_LINE = 400
@@ -98,24 +95,22 @@ class TermMatcher:
         self._pattern = _pattern(terms)
         self._terms = TermsByStem(terms)
 
-    def match_lines(self, texts: Iterable[str]) -> list[Matches]:
-        """Return the matches of each line; the lines of all texts are concatenated."""
+    def match_lines(self, texts: Sequence[str]) -> list[list[Matches]]:
+        """Return the matches of each line of each text."""
         # The texts are joined, because the cost per text exceeds the cost of the search.
         whole = fold(index_text_in_place("\n".join(texts)))
         lines: list[dict[int, float]] = [{} for _ in range(whole.count("\n") + 1)]
-        if self._pattern is None:
-            return list(lines)
-        places: list[tuple[int, str, float]] = []
-        unlinked = _LINK_TARGET.sub(lambda target: " " * len(target[0]), whole)
+        places: list[tuple[int, str]] = []
         line = end = 0
-        for match in self._pattern.finditer(whole):
+        for match in self._pattern.finditer(whole) if self._pattern else ():
             line += whole.count("\n", end, match.start())
             end = match.start()
-            places.append((line, match[0], _ABOVE if unlinked[end] == " " else 1.0))
-        matches = self._match_words({word for _, word, _ in places})
-        for line, word, share in places:
-            _keep_best(lines[line], dict(matches[word]), share)
-        return list(lines)
+            places.append((line, match[0]))
+        matches = self._match_words({word for _, word in places})
+        for line, word in places:
+            _keep_best(lines[line], dict(matches[word]), 1.0)
+        rest = iter(lines)
+        return [[*islice(rest, text.count("\n") + 1)] for text in texts]
 
     def spans(self, text: str) -> tuple[tuple[int, int], ...]:
         """Return the ranges of query terms in `text` (start, end), in order without overlaps."""
@@ -168,10 +163,7 @@ class TermMatcher:
                             covered[place + distance], here, _AFTER_QUESTION if answers else weight
                         )
         for best, heading in zip(covered, above, strict=True):
-            if heading:
-                _keep_best(
-                    best, heading, _ALL_ABOVE if self.share(heading) > _ALL_ABOVE else _ABOVE
-                )
+            _keep_best(best, heading, _ABOVE)
         return [self.share(best) if best else 0.0 for best in covered]
 
     def best_window(self, texts: Sequence[str], size: int) -> int:
@@ -179,13 +171,13 @@ class TermMatcher:
 
         The first of equal windows wins.
         """
-        lines = self.match_lines(texts)
+        lines = [*map(union, self.match_lines(texts))]
         starts = range(max(len(texts) - size, 0) + 1)
         return max(starts, key=lambda start: self.share(union(lines[start : start + size])))
 
     def matches_of(self, text: str) -> Matches:
         """Return the matches of a whole text."""
-        return union(self.match_lines([text]))
+        return union(self.match_lines([text])[0])
 
     def unmatched(self, words: Sequence[str]) -> list[str]:
         """Return the words that match no term; words are folded."""
@@ -231,7 +223,7 @@ def focus(text: str, passage: Passage, matcher: TermMatcher) -> Focus:
         matching = [
             number
             for number, line in enumerate(matcher.match_lines(lines[first : last + 1]))
-            if line
+            if any(line)
         ]
         if matching:  # drop surrounding lines without a match
             first, last = first + matching[0], first + matching[-1]

@@ -3,16 +3,14 @@
 The ranking is score-based, because that measured better than reciprocal rank fusion
 (benchmarks/README.md). A score is a weighted sum of numbers in 0..1: BM25 divided by the best BM25
 of the answer, the cosine, and the coverage of the query in and around the passage. The lower the
-best coverage, the more the cosine counts: if a query uses other words than the note, a few shared
-words are chance.
+best coverage, the more the cosine counts: a paraphrase shares few words with the note.
 """
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_index.config.schema import RankingConfig
 from vault_index.fields import NO_PASSAGE, NOT_SEARCHED, scalars
@@ -27,14 +25,14 @@ from vault_index.query.ranking.passages import (
 from vault_index.query.ranking.retrieval import Evidence
 from vault_index.store.records import ChunkRecord, StoredDocument
 
+if TYPE_CHECKING:  # `echoes` imports this module
+    from vault_index.query.ranking.echoes import RecentQuestions
+
 TEXT, VECTOR, NAME, PASSAGE = 0.15, 0.5, 0.3, 0.45
 _VECTOR_GAIN = 2.0
 """The weight of the cosine grows by this factor times (1 - best coverage)."""
 _CONTEXT_KEYS = NO_PASSAGE | {"tags", "tag"}
 _FEW_SPACES = 2  # frontmatter values with more spaces are passages
-_SECOND = 0.4
-"""A second passage of a chunk is a hit if it contains a term and its coverage exceeds 40 % of
-the chunk's best."""
 _DAY = 86_400.0
 
 
@@ -68,37 +66,6 @@ class RankedPassage:
     """Whether the passage is the reply to a turn that asks the query."""
     supersedes: str = ""
     """The id of the superseded memory that matched and that this passage replaces."""
-
-
-class Ranking(NamedTuple):
-    """All hits in order, from which an answer is selected."""
-
-    evidence: Mapping[int, Evidence]
-    hits: Sequence[RankedPassage]
-    coverage: float
-    """Best coverage among the first chunks; it decides how much the cosine counts."""
-
-
-def weights(*, text: bool, vector: float, coverage: float = 1.0) -> Parts:
-    """Return the weight of each part of a score.
-
-    `text` is whether the text channel was searched. `vector` is how far to trust the cosine, from 0
-    to 2. `coverage` is the best coverage of the answer.
-    """
-    if not text:
-        return Parts(0.0, 1.0, 0.0, 0.0)
-    cosine = VECTOR * (1.0 + _VECTOR_GAIN * (1.0 - coverage)) * vector
-    return Parts(TEXT, cosine, NAME, PASSAGE)
-
-
-class Questions(Protocol):
-    """Detects passages that only repeat the query; `echoes.Asked` implements it."""
-
-    def echoes(self, chunk: ChunkRecord, passage: Passage) -> bool:
-        """Return whether a passage only repeats the query."""
-
-    def is_named(self, chunk: ChunkRecord) -> bool:
-        """Return whether the title of the chunk's session repeats the query."""
 
 
 class Boosts(NamedTuple):
@@ -144,100 +111,90 @@ def _by_count(weight: float, count: int) -> float:
 
 
 class Scorer:
-    """Scores the chunks of one answer; BM25 is divided by the best BM25 of the answer."""
+    """Scores the chunks of one answer.
 
-    def __init__(self, evidence: Mapping[int, Evidence], weights: Parts, power: int) -> None:
-        self._power = power
-        self._text = _best(one.bm25 for one in evidence.values())
-        total = weights.text + weights.vector + weights.name + weights.passage
-        self._scale = Parts(
-            text=weights.text / total,
-            vector=weights.vector / total,
-            name=weights.name / total,
-            passage=weights.passage / total,
-        )
+    `text` is whether the text channel was searched; without it only the cosine counts. `vector` is
+    how far to trust the cosine, from 0 to 1. `crossing` is whether the model finds texts in other
+    languages. These share no words with the query, so BM25 and coverage are squared and the cosine
+    counts double: a few shared words must not lift a text in the query's language above them.
+    """
 
-    def parts(self, evidence: Evidence, coverage: float) -> Parts:
+    def __init__(
+        self,
+        evidence: Mapping[int, Evidence],
+        *,
+        text: bool,
+        vector: float,
+        crossing: bool = False,
+    ) -> None:
+        self._power = 2 if crossing else 1
+        self._best_text = max((one.bm25 or 0.0 for one in evidence.values()), default=0.0) or 1.0
+        weights = Parts(TEXT, VECTOR * vector * self._power, NAME, PASSAGE)
+        self._given = weights if text else Parts(0.0, 1.0, 0.0, 0.0)
+        self.set_coverage(1.0)
+
+    def set_coverage(self, best: float) -> None:
+        """Weigh the cosine by the best coverage of the answer."""
+        vector = self._given.vector * (1.0 + _VECTOR_GAIN * (1.0 - best))
+        weights = self._given._replace(vector=vector)
+        self._weights = Parts(*(weight / sum(weights) for weight in weights))
+
+    def parts(self, evidence: Evidence, coverage: float = 0.0) -> Parts:
         """Return the parts of the score of a passage with this coverage."""
+        text = max(evidence.bm25 or 0.0, 0.0) / self._best_text
         return Parts(
-            text=self._scale.text * (max(evidence.bm25 or 0.0, 0.0) / self._text) ** self._power,
-            vector=self._scale.vector * max(evidence.cosine or 0.0, 0.0),
-            name=self._scale.name * (evidence.name or 0.0),
-            passage=self._scale.passage * coverage**self._power,
+            text=self._weights.text * text**self._power,
+            vector=self._weights.vector * max(evidence.cosine or 0.0, 0.0),
+            name=self._weights.name * (evidence.name or 0.0),
+            passage=self._weights.passage * coverage**self._power,
         )
-
-    def of_chunk(self, evidence: Evidence) -> float:
-        """Return the score of a chunk from the channels alone, without coverage."""
-        return (
-            self._scale.text * ((evidence.bm25 or 0.0) / self._text) ** self._power
-            + self._scale.vector * (evidence.cosine or 0.0)
-            + self._scale.name * (evidence.name or 0.0)
-        )
-
-
-def _best(scores: Iterable[float | None]) -> float:
-    """Return the highest score as a divisor; 1 if all scores are almost zero."""
-    best = max((score or 0.0 for score in scores), default=0.0)
-    return best if best > 1e-9 else 1.0
 
 
 def order(
     evidence: Mapping[int, Evidence],
-    weights: Parts,
+    scorer: Scorer,
     in_order: Callable[[Collection[int]], Mapping[int, int]],
-    power: int = 1,
 ) -> list[int]:
-    """Return the chunk ids ordered by the channels alone, best first.
+    """Return the chunk ids, best first by the channels alone; documents named by the query first.
 
     `in_order` gives the positions of chunks with equal scores.
     """
-    scorer = Scorer(evidence, weights, power)
-    scores = {chunk_id: scorer.of_chunk(one) for chunk_id, one in evidence.items()}
+    scores = {id_: (one.called, sum(scorer.parts(one))) for id_, one in evidence.items()}
     counts = Counter(scores.values())
-    place = (
-        in_order(tied)
-        if (tied := [id_ for id_, score in scores.items() if counts[score] > 1])
-        else {}
-    )
-    return sorted(scores, key=lambda chunk_id: (-scores[chunk_id], place.get(chunk_id, 0)))
+    tied = [id_ for id_, score in scores.items() if counts[score] > 1]
+    place = in_order(tied) if tied else {}
+    by_place = sorted(scores, key=lambda id_: place.get(id_, 0))
+    return sorted(by_place, key=scores.__getitem__, reverse=True)
 
 
 def rank(
     chunks: Sequence[ChunkRecord],
     evidence: Mapping[int, Evidence],
     matcher: TermMatcher,
+    scorer: Scorer,
     *,
-    text: bool,
-    vector: float,
-    power: int = 1,
     boosts: Boosts | None = None,
-    better: Ranking | None = None,
-    asked: Questions | None = None,
-) -> Ranking:
+    highest: float | None = None,
+    questions: "RecentQuestions | None" = None,
+) -> list[RankedPassage]:
     """Return the passages of `chunks`, best first.
 
-    Ties are broken by path and position, so that equal files give equal answers. `power` is the
-    exponent of BM25 and coverage. It is 2 if the model finds texts in other languages. These share
-    no words with the query, so a few shared words must not lift a text in the query's language
-    above them. `better` is the ranking of better chunks, to which this one is appended. `asked`
+    `highest` is the lowest score of better chunks, which limits the scores; None for the best
+    chunks, whose coverage decides how much the cosine counts.
+    Ties are broken by path and position, so that equal files give equal answers. `questions`
     detects passages that only repeat the query.
     """
-    passages = _matched_passages(chunks, matcher, asked)
-    coverage = (
-        better.coverage if better else max((passage.coverage for passage in passages), default=0.0)
-    )
-    highest = better.hits[-1].score if better and better.hits else 1.0
-    scorer = Scorer(evidence, weights(text=text, vector=vector, coverage=coverage), power)
+    passages = _matched_passages(chunks, matcher, questions)
+    if highest is None:
+        scorer.set_coverage(max((one.coverage for one in passages), default=0.0))
+    limit = 1.0 if highest is None else highest
     boosts_of = {chunk.chunk_id: boosts.of(chunk) if boosts else {} for chunk in chunks}
     ranked = []
     for chunk, passage, matches, covered, echo in _best_passages(passages):
         of_chunk = evidence[chunk.chunk_id]
         parts = scorer.parts(of_chunk, ranking_coverage(covered, passage))
         factors = boosts_of[chunk.chunk_id]
-        score = min(
-            (parts.text + parts.vector + parts.name + parts.passage) * math.prod(factors.values()),
-            highest,
-        )
+        score = min(sum(parts) * math.prod(factors.values()), limit)
         ranked.append(
             RankedPassage(chunk, passage, of_chunk, parts, covered, matches, score, factors, echo)
         )
@@ -245,10 +202,10 @@ def rank(
     ranked.sort(
         key=lambda hit: (-hit.score, -ranking_coverage(hit.coverage, hit.passage), _place(hit))
     )
-    return Ranking(evidence, [*(better.hits if better else ()), *_called_first(ranked)], coverage)
+    return _called_first(ranked)
 
 
-def _called_first(ranked: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
+def _called_first(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Move the best passage of each document that the query names to the top.
 
     These passages get the best score of all.
@@ -257,8 +214,6 @@ def _called_first(ranked: Sequence[RankedPassage]) -> Sequence[RankedPassage]:
     for hit in ranked:
         if hit.evidence.called:
             first.setdefault(hit.chunk.document.id, hit)
-    if not first:
-        return ranked
     rest = [hit for hit in ranked if first.get(hit.chunk.document.id) is not hit]
     return [*(replace(hit, score=ranked[0].score) for hit in first.values()), *rest]
 
@@ -277,49 +232,40 @@ class _MatchedPassage(NamedTuple):
 
 
 def _matched_passages(
-    chunks: Sequence[ChunkRecord], matcher: TermMatcher, asked: Questions | None
+    chunks: Sequence[ChunkRecord], matcher: TermMatcher, questions: "RecentQuestions | None"
 ) -> list[_MatchedPassage]:
-    names = {
-        one.chunk_id: " ".join(
+    names = [
+        " ".join(
             (
-                "" if asked and asked.is_named(one) else one.document.title,
+                "" if questions and questions.is_named(one) else one.document.title,
                 *one.headings,
                 *_context_values(one.document),
             )
         )
         for one in chunks
-    }
-    texts = [
-        *(chunk.text for chunk in chunks),
-        *(" ".join(name.split()) for name in names.values()),
     ]
-    lines = matcher.match_lines(texts)
-    above = dict(zip(names, lines[len(lines) - len(names) :], strict=True))
-    starts = dict(
-        zip(
-            names,
-            accumulate((chunk.text.count("\n") + 1 for chunk in chunks), initial=0),
-            strict=False,
-        )
-    )
+    ids = [chunk.chunk_id for chunk in chunks]
+    lines = dict(zip(ids, matcher.match_lines([chunk.text for chunk in chunks]), strict=True))
+    above = dict(zip(ids, map(union, matcher.match_lines(names)), strict=True))
     by_document: dict[int, list[ChunkRecord]] = {}
     for chunk in chunks:
         by_document.setdefault(chunk.document.id, []).append(chunk)
     found: list[_MatchedPassage] = []
     for group in by_document.values():
         passages = _passages(group)
-        matches = [_matches(lines, starts[chunk.chunk_id], passage) for chunk, passage in passages]
-        questions = [passage.is_question for _, passage in passages]
-        echoes = [asked is not None and asked.echoes(chunk, passage) for chunk, passage in passages]
-        counted = [{} if echo else here for here, echo in zip(matches, echoes, strict=True)]
+        matches = [
+            union(lines[chunk.chunk_id][passage.first : passage.last + 1])
+            for chunk, passage in passages
+        ]
+        echoes = [bool(questions and questions.echoes(*one)) for one in passages]
         coverage = matcher.coverage(
-            counted, [above[chunk.chunk_id] for chunk, _ in passages], questions
+            [{} if echo else here for here, echo in zip(matches, echoes, strict=True)],
+            [above[chunk.chunk_id] for chunk, _ in passages],
+            [passage.is_question for _, passage in passages],
         )
-        for (chunk, passage), here, covered, echo in zip(
-            passages, matches, coverage, echoes, strict=True
-        ):
+        for place, here, covered, echo in zip(passages, matches, coverage, echoes, strict=True):
             covered = matcher.share(here) if echo else covered
-            found.append(_MatchedPassage(chunk, passage, here, covered, echo))
+            found.append(_MatchedPassage(*place, here, covered, echo))
     return found
 
 
@@ -329,13 +275,6 @@ def _context_values(document: StoredDocument) -> Iterator[str]:
         for key, value in document.frontmatter.items():
             if key in _CONTEXT_KEYS or (document.kind == "note" and key not in NOT_SEARCHED):
                 yield from (text for text in scalars(value) if text.count(" ") < _FEW_SPACES)
-
-
-def _matches(lines: Sequence[Matches], start: int, passage: Passage) -> Matches:
-    """Return the matches of a passage; line `start` of `lines` is the first line of its chunk."""
-    if passage.first == passage.last:
-        return lines[start + passage.first]
-    return union(lines[start + passage.first : start + passage.last + 1])
 
 
 def _passages(chunks: Sequence[ChunkRecord]) -> list[tuple[ChunkRecord, Passage]]:
@@ -366,20 +305,8 @@ def _passages(chunks: Sequence[ChunkRecord]) -> list[tuple[ChunkRecord, Passage]
 
 
 def _best_passages(passages: Sequence[_MatchedPassage]) -> list[_MatchedPassage]:
-    """Return the best passage of each chunk, and passages whose coverage is close to it.
-
-    The latter must contain a term of the query.
-    """
+    """Return the best passage of each chunk, and all that contain a term of the query."""
     best: dict[int, _MatchedPassage] = {}
-    for one in passages:
-        first = best.setdefault(one.chunk.chunk_id, one)
-        if ranking_coverage(one.coverage, one.passage) > ranking_coverage(
-            first.coverage, first.passage
-        ):
-            best[one.chunk.chunk_id] = one
-    return [
-        one
-        for one in passages
-        if one is (first := best[one.chunk.chunk_id])
-        or (one.matches and one.coverage > _SECOND * first.coverage)
-    ]
+    for one in sorted(passages, key=lambda one: -ranking_coverage(one.coverage, one.passage)):
+        best.setdefault(one.chunk.chunk_id, one)
+    return [one for one in passages if one.matches or one is best[one.chunk.chunk_id]]

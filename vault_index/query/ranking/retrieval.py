@@ -27,14 +27,6 @@ from vault_index.store.ties import Candidates
 from vault_index.terms import STOPWORDS, index_words, is_plain, is_prefix
 from vault_index.unicode import same_form
 
-_MAX_RARE_TERMS = 6
-"""Maximum number of terms that find candidates for a long query. Searching for all 30 words of a
-query costs several times as much."""
-_COMMON_IDF = 3.2
-"""Inverse document frequency of a word in one of 25 texts. More common words find no candidates
-if at least `_ENOUGH_RARE` rarer words do."""
-_ENOUGH_RARE = 2
-_NARROW_DEPTH = 2  # factor for the number of candidates if only rare terms are searched
 _MAX_NAMED_DOCUMENTS = 50
 _MAX_SKIPPED = 3
 """Fetch up to 3 extra chunks per wanted chunk before asking the database again, because hidden
@@ -121,14 +113,9 @@ class Query:
     spelling: Spelling
     match: str
     """FTS5 expression of the text channel; empty if that channel is not searched."""
-    narrow_match: str
-    """The rare terms of a long `match`, which find its candidates; empty for a short one."""
     bounded: Bounded | None
     """Expressions that find candidates if too many texts match to score them all; see
     `bounded_expressions`."""
-    scoring: str
-    """Expression that scores the candidates of `narrow_match` if `match` is too expensive; see
-    `scoring_expression`."""
     now: float
     """Time of the answer, in seconds since the epoch."""
     vector: Vector | None = None
@@ -212,25 +199,6 @@ def _idf(documents: int, total: int) -> float:
     return math.log(1.0 + (max(total - documents, 0) + 0.5) / (documents + 0.5))
 
 
-def rare_terms(terms: Sequence[Term], query_terms: Iterable[QueryTerm]) -> tuple[Term, ...]:
-    """Return the terms that find candidates for a long or common query, in order.
-
-    Empty if all terms do.
-    """
-    content = [term for term in terms if not term.stop]
-    weights = {term.text: term.weight for term in query_terms if term.known}
-    idf = {
-        term: max((weights.get(word, 0.0) for word in index_words(term.text)), default=0.0)
-        for term in content
-    }
-    known = sorted(
-        (term for term in content if idf[term]), key=lambda term: (-idf[term], term.start)
-    )
-    rare = [term for term in known if idf[term] > _COMMON_IDF]
-    chosen = (rare if len(rare) >= _ENOUGH_RARE else known)[:_MAX_RARE_TERMS]
-    return tuple(term for term in content if term in chosen) if len(chosen) < len(known) else ()
-
-
 def with_completions(reader: IndexReader, terms: Iterable[Term]) -> tuple[Term, ...]:
     """Replace each prefix that too many texts match by its most frequent completions.
 
@@ -312,15 +280,6 @@ def bounded_expressions(held: Mapping[str, int], total: int) -> Bounded | None:
     return tuple(found)
 
 
-def scoring_expression(held: Mapping[str, int]) -> str:
-    """Return the FTS5 expression that scores candidates if `match` is too expensive.
-
-    It omits the most common words. Empty if all words are cheap enough.
-    """
-    rarest = max(bisect_right(list(accumulate(held.values())), MOST_SCORED_BY), 1)
-    return _in_each([list(held)[:rarest]]) if rarest < len(held) else ""
-
-
 def _groups(words: Sequence[str], held: Mapping[str, int], total: int) -> Sequence[Sequence[str]]:
     """Return the first grouping that matches few enough texts, or else the one with the fewest.
 
@@ -373,11 +332,15 @@ def retrieve(
     conditions: dict[str, Any] = {"required": parsed.required, "excluded": parsed.excluded}
     bm25: dict[int, float] = {}
     cosine: dict[int, float] = {}
-    if match := query.narrow_match or query.match:
+    if query.match:
         by_text = partial(
-            reader.text_candidates, match, filters=filters, **conditions, bounded=query.bounded
+            reader.text_candidates,
+            query.match,
+            filters=filters,
+            **conditions,
+            bounded=query.bounded,
         )
-        bm25 = _visible(by_text, depth * _NARROW_DEPTH if query.narrow_match else depth, hidden)
+        bm25 = _visible(by_text, depth, hidden)
     if query.vector is not None and query.space_id is not None:
         near = partial(
             reader.vector_candidates, query.space_id, query.vector, filters=filters, **conditions
@@ -385,8 +348,6 @@ def retrieve(
         cosine = _visible(near, depth, hidden)
         others = [chunk_id for chunk_id in bm25 if chunk_id not in cosine]
         cosine |= cosines(reader, query.space_id, query.vector, others)
-    if query.narrow_match:
-        bm25 = dict(reader.bm25(query.scoring or query.match, {*bm25, *cosine}))
     found = {*bm25, *cosine}
     name = (
         _name_scores(reader, query, found, max(bm25.values(), default=0.0)) if query.match else {}
