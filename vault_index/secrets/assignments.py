@@ -72,7 +72,8 @@ def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iter
                 cells = below
                 for start, end in cells.cells:
                     value = text[start:end]
-                    if _is_said(name, value):
+                    phrase = name.kind == _PASSWORD and pattern("<PHRASE>").fullmatch(value)
+                    if phrase or _is_said(name, value):
                         yield name.kind, start, end
                     elif (
                         name.kind == _PASSWORD
@@ -80,7 +81,7 @@ def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iter
                         and not _is_code(value, bare=True)
                     ):
                         yield WEAK + name.kind.removeprefix("a "), start, end
-            match = _value(text, folded, label) if label else None
+            match = _value(name, label, text, folded) if label else None
             kind = (
                 _kind(name, match, text[position : match.start(match.lastgroup or 0)])
                 if match
@@ -115,7 +116,12 @@ def _label(name: Row, position: int, text: str, folded: str) -> re.Match[str] | 
     return label
 
 
-def _value(text: str, folded: str, label: re.Match[str]) -> re.Match[str] | None:
+def _value(name: Row, label: re.Match[str], text: str, folded: str) -> re.Match[str] | None:
+    near = max(label.start() - _NEAR * 3, 0)
+    if name.kind == _PASSWORD and pattern("<LINE_BEGINS>").search(text, near, label.start()):
+        sentence = pattern("<SIGN><SENTENCE_VALUE>").match(text, label.end())
+        if sentence:
+            return sentence
     match = pattern("<SIGN><VALUE>").match(text, label.end())
     if match:
         return match
@@ -129,12 +135,18 @@ def _value(text: str, folded: str, label: re.Match[str]) -> re.Match[str] | None
 
 def _kind(name: Row, match: re.Match[str], sign: str) -> str:
     """Return the kind of a value, or nothing. `sign` is the name and what joins it to the value."""
-    kind, value, bare = name.kind, _trimmed(match), match.lastgroup == "bare"
+    kind, value = name.kind, _trimmed(match)
+    bare = match.lastgroup == "bare" and not sign.endswith(">")
     if kind.startswith(WEAK):
         return kind if pattern("<PIN>").fullmatch(value) else ""
-    if _is_phrase(name, value, sign):
-        return kind
     direct = pattern("<DIRECT>").search(sign) is not None
+    if _is_phrase(name, value, sign) or (
+        direct
+        and kind in (_PASSWORD, "a secret")
+        and match.lastgroup != "phrase"
+        and pattern("<PHRASE>").fullmatch(value)
+    ):
+        return kind
     code = _is_code(value, bare=bare or kind != _PASSWORD)
     if code or (not direct and pattern("<IDENTIFIER>").fullmatch(value)):
         return ""
@@ -219,8 +231,9 @@ def _is_single(name: Row, match: re.Match[str], value: str, sign: str) -> bool:
     """Return whether the value of an assignment is a credential, although it looks like a word."""
     text, start = match.string, match.start(match.lastgroup or 0)
     bare = match.lastgroup == "bare"
-    if not _is_word(value, prose=bool(pattern("<IN_PROSE>").search(sign))) or (
-        bare and not pattern("<WEAK_END>").match(text, start + len(value))
+    ends = not bare or pattern("<WEAK_END>").match(text, start + len(value))
+    if not _is_word(value, prose=bool(pattern("<IN_PROSE>").search(sign))) or not (
+        ends or pattern(r"(?<![+:$])[A-Z]=\Z").search(sign)
     ):
         return False
     # Notes and settings begin a line with the name.
@@ -297,6 +310,6 @@ def _cells(separator: str) -> re.Pattern[str]:
     if not separator.strip(" "):
         return pattern(r"(?:\A[ ]*|[ ]{2,})(\S+(?:[ ]\S+)*)")
     return pattern(
-        rf'(?:\A|[{separator}])([ \t]*"[^"\n]*"[ \t]*(?=[{separator}]|\Z)'
+        rf'(?:\A|[{separator}])([ \t]*"(?:[^"\n]|"")*"[ \t]*(?=[{separator}]|\Z)'
         rf"|(?:\\.|[^{separator}\\])*)"
     )

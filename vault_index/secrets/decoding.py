@@ -44,6 +44,8 @@ ESCAPES = (
     Escape("\\", (), r"\\{1,8}x" + _HEX, _of_hex),
     Escape("\\", (), r"\\{1,8}0?((?:0[4-7]|1[0-7])[0-7])", lambda digits: chr(int(digits, 8))),
     Escape("\\", (), r"\\{1,8}(/)", str),
+    # Properties of Java.
+    Escape("\\", (), r"(?<=\w)\\{1,2}([:=#!])(?=\w)", str),
     Escape("\\", (), r"\\{2,8}([\"'])", str),
     # A line continued on the next one.
     Escape("\\", ("\\\n",), r"(?<=[\w+/=-]{12})\\(\n)[ \t]{0,8}(?=[\w+/=]{12})", lambda _: ""),
@@ -67,7 +69,7 @@ _BY_FIRST = [
     (first, [row for row in ESCAPES if row.first == first])
     for first in dict.fromkeys(row.first for row in ESCAPES)
 ]
-_GAP = "\n?\n"
+_GAP = "\n\0\n"
 """Replaces lines without escapes. No credential spans it."""
 
 

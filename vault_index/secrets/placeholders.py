@@ -32,6 +32,8 @@ class Row:
 
 # Maximum length of a placeholder, in characters. Bounds the cost of a long value.
 _LONGEST = 100
+# In bytes. RE2 drops its automaton when it reaches the limit (default: 8 MB), and becomes slow.
+_AUTOMATON = 32_000_000
 _FREQUENT = ("secret", "key", "pass", "token")
 
 
@@ -121,7 +123,9 @@ def _literals() -> tuple[str, ...]:
 def _alternation() -> Any:
     import re2  # 6 ms, and commands that read no text need none
 
-    return re2.compile("|".join(map(re2.escape, _literals())))
+    options = re2.Options()
+    options.max_mem = _AUTOMATON
+    return re2.compile("|".join(map(re2.escape, _literals())), options)
 
 
 @cache

@@ -9,7 +9,6 @@ from vault_index.secrets.placeholders import Found, pattern, positions, stands_f
 
 _LITERALS = tuple((form, literal) for form in FORMS for literal in form.literals or ("",))
 
-_NEAR = 200
 _LONG = b"a" * 20
 # Maps a byte to `a` if it can be part of a token, else to a blank; `?` replaced what is not ASCII.
 _KINDS = bytes(
@@ -17,7 +16,6 @@ _KINDS = bytes(
     for byte in range(256)
 )
 _LONGEST_KEY = 100_000
-_LONGEST_PUTTY = 10_000
 
 
 def tokens(text: str) -> Iterator[Found]:
@@ -31,9 +29,6 @@ def tokens(text: str) -> Iterator[Found]:
             word = bisect_right(starts, start) - 1
             shift = places[word] - starts[word]
             yield form.kind, start + shift, end + shift
-            if form.kind == "an AWS access key":
-                other = pattern("<AWS_SECRET>").search(text, end + shift, end + shift + _NEAR)
-                yield from [("an AWS secret key", *other.span())] if other else []
     for form in ADDRESSES:
         for start, end in _matches(form, form.literals[0], text):
             yield form.kind, start, end
@@ -90,10 +85,3 @@ def private_keys(text: str) -> Iterator[Found]:
                     yield "a private key", start - len("-----"), end.end()
             elif lines := pattern("<KEY_LINES>").match(text, begin.end()):
                 yield "a private key", start - len("-----"), lines.end()
-    for start in positions("Private-Lines: ", text):
-        lines = pattern("<PUTTY>").match(text, start)
-        until = max(
-            text.find("Private-MAC: ", start, start + _LONGEST_PUTTY), lines.end() if lines else 0
-        )
-        if until > 0:
-            yield "a private key", start + len("Private-Lines: "), until
