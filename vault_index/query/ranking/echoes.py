@@ -111,7 +111,7 @@ class RecentQuestions:
 
     def echoes(self, chunk: ChunkRecord, passage: Passage) -> bool:
         """Return whether a passage of a session only repeats the query."""
-        text = _text(chunk, passage)
+        text = passage.of(chunk.text)
         if chunk.document.kind != "session" or len(text) > _LONGEST:
             return False
         if call := _CALL.match(text):
@@ -123,7 +123,7 @@ class RecentQuestions:
         by_user = speaker(chunk) == "User"
         sentences = self._sentences(text, by_user)
         rest = [sentence for sentence, kind in sentences if kind == "says"]
-        aside = self._share(" ".join(rest)) < _REST and not any(map(_has_digit, rest))
+        aside = self._matcher.share_of(" ".join(rest)) < _REST and not any(map(_has_digit, rest))
         # Such as `I found nothing. You may ask the team. Which project do you mean?`
         if not by_user:
             unknown = any(kind == "nothing" and _is_about(_UNKNOWN, one) for one, kind in sentences)
@@ -143,7 +143,7 @@ class RecentQuestions:
         else.
         """
         kinds = [
-            kind for _, kind in self._sentences(_text(chunk, passage), True) if kind != "nothing"
+            kind for _, kind in self._sentences(passage.of(chunk.text), True) if kind != "nothing"
         ]
         return speaker(chunk) == "User" and kinds[-1:] != ["says"]
 
@@ -197,10 +197,7 @@ class RecentQuestions:
     def _is_near(self, text: str) -> bool:
         words, new = self._beyond(text)
         few = len(new) <= _NEW * len(words) and not any(map(_has_digit, new))
-        return few and self._share(text) >= _SAME
-
-    def _share(self, text: str) -> float:
-        return self._matcher.share(self._matcher.matches_of(text))
+        return few and self._matcher.share_of(text) >= _SAME
 
     def _beyond(self, text: str) -> tuple[list[str], list[str]]:
         """Return the words of a text that have content, and those of them that the query lacks."""
@@ -237,7 +234,7 @@ def with_replies(
         waits = hit.echo and questions.awaits(hit.chunk, hit.passage)
         reply = _reply(reader, questions, matcher, hit.chunk) if waits else None
         if reply:
-            matched = matcher.matches_of(_text(*reply))
+            matched = matcher.matches_of(reply[1].of(reply[0].text))
             hit = replace(hit, chunk=reply[0], passage=reply[1], matched=matched)
             hit = replace(hit, echo=False, answers=True)
         (unanswered if hit.echo else answers).append(hit)
@@ -263,7 +260,7 @@ def _reply(
     prose: list[tuple[ChunkRecord, Passage]] = []
     output, last = False, 0
     for place in places:
-        text = _text(*place)
+        text = place[1].of(place[0].text)
         output |= text.startswith(_OUTPUT)
         if output or _CALL.match(text):
             last = len(prose)
@@ -273,20 +270,16 @@ def _reply(
     for candidates in (prose[last:], prose):
         telling = [place for place in candidates if _tells(questions, *place)]
         if telling:
-            return max(telling, key=lambda place: matcher.share(matcher.matches_of(_text(*place))))
+            return max(telling, key=lambda one: matcher.share_of(one[1].of(one[0].text)))
     return None
 
 
 def _tells(questions: RecentQuestions, chunk: ChunkRecord, passage: Passage) -> bool:
     return not (
         passage.is_question
-        or _CALL.match(_text(chunk, passage))
+        or _CALL.match(passage.of(chunk.text))
         or questions.echoes(chunk, passage)
     )
-
-
-def _text(chunk: ChunkRecord, passage: Passage) -> str:
-    return "\n".join(chunk.text.split("\n")[passage.first : passage.last + 1])
 
 
 def _is_question(sentence: str) -> bool:

@@ -48,6 +48,10 @@ class Passage(NamedTuple):
     last: int
     is_question: bool
 
+    def of(self, text: str) -> str:
+        """Return the lines of this passage from the text of its chunk."""
+        return "\n".join(text.split("\n")[self.first : self.last + 1])
+
 
 def split_passages(text: str) -> list[Passage]:
     """Split a text into passages.
@@ -178,6 +182,10 @@ class TermMatcher:
     def matches_of(self, text: str) -> Matches:
         """Return the matches of a whole text."""
         return union(self.match_lines([text])[0])
+
+    def share_of(self, text: str) -> float:
+        """Return the share of the query that a whole text contains, by rarity: 0..1."""
+        return self.share(self.matches_of(text))
 
     def unmatched(self, words: Sequence[str]) -> list[str]:
         """Return the words that match no term; words are folded."""

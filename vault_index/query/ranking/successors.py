@@ -70,8 +70,4 @@ def _best_passage(
         for passage in split_passages(chunk.text)
     ]
 
-    def share(place: tuple[ChunkRecord, Passage]) -> float:
-        lines = place[0].text.split("\n")[place[1].first : place[1].last + 1]
-        return matcher.share(matcher.matches_of("\n".join(lines)))
-
-    return max(places, key=share, default=None)
+    return max(places, key=lambda place: matcher.share_of(place[1].of(place[0].text)), default=None)
