@@ -1,25 +1,21 @@
 """`/mcp`: the tools over the SDK's streamable HTTP, for old and new protocol versions."""
 
-import logging
+from collections import defaultdict
 from functools import partial
 
-import anyio
-from anyio.abc import TaskGroup, TaskStatus
 from mcp import types
-from mcp.server.lowlevel import Server
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from vault_index.callers import Caller
-from vault_index.daemon.log import error_location, log_event
 from vault_index.mcp_server.backend import Backend
 from vault_index.mcp_server.server import Asker, Context, build_server, check_message
 from vault_index.serve.answers import JsonResponse, Refusal
 from vault_index.serve.bodies import parse_json, read_body
 from vault_index.serve.guard import not_allowed
-
-log = logging.getLogger(__name__)
 
 _SESSIONS = 64
 """Maximum number of sessions per token; the least recently used one is closed, and its client
@@ -30,15 +26,14 @@ _SESSION_ID = b"mcp-session-id"
 
 
 class Mcp:
-    """The application behind the guard. Sessions are separate for each caller."""
-
-    group: TaskGroup
-    """Runs the sessions. Set it before the first request."""
+    """The application behind the guard. A session belongs to the caller that began it."""
 
     def __init__(self, backend: Backend) -> None:
-        self._server = build_server(partial(_asker, backend), backend.prepare)
-        self._lock = anyio.Lock()
-        self._of: dict[Caller, _Sessions] = {}
+        server = build_server(partial(_asker, backend), backend.prepare)
+        self.manager = StreamableHTTPSessionManager(server, session_idle_timeout=_IDLE_SECONDS)
+        """Its `run` must be open while requests are answered."""
+        self._used: defaultdict[Caller, dict[bytes, None]] = defaultdict(dict)
+        """The session ids of each caller, most recently used last."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request of an MCP session, or begin one."""
@@ -48,58 +43,14 @@ class Mcp:
         try:
             said = check_message(parse_json(body)) if scope["method"] == "POST" else None
         except (Refusal, ValueError) as error:
-            code, kind = (
-                (types.PARSE_ERROR, "valid JSON in UTF-8")
-                if isinstance(error, Refusal)
-                else (types.INVALID_REQUEST, "a JSON-RPC 2.0 message")
-            )
-            message = (
-                f"the body is not {kind}; send one request, such as "
-                '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
-            )
-            refused = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
-            await JsonResponse(refused, 400)(scope, receive, send)
+            await _refused(error)(scope, receive, send)
             return
-        sessions = await self._sessions(scope["caller"])
+        # With it the SDK lets no other caller use the session.
+        token = AccessToken(token="", client_id=repr(scope["caller"]), scopes=[])
+        scope["user"] = AuthenticatedUser(token)
+        used = self._used[scope["caller"]]
         if isinstance(said, types.JSONRPCRequest) and said.method == "initialize":
-            await sessions.make_room(scope)
-        await sessions.answer(scope, body, receive, send)
-
-    async def _sessions(self, caller: Caller) -> "_Sessions":
-        async with self._lock:
-            if caller not in self._of:
-                self._of[caller] = _Sessions(self._server)
-                await self.group.start(self._run, caller)
-            return self._of[caller]
-
-    async def _run(self, caller: Caller, *, task_status: TaskStatus[None]) -> None:
-        try:
-            async with self._of[caller].manager.run():
-                task_status.started()
-                await anyio.sleep_forever()
-        except Exception as error:  # noqa: BLE001 - sessions of one caller must not end those of others
-            log_event(
-                log,
-                logging.ERROR,
-                "sessions of MCP ended",
-                token=caller.name,
-                error=error_location(error),
-            )
-        finally:
-            del self._of[caller]
-
-
-class _Sessions:
-    """The sessions of one caller."""
-
-    def __init__(self, server: Server) -> None:
-        self.manager = StreamableHTTPSessionManager(
-            server, max_sessions=2 * _SESSIONS, session_idle_timeout=_IDLE_SECONDS
-        )
-        self._used: dict[bytes, None] = {}
-        """The session ids, most recently used last."""
-
-    async def answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+            await self._make_room(scope, used)
         first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def replay() -> Message:
@@ -107,19 +58,19 @@ class _Sessions:
 
         async def track(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
-                for ident in (
-                    value for name, value in message["headers"] if name.lower() == _SESSION_ID
-                ):
-                    self._used.pop(ident, None)
-                    self._used[ident] = None
+                for name, ident in message["headers"]:
+                    if name.lower() == _SESSION_ID:
+                        used.pop(ident, None)
+                        used[ident] = None
             await send(message)
 
         await self.manager.handle_request(scope, replay, track)
 
-    async def make_room(self, scope: Scope) -> None:
-        while len(self._used) >= _SESSIONS:
-            ident = next(iter(self._used))
-            del self._used[ident]
+    async def _make_room(self, scope: Scope, used: dict[bytes, None]) -> None:
+        """Close the least recently used sessions, so that one more is allowed."""
+        while len(used) >= _SESSIONS:
+            ident = next(iter(used))
+            del used[ident]
             headers = [
                 (_SESSION_ID, ident),
                 (b"accept", b"application/json"),
@@ -128,6 +79,19 @@ class _Sessions:
             await self.manager.handle_request(
                 {**scope, "method": "DELETE", "headers": headers}, _nothing, _drop
             )
+
+
+def _refused(error: Exception) -> JsonResponse:
+    """Return the response to a body that is not JSON (Refusal), or not a message."""
+    code, kind = types.INVALID_REQUEST, "a JSON-RPC 2.0 message"
+    if isinstance(error, Refusal):
+        code, kind = types.PARSE_ERROR, "valid JSON in UTF-8"
+    message = (
+        f"the body is not {kind}; send one request, such as "
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
+    )
+    refused = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
+    return JsonResponse(refused, 400)
 
 
 async def _nothing() -> Message:

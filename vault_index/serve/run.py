@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-import anyio
 import anyio.to_thread
 import uvicorn
 from starlette.routing import Route, Router
@@ -92,9 +91,8 @@ def run(
 
 async def _serve(server: "_Server", listener: socket.socket, mcp: Mcp) -> None:
     anyio.to_thread.current_default_thread_limiter().total_tokens = READERS
-    async with anyio.create_task_group() as mcp.group:
+    async with mcp.manager.run():
         await server.serve(sockets=[listener])
-        mcp.group.cancel_scope.cancel()
 
 
 async def _unknown_path(scope: Scope, receive: Receive, send: Send) -> None:
