@@ -59,14 +59,14 @@ class Tokens:
         tokens = (token for token in self._by_hash().values() if not token.once)
         return tuple(sorted(tokens, key=lambda token: token.caller.name))
 
-    def find(self, secret: str, now: float, place: str = "", run: str = "") -> Caller | None:
+    def find(self, secret: str, now: float, port: str = "", run: str = "") -> Caller | None:
         """Return the caller with this secret, or with a page's signature of `run`, as `secret`.
 
-        The page signs with its key for `place` (`page_key`). None if the token is unknown, revoked
+        The page signs with its key for `port` (`page_key`). None if the token is unknown, revoked
         or expired.
         """
         token = self._by_hash().get(_hash(secret)) or (
-            self._signer(secret, place, run) if run else None
+            self._signer(secret, port, run) if run else None
         )
         if token is None or token.once or token.expired(now):
             return None
@@ -135,11 +135,11 @@ class Tokens:
             self._write({key: token for key, token in tokens.items() if key != revoked})
         return tokens[revoked]
 
-    def _signer(self, proof: str, place: str, run: str) -> Token | None:
+    def _signer(self, proof: str, port: str, run: str) -> Token | None:
         import hmac  # imported here because most calls do not need it
 
         for key, token in self._by_hash().items():
-            signed = _signed(_signed(key, place), run) if token.caller.owner else ""
+            signed = _signed(_signed(key, port), run) if token.caller.owner else ""
             if signed and hmac.compare_digest(signed.encode(), proof.encode()):
                 return token
         return None
@@ -200,13 +200,13 @@ def _new_secret() -> str:
     return f"vx_{secrets.token_urlsafe(32)}"
 
 
-def page_key(secret: str, place: str) -> str:
-    """Return the key that a page at `place` stores instead of its token.
+def page_key(secret: str, port: str) -> str:
+    """Return the key that a page at `port` stores instead of its token.
 
-    The page signs requests to one run of `serve` with it. A program that listens at that place
+    The page signs requests to one run of `serve` with it. A program that listens at that port
     later can only capture a signature, which the next run refuses.
     """
-    return _signed(_hash(secret), place)
+    return _signed(_hash(secret), port)
 
 
 def _signed(key: str, text: str) -> str:

@@ -54,7 +54,7 @@ class Runtime:
         self.moments = Moments(home)
         self.scope: Scope | None = None
         """The part of the index that a caller of `serve` may see; None for this machine's user."""
-        self.who = ""
+        self.author = ""
         """The name of the caller's token."""
         self._parts: dict[Scope, ReadPool] = {}
         self._whole = self
@@ -175,13 +175,13 @@ class Runtime:
 
     # --- callers from elsewhere -------------------------------------------------------------------
 
-    def within(self, scope: Scope, who: str = "") -> Runtime:
+    def within(self, scope: Scope, author: str = "") -> Runtime:
         """Return a view of this runtime for a caller with this scope and token name.
 
         The view owns no resources and needs no closing.
         """
         part = copy(self)
-        part.scope, part.who = scope, who
+        part.scope, part.author = scope, author
         if not scope.whole:
             part.pool = self._part(scope)
             seen = self._seen(part.pool, scope)

@@ -11,13 +11,13 @@ from vault_index.daemon.signals import EventQueue
 
 
 @pytest.mark.parametrize(
-    ("number", "word"), [(signal.SIGTERM, "stop"), (signal.SIGINT, "stop"), (signal.SIGHUP, "reload")]
+    ("number", "event"), [(signal.SIGTERM, "stop"), (signal.SIGINT, "stop"), (signal.SIGHUP, "reload")]
 )
-def test_event_queue_turns_a_signal_into_an_event(number: signal.Signals, word: str) -> None:
+def test_event_queue_turns_a_signal_into_an_event(number: signal.Signals, event: str) -> None:
     before = signal.getsignal(number)
     with EventQueue() as inbox:
         os.kill(os.getpid(), number)
-        assert inbox.get(PATIENCE) == word
+        assert inbox.get(PATIENCE) == event
         assert inbox.get(0) is None
     assert signal.getsignal(number) is before
 

@@ -21,7 +21,7 @@ from tests.world import Answered, Served, World, bearer
 from vault_index.access import Tokens, page_key
 from vault_index.callers import Caller, Scope
 from vault_index.cli import main
-from vault_index.serve.place import where_it_serves
+from vault_index.serve.address import published_address
 
 JSON = {"Content-Type": "application/json"}
 
@@ -170,7 +170,7 @@ def test_open_starts_serve_on_another_port_if_one_is_taken(new_world: World, ser
     new_world.more = f'[serve]\nlisten = "127.0.0.1:{served.port}"\n'
     new_world.configure()
     new_world.daemon()
-    assert where_it_serves(new_world.home.serve_file) == ""
+    assert published_address(new_world.home.serve_file) == ""
     said = opened(new_world, "--print")
     address, _, code = said.stdout.strip().partition("/#token=")
     try:

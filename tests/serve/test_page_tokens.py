@@ -38,7 +38,7 @@ def test_page_tokens_makes_a_token_as_requested(new_world: World) -> None:
     for params, scope in given:
         made = answer(new_world, add_ci(**params))
         assert caller_of(new_world, made["token"]) == Caller("ci", scope=scope)
-        assert (made["made"]["name"], made["doubts"]) == ("ci", [])
+        assert (made["made"]["name"], made["warnings"]) == ("ci", [])
         assert "token" not in answer(new_world, {})
         answer(new_world, {"revoke": "ci"})
 
@@ -94,5 +94,5 @@ def test_page_tokens_lists_and_revokes_all_tokens(new_world: World) -> None:
 def test_page_tokens_makes_a_doubtful_token_with_a_warning(new_world: World) -> None:
     (new_world.vault / "work").mkdir()
     made = answer(new_world, {"add": {"name": "ci", "writes": True, "folders": ["work", "werk"]}})
-    said = [re.split("[;:]", one)[0] for one in made["doubts"]]
+    said = [re.split("[;:]", one)[0] for one in made["warnings"]]
     assert said == ["The folder werk does not exist yet", "It cannot store memories"]

@@ -111,11 +111,19 @@ class VaultIndex(Memories):
         calling sessions; they are excluded from the answer. `current` stands for sessions that were
         active in `directory` in the last minutes. Raises UsageError.
         """
-        given = locals()
         with self._runtime.pool.lend() as connections:
             if mode != "text":
                 self._runtime.embedders.prepare(serving_space(connections.reader), query)
-            wanted = options.search_options(self._runtime, given)
+            wanted = options.search_options(
+                self._runtime, limit=limit, offset=offset, explain=explain, mode=mode, match=match,
+                per_document=per_document, as_of=as_of, fuzzy=fuzzy, threshold=threshold,
+                include_expired=include_expired, include_superseded=include_superseded, all=all,
+                directory=directory, exclude_session=exclude_session, tags=tags, any_tag=any_tag,
+                type=type, kind=kind, project=project, entered_by=entered_by, by=by, path=path,
+                title=title, file=file, concept=concept, bead=bead, confidence=confidence,
+                session=session, state=state, client=client, model=model, property=property,
+                source=source, after=after, before=before,
+            )  # fmt: skip
             return self._runtime.searcher(connections).search(question(query), wanted)
 
     def why(
@@ -135,7 +143,16 @@ class VaultIndex(Memories):
         `ref` is a reference as in `get`, or the path of a file. Raises NotFoundError if neither a
         document nor a file matches; otherwise raises as `search`.
         """
-        wanted = options.search_options(self._runtime, locals())
+        wanted = options.search_options(
+            self._runtime, limit=limit, mode=mode, match=match, per_document=per_document,
+            fuzzy=fuzzy, threshold=threshold, include_expired=include_expired,
+            include_superseded=include_superseded, as_of=as_of, tags=tags, any_tag=any_tag,
+            type=type, kind=kind, project=project, entered_by=entered_by, by=by, path=path,
+            title=title, file=file, concept=concept, bead=bead, confidence=confidence,
+            session=session, state=state, client=client, model=model, source=source,
+            property=property, after=after, before=before, directory=directory,
+            exclude_session=exclude_session,
+        )  # fmt: skip
         from vault_index.query.why import why, why_not_indexed
 
         with self._runtime.pool.lend() as connections:
@@ -197,7 +214,12 @@ class VaultIndex(Memories):
 
         Raises UsageError.
         """
-        filters = options.filters_of(self._runtime, locals())
+        filters = options.filters_of(
+            self._runtime, tags=tags, any_tag=any_tag, type=type, kind=kind, project=project,
+            entered_by=entered_by, by=by, path=path, title=title, file=file, concept=concept,
+            bead=bead, confidence=confidence, session=session, state=state, client=client,
+            model=model, property=property, source=source, after=after, before=before,
+        )  # fmt: skip
         from vault_index.query.documents import list_documents
 
         limit, offset = at_least(1, "limit", limit, 20), at_least(0, "offset", offset, 0)
@@ -223,7 +245,10 @@ class VaultIndex(Memories):
         """
         from vault_index.query.sessions import list_sessions
 
-        wanted = options.sessions_wanted(self._runtime, locals())._replace(subagents=subagents)
+        wanted = options.sessions_wanted(
+            self._runtime, project=project, client=client, since=since, until=until, before=before,
+            session=session, source=source, subagents=subagents,
+        )  # fmt: skip
         limit, offset = at_least(1, "limit", limit, 20), at_least(0, "offset", offset, 0)
         with self._runtime.pool.lend() as connections:
             return list_sessions(connections.reader, wanted, file or None, limit, offset)
@@ -240,8 +265,9 @@ class VaultIndex(Memories):
         from vault_index.query.sessions import summarize
 
         wanted = options.sessions_wanted(
-            self._runtime, {**locals(), "since": since or "1 week ago"}
-        )
+            self._runtime, project=project, client=client, since=since or "1 week ago", until=until,
+            before=before, session=session, source=source,
+        )  # fmt: skip
         limit, offset = at_least(1, "limit", limit, 20), at_least(0, "offset", offset, 0)
         with self._runtime.pool.lend() as connections:
             return summarize(connections.reader, wanted, file or None, limit, offset)
@@ -257,7 +283,10 @@ class VaultIndex(Memories):
         """
         from vault_index.query.sessions import count_by_day
 
-        wanted = options.sessions_wanted(self._runtime, locals())._replace(subagents=subagents)
+        wanted = options.sessions_wanted(
+            self._runtime, project=project, client=client, since=since, until=until, before=before,
+            source=source, subagents=subagents,
+        )  # fmt: skip
         with self._runtime.pool.lend() as connections:
             return count_by_day(connections.reader, wanted)
 
@@ -287,7 +316,12 @@ class VaultIndex(Memories):
         The filters apply to the listed documents. For a place (`path:10-42`, `[[Note#Heading]]`)
         only the links and the meaning of its lines count. Raises as `get`.
         """
-        filters = options.filters_of(self._runtime, locals())
+        filters = options.filters_of(
+            self._runtime, tags=tags, any_tag=any_tag, type=type, kind=kind, project=project,
+            entered_by=entered_by, by=by, path=path, title=title, file=file, concept=concept,
+            bead=bead, confidence=confidence, session=session, state=state, client=client,
+            model=model, property=property, source=source, after=after, before=before,
+        )  # fmt: skip
         from vault_index.query.related import related_documents
 
         limit, offset = at_least(1, "limit", limit, 10), at_least(0, "offset", offset, 0)
@@ -308,7 +342,9 @@ class VaultIndex(Memories):
         The document is `ref`, or the best hit of `query` in `project` and `source`. The filters
         apply to the listed documents. Raises as `get`, and NotFoundError if the query has no hit.
         """
-        filters = options.filters_of(self._runtime, locals())
+        filters = options.filters_of(
+            self._runtime, type=type, kind=kind, project=project, source=source,
+        )  # fmt: skip
         from vault_index.query.related import timeline_around
 
         if (ref is None) == (query is None):
@@ -353,7 +389,10 @@ class VaultIndex(Memories):
         markers; pass a token (4 to 64 hexadecimal digits) to get an identical text. `session` works
         as `exclude_session` of `search`. Raises UsageError.
         """
-        wanted = options.recall_options(self._runtime, locals())
+        wanted = options.recall_options(
+            self._runtime, query=query, project=project, budget=budget, token=token,
+            session=session, source=source, directory=directory,
+        )  # fmt: skip
         from vault_index.query.hits import DiskState
         from vault_index.query.recall import recall
 
@@ -363,11 +402,13 @@ class VaultIndex(Memories):
 
     def tags(self, *, kind: Names = None, source: Names = None, path: Names = None) -> TagList:
         """Count the documents of each tag, most frequent first."""
-        return health.list_tags(self._runtime, options.filters_of(self._runtime, locals()))
+        return health.list_tags(
+            self._runtime, options.filters_of(self._runtime, kind=kind, source=source, path=path)
+        )
 
     def agents(self, *, source: Names = None) -> AgentList:
         """Count the documents of each author (`entered_by`)."""
-        return health.list_agents(self._runtime, options.filters_of(self._runtime, locals()))
+        return health.list_agents(self._runtime, options.filters_of(self._runtime, source=source))
 
     def sync(
         self, paths: Sequence[str | Path] | None = None, *, dry_run: bool = False,
@@ -428,7 +469,7 @@ class VaultIndex(Memories):
 
         The other figures are those of the whole index.
         """
-        return health.index_stats(self._runtime, options.filters_of(self._runtime, locals()))
+        return health.index_stats(self._runtime, options.filters_of(self._runtime, source=source))
 
     def status(self) -> Status:
         """Return the state of index, sources and vectors, and all problems.

@@ -48,10 +48,15 @@ class Memories:
         stays on this machine. Raises UsageError, NotFoundError, and BusyError if other processes
         keep the index locked.
         """
-        fields = options.memory_fields(locals())
+        fields = options.memory_fields(
+            type=type, title=title, subtitle=subtitle, digest=digest, tags=tags, project=project,
+            entered_by=entered_by, by=by, expires=expires, valid_until=valid_until,
+            confidence=confidence, facts=facts, concepts=concepts, files_read=files_read,
+            files_modified=files_modified, bead_id=bead_id, bead=bead, supersedes=supersedes,
+        )  # fmt: skip
         return memories.add_memory(
             self._runtime, text, fields, path=path, force=force, sources=self._sources(source),
-            typed_in=options.typed_in(directory, names(session), options.folder_given(locals())),
+            typed_in=options.typed_in(directory, names(session), options.folder_given(project)),
         )  # fmt: skip
 
     def update(
@@ -73,12 +78,17 @@ class Memories:
         `allow_empty`. `client` is recorded in `history`. Raises as `add`, NotFoundError, and
         ConflictError if the file changed meanwhile.
         """
-        fields = options.memory_fields(locals())
+        fields = options.memory_fields(
+            type=type, title=title, subtitle=subtitle, digest=digest, tags=tags, project=project,
+            entered_by=entered_by, by=by, expires=expires, valid_until=valid_until,
+            confidence=confidence, facts=facts, concepts=concepts, files_read=files_read,
+            files_modified=files_modified, bead_id=bead_id, bead=bead, supersedes=supersedes,
+        )  # fmt: skip
         return memories.update_memory(
             self._runtime, ref, fields, content=content, append=append, section=section,
             add_tags=add_tags, remove_tags=remove_tags, allow_empty=allow_empty, force=force,
             sources=self._sources(source), client=client,
-            typed_in=options.typed_in(directory, names(session), options.folder_given(locals())),
+            typed_in=options.typed_in(directory, names(session), options.folder_given(project)),
         )  # fmt: skip
 
     def delete(

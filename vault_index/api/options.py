@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault_index.disk import real_path
 from vault_index.errors import NotInSourceError, UsageError
-from vault_index.fields import FIELDS, FILTERS, Declared, Filters
+from vault_index.fields import FILTERS, Declared, Filters
 from vault_index.models import Origin
 
 if TYPE_CHECKING:  # `list` must not import the search modules
@@ -137,14 +137,12 @@ def _with_real_path(path: str) -> Iterable[str]:
         return (path,)
 
 
-def filters_of(runtime: Runtime, given: Mapping[str, Any]) -> Filters:
-    """Return the filters among the arguments of a call."""
+def filters_of(runtime: Runtime, *, source: Names, **given: Any) -> Filters:
+    """Return the filters of a call."""
     from vault_index.query.language.filters import add_filter
 
-    filters = Filters(sources=runtime.source_names(names(given["source"])))
+    filters = Filters(sources=runtime.source_names(names(source)))
     for declared in FILTERS.values():
-        if declared.name == "source":
-            continue  # checked above, because an unknown source is an error
         for name in _names(declared):
             values = given.get(name)
             for value in names(values) if declared.splits else whole(values):
@@ -152,7 +150,10 @@ def filters_of(runtime: Runtime, given: Mapping[str, Any]) -> Filters:
     return filters
 
 
-def sessions_wanted(runtime: Runtime, given: Mapping[str, Any]) -> Wanted:
+def sessions_wanted(
+    runtime: Runtime, *, project: Names, client: Names, since: str | None, until: str | None,
+    before: str | None, source: Names, session: Names = None, subagents: bool = False,
+) -> Wanted:  # fmt: skip
     """Convert the arguments of `sessions`; `until` includes its day.
 
     Raises UsageError.
@@ -161,31 +162,33 @@ def sessions_wanted(runtime: Runtime, given: Mapping[str, Any]) -> Wanted:
     from vault_index.query.projects import is_folder, project_of
     from vault_index.store.sessions import Wanted
 
-    projects, since, until, before = (
-        whole(given["project"]),
-        given["since"],
-        given["until"],
-        given["before"],
-    )
-    end = parse_time(until or before) if until or before else None
+    projects = whole(project)
+    last = until or before
+    end = parse_time(last) if last else None
     if until and end == parse_day(until):
         end += _DAY
     return Wanted(
         filters=Filters(
-            sources=runtime.source_names(names(given["source"])),
+            sources=runtime.source_names(names(source)),
             projects=tuple(one for one in projects if not is_folder(one)),
-            sessions=whole(given.get("session")),
+            sessions=whole(session),
         ),
-        clients=names(given["client"]),
+        clients=names(client),
         folders=tuple(
             folder for one in projects if is_folder(one) for folder in project_of(one).folders
         ),
         since=parse_time(since) if since else None,
         until=end,
+        subagents=subagents,
     )
 
 
-def search_options(runtime: Runtime, given: Mapping[str, Any]) -> SearchOptions:
+def search_options(
+    runtime: Runtime, *, limit: int | None, mode: str | None, match: str | None,
+    per_document: int | None, as_of: str | None, fuzzy: bool | None, threshold: float | None,
+    include_expired: bool, include_superseded: bool, directory: Names, exclude_session: Names,
+    offset: int = 0, explain: bool = False, all: bool = False, **filters: Any,
+) -> SearchOptions:  # fmt: skip
     """Combine the arguments of `search` and `why` with the configured defaults.
 
     Raises UsageError for a value out of range.
@@ -193,28 +196,30 @@ def search_options(runtime: Runtime, given: Mapping[str, Any]) -> SearchOptions:
     from vault_index.query.language.filters import parse_day
     from vault_index.query.search import SearchOptions
 
-    settings, day, fuzzy = runtime.config.search, given["as_of"], given["fuzzy"]
+    settings, sessions = runtime.config.search, names(exclude_session)
+    states = {"expired": include_expired, "superseded": include_superseded}
     return SearchOptions(
-        limit=at_least(1, "limit", given["limit"], settings.limit),
-        offset=at_least(0, "offset", given.get("offset"), 0),
-        mode=one_of("mode", given["mode"], "hybrid", ("hybrid", "text", "vector")),
-        match=one_of("match", given["match"], settings.match, ("any", "all")),
-        per_document=at_least(1, "per_document", given["per_document"], settings.per_document),
-        filters=filters_of(runtime, given),
+        limit=at_least(1, "limit", limit, settings.limit),
+        offset=at_least(0, "offset", offset, 0),
+        mode=one_of("mode", mode, "hybrid", ("hybrid", "text", "vector")),
+        match=one_of("match", match, settings.match, ("any", "all")),
+        per_document=at_least(1, "per_document", per_document, settings.per_document),
+        filters=filters_of(runtime, **filters),
         fuzzy=settings.fuzzy if fuzzy is None else fuzzy,
-        threshold=between(0.5, 1.0, "threshold", given["threshold"], settings.threshold),
-        shown=tuple(state for state in ("expired", "superseded") if given[f"include_{state}"]),
-        as_of=parse_day(day) if day else None,
-        explain=given.get("explain", False),
-        all=given.get("all", False),
-        origins=partial(
-            query_origins, runtime.scope, given["directory"], names(given.get("exclude_session"))
-        ),
-        **_calling_sessions(names(given.get("exclude_session")), given["directory"]),
+        threshold=between(0.5, 1.0, "threshold", threshold, settings.threshold),
+        shown=tuple(state for state, included in states.items() if included),
+        as_of=parse_day(as_of) if as_of else None,
+        explain=explain,
+        all=all,
+        origins=partial(query_origins, runtime.scope, directory, sessions),
+        **_calling_sessions(sessions, directory),
     )
 
 
-def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
+def recall_options(
+    runtime: Runtime, *, query: str | None, project: str | None, budget: int | None,
+    token: str | None, session: Names, source: Names, directory: Names,
+) -> RecallOptions:  # fmt: skip
     """Combine the arguments of `recall` with the configured defaults.
 
     Raises UsageError if the token is not hexadecimal.
@@ -225,18 +230,18 @@ def recall_options(runtime: Runtime, given: Mapping[str, Any]) -> RecallOptions:
     from vault_index.query.projects import project_of
     from vault_index.query.recall import RecallOptions
 
-    token, project, sessions = given["token"], given["project"], names(given["session"])
+    sessions = names(session)
     if token is not None and not is_token(token):
         raise UsageError(f"invalid token: {token!r}", "give 4 to 64 hexadecimal digits (0-9, a-f)")
     return RecallOptions(
-        query=public(given["query"] or ""),
+        query=public(query or ""),
         project=project_of(project) if project else None,
-        budget=at_least(1, "budget", given["budget"], runtime.config.recall.budget),
+        budget=at_least(1, "budget", budget, runtime.config.recall.budget),
         token=token or token_hex(8),
-        sources=runtime.source_names(names(given["source"])),
+        sources=runtime.source_names(names(source)),
         now=time.time(),
-        origins=partial(query_origins, runtime.scope, given["directory"], sessions, project),
-        **_calling_sessions(sessions, given["directory"]),
+        origins=partial(query_origins, runtime.scope, directory, sessions, project),
+        **_calling_sessions(sessions, directory),
     )
 
 
@@ -281,29 +286,23 @@ def query_origins(
     return (Origin(scope.projects), *typed_in(directory, sessions, project))
 
 
-def memory_fields(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the memory fields among the arguments of `add` and `update`.
+def memory_fields(**fields: Any) -> dict[str, Any]:
+    """Return the memory fields that `add` and `update` were given.
 
     If `project` is a folder, the field is the name of its project.
     """
-    fields = {
-        name: given[name]
-        for declared in FIELDS.values()
-        for name in _names(declared)
-        if name in given
-    }
-    if folder := folder_given(given):
+    if folder := folder_given(fields["project"]):
         from vault_index.query.projects import project_of
 
         fields["project"] = project_of(folder).names[0]
     return fields
 
 
-def folder_given(given: Mapping[str, Any]) -> str | None:
-    """Return the `project` argument if it is a folder, such as `/srv/shop`, but not `acme/shop`."""
+def folder_given(project: str | None) -> str | None:
+    """Return `project` if it is a folder, such as `/srv/shop`, but not `acme/shop`."""
     from vault_index.sources.sessions.projects import is_place
 
-    return given["project"] if given["project"] and is_place(given["project"]) else None
+    return project if project and is_place(project) else None
 
 
 def _names(declared: Declared) -> tuple[str, ...]:

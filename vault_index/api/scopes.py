@@ -68,7 +68,7 @@ def end_of(day: str, now: datetime, *, option: str) -> float:
     return end
 
 
-def doubts(config: "Config", caller: Caller, absent: Iterable[str]) -> list[str]:
+def scope_warnings(config: "Config", caller: Caller, absent: Iterable[str]) -> list[str]:
     """Return warnings about probable mistakes in a new token.
 
     `absent` are folders of its scope that do not exist.

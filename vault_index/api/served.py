@@ -70,17 +70,17 @@ def served_params(caller: Caller, name: str, params: Mapping[str, Any]) -> dict[
     return given
 
 
-def without_places(answer: dict[str, Any], runtime: Runtime, asked: str) -> dict[str, Any]:
+def redact_paths(answer: dict[str, Any], runtime: Runtime, asked: str) -> dict[str, Any]:
     """Redact folders of this machine from the errors of an answer.
 
     Only callers that may see the whole index get the original texts.
     """
     if "degraded" in answer:
-        answer["degraded"] = [without_place(one, runtime, asked) for one in answer["degraded"]]
+        answer["degraded"] = [redact_path(one, runtime, asked) for one in answer["degraded"]]
     for failed in answer.get("failed", ()):
         failed.update(
             {
-                key: without_place(failed[key], runtime, asked)
+                key: redact_path(failed[key], runtime, asked)
                 for key in ("error", "hint")
                 if key in failed
             }
@@ -88,7 +88,7 @@ def without_places(answer: dict[str, Any], runtime: Runtime, asked: str) -> dict
     return answer
 
 
-def without_place(text: str, runtime: Runtime, asked: str) -> str:
+def redact_path(text: str, runtime: Runtime, asked: str) -> str:
     """Redact folders of this machine from a text.
 
     Folders that the request (`asked`) contains stay, because redacting them would confirm a guess.

@@ -12,7 +12,7 @@ from vault_index.cli.arguments import Options, flag, takes
 from vault_index.cli.client import home_of
 from vault_index.cli.present import remark, show_value
 from vault_index.errors import VaultIndexError
-from vault_index.serve.place import address_for_browsers, where_it_serves
+from vault_index.serve.address import address_for_browsers, published_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def run_open(options: Options, args: dict[str, Any]) -> None:
     home = home_of(options)
     settings = load_config(home).serve
     words = home_options(options)
-    where = where_it_serves(home.serve_file) or ("" if words else _service(settings))
+    where = published_address(home.serve_file) or ("" if words else _service(settings))
     where = where or _started(home, words, settings.listen)
     now = time.time()
     caller = Caller(
@@ -90,7 +90,7 @@ def _started(home: "Home", options: tuple[str, ...], listen: str) -> str:
         process = launch(home, options, *command)
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
-            if where := where_it_serves(home.serve_file):
+            if where := published_address(home.serve_file):
                 return where
             if process.poll() is not None:
                 break

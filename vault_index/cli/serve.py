@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from vault_index.access import Token, Tokens
-from vault_index.api.scopes import doubts, end_of, read_scope, token_row
+from vault_index.api.scopes import end_of, read_scope, scope_warnings, token_row
 from vault_index.callers import Caller
 from vault_index.cli.agents import home_options
 from vault_index.cli.arguments import SEVERAL, Group, Options, argument, flag, takes
@@ -97,8 +97,8 @@ def run_token_add(options: Options, args: dict[str, Any]) -> None:
     remark(
         options, f"{caller.name} {words}. The token is not shown again: only its hash is stored."
     )
-    for doubt in doubts(config, caller, absent):
-        remark(options, doubt)
+    for warning in scope_warnings(config, caller, absent):
+        remark(options, warning)
 
 
 @takes()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from vault_index import memories
 from vault_index.api import VaultIndex, bind, call, to_json
 from vault_index.api.methods import WRITING
-from vault_index.api.served import served_params, without_place, without_places
+from vault_index.api.served import redact_path, redact_paths, served_params
 from vault_index.callers import Caller, caller_from_json
 from vault_index.cancel import CancelToken
 from vault_index.config import Home, private_folder
@@ -133,15 +133,15 @@ class Daemon:
 
     def _wait(self) -> int:
         while True:
-            word = self._inbox.get(self._interval)
-            if word == "stop":
+            event = self._inbox.get(self._interval)
+            if event == "stop":
                 return 0
-            if word == "reload":
+            if event == "reload":
                 self._writer.call(self._reload)
-            elif word == "reloaded":
+            elif event == "reloaded":
                 self._apply()
                 notify("READY=1")
-            elif word == "renew":
+            elif event == "renew":
                 self._renew()
             else:
                 self._watcher.tend()
@@ -330,12 +330,12 @@ class Daemon:
             if not caller.scope.whole:
                 texts = error.message, error.hint
                 error.message, error.hint = (
-                    without_place(one, self._runtime, str(params)) for one in texts
+                    redact_path(one, self._runtime, str(params)) for one in texts
                 )
             raise
         if method in WRITING:
             log_event(log, logging.INFO, "written by token", method=method, token=caller.name)
-        return answer if caller.scope.whole else without_places(answer, self._runtime, str(params))
+        return answer if caller.scope.whole else redact_paths(answer, self._runtime, str(params))
 
     def _answer_caller(
         self, caller: Caller, method: str, params: dict[str, Any], progress: Progress

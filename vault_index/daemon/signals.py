@@ -1,4 +1,4 @@
-"""Wake the main thread for signals, dead threads and words from other threads."""
+"""Wake the main thread for signals, dead threads and events of other threads."""
 
 import contextlib
 import logging
@@ -12,17 +12,21 @@ from vault_index.daemon.log import error_location, log_event
 
 log = logging.getLogger(__name__)
 
-Word = Literal["stop", "reload", "reloaded", "renew"]
+Event = Literal["stop", "reload", "reloaded", "renew"]
 
-_SIGNALS: dict[int, Word] = {signal.SIGTERM: "stop", signal.SIGINT: "stop", signal.SIGHUP: "reload"}
-_WORDS: dict[int, Word] = {**_SIGNALS, ord("a"): "reloaded", ord("b"): "renew"}
+_SIGNALS: dict[int, Event] = {
+    signal.SIGTERM: "stop",
+    signal.SIGINT: "stop",
+    signal.SIGHUP: "reload",
+}
+_EVENTS: dict[int, Event] = {**_SIGNALS, ord("a"): "reloaded", ord("b"): "renew"}
 
 
 class EventQueue:
-    """A queue that also receives the main thread's signals, as words, while it is open.
+    """A queue that also receives the main thread's signals, as events, while it is open.
 
     Blocking on a lock or a queue may miss a signal until its timeout. A file descriptor that the
-    signal handler writes to does not. So the queue is that descriptor, and a word is a byte.
+    signal handler writes to does not. So the queue is that descriptor, and an event is a byte.
     """
 
     def __init__(self) -> None:
@@ -48,16 +52,16 @@ class EventQueue:
         self._read.close()
         self._write.close()
 
-    def put(self, word: Literal["reloaded", "renew"]) -> None:
-        """Queue a word, in any thread; drop it if the queue is full or closed."""
-        with contextlib.suppress(OSError):  # full of unread words, or closed
-            self._write.send(b"a" if word == "reloaded" else b"b")
+    def put(self, event: Literal["reloaded", "renew"]) -> None:
+        """Queue an event, in any thread; drop it if the queue is full or closed."""
+        with contextlib.suppress(OSError):  # full of unread events, or closed
+            self._write.send(b"a" if event == "reloaded" else b"b")
 
-    def get(self, timeout: float) -> Word | None:
-        """Return the next word; None if there was none for `timeout` seconds."""
+    def get(self, timeout: float) -> Event | None:
+        """Return the next event; None if there was none for `timeout` seconds."""
         self._read.settimeout(timeout)
         with contextlib.suppress(TimeoutError, BlockingIOError):
-            return _WORDS.get(self._read.recv(1)[0])
+            return _EVENTS.get(self._read.recv(1)[0])
         return None
 
     def _on_death(self, args: threading.ExceptHookArgs) -> None:

@@ -64,7 +64,7 @@ def writing(
         now = now or datetime.now().astimezone()
         versions = None if dry_run else runtime.write.versions
         journal = Journal(
-            versions=versions, work=work, who=runtime.who or who, undone=work == "undo"
+            versions=versions, work=work, who=runtime.author or who, undone=work == "undo"
         )
         memories = MemoryStore(
             runtime=runtime,

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from vault_index.access import Token, Tokens
-from vault_index.api.scopes import all_sources, doubts, end_of, read_scope, token_row
+from vault_index.api.scopes import all_sources, end_of, read_scope, scope_warnings, token_row
 from vault_index.callers import Caller
 from vault_index.config import Home, load_config
 from vault_index.errors import UsageError
@@ -33,8 +33,8 @@ def sign_in(home: Home, params: Mapping[str, Any]) -> dict[str, Any]:
 def list_tokens(home: Home, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tokens, after adding (`add`) or revoking (`revoke`) one, and the possible sources.
 
-    The answer to `add` also has the secret as `token`, which is never shown again, and `doubts`:
-    warnings as sentences.
+    The answer to `add` also has the secret as `token`, which is never shown again, and `warnings`
+    about probable mistakes.
     """
     tokens, made = Tokens(home.tokens_file), dict[str, Any]()
     match dict(params):
@@ -69,7 +69,7 @@ def _add(home: Home, tokens: Tokens, asked: Mapping[str, Any]) -> dict[str, Any]
     caller = Caller(name, writes, scope)
     secret = tokens.add(caller, created=now.timestamp(), expires=ends)
     made = token_row(Token(caller, now.timestamp(), ends), now.timestamp())
-    return {"token": secret, "made": made, "doubts": doubts(config, caller, absent)}
+    return {"token": secret, "made": made, "warnings": scope_warnings(config, caller, absent)}
 
 
 def _is_texts(value: object) -> bool:

@@ -28,13 +28,13 @@ from vault_index.daemon.log import log_event, logging_to
 from vault_index.daemon.system import notify, watchdog_interval
 from vault_index.errors import BusyError, ConfigError, NotFoundError
 from vault_index.mcp_server.backend import Backend
+from vault_index.serve.address import address_for_browsers, publish_address
 from vault_index.serve.api import READERS, Api
 from vault_index.serve.connections import MOST, Connection
 from vault_index.serve.events import Events
 from vault_index.serve.guard import HEADER_BYTES, Guard
 from vault_index.serve.mcp import Mcp
 from vault_index.serve.page.app import Page
-from vault_index.serve.place import address_for_browsers, telling
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ def run(
         guard = Guard(app, settings, tokens, host, page.sign)
         server = _Server(_configured(guard, settings), where, say)
         threading.Thread(target=backend.prepare, daemon=True).start()
-        with telling(home.serve_file, address_for_browsers(where, settings)):
+        with publish_address(home.serve_file, address_for_browsers(where, settings)):
             asyncio.run(_serve(server, listener, mcp))
     return 0
 

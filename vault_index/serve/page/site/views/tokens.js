@@ -183,7 +183,7 @@ function asked({ name, writes, sources, folders, projects, ends, day: last }) {
 
 const lines = (text, mark) => text.split(mark).map((one) => one.trim()).filter(Boolean);
 
-function Made({ made: { token, made, doubts }, close }) {
+function Made({ made: { token, made, warnings }, close }) {
   const header = `Authorization: Bearer ${token}`;
   const url = `${location.origin}/mcp`;
   const server = { type: "http", url, headers: { Authorization: `Bearer ${token}` } };
@@ -192,7 +192,7 @@ function Made({ made: { token, made, doubts }, close }) {
     <div class="note"><${Icon} name="tokens" /><div><strong>Copy the token now: it is not shown again.</strong>
       <p class="small">${made.name} ${made.writes ? "reads and writes" : "reads"} ${seen(made)}, ${until(made)}.</p>
         </div></div>
-    ${doubts.map((one) => html`<div class="note warn" key=${one}><${Icon} name="warning" /><div>${one}</div></div>`)}
+    ${warnings.map((one) => html`<div class="note warn" key=${one}><${Icon} name="warning" /><div>${one}</div></div>`)}
     <${CommandBlock} label="Token" text=${token} />
     <${CommandBlock} label="Claude Code"
       text=${`claude mcp add --transport http vault-index ${url} --header "${header}"`} />

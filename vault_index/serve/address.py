@@ -16,7 +16,7 @@ _TRIES, _TRY_SECONDS = 10, 0.01
 
 
 @contextlib.contextmanager
-def telling(path: Path, address: str) -> Iterator[None]:
+def publish_address(path: Path, address: str) -> Iterator[None]:
     """Publish the address while the block runs.
 
     Only the first `serve` of a home is published. Without write permission (systemd), none is.
@@ -39,7 +39,7 @@ def telling(path: Path, address: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def where_it_serves(path: Path) -> str:
+def published_address(path: Path) -> str:
     """Return the address, such as `http://127.0.0.1:7341`; empty if nothing serves."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
