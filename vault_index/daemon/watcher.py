@@ -26,11 +26,6 @@ log = logging.getLogger(__name__)
 
 _NATIVE_AGAIN_SECONDS = 300.0
 """Seconds until a polled source is tried natively again, after watches ran out."""
-_STORM_EVENTS = 4000
-"""Number of events after which the whole root is marked. The kernel keeps at most 16384 unread
-events, up to four per file, and drops others.
-"""
-
 # Without opening and closing, because the program's own reading would cause events.
 _EVENTS = [
     events.FileCreatedEvent,
@@ -119,7 +114,6 @@ class VaultWatch(Watch):
         self._wanted = backend
         self._identity: tuple[int, int] | None = None
         self._native_again = 0.0
-        self._events = 0
         # Set by the observer's thread; reset before acting on them, so that no change is lost.
         self._may_watch_more = self._has_new_folders = False
         self._links: dict[str, str] = {}
@@ -238,9 +232,6 @@ class VaultWatch(Watch):
             self._mark(self._root, folder=True)
 
     def _handle(self, event: FileSystemEvent) -> None:
-        self._events += 1
-        if self._events % _STORM_EVENTS == 0:
-            self._mark(self._root, folder=True)
         source, target = os.fsdecode(event.src_path), os.fsdecode(event.dest_path or "")
         self._mark_event_path(
             source, folder=event.is_directory, gone=event.event_type in ("deleted", "moved")
