@@ -98,12 +98,12 @@ def _check(name: str, value: Any, annotation: str, *, names_files: bool) -> None
     kinds, expected = _KINDS.get(annotation.removesuffix(" | None"), _TEXT)
     texts = value if isinstance(value, list | tuple) else [value] if isinstance(value, str) else []
     fits = isinstance(value, kinds) and isinstance(value, bool) == (bool in kinds)
-    if isinstance(value, int | float):
-        fits = fits and abs(value) <= MAX_NUMBER
     if not fits or not all(isinstance(text, str | Path) for text in texts):
         raise UsageError(
             f"{name} must be {expected}, not {value!r:.60}", "correct it and try again"
         )
+    if isinstance(value, int | float) and not abs(value) <= MAX_NUMBER:
+        raise UsageError(f"{name} is out of range (2**53)", f"omit {name} to use the default")
     try:
         raw = [os.fsencode(text) if names_files else str(text).encode() for text in texts]
     except UnicodeEncodeError as error:

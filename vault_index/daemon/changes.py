@@ -49,7 +49,7 @@ class Changes:
             self._by_scope[scope] = documents
             if len(self._by_scope) > _MOST_SCOPES:
                 del self._by_scope[next(iter(self._by_scope))]
-        current = f"{self._start}.{documents.fingerprint}"
+        current = f"{self._start}.{documents.fingerprint % 2**64:x}"
         changed = serial not in ("", current)
         return {"serial": current, "changed": changed, "documents": documents.counts}
 

@@ -13,6 +13,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vault_index.access import Tokens, page_key
@@ -78,6 +79,11 @@ class Guard:
         self._failed = Rates(*_FAILED_LOGINS)
         self._run = secrets.token_hex(32)
         """Signed by pages instead of sending their token."""
+        public = [
+            Route("/healthz", self._health),
+            Route("/signin", self._signed_in, methods=["POST"]),
+        ]
+        self._routes = Router(public, redirect_slashes=False, default=self._authenticated)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check host, origin, size, rate and token; pass the request on and log one line."""
@@ -106,8 +112,8 @@ class Guard:
 
         try:
             cors = self._check_host_and_origin(headers)
-            response = await self._public(Request(scope, read), preflight=bool(cors))
-            await (response or self._authenticated)(scope, read, answer)
+            app = self._app_for(Request(scope, read), preflight=bool(cors))
+            await app(scope, read, answer)
         except Exception as error:  # noqa: BLE001 - one request must not end the connection
             if status:  # end the started answer
                 await send({"type": "http.response.body", "body": b""})
@@ -119,25 +125,17 @@ class Guard:
         finally:
             self._log(scope, status, time.monotonic() - began)
 
-    async def _public(self, request: Request, *, preflight: bool) -> Response | None:
-        """Return the response to a request that needs no token; None for others."""
-        scope, path = request.scope, request.scope["path"]
-        if path == "/healthz":
-            scope["shown"] = path
-            if request.method not in ("GET", "HEAD"):
-                raise not_allowed("GET")
-            return JsonResponse({"status": "ok", "run": self._run})
+    def _app_for(self, request: Request, *, preflight: bool) -> ASGIApp:
+        """Return what answers the request: a file of the page, a preflight, or the routes."""
         if file := page_file(request):
-            scope["public"] = True
+            request.scope["public"] = True
             return file
         if preflight and request.method == "OPTIONS":
             return Response(status_code=204)
-        if path != "/signin":
-            return None
-        scope["shown"] = path
-        if request.method != "POST":
-            raise not_allowed("POST")
-        return await self._signed_in(request)
+        return self._routes
+
+    async def _health(self, _: Request) -> JsonResponse:
+        return JsonResponse({"status": "ok", "run": self._run})
 
     async def _signed_in(self, request: Request) -> JsonResponse:
         """Exchange the one-time code of `vault-index open` for a key for this server."""
