@@ -57,8 +57,8 @@ _LABEL = re.compile(rf"[*_]*\(?({'|'.join(TYPES)})\)?[*_]*\s*[:\-–—]\s+(?=\S
 
 _UNTIL = re.compile(
     r"\b(?:until|till|expir(?:es?|ing|y|ation)(?: date)?(?: on)?"
-    # `Monday through Friday` is a span of the week.
-    r"|(?<!day )(?<!(?:mon|tue|wed|thu|fri|sat|sun) )(?:through|thru))\b:? ",
+    # Not `Monday through Friday`, nor `run it through Friday's script`.
+    r"|(?<!day )(?<!(?:mon|tue|wed|thu|fri|sat|sun) )(?:through|thru)(?! \w{2,12}['’]s))\b:? ",
     re.IGNORECASE,
 )
 _LASTS = re.compile(
