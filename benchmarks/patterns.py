@@ -31,8 +31,8 @@ CALLS = frozenset(
     {"compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"}
 )
 ANCHORED = frozenset({"match", "fullmatch"})
-IN_A_LOOP = {"STATEMENTS": {"match"}, "_FILES": {"fullmatch"}}
-"""How the patterns of a tuple are asked, one after the other."""
+IN_A_LOOP = {"STATEMENTS": {"match"}, "_FILES": {"fullmatch"}, "_FOLDERS": {"fullmatch"}}
+"""How the patterns are asked that another name holds, too: a tuple, an attribute of a class."""
 
 parser: Any = importlib.import_module("re._parser")
 constants: Any = importlib.import_module("re._constants")

@@ -47,7 +47,7 @@ HOSTILE = {
         "f.with_tags_and_expiry(f.Captured('a' + '\\n' * 300_000 + 'b', 1), now=f.datetime.now(), tag_words={})",
     ),
     "a rule with many stars": (
-        "vault_index.sources.ignore:Rules",
+        "vault_index.sources.gitignore:Rules",
         "f(['*a' * 12 + 'b']).covers('a' * 250); f(['**/a/' * 12 + 'b']).covers('a/' * 100 + 'a')",
     ),
 }

@@ -27,9 +27,9 @@ MADE_WHILE_RUNNING = {
     "query.ranking.spelling": r"(?<![^\W_])a\s+b(?![^\W_]|:\S)",
     "query.recall": r"#+\s+a title\s*",
     "secrets.placeholders": "",
-    "sources.ignore": "",  # test_growth has hostile rules: its groups are atomic
+    "sources.gitignore": "",  # test_growth has hostile rules: its groups are atomic
     "sources.sessions.context": r"(?<![^\n>])[ \t]*<(a|b)(?: [^<>]*)?>",
-    "sources.rulebook": "",  # compiled only to check it; RE2 runs it
+    "sources.ignore_files": "",  # compiled only to check it; RE2 runs it
 }
 """An example of each pattern that is built at run time, by its module."""
 MATCHED = {"config.load", "query.recall"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.sources.sessions.fake import Fake, opened, write
-from tests.sources.sessions.test_kept import EGRET, HERON, STORK, drop, found, home, talks
+from tests.sources.sessions.test_archive import EGRET, HERON, STORK, drop, found, home, talks
 from vault_index.config import Home
 from vault_index.config.edit import set_value
 from vault_index.errors import NotFoundError, UsageError

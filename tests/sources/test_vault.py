@@ -164,7 +164,7 @@ class TestNoAnswer:
         def refuse_reading(path: str, limit: int) -> tuple[bytes, os.stat_result]:
             raise PermissionError(errno.EACCES, "Permission denied", path)
 
-        monkeypatch.setattr("vault_index.sources.rulebook.read_regular", refuse_reading)
+        monkeypatch.setattr("vault_index.sources.ignore_files.read_regular", refuse_reading)
         source = vault_at(root)
         assert source.scan().unreadable == ("b",)
         with pytest.raises(VaultIndexError, match="Permission denied"):

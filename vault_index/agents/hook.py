@@ -74,7 +74,7 @@ def answer(
 def _last_messages(client: str, transcript: str) -> list[str]:
     """Return the last messages of the user, the newest first; empty if the file is unreadable."""
     # Imported late, because only a compaction needs a transcript.
-    from vault_index.sources.sessions.values import read_object
+    from vault_index.sources.sessions.json_access import read_object
 
     try:
         with open(transcript, "rb") as file:
@@ -89,10 +89,10 @@ def _last_messages(client: str, transcript: str) -> list[str]:
 def _typed_text(client: str, line: dict[str, Any]) -> str:
     """Return the text that the user typed in one line of a transcript."""
     from vault_index.sources.sessions.claude_blocks import message_parts
-    from vault_index.sources.sessions.claude_lines import is_chained
-    from vault_index.sources.sessions.context import said_in_prompt
+    from vault_index.sources.sessions.claude_conversation import is_chained
+    from vault_index.sources.sessions.context import words_in_prompt
+    from vault_index.sources.sessions.json_access import object_of, objects_of, text_of
     from vault_index.sources.sessions.model import Text
-    from vault_index.sources.sessions.values import object_of, objects_of, text_of
 
     if client == "claude-code":
         speaker, parts = message_parts(line) if is_chained(line, False) else ("", ())
@@ -104,7 +104,7 @@ def _typed_text(client: str, line: dict[str, Any]) -> str:
             for one in objects_of(item, "content")
             if item.get("role") == "user"
         ]
-    return "\n".join(filter(None, (said_in_prompt(client, text) for text in texts)))
+    return "\n".join(filter(None, (words_in_prompt(client, text) for text in texts)))
 
 
 def _recall(ask: Ask, query: str, session: str, place: str) -> str:

@@ -284,7 +284,7 @@ def _source(
     if isinstance(source, SessionSource):
         since = source.found()[1]
         with suppress(OSError):
-            kept = source.kept.size() if source.kept else kept
+            kept = source.archive.size()
     told = documents, chunks, failed, found, current, since, *kept
     return SourceStatus(config.name, config.kind, str(config.path), *told)
 

@@ -63,14 +63,12 @@ def _follow(source: SessionSource, gone: Collection[str]) -> set[str]:
     Return their paths. A sub-agent session is deleted with its parent.
     """
     removed = set[str]()
-    if source.kept is None:
-        return removed
-    listed = {path: one for path in gone if (one := source.kept.listed(path)) is not None}
+    listed = {path: one for path in gone if (one := source.archive.listed(path)) is not None}
     deleted = {one.session.id: source.client.deleted(one) for one in listed.values()}
     for path, one in listed.items():
         if deleted.get(one.session.parent, deleted[one.session.id]):
             with suppress(OSError):  # the session stays searchable while the copy exists
-                source.kept.remove(path)
+                source.archive.remove(path)
                 removed.add(path)
     if removed:
         log.info("deleted in %s, and so here: %d sessions", source.title, len(removed))
@@ -85,11 +83,9 @@ def _expire(source: SessionSource, paths: Collection[str]) -> set[str]:
     over = set[str]()
     until = time.time_ns() - source.keep_days * 86_400 * 10**9
     with suppress(OSError):
-        for path, stamp in (
-            source.kept.all().items() if source.keep_days and paths and source.kept else ()
-        ):
-            if path in paths and stamp.mtime_ns < until and source.kept is not None:
-                source.kept.remove(path)
+        for path, stamp in source.archive.all().items() if source.keep_days and paths else ():
+            if path in paths and stamp.mtime_ns < until:
+                source.archive.remove(path)
                 over.add(path)
     if over:
         log.info(

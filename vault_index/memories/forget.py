@@ -10,6 +10,7 @@ from vault_index.disk import path_in
 from vault_index.errors import UsageError
 from vault_index.fields import Filters
 from vault_index.query.language.filters import parse_time
+from vault_index.query.resume import client_of
 from vault_index.results.memories import MemoryOutcome, MemoryOutcomes, Outcome
 from vault_index.runtime import Runtime
 from vault_index.sources.sessions.source import SessionSource
@@ -81,26 +82,29 @@ def forget_sessions(
 def _sessions(runtime: Runtime, connections: Connections) -> Iterator[_Session]:
     """Yield the archived sessions, then the indexed ones, which have more details."""
     for name in runtime.config.clients:
-        archive = SessionSource(runtime.config, name).kept
+        archive = SessionSource(runtime.config, name).archive
         with suppress(OSError):
-            for path in archive.all() if archive else ():
-                if archive and (listed := archive.listed(path)) is not None:
+            for path in archive.all():
+                if (listed := archive.listed(path)) is not None:
                     one, updated = listed.session, listed.session.updated / 1000
                     yield _Session(
                         one.id, "", name, path, one.title, name, one.project, one.parent, updated
                     )
-    for document in documents_page(connections.reader, Filters(kinds=("session",)), Order("path"))[
-        0
-    ]:
-        front = document.frontmatter
-        id_ = str(front.get("session") or "")
-        if _ID.fullmatch(id_):
-            client = "opencode" if "opencode" in front else document.source
+    sessions = documents_page(connections.reader, Filters(kinds=("session",)), Order("path"))[0]
+    for document in sessions:
+        front = {key: str(value or "") for key, value in document.frontmatter.items()}
+        if _ID.fullmatch(id_ := front.get("session", "")):
             yield _Session(
-                id_, document.uid, document.source, document.path, document.title,
-                str(front.get("client") or client), str(front.get("project") or ""),
-                str(front.get("parent") or "").strip("[]"), document.updated,
-            )  # fmt: skip
+                id=id_,
+                uid=document.uid,
+                source=document.source,
+                path=document.path,
+                title=document.title,
+                client=client_of(document, document.frontmatter),
+                project=front.get("project", ""),
+                parent=front.get("parent", "").strip("[]"),
+                updated=document.updated,
+            )
 
 
 def _find_id(
@@ -135,9 +139,9 @@ def _forget(runtime: Runtime, sessions: Sequence[_Session]) -> None:
             with suppress(FileNotFoundError):
                 os.unlink(path_in(str(vault.config.path), one.path))
     for name in runtime.config.clients:
-        archive = SessionSource(runtime.config, name).kept
-        for id_ in ids if archive else ():
-            while archive and (path := archive.find(id_)):
+        archive = SessionSource(runtime.config, name).archive
+        for id_ in ids:
+            while path := archive.find(id_):
                 archive.remove(path)
     places = [(one.source, one.path) for one in sessions]
 

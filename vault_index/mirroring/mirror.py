@@ -112,8 +112,7 @@ class MirroredSessions(SessionSource):
                 continue
             state.put_origins(self.vault.config.name, [(written.path, "", _origin(one))])
             state.put_mirrored(one.session.id, written)
-            if self.kept is not None:
-                self.kept.remove(one.ref.path)  # written before mirroring was enabled
+            self.archive.remove(one.ref.path)  # written before mirroring was enabled
             known[one.session.id] = written
             touched |= {written.path, row.path if row else written.path}
             progress("text", done, len(sessions))
@@ -146,11 +145,11 @@ class MirroredSessions(SessionSource):
 
     def _live(self, refs: Iterable[DocumentRef]) -> dict[str, _Live]:
         there = self.client.listing().sessions if self._there() else {}
-        kept = self.kept
-        ids = ((session_of(ref.path), ref) for ref in refs)
         listed = (
-            (ref, kept.listed(ref.path) if kept and ref.stamp.ctime_ns == KEPT else there.get(id_))
-            for id_, ref in ids
+            (ref, self.archive.listed(ref.path))
+            if ref.stamp.ctime_ns == KEPT
+            else (ref, there.get(session_of(ref.path)))
+            for ref in refs
         )
         return {one.session.id: _Live(ref, one.session) for ref, one in listed if one is not None}
 

@@ -10,10 +10,7 @@ from vault_index.sources.sessions.model import Session, moment_of
 
 _SESSION = re.compile(r'^session: *"?([A-Za-z0-9_-]+)"? *$', re.MULTILINE)
 _LINK = re.compile(r"\[\[([A-Za-z0-9_-]+)\]\]")
-# `opencode` is the former name of `version`.
-_CHANGING = re.compile(
-    r"^(agent|model|updated|client|version|opencode|turns|tokens):.*\n", re.MULTILINE
-)
+_CHANGING = re.compile(r"^(agent|model|updated|client|version|turns|tokens):.*\n", re.MULTILINE)
 _END = "\n---\n"
 _LONGEST = 80
 _LONGEST_BYTES = 200

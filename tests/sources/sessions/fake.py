@@ -15,9 +15,9 @@ from vault_index.config.edit import create_config
 from vault_index.sources.sessions import clients
 from vault_index.sources.sessions.client import Conversation
 from vault_index.sources.sessions.files import FileClient
-from vault_index.sources.sessions.lines import objects_in
+from vault_index.sources.sessions.json_access import millis_of, text_of
+from vault_index.sources.sessions.jsonl import objects_in
 from vault_index.sources.sessions.model import Listed, Message, Session, Speaker, Text
-from vault_index.sources.sessions.values import millis_of, text_of
 
 T0 = 1_795_000_000_000
 """2026-11-18 11:06:40 UTC."""

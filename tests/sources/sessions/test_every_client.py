@@ -17,7 +17,7 @@ from tests.sources.sessions.claude import Json, Writer
 from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.claude_code import ClaudeCode
 from vault_index.sources.sessions.codex import Codex
-from vault_index.sources.sessions.context import said_in_prompt
+from vault_index.sources.sessions.context import words_in_prompt
 from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.gemini import Gemini
 from vault_index.sources.sessions.model import LeftOut, Text
@@ -179,7 +179,7 @@ PROMPTS = [
 
 @pytest.mark.parametrize(("client", "text", "words"), PROMPTS)
 def test_said_in_prompt_removes_text_added_by_the_editor(client: str, text: str, words: str | None) -> None:
-    assert said_in_prompt(client, text) == (text if words is None else words)
+    assert words_in_prompt(client, text) == (text if words is None else words)
 
 
 @every_client

@@ -9,11 +9,11 @@ import pytest
 from vault_index.config import Config
 from vault_index.config.schema import ClientConfig
 from vault_index.sources.sessions import incremental
-from vault_index.sources.sessions.codex_turns import CodexConversation
+from vault_index.sources.sessions.codex_conversation import CodexConversation
+from vault_index.sources.sessions.json_access import Json
 from vault_index.sources.sessions.model import Message
 from vault_index.sources.sessions.render import Renderer
 from vault_index.sources.sessions.source import SessionSource
-from vault_index.sources.sessions.values import Json
 
 RECORDED = Path(__file__).resolve().parent.parent.parent.parent / "fixtures/sessions"
 FILES = [(file.relative_to(RECORDED).parts[0], file) for file in sorted(RECORDED.rglob("*.jsonl")) if "-" in file.stem]

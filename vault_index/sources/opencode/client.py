@@ -8,7 +8,7 @@ from pathlib import Path
 from vault_index.sources.opencode.entries import read_messages
 from vault_index.sources.opencode.places import Places, data_folder, find_places
 from vault_index.sources.opencode.stores import Stores
-from vault_index.sources.sessions.client import TAKEN_BACK, Conversation, Listing
+from vault_index.sources.sessions.client import ALL_BRANCHES, Conversation, Listing
 from vault_index.sources.sessions.model import Listed, Session
 
 
@@ -46,7 +46,7 @@ class OpenCode:
         problems = list[str]()
         # An open cursor would keep an old snapshot.
         with closing(store.messages(listed.session.id, problems)) as raw:
-            kept = None if TAKEN_BACK in include else revert
+            kept = None if ALL_BRANCHES in include else revert
             messages = list(read_messages(raw, kept, include, problems))
         return Conversation(listed.session, messages, problems)
 
@@ -82,7 +82,7 @@ class OpenCode:
             "-wal"
         ) in named
 
-    def held_by(self, path: str) -> Session | None:
+    def session_of_file(self, path: str) -> Session | None:
         """Return None, because a file holds many sessions, or only a part of one."""
         return None
 

@@ -9,7 +9,16 @@ from itertools import chain
 from typing import Any
 
 from vault_index.sources.opencode.model import RawMessage, RawPart, Revert
-from vault_index.sources.sessions.context import said_in_prompt
+from vault_index.sources.sessions.context import words_in_prompt
+from vault_index.sources.sessions.json_access import (
+    Json,
+    left_out,
+    millis_of,
+    object_of,
+    read_object,
+    text_of,
+    tool_call,
+)
 from vault_index.sources.sessions.model import (
     Attachment,
     Message,
@@ -18,15 +27,6 @@ from vault_index.sources.sessions.model import (
     Speaker,
     Text,
     ToolCall,
-)
-from vault_index.sources.sessions.values import (
-    Json,
-    left_out,
-    millis_of,
-    object_of,
-    read_object,
-    text_of,
-    tool_call,
 )
 from vault_index.unicode import mended
 
@@ -107,7 +107,7 @@ def _part(data: Json, include: Collection[str], role: str = "assistant") -> Part
         if data.get("synthetic") is True:
             return None
         text = text_of(data, "text")
-        return Text(said_in_prompt("opencode", text) if role == "user" else text)
+        return Text(words_in_prompt("opencode", text) if role == "user" else text)
     if kind == "reasoning":
         return Reasoning(text_of(data, "text")) if "reasoning" in include else None
     if kind == "tool":
@@ -167,7 +167,7 @@ def _v2_user(raw: RawMessage, data: Json, _: Collection[str]) -> Message:
     files = [file for file in data.get("files") or () if isinstance(file, dict)]
     names = (Attachment(text_of(file, "name") or text_of(file, "uri")) for file in files)
     return _v2_message(
-        raw, data, "user", (Text(said_in_prompt("opencode", text_of(data, "text"))), *names)
+        raw, data, "user", (Text(words_in_prompt("opencode", text_of(data, "text"))), *names)
     )
 
 

@@ -18,8 +18,14 @@ from vault_index.sources.opencode.entries import read_revert
 from vault_index.sources.opencode.model import Held, RawMessage, RawPart, stamp_of
 from vault_index.sources.reading import read_regular
 from vault_index.sources.sessions.client_database import LARGEST_VALUE
+from vault_index.sources.sessions.json_access import (
+    Json,
+    millis_of,
+    object_of,
+    read_object,
+    text_of,
+)
 from vault_index.sources.sessions.model import Listed, Session
-from vault_index.sources.sessions.values import Json, millis_of, object_of, read_object, text_of
 
 _SEARCHED_FOR_FOLDER = 4
 """Messages to search for the folder of a session in the oldest layout."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from vault_index.disk import os_errors_as
 from vault_index.sources.sessions.client import Conversation
-from vault_index.sources.sessions.lines import objects_in
+from vault_index.sources.sessions.json_access import Json
+from vault_index.sources.sessions.jsonl import objects_in
 from vault_index.sources.sessions.model import Message, Session
-from vault_index.sources.sessions.values import Json
 
 _COMPARED = 4096
 """Last parsed bytes that are compared with the file, to detect a replaced file."""

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Collection, Generator, Sequence
 
-from vault_index.sources.sessions.context import said_in_prompt
-from vault_index.sources.sessions.model import Attachment, Part, Reasoning, Speaker, Text, ToolCall
-from vault_index.sources.sessions.values import (
+from vault_index.sources.sessions.context import words_in_prompt
+from vault_index.sources.sessions.json_access import (
     Json,
     between,
     millis_of,
@@ -14,6 +13,7 @@ from vault_index.sources.sessions.values import (
     text_of,
     tool_call,
 )
+from vault_index.sources.sessions.model import Attachment, Part, Reasoning, Speaker, Text, ToolCall
 from vault_index.unicode import mended
 
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
@@ -53,7 +53,7 @@ def message_parts(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
         return speaker, ()
     if speaker == "summary":
         found = (
-            _SUMMARY.fullmatch(said_in_prompt("claude-code", text)) for text in _texts(content)
+            _SUMMARY.fullmatch(words_in_prompt("claude-code", text)) for text in _texts(content)
         )
         return speaker, tuple(
             Text(match[1].strip()) for match in found if match and match[1].strip()
@@ -70,7 +70,7 @@ def message_parts(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
     return speaker, tuple(parts)
 
 
-def answered_in(
+def answer_parts(
     value: Json, results: Sequence[Json], include: Collection[str]
 ) -> tuple[tuple[Part, ...], str]:
     """Return the model's texts and tool calls with their results, and the error, if any."""
@@ -187,7 +187,7 @@ def _texts(content: object) -> list[str]:
 
 
 def _typed_parts(text: str) -> list[Part]:
-    text = said_in_prompt("claude-code", text)
+    text = words_in_prompt("claude-code", text)
     if text.startswith(("<bash-input>", "<command-message>")):
         command, name, given = (
             between(text, f"<{tag}>", f"</{tag}>")

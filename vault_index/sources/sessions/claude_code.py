@@ -16,12 +16,14 @@ from vault_index.disk import worktree_of
 from vault_index.models import FileStamp
 from vault_index.sources.reading import stamp_of
 from vault_index.sources.sessions.claude_blocks import message_parts
-from vault_index.sources.sessions.claude_lines import PASSED_OVER, ClaudeConversation, is_chained
+from vault_index.sources.sessions.claude_conversation import (
+    PASSED_OVER,
+    ClaudeConversation,
+    is_chained,
+)
 from vault_index.sources.sessions.client import Conversation, Listing
 from vault_index.sources.sessions.files import FileClient
-from vault_index.sources.sessions.lines import objects_in
-from vault_index.sources.sessions.model import Listed, Message, Part, Session, Text
-from vault_index.sources.sessions.values import (
+from vault_index.sources.sessions.json_access import (
     Json,
     millis_of,
     object_of,
@@ -30,9 +32,17 @@ from vault_index.sources.sessions.values import (
     time_of,
     title_of,
 )
+from vault_index.sources.sessions.jsonl import objects_in
+from vault_index.sources.sessions.model import Listed, Message, Part, Session, Text
 
 _MAJORS = ("", "0", "1", "2")
 _ID = re.compile(r"[A-Za-z0-9_-]+")
+_FOLDERS = re.compile("[^/.]+(/[^/.]+(/subagents(/[^/.]+){0,2})?)?")
+# Not compactions and prompt suggestions, which repeat the session.
+_FILES = re.compile(
+    r"[^/.]+/([^/.]+/subagents/([^/.]+/){0,2}(?=agent-))?"
+    r"(?!agent-a(compact|prompt_suggestion)-)[A-Za-z0-9_-]+\.jsonl"
+)
 _COMMAND = re.compile(r"/[\w:-]+\s*")  # without arguments, no content
 _WARMUP = "Warmup"  # the client's own prompt to subagents
 
@@ -44,12 +54,7 @@ class ClaudeCode(FileClient):
     title = "Claude Code"
     _history: tuple[FileStamp | None, dict[str, Listed]] = (None, {})
 
-    folder_paths = re.compile("[^/.]+(/[^/.]+(/subagents(/[^/.]+){0,2})?)?")
-    # Not compactions and prompt suggestions, which repeat the session.
-    file_paths = re.compile(
-        r"[^/.]+/([^/.]+/subagents/([^/.]+/){0,2}(?=agent-))?"
-        r"(?!agent-a(compact|prompt_suggestion)-)[A-Za-z0-9_-]+\.jsonl"
-    )
+    folder_paths, file_paths = _FOLDERS, _FILES
 
     def files(self, errors: list[OSError]) -> Iterable[os.DirEntry[str]]:
         """Return files by mtime, so that the newest wins if a session is in two projects."""

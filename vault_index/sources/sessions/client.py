@@ -12,7 +12,7 @@ from typing import Protocol
 from vault_index.results.base import Problem
 from vault_index.sources.sessions.model import Listed, Message, Session
 
-TAKEN_BACK = "taken back"
+ALL_BRANCHES = "taken back"
 """Value of `include` in `read` that adds abandoned branches, which a fork may have copied."""
 
 
@@ -78,7 +78,7 @@ class Client(Protocol):
     ) -> Conversation:
         """Read a session.
 
-        `include` may name `reasoning`, `output`, `diffs`, and TAKEN_BACK for the original of a
+        `include` may name `reasoning`, `output`, `diffs`, and ALL_BRANCHES for the original of a
         fork. `earlier` is the last result for this session and `include`: if the file has only
         grown since, the client may update and return it, instead of parsing the whole file again.
         """
@@ -95,7 +95,7 @@ class Client(Protocol):
     def concerns(self, path: str) -> bool:
         """Return whether a path in a watched folder belongs to a session."""
 
-    def held_by(self, path: str) -> Session | None:
+    def session_of_file(self, path: str) -> Session | None:
         """Return the only session that a file holds; None if unknown or shared."""
 
     def resume(self, session: str) -> Sequence[str]:

@@ -21,23 +21,26 @@ from zlib import crc32
 from vault_index.models import FileStamp
 from vault_index.sources.reading import stamp_of
 from vault_index.sources.sessions.client import Conversation
-from vault_index.sources.sessions.codex_turns import CodexConversation
+from vault_index.sources.sessions.codex_conversation import CodexConversation
 from vault_index.sources.sessions.files import FileClient
-from vault_index.sources.sessions.lines import objects_in, plain
-from vault_index.sources.sessions.model import Listed, Session
-from vault_index.sources.sessions.values import (
+from vault_index.sources.sessions.json_access import (
     Json,
     millis_of,
     object_of,
     text_of,
     time_of,
 )
+from vault_index.sources.sessions.jsonl import objects_in, plain
+from vault_index.sources.sessions.model import Listed, Session
 
 _zstd: Any = None
 with suppress(ImportError):
     _zstd = import_module("compression.zstd")
 _PACKED: tuple[type[Exception], ...] = (EOFError, _zstd.ZstdError) if _zstd else (EOFError,)
-_NAME = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([A-Za-z0-9_-]+)\.jsonl(?:\.zst)?")
+_ROLLOUT = r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([A-Za-z0-9_-]+)\.jsonl(?:\.zst)?"
+_NAME = re.compile(_ROLLOUT)
+_FOLDERS = re.compile("[^/]+(/[^/]+){0,3}")
+_FILES = re.compile(f"([^/]+/){{0,4}}{_ROLLOUT}")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}")
 """UUID version 7, which begins with its time in milliseconds (RFC 9562)."""
@@ -54,8 +57,7 @@ class Codex(FileClient):
 
     name = "codex"
     title = "Codex CLI"
-    folder_paths = re.compile("[^/]+(/[^/]+){0,3}")
-    file_paths = re.compile(f"([^/]+/){{0,4}}{_NAME.pattern}")
+    folder_paths, file_paths = _FOLDERS, _FILES
 
     def __init__(self, folder: Path, cache: Path | None = None) -> None:
         super().__init__(folder, cache)

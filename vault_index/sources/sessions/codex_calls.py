@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from vault_index.markdown.recalled import is_own_tool
-from vault_index.sources.sessions.values import Json, millis_of, object_of, text_of
+from vault_index.sources.sessions.json_access import Json, millis_of, object_of, text_of
 
 Call = tuple[str, Json, dict[str, Any]]
 

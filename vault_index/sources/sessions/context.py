@@ -41,7 +41,7 @@ _MARKS = {
 }
 
 
-def said_in_prompt(client: str, text: str) -> str:
+def words_in_prompt(client: str, text: str) -> str:
     """Return the user's words in a prompt text; empty if there are only additions."""
     blocks, before, whole = _MARKS[client]
     text = _without(text, blocks).strip()

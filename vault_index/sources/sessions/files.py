@@ -130,7 +130,7 @@ class FileClient(ABC):
             return None
         return self.listing().sessions.get(id_)
 
-    def held_by(self, path: str) -> Session | None:
+    def session_of_file(self, path: str) -> Session | None:
         """Return the session of a file, from the cached heads; None if unknown."""
         with self._lock:
             return self._load_heads().get(path, (None, None))[1]

@@ -22,21 +22,9 @@ from typing import Any
 from vault_index.disk import os_errors_as
 from vault_index.errors import VaultIndexError
 from vault_index.sources.sessions.client import Conversation
-from vault_index.sources.sessions.context import said_in_prompt
+from vault_index.sources.sessions.context import words_in_prompt
 from vault_index.sources.sessions.files import FileClient
-from vault_index.sources.sessions.lines import objects_in
-from vault_index.sources.sessions.model import (
-    Attachment,
-    Listed,
-    Message,
-    Part,
-    Reasoning,
-    Session,
-    Speaker,
-    Text,
-    first_prompt,
-)
-from vault_index.sources.sessions.values import (
+from vault_index.sources.sessions.json_access import (
     Json,
     left_out,
     millis_of,
@@ -48,9 +36,24 @@ from vault_index.sources.sessions.values import (
     title_of,
     tool_call,
 )
+from vault_index.sources.sessions.jsonl import objects_in
+from vault_index.sources.sessions.model import (
+    Attachment,
+    Listed,
+    Message,
+    Part,
+    Reasoning,
+    Session,
+    Speaker,
+    Text,
+    first_prompt,
+)
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _FILE = re.compile(r"[\w-]{1,120}\.jsonl?")
+_FOLDERS = re.compile("[^/]+(/chats(/[^/]+)?)?")
+# By name, `.json` comes before `.jsonl`, so that the newer format wins.
+_FILES = re.compile(r"[^/]+/chats/([^/]+/)?[\w-]{1,120}\.jsonl?")
 _SNAPSHOT = re.compile(r"\s*<state_snapshot>")
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
 _SNAPSHOT_TAKEN = "Got it. Thanks for the additional context!"
@@ -64,9 +67,7 @@ class Gemini(FileClient):
 
     name = "gemini"
     title = "Gemini CLI"
-    folder_paths = re.compile("[^/]+(/chats(/[^/]+)?)?")
-    # By name, `.json` comes before `.jsonl`, so that the newer format wins.
-    file_paths = re.compile(f"[^/]+/chats/([^/]+/)?{_FILE.pattern}")
+    folder_paths, file_paths = _FOLDERS, _FILES
 
     def watched(self) -> Sequence[Path]:
         """Return the folder of all projects."""
@@ -254,7 +255,7 @@ def _parts_of(message: Json, include: Collection[str]) -> list[Part]:
     """Return the parts of a prompt as typed, or of an answer with its thoughts and calls."""
     if message.get("type") == "user":
         texts = [
-            said_in_prompt("gemini", text)
+            words_in_prompt("gemini", text)
             for text in _texts(message.get("displayContent") or message.get("content"))
         ]
         data = [object_of(one, "inlineData") for one in objects_of(message, "content")]

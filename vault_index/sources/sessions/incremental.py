@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from vault_index.sources.sessions.client import TAKEN_BACK, Client, Conversation
+from vault_index.sources.sessions.client import ALL_BRANCHES, Client, Conversation
 from vault_index.sources.sessions.model import Listed, Message
 from vault_index.sources.sessions.render import (
     Renderer,
@@ -71,7 +71,7 @@ class IncrementalRender:
     def render_fork(self, listed: Listed, origin: Listed, problems: list[str]) -> Transcript:
         """Render the messages of a fork that its original lacks."""
         fork = self._client.read(listed, self._include)
-        original = self._client.read(origin, {*self._include, TAKEN_BACK})
+        original = self._client.read(origin, {*self._include, ALL_BRANCHES})
         problems += fork.problems
         messages = beyond_copies(fork.messages, original.messages)
         copied = len(messages) < len(fork.messages)

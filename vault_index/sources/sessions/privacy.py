@@ -8,7 +8,7 @@ from vault_index.config import Config
 from vault_index.disk import worktree_of
 from vault_index.errors import VaultIndexError
 from vault_index.models import Origin
-from vault_index.sources.sessions.kept import hides_its_place
+from vault_index.sources.sessions.archive import has_unknown_folder
 from vault_index.sources.sessions.projects import Projects, forms_of, is_place, with_targets
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import Source
@@ -68,7 +68,7 @@ class PrivateScope:
             except VaultIndexError as error:
                 unknown = unknown or error
                 continue
-            if session is not None and not hides_its_place(session):
+            if session is not None and not has_unknown_folder(session):
                 folders = filter(None, (*origin.folders, session.directory, session.worktree))
                 return Origin((*origin.projects, session.project), tuple(folders), session.id, name)
         if unknown is not None:

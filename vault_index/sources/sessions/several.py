@@ -64,9 +64,9 @@ class Several:
         """Return whether a path belongs to a session in any folder."""
         return any(one.concerns(path) for one in self._clients)
 
-    def held_by(self, path: str) -> Session | None:
+    def session_of_file(self, path: str) -> Session | None:
         """Return the only session that a file holds; None if unknown or shared."""
-        return next(filter(None, (one.held_by(path) for one in self._clients)), None)
+        return next(filter(None, (one.session_of_file(path) for one in self._clients)), None)
 
     def resume(self, session: str) -> Sequence[str]:
         """Return the command that resumes a session."""

@@ -29,9 +29,9 @@ from vault_index.sources.sessions.projects import (
 from vault_index.sources.source import YET, Scan
 
 if TYPE_CHECKING:  # imported late, because most commands read no session
+    from vault_index.sources.sessions.archive import SessionArchive
     from vault_index.sources.sessions.client import Client
     from vault_index.sources.sessions.incremental import IncrementalRender
-    from vault_index.sources.sessions.kept import Kept
     from vault_index.sources.sessions.model import Listed, Session
 
 RENDERED = 5
@@ -59,7 +59,7 @@ class SessionSource:
         self._include = frozenset(given.include)
         self._exclude = Projects(given.exclude)
         self._local = Projects(given.local_only if isinstance(given.local_only, tuple) else ())
-        self._keep = config.sessions.keep
+        self._keep = config.sessions.keep and config.sessions_dir is not None
         self.keep_days = config.sessions.keep_days
         self._folders = [
             one.parent if one.suffix == ".db" else one for one in folders_of(name, given.data)
@@ -85,13 +85,11 @@ class SessionSource:
         return open_client(self._name, self._all)
 
     @cached_property
-    def kept(self) -> Kept | None:
-        """The kept copies of sessions; None without a data folder."""
-        if self._all.sessions_dir is None:
-            return None
-        from vault_index.sources.sessions.kept import Kept
+    def archive(self) -> SessionArchive:
+        """The kept copies of sessions; there are none without a data folder."""
+        from vault_index.sources.sessions.archive import SessionArchive
 
-        return Kept(self._all.sessions_dir / self._name)
+        return SessionArchive((self._all.sessions_dir or Path(os.devnull)) / self._name)
 
     @cached_property
     def _incremental(self) -> IncrementalRender:
@@ -122,7 +120,7 @@ class SessionSource:
             return not wanted.isdisjoint(("", path.partition("/")[0], path))
 
         try:
-            kept = self.kept.all() if self.kept else {}
+            kept = self.archive.all()
         except OSError as error:
             message = f"cannot list kept {self.title} sessions ({error.filename}: {error.strerror})"
             fault = Problem("sessions_unreadable", message, "check the permissions of the folder")
@@ -142,7 +140,7 @@ class SessionSource:
             for path in (path_of(listed.session),)
             if within(path) and self._wanted(listed)
         }
-        unkept = self._keep and self.kept is not None and not reason
+        unkept = self._keep and not reason
         lost = {path for path in found if unkept and not (path in kept and kept[path].size)}
         gone = {
             path: DocumentRef(self._name, path, stamp)
@@ -182,7 +180,7 @@ class SessionSource:
         """Look up one session, or its kept copy. Raises VaultIndexError."""
         listed = self._of_client(path)
         # Every search looks at its hits, so read kept copies only if necessary.
-        kept = self.kept.stamp(path) if self.kept and (listed is None or listed.partial) else None
+        kept = self.archive.stamp(path) if listed is None or listed.partial else None
         if kept is not None and self._wanted_still(path):
             return DocumentRef(self._name, path, kept)
         return self._ref(listed) if listed is not None else None
@@ -193,8 +191,8 @@ class SessionSource:
         from vault_index.secrets.find import redact
         from vault_index.sources.sessions.model import LeftOut
 
-        if ref.stamp.ctime_ns == KEPT and self.kept is not None:
-            stamp, text = self.kept.read(ref.path)
+        if ref.stamp.ctime_ns == KEPT:
+            stamp, text = self.archive.read(ref.path)
             text, found = redact(text)  # the rules may be newer than the copy
             return self._document(ref._replace(stamp=stamp), text, found, [])
         listed = self._of_client(ref.path)
@@ -219,10 +217,10 @@ class SessionSource:
 
     def keep(self, raw: RawDocument, text: str, updated: float) -> Sequence[Fault]:
         """Write the kept copy of a session: its indexed text, without quotes of deleted texts."""
-        if self.kept is None or not raw.whole or not (self._keep or raw.ref.stamp.ctime_ns == KEPT):
+        if not raw.whole or not (self._keep or raw.ref.stamp.ctime_ns == KEPT):
             return ()
         try:
-            self.kept.put(raw.ref.path, text, updated)
+            self.archive.put(raw.ref.path, text, updated)
         except (OSError, ValueError) as error:
             return (Fault("not_kept", f"cannot write the kept copy: {error}", raw.ref.path),)
         return ()
@@ -257,7 +255,7 @@ class SessionSource:
         path = real_path(os.path.normpath(absolute_path))
         for folder in {*map(str, self.watched()), str(self.config.path)}:
             if is_under(real := real_path(folder), path):
-                held = self.client.held_by(f"{folder}{path.removeprefix(real)}")
+                held = self.client.session_of_file(f"{folder}{path.removeprefix(real)}")
                 return path_of(held) if held is not None else ""
         return None
 
@@ -298,13 +296,13 @@ class SessionSource:
 
         If some projects are private, so is a kept copy with an unknown project folder.
         """
-        from vault_index.sources.sessions.kept import hides_its_place
+        from vault_index.sources.sessions.archive import has_unknown_folder
 
         folders = filter(None, (session.directory, session.worktree))
         return self.config.local_only is True or (
             bool(self.config.local_only)
             and (
-                hides_its_place(session)
+                has_unknown_folder(session)
                 or self._local.covers(session.project, *with_targets(folders))
             )
         )
@@ -359,12 +357,8 @@ class SessionSource:
         sessions = self.client.listing().sessions if self._there() else {}
         yield from sessions.values()
         with suppress(OSError):
-            for path in self.kept.all() if self.kept else ():
-                if (
-                    session_in(path) not in sessions
-                    and self.kept
-                    and (listed := self.kept.listed(path))
-                ):
+            for path in self.archive.all():
+                if session_in(path) not in sessions and (listed := self.archive.listed(path)):
                     yield listed
 
     def _session(self, id_: str) -> Listed | None:
@@ -372,10 +366,10 @@ class SessionSource:
         if re.fullmatch(_ID, id_) is None:
             return None
         listed = self.client.session(id_) if self._there() else None
-        if self.kept is None or not (listed is None or listed.partial):
+        if not (listed is None or listed.partial):
             return listed
-        path = self.kept.find(id_)
-        return (self.kept.listed(path) if path else None) or listed
+        path = self.archive.find(id_)
+        return (self.archive.listed(path) if path else None) or listed
 
     def _of_client(self, path: str) -> Listed | None:
         """Return the client's session at a document path; None if the project differs."""
@@ -389,12 +383,12 @@ class SessionSource:
     def _listed(self, path: str) -> Listed | None:
         """Return the session at a document path, or its kept copy."""
         listed = self._of_client(path)
-        kept = self.kept.listed(path) if self.kept and (listed is None or listed.partial) else None
+        kept = self.archive.listed(path) if listed is None or listed.partial else None
         return kept if kept is not None and self._wanted(kept) else listed
 
     def _wanted_still(self, path: str) -> bool:
         """Return whether `exclude` allows a kept session; without patterns its file is not read."""
-        listed = self.kept.listed(path) if self.kept and self._exclude else None
+        listed = self.archive.listed(path) if self._exclude else None
         return listed is None or self._wanted(listed)
 
     def _wanted(self, listed: Listed) -> bool:

@@ -17,10 +17,10 @@ from vault_index.config.edit import set_value
 from vault_index.errors import VaultIndexError
 from vault_index.models import FileStamp, Origin
 from vault_index.sources.opencode.client import OpenCode
+from vault_index.sources.sessions.archive import SessionArchive
 from vault_index.sources.sessions.claude_code import ClaudeCode
 from vault_index.sources.sessions.codex import Codex
 from vault_index.sources.sessions.gemini import Gemini
-from vault_index.sources.sessions.kept import Kept
 from vault_index.sources.sessions.model import Listed, Session
 from vault_index.sources.sessions.privacy import PrivateScope
 from vault_index.sources.sessions.source import SessionSource
@@ -83,7 +83,7 @@ def test_kept_session_is_the_same_document_and_is_not_read_again(
         assert (index.sync().removed, found(index, "heron", "egret")) == (0, [1, 1])
         (after,) = index.list(session=HERON).results
         assert (after.id, after.path, after.turns) == (before.id, before.path, before.turns)
-        monkeypatch.setattr(Kept, "read", None)  # it would raise
+        monkeypatch.setattr(SessionArchive, "read", None)  # it would raise
         assert index.sync().unchanged == 4
 
 
@@ -238,7 +238,7 @@ def test_kept_session_obeys_exclude_and_local_only(home: Home, talks: Path) -> N
 
 
 def test_stays_home_depends_on_the_folder_of_a_kept_session(home: Home) -> None:
-    kept = Kept(home.sessions_dir / "codex")
+    kept = SessionArchive(home.sessions_dir / "codex")
     set_value(home, "sessions.codex.local_only", "/clients")
     for directory, stays in (
         ("/home/user/one", False),
@@ -321,4 +321,4 @@ def test_kept_session_with_a_name_too_long_is_reported_and_found(home: Home, tal
         assert found(index, "long") == [1]
         assert any(one.code == "not_kept" for one in index.status().problems)
     with pytest.raises(VaultIndexError):
-        Kept(home.sessions_dir / "codex").read(f"api/{long}.md")
+        SessionArchive(home.sessions_dir / "codex").read(f"api/{long}.md")

@@ -29,7 +29,7 @@ _LARGEST_HEAD = 64 << 10
 _HINT = "repair or delete the file"
 
 
-class Kept:
+class SessionArchive:
     """The copies of one client, by document path. Writers hold the writer lock."""
 
     def __init__(self, folder: Path) -> None:
@@ -148,7 +148,7 @@ class Kept:
         )
 
 
-def hides_its_place(session: Session) -> bool:
+def has_unknown_folder(session: Session) -> bool:
     """Return whether a kept session's folder is unknown: not recorded, redacted or truncated."""
     place = f"{session.directory}{session.project}"
     return session.worktree == session.project != "" or REMOVED in place or _CUT in place
@@ -170,7 +170,7 @@ def _worktree(project: str, directory: str) -> str:
 
 
 def _raise_unless_missing(error: OSError) -> None:
-    if not isinstance(error, FileNotFoundError):
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
         raise error
 
 

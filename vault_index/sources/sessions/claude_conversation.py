@@ -14,14 +14,14 @@ from typing import IO
 from vault_index.sources.sessions.append_only import AppendOnlyConversation
 from vault_index.sources.sessions.claude_blocks import (
     SYNTHETIC,
-    answered_in,
+    answer_parts,
     ids_in,
     message_parts,
     tokens_in,
     unknown_in,
 )
+from vault_index.sources.sessions.json_access import Json, left_out, read_object, text_of, time_of
 from vault_index.sources.sessions.model import Message, Session, Speaker
-from vault_index.sources.sessions.values import Json, left_out, read_object, text_of, time_of
 
 _LONGEST_TYPE = 40
 PASSED_OVER = b'{"type":"api-request'
@@ -136,7 +136,7 @@ class ClaudeConversation(AppendOnlyConversation):
                 speaker, parts = message_parts(value)
             else:
                 results = [value_of(result) for result in line.results]
-                parts, error = answered_in(value, results, self._include)
+                parts, error = answer_parts(value, results, self._include)
             given = {call for result in line.results for call in result.gives}
             line.message = Message(
                 id=line.id,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import PATIENCE
-from vault_index.sources.sessions import lines
-from vault_index.sources.sessions.lines import objects_in
+from vault_index.sources.sessions import jsonl
+from vault_index.sources.sessions.jsonl import objects_in
 
 A, B = b'{"type": "user", "n": "}{"}', b'{"type": "mode", "n": {"a": [1]}}'
 CUT = B[:-7]
@@ -45,7 +45,7 @@ def test_objects_in_reads_joined_and_unterminated_lines(
 
 
 def test_objects_in_ignores_a_last_line_that_is_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "_WRITING", PATIENCE)
+    monkeypatch.setattr(jsonl, "_WRITING", PATIENCE)
     file, named = tmp_path / "lines.jsonl", list[str]()
     file.write_bytes(A + b"\n" + CUT)
     assert len(list(objects_in(file, named))) == 1

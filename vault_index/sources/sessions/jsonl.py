@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from vault_index.sources.sessions.values import Json, read_object
+from vault_index.sources.sessions.json_access import Json, read_object
 
 _LONGEST = 64 << 20
 """Largest line, in bytes: images are stored inline."""

@@ -14,18 +14,8 @@ from vault_index.sources.sessions.codex_calls import (
     parse_nested_call,
     parse_result,
 )
-from vault_index.sources.sessions.context import said_in_prompt
-from vault_index.sources.sessions.model import (
-    Attachment,
-    Message,
-    Part,
-    Reasoning,
-    Session,
-    Speaker,
-    Text,
-    first_prompt,
-)
-from vault_index.sources.sessions.values import (
+from vault_index.sources.sessions.context import words_in_prompt
+from vault_index.sources.sessions.json_access import (
     Json,
     between,
     left_out,
@@ -36,6 +26,16 @@ from vault_index.sources.sessions.values import (
     time_of,
     title_of,
     tool_call,
+)
+from vault_index.sources.sessions.model import (
+    Attachment,
+    Message,
+    Part,
+    Reasoning,
+    Session,
+    Speaker,
+    Text,
+    first_prompt,
 )
 
 _LINES = {
@@ -189,7 +189,7 @@ class CodexConversation(AppendOnlyConversation):
         elif kind == "response_item":
             self._item(payload, line, begin, time)
         elif kind == "compacted":
-            summary = self._summary or said_in_prompt("codex", text_of(payload, "message"))
+            summary = self._summary or words_in_prompt("codex", text_of(payload, "message"))
             self._add("summary", [Text(summary)] if summary.strip() else [], begin, time)
             self._summary = ""
         elif kind == "event_msg":
@@ -246,7 +246,7 @@ class CodexConversation(AppendOnlyConversation):
         for one, kind in zip(content, known_kinds, strict=True):
             if not str(kind).startswith(("user", "unknown")):
                 continue
-            if text := said_in_prompt("codex", text_of(one, "text")):
+            if text := words_in_prompt("codex", text_of(one, "text")):
                 parts.append(Text(text))
             elif "image" in text_of(one, "type"):
                 parts.append(Attachment("image"))
