@@ -118,10 +118,9 @@ def _label(name: Row, position: int, text: str, folded: str) -> re.Match[str] | 
 
 def _value(name: Row, label: re.Match[str], text: str, folded: str) -> re.Match[str] | None:
     near = max(label.start() - _NEAR * 3, 0)
-    if name.kind == _PASSWORD and pattern("<LINE_BEGINS>").search(text, near, label.start()):
-        sentence = pattern("<SIGN><SENTENCE_VALUE>").match(text, label.end())
-        if sentence:
-            return sentence
+    begins = name.kind == _PASSWORD and pattern("<LINE_BEGINS>").search(text, near, label.start())
+    if begins and (sentence := pattern("<SIGN><SENTENCE_VALUE>").match(text, label.end())):
+        return sentence
     match = pattern("<SIGN><VALUE>").match(text, label.end())
     if match:
         return match
