@@ -5,8 +5,8 @@ from hypothesis import given, strategies as st
 
 from tests.query.records import chunk_record
 from vault_index.config.schema import RankingConfig
-from vault_index.query.ranking.passages import TermMatcher
-from vault_index.query.ranking.rank import Boosts, RankedPassage, Scorer, order, rank
+from vault_index.query.ranking.passages import RankedPassage, TermMatcher
+from vault_index.query.ranking.rank import Boosts, Scorer, order, rank
 from vault_index.query.ranking.retrieval import Evidence, QueryTerm
 from vault_index.store.records import ChunkRecord
 

@@ -10,7 +10,7 @@ import pytest
 from tests.serve.conftest import WAL
 from tests.world import Served, World, bearer, opened_world
 from vault_index.callers import Scope
-from vault_index.serve.limits import Rates
+from vault_index.serve.guard import Rates
 
 SECURITY = {
     "cache-control": "no-store",

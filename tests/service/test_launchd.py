@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from vault_index.errors import VaultIndexError
+from vault_index.service import service_here
 from vault_index.service.definition import MARK, Definition
-from vault_index.service.detect import service_here
 from vault_index.service.launchd import LABEL, agent
 
 WATCH = Definition(("/opt/my tools/vault-index", "watch"), {"VAULT_INDEX_HOME": "/Users/anna/<Index>"})

@@ -19,6 +19,17 @@ if TYPE_CHECKING:  # spares the import of the plugin
     from vault_index.opencode_plugin.install import Link
 
 _CLIENTS = tuple(PLACES)
+_GUIDE = Path(__file__).parent.parent / "data" / "agent-context.md"
+_SKILL_HEAD = """\
+---
+name: vault-index
+description: Search and store long-term memory (the user's notes, earlier decisions, past \
+sessions). Use before answering about earlier work or preferences, and when something was decided, \
+learned or fixed that later sessions need.
+---
+
+"""
+"""The head of the guide as a SKILL.md. It says when to use it: agents see the rest only then."""
 
 
 @takes(
@@ -99,9 +110,9 @@ def _print_config(options: Options, args: dict[str, Any]) -> None:
 )
 def run_agent_context(options: Options, args: dict[str, Any]) -> None:
     """Print the guide for agents."""
-    from vault_index.output.guide import guide, skill
-
-    text = skill() if "skill" in args else guide()
+    text = _GUIDE.read_text(encoding="utf-8")
+    if "skill" in args:
+        text = _SKILL_HEAD + text
     show_value(options, "agent_context", {"text": text}, text.rstrip("\n"))
 
 

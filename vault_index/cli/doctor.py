@@ -18,8 +18,8 @@ from vault_index.config.home import Home, find_home
 from vault_index.errors import VaultIndexError
 from vault_index.opencode_plugin.install import state_of, user_target
 from vault_index.results.base import Problem
+from vault_index.service import service_here
 from vault_index.service.definition import MARK
-from vault_index.service.detect import service_here
 from vault_index.service.systemd import user_unit
 from vault_index.version import __version__
 

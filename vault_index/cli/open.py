@@ -64,7 +64,7 @@ def _service(settings: "ServeConfig") -> str:
 
     The sandboxed service cannot write its address to a file, so it reports it to systemd.
     """
-    from vault_index.service.detect import service_here
+    from vault_index.service import service_here
 
     try:
         state = service_here(serve=True).state()

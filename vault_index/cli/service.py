@@ -15,8 +15,8 @@ from vault_index.cli.present import answer_format, remark, show, show_value
 from vault_index.config.home import Home, private_folder
 from vault_index.disk import is_under
 from vault_index.errors import BusyError, NotFoundError, VaultIndexError
+from vault_index.service import service_here
 from vault_index.service.definition import Definition, daemon_command, environment
-from vault_index.service.detect import service_here
 from vault_index.times import iso_time
 
 if TYPE_CHECKING:  # avoids importing the configuration

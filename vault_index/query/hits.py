@@ -12,10 +12,10 @@ from vault_index.query.ranking.passages import (
     SNIPPET_CHARACTERS,
     Focus,
     Passage,
+    RankedPassage,
     TermMatcher,
     snippet,
 )
-from vault_index.query.ranking.rank import RankedPassage
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, terms_meant
 from vault_index.results.search import ChannelEvidence, Explanation, Hit, QueryReading, WordReading
 from vault_index.sources.source import Source

@@ -15,8 +15,7 @@ from vault_index.query.language.tree import only_words
 from vault_index.query.pack import Candidate, Groups, pack
 from vault_index.query.ranking.confidence import Confidence
 from vault_index.query.ranking.echoes import RecentQuestions
-from vault_index.query.ranking.passages import TermMatcher, focus
-from vault_index.query.ranking.rank import RankedPassage
+from vault_index.query.ranking.passages import RankedPassage, TermMatcher, focus
 from vault_index.query.ranking.retrieval import Query
 from vault_index.query.search import Searcher, SearchOptions
 from vault_index.results.texts import Cause, Recall, RecalledSource

@@ -27,8 +27,8 @@ from vault_index.query.language.filters import unmet_filters
 from vault_index.query.language.parse import ParsedQuery, match_expression, parse_query
 from vault_index.query.ranking.confidence import Confidence, confidence, weak
 from vault_index.query.ranking.echoes import RecentQuestions, with_replies
-from vault_index.query.ranking.passages import TermMatcher, focus
-from vault_index.query.ranking.rank import Boosts, RankedPassage, Scorer, order, rank
+from vault_index.query.ranking.passages import RankedPassage, TermMatcher, focus
+from vault_index.query.ranking.rank import Boosts, Scorer, order, rank
 from vault_index.query.ranking.retrieval import (
     Evidence,
     Query,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vault_index.models import Fault, Vector
 from vault_index.query.hits import SelectedHit, as_words, in_file, query_reading
 from vault_index.query.language.filters import single_filters
-from vault_index.query.ranking.rank import RankedPassage
+from vault_index.query.ranking.passages import RankedPassage
 from vault_index.query.references import Place
 from vault_index.query.search import Answer, Searcher, SearchOptions
 from vault_index.results.base import Problem as Reason

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import re
 import secrets
 import time
@@ -23,7 +24,6 @@ from vault_index.daemon.log import error_location, log_event
 from vault_index.errors import DefectError, VaultIndexError
 from vault_index.serve.answers import SECURITY, JsonResponse, Refusal, error_response
 from vault_index.serve.bodies import read_params
-from vault_index.serve.limits import Rates
 from vault_index.serve.page.site import page_file
 
 log = logging.getLogger(__name__)
@@ -279,3 +279,26 @@ def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
         key, text = name.decode("latin-1"), value.decode("latin-1")
         found[key] = f"{found[key]}, {text}" if key in found else text
     return found
+
+
+class Rates:
+    """Token buckets by name (https://en.wikipedia.org/wiki/Token_bucket).
+
+    Each allows `rate` requests per second, and `burst` after a pause. Only the `most` recent names
+    are stored.
+    """
+
+    def __init__(self, rate: float, burst: float, most: int = 4096) -> None:
+        self._rate, self._burst, self._most = rate, burst, most
+        self._left: dict[str, tuple[float, float]] = {}
+        """Remaining requests and time by name, most recent last."""
+
+    def wait(self, name: str, now: float) -> int:
+        """Count a request; return 0 if allowed, else the seconds to wait."""
+        left, since = self._left.pop(name, (self._burst, now))
+        left = min(self._burst, left + (now - since) * self._rate)
+        allowed = left >= 1
+        self._left[name] = (left - allowed, now)
+        if len(self._left) > self._most:
+            del self._left[next(iter(self._left))]
+        return 0 if allowed else math.ceil((1 - left) / self._rate)

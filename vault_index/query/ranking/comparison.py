@@ -14,8 +14,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from vault_index.embeddings.spaces import ENGLISH
-from vault_index.query.ranking.passages import Stems
-from vault_index.query.ranking.rank import RankedPassage
+from vault_index.query.ranking.passages import RankedPassage, Stems
 from vault_index.results.memories import Likeness
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, SpaceRow, StoredDocument

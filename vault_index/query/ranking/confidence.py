@@ -15,7 +15,7 @@ from typing import Literal
 from vault_index.embeddings import known_share
 from vault_index.embeddings.spaces import COSINES, ENGLISH_COSINES, CosineScale
 from vault_index.models import Filters
-from vault_index.query.ranking.rank import RankedPassage
+from vault_index.query.ranking.passages import RankedPassage
 from vault_index.query.ranking.retrieval import Query
 from vault_index.store.counts import count_rows
 from vault_index.store.reader import IndexReader

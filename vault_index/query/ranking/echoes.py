@@ -14,8 +14,14 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from itertools import dropwhile, groupby, islice
 
-from vault_index.query.ranking.passages import Passage, Stems, TermMatcher, fold, split_passages
-from vault_index.query.ranking.rank import RankedPassage
+from vault_index.query.ranking.passages import (
+    Passage,
+    RankedPassage,
+    Stems,
+    TermMatcher,
+    fold,
+    split_passages,
+)
 from vault_index.query.ranking.retrieval import Evidence, Query
 from vault_index.store.documents import chunks_of
 from vault_index.store.reader import IndexReader

@@ -9,10 +9,12 @@ this measured better than BM25 with neighbours as columns (benchmarks/README.md)
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
-from vault_index.query.ranking.retrieval import QueryTerm, TermsByStem
+from vault_index.query.ranking.retrieval import Evidence, QueryTerm, TermsByStem
+from vault_index.store.records import ChunkRecord
 from vault_index.terms import folded, index_text_in_place, is_plain, placed_words
 
 _NEAR = ((0, 1.0), (-1, 0.5), (1, 0.5), (-2, 0.25), (2, 0.25))
@@ -51,6 +53,38 @@ class Passage(NamedTuple):
     def of(self, text: str) -> str:
         """Return the lines of this passage from the text of its chunk."""
         return "\n".join(text.split("\n")[self.first : self.last + 1])
+
+
+class Parts(NamedTuple):
+    """A number for each part of a score: its weight, or its contribution to the score."""
+
+    text: float
+    vector: float
+    name: float
+    passage: float
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPassage:
+    """A passage with its chunk and its score."""
+
+    chunk: ChunkRecord
+    passage: Passage
+    evidence: Evidence
+    parts: Parts
+    coverage: float
+    """Share of the query, weighted by rarity, that occurs in and around the passage."""
+    matched: Matches
+    """Query terms in the passage itself."""
+    score: float
+    """The sum of the parts, multiplied by the boosts."""
+    boosts: Mapping[str, float] = field(default_factory=dict)
+    echo: bool = False
+    """Whether the passage only repeats the query (`query.ranking.echoes`)."""
+    answers: bool = False
+    """Whether the passage is the reply to a turn that asks the query."""
+    supersedes: str = ""
+    """The id of the superseded memory that matched and that this passage replaces."""
 
 
 def split_passages(text: str) -> list[Passage]:

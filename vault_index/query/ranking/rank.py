@@ -9,14 +9,17 @@ best coverage, the more the cosine counts: a paraphrase shares few words with th
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 from vault_index.config.schema import RankingConfig
 from vault_index.fields import NO_PASSAGE, NOT_SEARCHED, scalars
+from vault_index.query.ranking.echoes import RecentQuestions
 from vault_index.query.ranking.passages import (
     Matches,
+    Parts,
     Passage,
+    RankedPassage,
     TermMatcher,
     ranking_coverage,
     split_passages,
@@ -25,47 +28,12 @@ from vault_index.query.ranking.passages import (
 from vault_index.query.ranking.retrieval import Evidence
 from vault_index.store.records import ChunkRecord, StoredDocument
 
-if TYPE_CHECKING:  # `echoes` imports this module
-    from vault_index.query.ranking.echoes import RecentQuestions
-
 TEXT, VECTOR, NAME, PASSAGE = 0.15, 0.5, 0.3, 0.45
 _VECTOR_GAIN = 2.0
 """The weight of the cosine grows by this factor times (1 - best coverage)."""
 _CONTEXT_KEYS = NO_PASSAGE | {"tags", "tag"}
 _FEW_SPACES = 2  # frontmatter values with more spaces are passages
 _DAY = 86_400.0
-
-
-class Parts(NamedTuple):
-    """A number for each part of a score: its weight, or its contribution to the score."""
-
-    text: float
-    vector: float
-    name: float
-    passage: float
-
-
-@dataclass(frozen=True, slots=True)
-class RankedPassage:
-    """A passage with its chunk and its score."""
-
-    chunk: ChunkRecord
-    passage: Passage
-    evidence: Evidence
-    parts: Parts
-    coverage: float
-    """Share of the query, weighted by rarity, that occurs in and around the passage."""
-    matched: Matches
-    """Query terms in the passage itself."""
-    score: float
-    """The sum of the parts, multiplied by the boosts."""
-    boosts: Mapping[str, float] = field(default_factory=dict)
-    echo: bool = False
-    """Whether the passage only repeats the query (`query.ranking.echoes`)."""
-    answers: bool = False
-    """Whether the passage is the reply to a turn that asks the query."""
-    supersedes: str = ""
-    """The id of the superseded memory that matched and that this passage replaces."""
 
 
 class Boosts(NamedTuple):
@@ -175,7 +143,7 @@ def rank(
     *,
     boosts: Boosts | None = None,
     highest: float | None = None,
-    questions: "RecentQuestions | None" = None,
+    questions: RecentQuestions | None = None,
 ) -> list[RankedPassage]:
     """Return the passages of `chunks`, best first.
 
@@ -232,7 +200,7 @@ class _MatchedPassage(NamedTuple):
 
 
 def _matched_passages(
-    chunks: Sequence[ChunkRecord], matcher: TermMatcher, questions: "RecentQuestions | None"
+    chunks: Sequence[ChunkRecord], matcher: TermMatcher, questions: RecentQuestions | None
 ) -> list[_MatchedPassage]:
     names = [
         " ".join(

@@ -4,8 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from vault_index.models import Filters
-from vault_index.query.ranking.passages import Passage, TermMatcher, split_passages
-from vault_index.query.ranking.rank import RankedPassage
+from vault_index.query.ranking.passages import Passage, RankedPassage, TermMatcher, split_passages
 from vault_index.store.documents import allows, chunks_of, documents_by_id
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
