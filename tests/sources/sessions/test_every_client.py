@@ -145,7 +145,7 @@ def test_readers_show_or_count_every_message(
     for _ in range(chance.randrange(1, 4)):
         at = chance.randrange(len(whole))
         line = whole[at]
-        whole[at] = chance.choice((line[: chance.randrange(len(line))] + b"\n"[: chance.randrange(2)], line * 2,
+        whole[at] = chance.choice((line[: chance.randrange(len(line) or 1)] + b"\n"[: chance.randrange(2)], line * 2,
                                    line.rstrip(b"\n")))  # fmt: skip
         if chance.random() < 0.3:
             whole.insert(chance.randrange(len(whole)), whole.pop(at))

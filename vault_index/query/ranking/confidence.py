@@ -110,7 +110,7 @@ def _evidence(reader: IndexReader, query: Query, hits: Sequence[RankedPassage]) 
         known = known_share(space.space, hit.chunk.text[:_LETTERS]) if space else 1.0
         fade = min(max((known - _UNKNOWN) / (_KNOWN - _UNKNOWN), 0.0), 1.0)
         share = _WORDLESS if query.crossing and hit.coverage < _NEXT_TO_NONE else 1.0
-        yield evidence_of(query, hit, scale, fade) + (1.0 - share) * _FLOOR
+        yield evidence_of(query, hit, scale, fade) + (1.0 - share) * _floor(reader)
 
 
 def _says_all(query: Query, hits: Sequence[RankedPassage], least: float) -> bool:
