@@ -30,7 +30,8 @@ async def read_body(request: Request) -> bytes:
     kind, _, more = headers.get("content-type", "").lower().partition(";")
     charset = more.replace(" ", "").replace('"', "")
     if kind.strip() != "application/json" or charset not in ("", "charset=utf-8"):
-        raise Refusal("the content type must be application/json", "send JSON in UTF-8", 415)
+        hint = "send the header content-type: application/json"
+        raise Refusal("the content type must be application/json", hint, 415)
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise Refusal("the body is compressed", "send it uncompressed", 415)
     too_long = Refusal(

@@ -103,11 +103,11 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                said = MutableHeaders(scope=message)
+                response_headers = MutableHeaders(scope=message)
                 if not scope.get("public"):
-                    del said["cache-control"]
+                    del response_headers["cache-control"]
                 for name, value in (SECURITY | cors).items():
-                    said.setdefault(name, value)
+                    response_headers.setdefault(name, value)
             await send(message)
 
         try:

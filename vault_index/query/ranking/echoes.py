@@ -12,6 +12,7 @@ question mark, but a report that nothing was found only in English.
 import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
+from functools import cached_property
 from itertools import dropwhile, groupby, islice
 
 from vault_index.query.ranking.passages import (
@@ -109,16 +110,21 @@ class RecentQuestions:
     """Detects echoes of a query. A statement by the user is never an echo."""
 
     def __init__(self, query: Query, stems: Stems) -> None:
-        telling = [term for term in query.terms if term.text not in _LITTLE | _GREETINGS]
-        self._matcher = TermMatcher(telling or query.terms, stems)
+        self._query, self._stems = query, stems
         self._titles: dict[str, bool] = {}
         self._words = _WORD.findall(fold(query.parsed.text))
         self._asks = "?" in query.parsed.text or _is_request(self._words)
 
+    @cached_property
+    def _matcher(self) -> TermMatcher:
+        # Built only for sessions, because it compiles a pattern.
+        little = _LITTLE | _GREETINGS
+        telling = [term for term in self._query.terms if term.text not in little]
+        return TermMatcher(telling or self._query.terms, self._stems)
+
     def echoes(self, chunk: ChunkRecord, passage: Passage) -> bool:
         """Return whether a passage of a session only repeats the query."""
-        text = passage.of(chunk.text)
-        if chunk.document.kind != "session" or len(text) > _LONGEST:
+        if chunk.document.kind != "session" or len(text := passage.of(chunk.text)) > _LONGEST:
             return False
         if call := _CALL.match(text):
             target = text[call.end() :].rpartition("(")[0].partition(" → ")[0]
