@@ -170,7 +170,7 @@ def test_review_decides_by_subcommands(memories: Path, capsys: pytest.CaptureFix
     text = (memories / "note" / "e.md").read_text("utf-8").replace("frozen", "open")
     assert main(["review", "edit", uid(5), "--text", text]) == 0
     assert "The lake is open." in (memories / "note" / "e.md").read_text("utf-8")
-    assert main(["review", "edit", uid(5), "--text", text, "--seen", "ab"]) == 5
+    assert main(["review", "edit", uid(5), "--text", text, "--seen", "0" * 64]) == 5
     assert main(["undo"]) == 0
     assert "The lake is frozen." in (memories / "note" / "e.md").read_text("utf-8")
 
