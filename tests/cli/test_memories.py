@@ -140,7 +140,7 @@ def test_add_and_update_print_human_and_toon_output(tmp_path: Path, capsys: pyte
     assert main(["prune", "--dry-run", "--human", "--quiet"]) == 0
     assert capsys.readouterr().out == "Nothing has expired.\n"
     assert main(["delete", stored["id"], "--markdown"]) == 0
-    assert capsys.readouterr().out.startswith("| outcome | id | title |")
+    assert capsys.readouterr().out.startswith(f"trashed {stored['id'][:8]} · **Readers never wait")
 
 
 def test_history_lists_compares_and_restores_versions(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -52,6 +52,3 @@ def test_render_timeline_marks_its_anchor_and_sessions() -> None:
 def test_render_around_in_markdown_is_a_table_with_a_bold_anchor() -> None:
     table = render("timeline", answers.timeline((EARLY,), (LATE,), title="Here"), "markdown").split("\n")
     assert [("**Here**" in row) for row in table] == [False, False, False, True, False]
-    related = render("related", answers.related(BOTH, degraded=("no vectors",)), "markdown")
-    assert related.startswith("Degraded: no vectors.\n\nRelated to **WAL** `wal.md`:")
-    assert "| link, backlink, near | 0.71 | Both |" in related

@@ -37,7 +37,7 @@ def render(
             map(render_json, [*result.get("results", [result]), *result.get("failed", ())])
         )
     if format == "human":
-        from vault_index.output.human import render_human
+        from vault_index.output.terminal import render_human
 
         return render_human(method, result, width=width, color=color, links=terminal)
     from vault_index.output.clean import visible  # late: its tables have thousands of entries

@@ -1,9 +1,9 @@
-"""Render state and changes of the index for people, and any answer without its own view."""
+"""Lay out state and changes of the index, and any answer without its own view."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vault_index.output.page import GAP, Blocks, Pairs, Table, line, shown_if
+from vault_index.output.blocks import GAP, Blocks, Pairs, Table, line, shown_if
 from vault_index.output.short import counted, duration, flat, joined, kept, moment, size
 from vault_index.output.view import Column, Record, is_records
 
@@ -14,40 +14,11 @@ _HARD_HINT = (
     "To make a note easier to find, add an alias with specific words (aliases: […] in its "
     "frontmatter), or a unique title."
 )
-_FILE_STATES = {
-    "indexed": "indexed",
-    "behind": "an older version is indexed",
-    "gone": "indexed, but deleted",
-}
+_FORMATS: Mapping[str, Callable[[Any], str]] = {"bytes": size, "indexed": moment}
+"""How a report without its own view shows values, by key."""
 
 
 # --- State ----------------------------------------------------------------------------------------
-
-
-def _stats(stats: Record, width: int) -> Blocks:
-    if "documents" not in stats:
-        return any_report(stats, width)
-    nouns = (("notes", "note", ""), ("memories", "memory", "memories"), ("sessions", "session", ""))
-    kinds = ", ".join(
-        counted(stats[key], noun, plural) for key, noun, plural in nouns if stats[key]
-    )
-    pairs = [
-        ("documents", f"{stats['documents']:,}" + (f"  ({kinds})" if kinds else "")),
-        ("chunks", f"{stats['chunks']:,}"),
-        ("tags", f"{stats['tags']:,}"),
-        ("agents", f"{stats['agents']:,}"),
-        ("vectors pending", _number(stats["pending"])),
-        ("model", stats["model"] or "none (keywords only)"),
-        ("size", size(stats["bytes"])),
-        ("indexed", moment(stats["indexed"]) or "never (run: vault-index sync)"),
-    ]
-    added = {
-        key: value for key, value in stats.items() if isinstance(value, list) and value
-    }  # lists of --tags and --agents
-    return [
-        Pairs(pairs),
-        *(block for key in added for block in (GAP, *any_report({key: added[key]}, width))),
-    ]
 
 
 def _status(status: Record, width: int) -> Blocks:
@@ -135,22 +106,6 @@ def _work(work: Record | None) -> str:
     return joined(f"{_DOING.get(work['stage'], work['stage'])} {progress}", rate, left)
 
 
-def _file_status(file: Record, width: int) -> Blocks:
-    vectors = joined(
-        f"{file['vectors']:,} of {file['chunks']:,}", _number(file["pending"], "{:,} pending")
-    )
-    pairs = [
-        ("source", file["source"]),
-        ("title", file["title"] or ""),
-        ("kind", file["kind"] or ""),
-        ("id", file["id"] or ""),
-        ("lines", _number(file["lines"])),
-        *([("chunks", f"{file['chunks']:,}"), ("vectors", vectors)] if file["id"] else []),
-    ]
-    state = _FILE_STATES.get(file["state"], "not indexed")
-    return [line((file["path"], "bold"), f" · {state}"), Pairs(pairs, indent=2), *_problems(file)]
-
-
 def _privacy(ledger: Record) -> Blocks:
     if not ledger["results"]:
         return [line(("Nothing has left this machine.", "bold green"))]
@@ -229,20 +184,8 @@ def _hard_to_find(hard: Sequence[Record]) -> Blocks:
 
 
 def _settings(answer: Record, width: int) -> Blocks:
-    shown = (
-        Column("key", head="setting"),
-        Column("value", head="value"),
-        Column("origin", "text", "from", "dim"),
-    )
-    rows = [
-        {
-            "key": (row["key"], "dim" if row["origin"] == "default" else "bold"),
-            "value": flat(row["value"]),
-            "origin": row["origin"],
-        }
-        for row in answer["results"]
-    ]
-    return [Table(shown, rows)]
+    """Lay out settings with their values as `config set` takes them."""
+    return [_any_table([{**row, "value": flat(row["value"])} for row in answer["results"]])]
 
 
 # --- Changes --------------------------------------------------------------------------------------
@@ -325,11 +268,11 @@ def _init(answer: Record, width: int) -> Blocks:
 
 
 def _embed(answer: Record, width: int) -> Blocks:
-    """Render the plan, the status or the report of `embed`, which differ in their keys."""
+    """Lay out the plan, the status or the report of `embed`, which differ in their keys."""
     if "price" in answer:
         return _embed_plan(answer)
     if "building" in answer:
-        return _embed_status(answer)
+        return any_report(answer, width)
     done = f"{answer['embedded']:,} embedded, {answer['cached']:,} from the cache"
     head = ("Vectors", "bold") if answer["pending"] else ("Vectors are complete", "bold green")
     pending = _number(answer["pending"], ", {:,} pending")
@@ -389,34 +332,27 @@ def _today(record: Record) -> str:
     return spent + _number(limit, " of {:,}")
 
 
-def _embed_status(status: Record) -> Blocks:
-    pairs = [
-        ("embedder", joined(status["provider"], status["model"], status["endpoint"])),
-        ("dimensions", _number(status["dimensions"], "{}")),
-        ("vectors", f"{status['vectors']:,} of {counted(status['chunks'], 'chunk')}"),
-        ("pending", _number(status["pending"])),
-        ("kept local", _number(status["kept_local"])),
-        ("today", _today(status)),
-        ("building", f"vectors of {status['building']}" if status["building"] else ""),
-    ]
-    return [Pairs(pairs)]
-
-
 # --- Parts ----------------------------------------------------------------------------------------
 
 
 def any_report(record: Record, width: int) -> Blocks:
-    """Render any answer: its scalars as pairs, its records as tables."""
-    tables = {key: value for key, value in record.items() if is_records(value)}
-    others = [
-        key for key in record if key not in tables and (key != "total" or "results" not in record)
+    """Lay out any answer: its scalars as pairs, its records as tables, its problems with hints."""
+    tables = {key: rows for key, rows in record.items() if key != "problems" and is_records(rows)}
+    hidden = {"problems", *tables, *(("total",) if "results" in record else ())}
+    pairs = [
+        (_label(key), _FORMATS.get(key, _value)(value))
+        for key, value in record.items()
+        if key not in hidden
     ]
     blocks = [
         block
         for key, rows in tables.items()
-        for block in (*shown_if(key != "results", line((_label(key), "bold"))), _any_table(rows))
+        for block in (
+            *shown_if(key != "results", GAP, line((_label(key), "bold"))),
+            _any_table(rows),
+        )
     ]
-    return [Pairs([(_label(key), _value(record[key])) for key in others]), *blocks]
+    return [*shown_if(any(text for _, text in pairs), Pairs(pairs)), *blocks, *_problems(record)]
 
 
 def _any_table(rows: Sequence[Record]) -> Table:
@@ -465,6 +401,6 @@ def _label(key: str) -> str:
 
 
 REPORTS: Mapping[str, Callable[[Record, int], Blocks]] = {
-    "stats": _stats, "status": _status, "file_status": _file_status, "doctor": _doctor,
-    "config_list": _settings, "init": _init, "sync": _sync, "rebuild": _sync, "embed": _embed,
+    "status": _status, "doctor": _doctor, "config_list": _settings, "init": _init, "sync": _sync,
+    "rebuild": _sync, "embed": _embed,
 }  # fmt: skip

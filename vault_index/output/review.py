@@ -1,4 +1,4 @@
-"""Render the review of memories for people: the list, and one item per screen."""
+"""Draw the review of memories for people, one item per screen."""
 
 import re
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from itertools import zip_longest
 from rich.text import Text
 
 from vault_index.output.clean import clean, clean_line
-from vault_index.output.page import GAP, Blocks, Page, line, shown_if
-from vault_index.output.short import counted, moment, passage, with_short_ids
+from vault_index.output.terminal import Page
 from vault_index.output.view import Record
+from vault_index.output.views import about
 
 KEYS = {
     "a": ("accept", "move it out of the inbox"),
@@ -34,62 +34,7 @@ _BETWEEN = " │ "
 _REMOVED = "2 remove  "
 _COMPACT = 8
 """Number of lines for a memory up to which no line stays blank."""
-_TEXT_TOKENS = 60
 _WORDS = re.compile(r"(\s+)")
-
-
-def review_list(result: Record, width: int) -> Blocks:
-    """Render a page of items."""
-    blocks = [
-        block
-        for item in result["results"]
-        for block in (
-            line((item["reason"], "bold green"), (f" · {item['about']}", "dim")),
-            *(part for one in with_short_ids(item["memories"]) for part in _in_list(one)),
-            GAP,
-        )
-    ]
-    counts = ", ".join(
-        f"{number:,} {reason}" for reason, number in result["counts"].items() if number
-    )
-    if not blocks:
-        return [line(("No more items." if result["total"] else "Nothing to review.", "bold"))]
-    summary = f"{len(result['results']):,} of {counted(result['total'], 'item')} · {counts}"
-    return [
-        *blocks,
-        line((summary, "dim")),
-        line(("Decide: vault-index review ACTION REF…", "dim")),
-    ]
-
-
-def _in_list(memory: Record) -> Blocks:
-    text = passage(memory["text"], (), _TEXT_TOKENS)[0]
-    return [
-        line((memory["title"], "bold"), indent=2, hang=2, limit=2),
-        line(
-            (memory["path"], "cyan", memory["link"]),
-            (f" · {memory['id']} · {_about(memory)}", "dim"),
-            indent=4,
-        ),
-        *shown_if(text, line(text, indent=4, limit=3)),
-    ]
-
-
-def _about(memory: Record) -> str:
-    """Return type, project, dates, author and tags on one line."""
-    times = [moment(memory["created"])[:10], moment(memory["updated"])[:10]]
-    tags = " ".join(f"#{tag}" for tag in memory["tags"])
-    parts = (
-        memory["type"],
-        memory["project"],
-        " – ".join(dict.fromkeys(times)),
-        memory["entered_by"],
-        tags,
-    )
-    return " · ".join(part for part in parts if part)
-
-
-# --- One item -------------------------------------------------------------------------------------
 
 
 def item_screen(
@@ -195,7 +140,7 @@ def _panel(page: Page, memory: Record, text: Text, mark: str, width: int, room: 
     heads = (
         Text.assemble((mark, "green"), (clean_line(memory["title"]), "bold")),
         Text(clean_line(memory["path"]), "cyan"),
-        Text(clean_line(_about(memory)), "dim"),
+        Text(clean_line(about(memory)), "dim"),
     )
     lines = [part for one in heads for part in one.wrap(page.console, width)][: max(room // 3, 1)]
     body = [*([Text()] if room > _COMPACT else []), *text.wrap(page.console, width)]

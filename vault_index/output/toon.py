@@ -32,6 +32,7 @@ from vault_index.output.view import (
     shown_hits,
     stored,
 )
+from vault_index.unicode import mended
 
 _LINE, _CUT, _SENTENCE = 80, 28, 8
 """Token limits for the matching line of a hit.
@@ -48,7 +49,6 @@ _GIST = "type path title digest tokens"
 _WORD = re.compile(r"[^\W_]+")
 _MARKER = re.compile(r"^(?:[-*+>]|#+) ")
 _EMPTY: tuple[object, ...] = (None, "", [], (), {})
-_HALF = re.compile("[\ud800-\udfff]")
 
 Shape = dict[str, Any]
 
@@ -60,8 +60,8 @@ def render_toon(method: str, result: Record) -> str:
     form requires both.
     """
     if method == "diff":
-        return str(_printable(result["text"]))
-    return toon_format.encode(_printable(_VIEWS.get(method, _plain)(result)))
+        return str(mended(result["text"]))
+    return toon_format.encode(mended(_VIEWS.get(method, _plain)(result)))
 
 
 def _search(result: Record) -> Shape:
@@ -397,15 +397,6 @@ def _table(rows: Iterable[Record]) -> list[Shape]:
     filled = {key for row in table for key, value in row.items() if value not in _EMPTY}
     keys = [key for key in dict.fromkeys(key for row in table for key in row) if key in filled]
     return [{key: row.get(key) for key in keys} for row in table]
-
-
-def _printable(value: Any) -> Any:
-    """Replace lone surrogates (from file names that are not UTF-8), which TOON cannot encode."""
-    if isinstance(value, str):
-        return _HALF.sub("\ufffd", value)
-    if isinstance(value, dict):
-        return {_printable(key): _printable(item) for key, item in value.items()}
-    return [_printable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 _WRITTEN: Mapping[str, Callable[[Any], Any]] = {

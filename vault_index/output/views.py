@@ -1,35 +1,31 @@
-"""Render answers for people at a terminal."""
+"""Lay out answers for people, at a terminal and in markdown."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain
 from shlex import quote
 
-from vault_index.output.page import (
+from vault_index.output.blocks import (
     GAP,
-    READABLE,
     Block,
     Blocks,
     Line,
-    Page,
     Pairs,
-    Part,
+    Quote,
     Raw,
     Table,
     line,
     shown_if,
 )
 from vault_index.output.reports import REPORTS, any_report
-from vault_index.output.review import review_list
 from vault_index.output.sessions import count_of, done, held, session_rows, summary_head, work_head
 from vault_index.output.short import (
-    Spans,
     counted,
     duration,
     joined,
     lines,
+    moment,
     more_of,
-    passage,
     place,
     state,
     with_short_ids,
@@ -66,11 +62,9 @@ _TRY_OTHER_WORDS = line(
 )
 
 
-def render_human(method: str, result: Record, *, width: int, color: bool, links: bool) -> str:
-    """Return the answer of `method` as text of at most `width` columns."""
-    page = Page(width, color=color, links=links)
-    view = _VIEWS.get(method) or REPORTS.get(method, any_report)
-    return page.text(view(result, page.width))
+def view(method: str, result: Record, width: int) -> Blocks:
+    """Return the blocks of the answer of `method`; a wide page has more columns."""
+    return (_VIEWS.get(method) or REPORTS.get(method, any_report))(result, width)
 
 
 # --- Search ---------------------------------------------------------------------------------------
@@ -91,7 +85,7 @@ def _search(result: Record, width: int) -> Blocks:
             _TRY_OTHER_WORDS,
         ]
     unlikely = next((hit for hit in hits if hit["score"] < hits[0]["score"] * _STRONG), None)
-    groups = ([*shown_if(hit is unlikely, _UNLIKELY, GAP), *_hit(hit, width), GAP] for hit in hits)
+    groups = ([*shown_if(hit is unlikely, _UNLIKELY, GAP), *_hit(hit), GAP] for hit in hits)
     summary = (
         f"{counted(len(hits), 'hit')} · {result['mode']} · {duration(result['took_ms'] / 1000)}"
     )
@@ -113,10 +107,14 @@ def _why(result: Record, width: int) -> Blocks:
     return [
         *_remarks(result),
         line(
-            verdict, (title, "bold"), (f"{' · ' if title else ''}{place(result)}", "cyan"), hang=2
+            verdict,
+            (title, "bold"),
+            " · " if title else "",
+            (place(result), "cyan"),
+            hang=2,
         ),
         *chain(*reasons),
-        *(block for hit in with_short_ids(hits) for block in (GAP, *_hit(hit, width))),
+        *(block for hit in with_short_ids(hits) for block in (GAP, *_hit(hit))),
         *shown_if(reading, GAP, *reading),
     ]
 
@@ -145,14 +143,12 @@ def _small(lines: list[str], indent: int = 0) -> list[Line]:
     return [line((one, "dim"), indent=indent, hang=2) for one in lines]
 
 
-def _hit(hit: Record, width: int) -> Blocks:
+def _hit(hit: Record) -> Blocks:
     under = [f" › {heading}" for heading in hit["headings"] if heading != hit["title"]]
     tags = " ".join(f"#{tag}" for tag in hit["tags"])
     where = place({**hit, "lines": hit["focus"]})
     shown = "snippet" if hit["snippet"] else "digest"
-    text, spans = passage(
-        hit[shown] or "", hit.get("spans", {}).get(shown, ()), 3 * (min(width, READABLE) - 6) / 4
-    )
+    text, spans = hit[shown] or "", hit.get("spans", {}).get(shown, ())
     return [
         line((f"{hit['score']:.2f}  ", "green"), (hit["title"], "bold"), *under, hang=6, limit=2),
         line(
@@ -162,21 +158,12 @@ def _hit(hit: Record, width: int) -> Blocks:
             (f" · {tags}" if tags else "", "magenta"),
             indent=6,
         ),
-        *shown_if(text, line(*_marked(text, spans), indent=6, limit=3)),
+        *shown_if(text, Quote(text, spans, indent=6)),
         *shown_if(
             hit["also"], line((f"also in {', '.join(hit['also'])}", "dim"), indent=6, limit=1)
         ),
         *shown_if(hit["changed_since_index"], line(("changed since indexing", "yellow"), indent=6)),
         *_small(explanation_lines(hit.get("explain")), indent=6),
-    ]
-
-
-def _marked(text: str, spans: Spans) -> list[Part]:
-    """Split a text into parts, with the matched words in bold."""
-    edges = [0, *chain(*spans), len(text)]
-    return [
-        (text[start:end], "bold yellow" if odd % 2 else "")
-        for odd, (start, end) in enumerate(pairwise(edges))
     ]
 
 
@@ -440,10 +427,60 @@ def _diff(result: Record, width: int) -> Blocks:
     ]
 
 
+def _review(result: Record, width: int) -> Blocks:
+    """Render a page of items."""
+    blocks = [
+        block
+        for item in result["results"]
+        for block in (
+            line((item["reason"], "bold green"), (f" · {item['about']}", "dim")),
+            *(part for one in with_short_ids(item["memories"]) for part in _in_list(one)),
+            GAP,
+        )
+    ]
+    counts = ", ".join(
+        f"{number:,} {reason}" for reason, number in result["counts"].items() if number
+    )
+    if not blocks:
+        return [line(("No more items." if result["total"] else "Nothing to review.", "bold"))]
+    summary = f"{len(result['results']):,} of {counted(result['total'], 'item')} · {counts}"
+    return [
+        *blocks,
+        line((summary, "dim")),
+        line(("Decide: vault-index review ACTION REF…", "dim")),
+    ]
+
+
+def _in_list(memory: Record) -> Blocks:
+    return [
+        line((memory["title"], "bold"), indent=2, hang=2, limit=2),
+        line(
+            (memory["path"], "cyan", memory["link"]),
+            (f" · {memory['id']} · {about(memory)}", "dim"),
+            indent=4,
+        ),
+        *shown_if(memory["text"], Quote(memory["text"], indent=4)),
+    ]
+
+
+def about(memory: Record) -> str:
+    """Return type, project, dates, author and tags on one line."""
+    times = [moment(memory["created"])[:10], moment(memory["updated"])[:10]]
+    tags = " ".join(f"#{tag}" for tag in memory["tags"])
+    parts = (
+        memory["type"],
+        memory["project"],
+        " – ".join(dict.fromkeys(times)),
+        memory["entered_by"],
+        tags,
+    )
+    return " · ".join(part for part in parts if part)
+
+
 _VIEWS: Mapping[str, Callable[[Record, int], Blocks]] = {
     "search": _search, "why": _why, "get": _get, "list": _list, "tags": _tags, "recall": _recall,
     "related": _related, "sessions": _sessions, "timeline": _timeline, "add": _stored,
-    "update": _stored, "import": _import, "export": _export, "review": review_list,
+    "update": _stored, "import": _import, "export": _export, "review": _review,
     "decide": _outcomes, "delete": _outcomes, "archive": _outcomes, "undo": _outcomes,
     "history": _history, "diff": _diff, "revert": _stored,
     "prune": partial(_outcomes, nothing="Nothing has expired."),
