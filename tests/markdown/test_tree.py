@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.markdown import blocks, grammar
+from vault_index.markdown import grammar
 from vault_index.markdown.tree import Node, destination, tree
 
 TAGS = {
@@ -208,15 +208,6 @@ def test_tree_blocks_have_their_lines_in_the_file() -> None:
     ]  # fmt: skip
 
 
-def test_tree_of_a_range_has_only_its_blocks_and_the_whole_outline() -> None:
-    text = "# a\n\nb\n\n3. c\n4. d\n5. e\n\n# f\n\n| g |\n|---|\n| h |\n| i |\n\n[^1]: j\n"
-    found = tree(text, lines=(6, 6))
-    assert [bare(node) for node in found.nodes] == [["ol", {"start": 4}, ["li", {}, "d"]]]
-    assert [entry["text"] for entry in found.outline] == ["a", "f"]
-    assert "".join(map(text_of, tree(text, lines=(14, 14)).nodes)) == "gi"
-    assert tree(text, lines=(90, 99)).nodes == []
-
-
 def test_tree_headings_have_unique_ids_and_an_outline() -> None:
     found = tree("# One **Two**\n## One two\n> # quoted\n\n### 漢字\n\n## &\nSetext\n---\n## constructor\n")
     assert [(node[0], node[1]["id"]) for node in nodes(found.nodes) if "id" in node[1]] == [
@@ -276,13 +267,8 @@ def test_tree_limits_tables_with_missing_cells(monkeypatch: pytest.MonkeyPatch) 
     assert sum(1 for _ in nodes(tree(table * 20).nodes)) < 30_000
 
 
-def test_tree_draws_too_many_lines_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (blocks, grammar):
-        monkeypatch.setattr(module, "MAX_LINES", 50)
-    found = tree("# a\n\nb *c*\n\n```\n# d\n```\n\n" + "e\n\n" * 50)
-    assert [bare(node) for node in found.nodes[:3]] == [
-        ["h1", {"id": "h-a"}, "a"],
-        ["p", {}, "b ", ["em", {}, "c"]],
-        ["pre", {}, ["code", {}, "```\n# d\n```"]],
-    ]
-    assert len(found.nodes) == 53
+def test_tree_shows_too_many_lines_as_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grammar, "MAX_LINES", 50)
+    warning, *shown = tree("# a\n\nb *c*\n\n" + "e\n\n" * 50).nodes
+    assert list(warning[:1]) == ["callout"]
+    assert list(map(bare, shown[:2])) == [["p", {}, "# a"], ["p", {}, "b *c*"]]

@@ -6,7 +6,6 @@ time. There are two parsers, because their nesting limits differ.
 
 import re
 from collections.abc import MutableMapping, Sequence
-from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -16,7 +15,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.rules_inline.state_inline import Delimiter
 from markdown_it.token import Token
 
-from vault_index.markdown.blocks import MATH, MAX_LINES, math_block, plain_spans, read_structure
+from vault_index.markdown.blocks import MATH, MAX_LINES, math_block, read_structure
 from vault_index.markdown.obsidian import WIKI, tag_at, without_comments
 
 Env = MutableMapping[str, Any]
@@ -48,18 +47,24 @@ _AFTER_ADDRESS = ".,;:!?*_~"
 _EQUALS = ord("=")
 
 
+class MarkdownTooLarge(Exception):
+    """A text is too long or nested too deeply for markdown-it."""
+
+
 def blocks_of(lines: Sequence[str]) -> tuple[Sequence[str], list[Token], Env]:
     """Parse lines without frontmatter; return them without comments, with tokens and environment.
 
-    A text too long or nested too deeply for markdown-it gives only headings, code and paragraphs.
+    Raises MarkdownTooLarge.
     """
+    if len(lines) > MAX_LINES:
+        raise MarkdownTooLarge
     if any("%%" in line for line in lines):
         lines = without_comments(lines, read_structure(lines).code_lines)
     env: Env = {}
-    with suppress(RecursionError):
-        if len(lines) <= MAX_LINES:
-            return lines, _block_parser().parse("\n".join(lines), env), env
-    return lines, _plain(lines), {}
+    try:
+        return lines, _block_parser().parse("\n".join(lines), env), env
+    except RecursionError as error:
+        raise MarkdownTooLarge from error
 
 
 def inline_of(content: str, env: Env) -> list[Token]:
@@ -110,22 +115,6 @@ def _inline_parser() -> MarkdownIt:
     parser.inline.ruler.after("autolink", "address", _address)
     parser.inline.ruler2.before("emphasis", "highlight", _highlighted)
     return parser
-
-
-def _plain(lines: Sequence[str]) -> list[Token]:
-    """Make tokens without the parser, in linear time."""
-    tokens: list[Token] = []
-    spans, code = plain_spans(lines)
-    for start, end, level, title in spans:
-        own = "\n".join(lines[start - 1 : end])
-        if start in code:
-            tokens.append(Token("fence", "code", 0, map=[start - 1, end], content=f"{own}\n"))
-        else:
-            kind, tag = ("heading", f"h{level}") if level else ("paragraph", "p")
-            tokens.append(Token(f"{kind}_open", tag, 1, map=[start - 1, end]))
-            tokens.append(Token("inline", "", 0, content=title or own, level=1))
-            tokens.append(Token(f"{kind}_close", tag, -1))
-    return tokens
 
 
 # --- blocks ---------------------------------------------------------------------------------------
