@@ -97,7 +97,7 @@ reference: $(READY)
 
 # The figures that tests/test_recall.py defends.
 record-recall: $(READY)
-	$(BIN)/python benchmarks/recall.py --record fixtures/judged
+	$(BIN)/python -m benchmarks.recall --record fixtures/judged
 
 # The wheel, built and used in an environment of its own.
 wheel: $(READY)

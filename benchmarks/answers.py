@@ -1,28 +1,24 @@
 """Measure the tokens of answers, and how often a hit shows the line that answers the query.
 
-    python benchmarks/answers.py FOLDER... [--sample N] [--home DIR]
+    python -m benchmarks.answers FOLDER... [--sample N] [--home DIR]
 
 FOLDER is a judged set, as for benchmarks/recall.py. For sets with passages judged by line, this
-prints the share of the judged lines that hits point at and show whole. Then it compares `get` and
-`recall` with the texts that they return.
+prints the share of the judged lines that hits point at and show whole. Then it counts the tokens of
+`get`.
 """
 
-import argparse
 import json
 import statistics
-import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import toon_format
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from benchmarks.judged import JudgedSet, Query, open_index, read_set, sampled, sync
-from benchmarks.record import home_name
+from benchmarks.judged import JudgedSet, Query, home_name, open_index, read_set, sampled, sync
+from benchmarks.machine import arguments
 from vault_index import VaultIndex, tokens
 from vault_index.api import dispatch
 from vault_index.markdown.normalize import split_lines
@@ -125,50 +121,24 @@ def print_search(index: VaultIndex, judged: JudgedSet) -> None:
 
 
 def print_get(index: VaultIndex) -> None:
-    """Print the tokens of `get` relative to the text, and of `--full` relative to the file."""
-    bare, full, by_toon, in_tokens, full_tokens = [], [], [], [], []
-    for one in index.list(limit=500).results:
-        whole = dispatch(index, "get", {"ref": one.id, "full": True})
-        file = tokens.count(whole["results"][0]["content"])
-        if not file:
-            continue
-        known = file + tokens.count(render_json(whole["results"][0]["metadata"]))
-        in_tokens.append(
-            tokens.count(render("get", dispatch(index, "get", {"ref": one.id}), "markdown"))
+    """Print the tokens of `get`, with and without --full."""
+    for name, full in (("get, tokens", False), ("get --full, tokens", True)):
+        answers = (
+            dispatch(index, "get", {"ref": one.id, "full": full})
+            for one in index.list(limit=500).results
         )
-        full_tokens.append(tokens.count(render("get", whole, "markdown")))
-        bare.append(in_tokens[-1] / file)
-        full.append(full_tokens[-1] / known)
-        by_toon.append(tokens.count(render("get", whole, "toon")) / known)
-    _print("get, tokens", in_tokens)
-    _print("get, of the file", bare)
-    _print("get --full, tokens", full_tokens)
-    _print("get --full, of content and metadata", full)
-    _print("the same in TOON", by_toon)
-
-
-def print_recall(index: VaultIndex, queries: Sequence[Query]) -> None:
-    """Print the tokens of `recall` blocks relative to the texts in them."""
-    blocks = [index.recall(query.text, token="0" * 16) for query in queries]
-    _print("recall, tokens", [block.tokens for block in blocks if block.text])
+        _print(name, [tokens.count(render("get", answer, "markdown")) for answer in answers])
 
 
 def _print(what: str, values: Iterable[float]) -> None:
     known = sorted(values)
-    median, mean = statistics.median(known), statistics.mean(known)
-    print(
-        f"  {what:38}{median:>8.2f} median{mean:>8.2f} "
-        f"mean{known[int(len(known) * 0.95)]:>8.2f} of 95 %",
-        end="",
-    )
-    print(f"{known[-1]:>9.2f} most  ({len(known)})")
+    last = known[int(len(known) * 0.95)]
+    print(f"  {what:38}{statistics.median(known):>8.2f} median{last:>8.2f} of 95 %  ({len(known)})")
 
 
 def main() -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument(
         "--sample", type=int, default=0, help="about so many queries of each set (default: all)"
@@ -185,7 +155,6 @@ def main() -> None:
                 print(f"{folder.name}, {len(judged.queries)} queries")
                 print_search(index, judged)
                 print_get(index)
-                print_recall(index, judged.queries)
 
 
 if __name__ == "__main__":

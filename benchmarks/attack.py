@@ -13,18 +13,12 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    as_completed,
-    wait,
-)
+from concurrent import futures
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.machine import describe
+from benchmarks.machine import arguments, describe
 
 _CAPABILITY_VERSION_3, _PR_CAPBSET_DROP = 0x20080522, 24
 _LONGEST_SECONDS = 120
@@ -117,27 +111,15 @@ def obey_permissions() -> None:
 
 def options(description: str | None, count: int, actions: Sequence[str]) -> argparse.Namespace:
     """Parse the options that all attack programs share."""
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(description)
+    parser.add_argument("--seed", type=int, default=1, help="the first seed (default: 1)")
+    parser.add_argument("--count", type=int, default=count, help=f"runs (default: {count})")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="start none later")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="parallel runs")
     parser.add_argument(
-        "--seed",
-        type=int,
-        default=1,
-        help="of the first; the next has the next number (default: 1)",
+        "--without", default="", metavar="A,B", help=f"left out, of: {', '.join(actions)}"
     )
-    parser.add_argument("--count", type=int, default=count, help=f"how many (default: {count})")
-    parser.add_argument(
-        "--seconds", type=float, default=float("inf"), help="begin none after this time"
-    )
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at a time")
-    parser.add_argument(
-        "--without",
-        default="",
-        metavar="A,B",
-        help=f"actions to leave out, of: {', '.join(actions)}",
-    )
-    parser.add_argument("--steps", action="store_true", help="print the steps of every one")
+    parser.add_argument("--steps", action="store_true", help="print the steps of every run")
     return parser.parse_args()
 
 
@@ -148,21 +130,15 @@ def run(attack: Attack, chosen: argparse.Namespace) -> int:
     print(describe(), flush=True)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(chosen.jobs, context, obey_permissions) as pool:
-        for story in _told(
-            pool, attack, range(chosen.seed, chosen.seed + chosen.count), started + chosen.seconds
-        ):
+        begun = range(chosen.seed, chosen.seed + chosen.count)
+        for story in _told(pool, attack, begun, started + chosen.seconds):
             done += 1
             counts += story.counts
             for kind in dict.fromkeys(kind for kind, _ in story.findings):
                 stories = found.setdefault(kind, [])
                 stories.append(story)
                 if len(stories) == 1 and kind == story.findings[0][0]:
-                    print(
-                        f"\nseed {story.seed} found {kind}; its steps:",
-                        *story.steps,
-                        sep="\n  ",
-                        flush=True,
-                    )
+                    print(f"\nseed {story.seed} found {kind}; its steps:", *story.steps, sep="\n  ")
             if chosen.steps and not story.findings:
                 print(f"\nseed {story.seed}", *story.steps, sep="\n  ")
     print(f"\n{done} in {time.monotonic() - started:.0f} s, seeds from {chosen.seed}")
@@ -177,15 +153,15 @@ def run(attack: Attack, chosen: argparse.Namespace) -> int:
 
 def _told(pool: Executor, attack: Attack, seeds: Iterable[int], deadline: float) -> Iterator[Story]:
     """The stories as they end, begun in time; a few are always under way."""
-    waiting: set[Future[Story]] = set()
+    waiting: set[futures.Future[Story]] = set()
     for seed in seeds:
         if time.monotonic() > deadline:
             break
         waiting.add(pool.submit(attack, seed))
         if len(waiting) >= _UNDER_WAY:
-            ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            ended, waiting = futures.wait(waiting, return_when=futures.FIRST_COMPLETED)
             yield from (one.result() for one in ended)
-    for one in as_completed(waiting):
+    for one in futures.as_completed(waiting):
         yield one.result()
 
 

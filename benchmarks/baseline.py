@@ -23,11 +23,6 @@ _UNSPACED = re.compile(
 _DEPTH = 40
 
 
-def is_unspaced(text: str) -> bool:
-    """Return whether `grams` would change the text."""
-    return _UNSPACED.search(text) is not None
-
-
 class PlainIndex:
     """An index in memory, built for each run.
 

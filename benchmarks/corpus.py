@@ -1,4 +1,4 @@
-"""Generate vaults of any size with the word distribution of real texts, and queries for them.
+"""Generate vaults of any size with the word frequencies of real texts, and queries for them.
 
 A note is assembled from runs of a few words of one topic, some of a second topic, and names that
 few notes have. So word frequencies, and the similarity of notes on one topic, are as in the source
@@ -6,14 +6,9 @@ texts. A note depends only on its number: a smaller vault is the beginning of a 
 """
 
 import random
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from itertools import accumulate, chain
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
-
-from benchmarks.generated import NOUNS, VERBS
 
 Topic = Sequence[str]
 """The words of a text, in their order, with the marks that follow them."""
@@ -21,11 +16,6 @@ Topic = Sequence[str]
 SEED = 19
 _TOPIC = 1500
 """Words of a topic; an abstract of a paper has 250, a page of a manual 1,000."""
-_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*[A-Za-z][.,;:?]?|\b[aI]\b")
-_SKIPPED = re.compile(
-    r"\A---\n.*?\n---\n|^```.*?^```|^\|.*?$|`[^`\n]*`|\]\([^)]*\)|https?://\S+|<[^>\n]*>",
-    re.M | re.S,
-)
 _SYLLABLES = [a + b for a in (
     "b", "br", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "st", "t", "v", "z",
 )
@@ -41,25 +31,18 @@ ONE_PERCENT = "onepercent"
 """The tag of every hundredth note."""
 
 
-def topics_of(folders: Iterable[Path]) -> list[Topic]:
-    """Return the texts of all folders by path, cut or joined to topics of equal length."""
-    files = chain.from_iterable(
-        sorted([*folder.rglob("*.md"), *folder.rglob("*.txt")]) for folder in folders
-    )
-    texts = (
-        _SKIPPED.sub(" ", path.read_text(encoding="utf-8", errors="replace")) for path in files
-    )
-    words = [word for text in texts for word in _WORD.findall(text)]
-    return [words[start : start + _TOPIC] for start in range(0, len(words) - _TOPIC, _TOPIC)]
+def _words() -> list[str]:
+    """Return common words, the most frequent first."""
+    return (Path(__file__).parent / "data/words.txt").read_text("utf-8").split()
 
 
 def made_up_topics(count: int = 400) -> list[Topic]:
-    """Return topics of made-up words, if no texts are at hand: common words and each topic's own.
+    """Return topics of words: common ones and made-up ones of each topic.
 
     The n-th word of a list is 1/n times as frequent as the first.
     """
     chance = random.Random(SEED)
-    common = [*_SMALL.split(), *VERBS.split(), *NOUNS.split()]
+    common = [*_SMALL.split(), *_words()]
     vocabulary = [*common, *(made_up_word(number) for number in range(4_000))]
 
     def zipf(size: int) -> list[float]:
@@ -239,17 +222,6 @@ class Asker:
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
 
-    @cached_property
-    def _common(self) -> list[str]:
-        """Words that are no stopwords, and stand in most notes."""
-        from vault_index.terms import is_stopword
-
-        sample = self._corpus.topics[:: max(1, len(self._corpus.topics) // 100)]
-        counts = Counter(
-            word.lower() for topic in sample for word in topic if word.isalpha() and len(word) > 3
-        )
-        return [word for word, _ in counts.most_common(300) if not is_stopword(word)][:40]
-
     def queries(self, kind: str, count: int) -> Iterator[str]:
         """Yield queries of one kind."""
         for number in range(count):
@@ -272,7 +244,7 @@ class Asker:
                     [_mistyped(chance, words[0]), words[1], _mistyped(chance, words[2]), words[3]]
                 )
             elif kind == "common words":
-                yield " ".join(chance.sample(self._common, 4))
+                yield " ".join(chance.sample(_words()[17:57], 4))
             else:
                 yield " ".join(words)
 

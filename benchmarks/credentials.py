@@ -1,30 +1,24 @@
-"""Measure the detection of credentials: missed samples, and false alarms in ordinary lines.
+"""Measure the false alarms of the credential detector in ordinary lines.
 
-    python benchmarks/credentials.py [FOLDER...] [--samples FILE] [--stdlib] [--logs N]
-                                     [--worst 20] [--skip NAME]
+    python -m benchmarks.credentials [FOLDER...] [--stdlib] [--logs N] [--worst 20] [--skip NAME]
 
 The folders hold ordinary notes, code and logs; every text file in them is read. A changed line
 counts as redacted, an unchanged line with a finding as warned. `--stdlib` also reads Python's
 standard library. `--logs` generates N lines of logs, hashes and ids. A reader must judge which
-findings are right, because documentation contains passwords too. `--samples` uses another file than
-fixtures/secrets/samples.json, made by `tools/build_secret_samples.py --seed`.
+findings are right, because documentation contains passwords too. `tests/secrets/test_samples.py`
+counts missed samples.
 """
 
-import argparse
 import random
+import re
 import string
-import sys
 import sysconfig
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from benchmarks.machine import describe
-from tests.secrets.wraps import FILE, leaks, samples, wrapped
+from benchmarks.machine import arguments, describe
 from vault_index.secrets.find import find_secrets, redact
 
 _LARGEST = 4_000_000
@@ -79,82 +73,52 @@ def texts(folder: Path, skipped: Iterable[str] = ()) -> Iterator[tuple[str, str]
                 yield str(file), text[at : at + _LARGEST]
 
 
+_LOGS = r"""
+2026-03-02T10:11:12.<d3>Z INFO [req <h8>-<h4>-<h4>-<h4>-<h12>] GET /v1/items/<d6> 200 7ms
+commit <h40>
+index <h7>..<h7> 100644
+10.0.<d2>.<d2> - - "GET /assets/app.<h20>.js HTTP/1.1" 304 0 "-"
+      "integrity": "sha512-<e86>==",
+    --hash=sha256:<h64> \
+github.com/acme/<l8> v1.<d1>.0 h1:<e43>=
+Digest: sha256:<h64>
+<h12>   nginx:1.27   "/entry…"   <d1> hours ago   Up   web_<d1>
+traceparent: 00-<h32>-<h16>-01
+ETag: W/"<h32>"
+session ses_<m26> of user usr_<m16> ended
+input_tokens=<d5> output_tokens=<d4> cached_tokens: <d6> max_tokens=<d4>
+token <d3> of <d4>: <l7> (key <d2>)
+cache key: <l6>-<h16>-v<d1>, hit
+ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI<e43> ann@host
+Public-Key: RSA <d4> bit, SHA256:<e43>
+data:image/png;base64,iVBORw0KGgoAAAANSUhEUg<e200>
+pod/api-<h10>-<p5> 1/1 Running 0 <d2>d
+arn:aws:iam::<d12>:role/deploy-<l6>
+https://www.youtube.com/watch?v=<m11>&list=PL<m32>
+https://example.org/p/<m22>?utm_id=<d9>&page=<d1>
+0x<h16> in main (argc=1, argv=0x<h12>) at main.c:<d2>
+E/<m8>( <d4>): Failed to authenticate user <d4>: password expired
+password attempts: <d1>, token refreshes: <d2>, api keys: <d1>
+"""
+_ALPHABETS = {
+    "d": string.digits,
+    "h": "0123456789abcdef",
+    "l": string.ascii_lowercase,
+    "m": string.ascii_letters + string.digits,
+    "e": string.ascii_letters + string.digits + "+/",
+    "p": "bcdfghjklmnpqrstvwxz2456789",
+}
+
+
 def logs(count: int) -> str:
-    """Yield lines of logs, lock files and tools, with random strings that are no secrets."""
-    draw = random.Random(count)
+    """Return lines of logs, lock files and tools, with random strings that are no secrets."""
+    draw, kinds = random.Random(count), _LOGS.strip("\n").splitlines()
 
-    def of(alphabet: str, size: int) -> str:
-        return "".join(draw.choices(alphabet, k=size))
+    def drawn(mark: re.Match[str]) -> str:
+        return "".join(draw.choices(_ALPHABETS[mark[1]], k=int(mark[2])))
 
-    def digits(size: int) -> str:
-        return of(string.digits, size)
-
-    def hexadecimal(size: int) -> str:
-        return of("0123456789abcdef", size)
-
-    def mixed(size: int) -> str:
-        return of(string.ascii_letters + string.digits, size)
-
-    def encoded(size: int) -> str:
-        return of(string.ascii_letters + string.digits + "+/", size)
-
-    def uuid() -> str:
-        return "-".join(hexadecimal(size) for size in (8, 4, 4, 4, 12))
-
-    kinds = (
-        lambda: (
-            f"2026-03-02T10:11:12.{digits(3)}Z INFO [req {uuid()}] GET "
-            f"/v1/items/{digits(6)} 200 7ms"
-        ),
-        lambda: f"commit {hexadecimal(40)}",
-        lambda: f"index {hexadecimal(7)}..{hexadecimal(7)} 100644",
-        lambda: (
-            f'10.0.{digits(2)}.{digits(2)} - - "GET /assets/app.{hexadecimal(20)}.js HTTP/1.1" '
-            '304 0 "-"'
-        ),
-        lambda: f'      "integrity": "sha512-{encoded(86)}==",',
-        lambda: f"    --hash=sha256:{hexadecimal(64)} \\",
-        lambda: (
-            f"github.com/acme/{of(string.ascii_lowercase, 8)} v1.{digits(1)}.0 h1:{encoded(43)}="
-        ),
-        lambda: f"Digest: sha256:{hexadecimal(64)}",
-        lambda: (
-            f"{hexadecimal(12)}   nginx:1.27   \"/entry…\"   {digits(1)} hours ago   "
-            f"Up   web_{digits(1)}"
-        ),
-        lambda: f"traceparent: 00-{hexadecimal(32)}-{hexadecimal(16)}-01",
-        lambda: f'ETag: W/"{hexadecimal(32)}"',
-        lambda: f"session ses_{mixed(26)} of user usr_{mixed(16)} ended",
-        lambda: (
-            f"input_tokens={digits(5)} output_tokens={digits(4)} cached_tokens: "
-            f"{digits(6)} max_tokens={digits(4)}"
-        ),
-        lambda: (
-            f"token {digits(3)} of {digits(4)}: {of(string.ascii_lowercase, 7)} (key {digits(2)})"
-        ),
-        lambda: f"cache key: {of(string.ascii_lowercase, 6)}-{hexadecimal(16)}-v{digits(1)}, hit",
-        lambda: f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{encoded(43)} ann@host",
-        lambda: f"Public-Key: RSA {digits(4)} bit, SHA256:{encoded(43)}",
-        lambda: f"data:image/png;base64,iVBORw0KGgoAAAANSUhEUg{encoded(200)}",
-        lambda: (
-            f"pod/api-{hexadecimal(10)}-{of('bcdfghjklmnpqrstvwxz2456789', 5)} 1/1 "
-            f"Running 0 {digits(2)}d"
-        ),
-        lambda: f"arn:aws:iam::{digits(12)}:role/deploy-{of(string.ascii_lowercase, 6)}",
-        lambda: f"https://www.youtube.com/watch?v={mixed(11)}&list=PL{mixed(32)}",
-        lambda: f"https://example.org/p/{mixed(22)}?utm_id={digits(9)}&page={digits(1)}",
-        lambda: (
-            f"0x{hexadecimal(16)} in main (argc=1, argv=0x{hexadecimal(12)}) at main.c:{digits(2)}"
-        ),
-        lambda: (
-            f"E/{mixed(8)}( {digits(4)}): Failed to authenticate user "
-            f"{digits(4)}: password expired"
-        ),
-        lambda: (
-            f"password attempts: {digits(1)}, token refreshes: {digits(2)}, api keys: {digits(1)}"
-        ),
-    )  # fmt: skip
-    return "\n".join(kinds[at % len(kinds)]() for at in range(count))
+    lines = (kinds[at % len(kinds)] for at in range(count))
+    return "\n".join(re.sub(r"<([dhlmep])(\d+)>", drawn, line) for line in lines)
 
 
 def per(count: int, lines: int, unit: int) -> str:
@@ -173,36 +137,10 @@ def report(name: str, counted: Counted, worst: int) -> None:
             print(f"    {what} {line}")
 
 
-def try_samples(file: Path, worst: int) -> None:
-    """Count the missed samples, by form and by wrapping."""
-    found, kept, forms, wrappers, cases = samples(file), 0, Counter[str](), Counter[str](), 0
-    plain = Counter[str]()
-    for sample in found:
-        for name, text, secret in wrapped(sample):
-            cases += 1
-            out = redact(text)[0]
-            if leaks(secret, out) or leaks(sample.secret, out):
-                kept += 1
-                forms[sample.form] += 1
-                wrappers[name] += 1
-                plain[sample.form] += name == "as it is"
-    plain = +plain
-    number = len({sample.form for sample in found})
-    print(
-        f"{len(found)} samples of {number} forms, {cases:,} with wrappers: {kept:,} stay whole, "
-        f"of {len(forms)} forms"
-    )
-    print(f"as they are {sum(plain.values())} stay whole, of {len(plain)} forms")
-    for title, counts in (("as they are", plain), ("by form", forms), ("by wrapper", wrappers)):
-        for what, count in counts.most_common(worst):
-            print(f"    {title} {count:5}  {what}")
-
-
 def main() -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("folder", nargs="*", type=Path)
-    parser.add_argument("--samples", type=Path, default=FILE)
     parser.add_argument("--stdlib", action="store_true", help="also Python's own library")
     parser.add_argument("--logs", type=int, default=50_000, help="so many made-up lines of logs")
     parser.add_argument(
@@ -213,7 +151,6 @@ def main() -> None:
     )
     given = parser.parse_args()
     print(describe())
-    try_samples(given.samples, given.worst)
     library = [Path(sysconfig.get_path("stdlib"))] if given.stdlib else []
     total = Counted(0, [], [])
     for folder in (*given.folder, *library):

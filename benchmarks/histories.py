@@ -1,6 +1,6 @@
 """Run random histories of a vault; after each step the index must equal a fresh build.
 
-    python benchmarks/histories.py [--seed 1] [--count 5000] [--seconds S]
+    python -m benchmarks.histories [--seed 1] [--count 5000] [--seconds S]
                                    [--without A,B] [--jobs 2]
 
 Files are edited, moved, swapped, linked and renamed, settings and sources change, memories and
@@ -22,8 +22,6 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import apsw
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.attack import Attack, Story, exit_with, options, run
 from tests.api.vaults import rows
@@ -161,11 +159,8 @@ class History:
         if (path := self._note()) is None:
             return ""
         before, data = path.stat(), path.read_bytes()
-        path.write_bytes(
-            data[::-1]
-            if b"\n" not in data
-            else data.replace(b"heron", b"stork").replace(b"oak", b"elm")
-        )
+        other = data.replace(b"heron", b"stork").replace(b"oak", b"elm")
+        path.write_bytes(other if b"\n" in data else data[::-1])
         if self.random.random() < 0.5:
             os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
         return self._touch(path)
@@ -255,18 +250,12 @@ class History:
 
     def _case(self) -> str:
         path = self._note()
-        if (
-            path is None
-            or (new := path.with_name(path.name.swapcase().replace(".MD", ".md"))).exists()
-        ):
-            return ""
-        return self._move(path, new)
+        new = path.with_name(path.name.swapcase().replace(".MD", ".md")) if path else None
+        return "" if path is None or new is None or new.exists() else self._move(path, new)
 
     def _not_utf8(self) -> str:
-        return self._write(
-            self.vault / os.fsdecode(self.random.choice([b"bad\xff.md", b"x\xfe/a.md"])),
-            self._text(),
-        )
+        name = os.fsdecode(self.random.choice([b"bad\xff.md", b"x\xfe/a.md"]))
+        return self._write(self.vault / name, self._text())
 
     def _chmod(self) -> str:
         path = self._note()
@@ -290,18 +279,16 @@ class History:
 
     def _vaultignore(self) -> str:
         folder = self.random.choice([self.vault, self._folder() or self.vault])
-        lines = self.random.sample(
-            ["a.md", "x/", "*.canvas", "!b.md", "z", "über", "/c.md", "[A-C].md"], 2
-        )
+        rules = ["a.md", "x/", "*.canvas", "!b.md", "z", "über", "/c.md", "[A-C].md"]
+        lines = self.random.sample(rules, 2)
         self.whole = True
         return f"{lines} " + self._write(folder / ".vaultignore", "\n".join(lines).encode())
 
     def _obsidian(self) -> str:
         ignored = self.random.sample(["x/", "z/", "über", "a.md"], 1)
         self.whole = True
-        return f"{ignored} " + self._write(
-            self.vault / ".obsidian/app.json", json.dumps({"userIgnoreFilters": ignored}).encode()
-        )
+        data = json.dumps({"userIgnoreFilters": ignored}).encode()
+        return f"{ignored} " + self._write(self.vault / ".obsidian/app.json", data)
 
     def _file_to_folder(self) -> str:
         path = self._note()
@@ -372,9 +359,8 @@ class History:
             return ""
         self.close()
         text = self.home.config_file.read_text("utf-8")
-        self.home.config_file.write_text(
-            text.replace(f"[sources.{names[0]}]", f"[sources.renamed{names[0]}]"), "utf-8"
-        )
+        text = text.replace(f"[sources.{names[0]}]", f"[sources.renamed{names[0]}]")
+        self.home.config_file.write_text(text, "utf-8")
         self.whole = True
         return names[0]
 
@@ -394,12 +380,8 @@ class History:
             return ""
         ref = self.random.choice(self.memories)
         try:
-            self.index.update(
-                ref,
-                content=self._words(12),
-                append=self.random.random() < 0.5,
-                add_tags=self._words(1),
-            )
+            more = self.random.random() < 0.5
+            self.index.update(ref, content=self._words(12), append=more, add_tags=self._words(1))
         except VaultIndexError as error:  # moved, deleted or excluded by now
             return f"{ref}: {error.message}"
         return ref
@@ -503,21 +485,15 @@ class History:
             for index in (self.index, fresh):
                 found = index.search(query, as_of=AS_OF, include_expired=True)
                 answers.append(
-                    [
-                        (hit.id, hit.path, hit.lines, hit.score, hit.focus, hit.also)
-                        for hit in found.results
-                    ]
+                    [(h.id, h.path, h.lines, h.score, h.focus, h.also) for h in found.results]
                 )
             self.story.counts["rankings compared"] += 1
             mine, theirs = answers
             if mine != theirs:
-                at = next(
-                    n for n in range(max(map(len, answers))) if mine[n : n + 1] != theirs[n : n + 1]
-                )
-                yield (
-                    "ranking differs",
-                    f"{query!r} at {at}: {mine[at : at + 2]} | fresh {theirs[at : at + 2]}",
-                )
+                longest = range(max(map(len, answers)))
+                at = next(n for n in longest if mine[n : n + 1] != theirs[n : n + 1])
+                detail = f"{query!r} at {at}: {mine[at : at + 2]} | fresh {theirs[at : at + 2]}"
+                yield "ranking differs", detail
 
     @contextmanager
     def _fresh(self) -> Iterator[VaultIndex]:
@@ -562,12 +538,8 @@ class History:
     def _use_embedder(self, stack: ExitStack) -> None:
         server = stack.enter_context(EmbeddingServer(dimensions=16))
         os.environ |= {"NO_PROXY": "127.0.0.1", "OPENAI_API_KEY": "sk-test"}
-        for key, value in {
-            "base_url": server.base_url,
-            "model": "toy",
-            "dimensions": "16",
-            "provider": "openai",
-        }.items():
+        set_value(self.home, "embedding.base_url", server.base_url)
+        for key, value in (("model", "toy"), ("dimensions", "16"), ("provider", "openai")):
             set_value(self.home, f"embedding.{key}", value)
         self.embeds = True
         self.story.did("with an embedder")
@@ -584,26 +556,26 @@ class History:
 
     def _notes(self) -> list[Path]:
         found = (Path(folder, name) for folder, _, names in os.walk(self.vault) for name in names)
-        notes = [
+        return sorted(
             path
             for path in found
-            if path.suffix == ".md" and not path.is_symlink() and path.name != "keep.md"
-        ]
-        return sorted(path for path in notes if not self._is_locked(path))
+            if path.suffix == ".md"
+            and path.name != "keep.md"
+            and not (path.is_symlink() or self._is_locked(path))
+        )
 
     def _note(self) -> Path | None:
         notes = self._notes()
         return self.random.choice(notes) if notes else None
 
     def _folder(self) -> Path | None:
-        folders = sorted(
-            path for path in self.vault.iterdir() if not path.is_symlink() and path.is_dir()
-        )
-        found = [
+        found = sorted(
             path
-            for path in folders
-            if path not in self.locked and not path.name.startswith(".") and _is_utf8(path)
-        ]
+            for path in self.vault.iterdir()
+            if path.is_dir()
+            and not (path.is_symlink() or path in self.locked or path.name.startswith("."))
+            and _is_utf8(path)
+        )
         return self.random.choice(found) if found else None
 
     def _place(self) -> Path:
@@ -724,18 +696,9 @@ def _until(done: Callable[[], bool], otherwise: str) -> None:
         time.sleep(0.02)
 
 
-ACTIONS = (
-    "create", "append", "edit", "same size", "rename", "move folder", "delete", "swap",
-    "swap folders", "hard link", "edit by other name", "symlink", "folder link", "normal form",
-    "case", "not UTF-8", "chmod", "chmod folder", "vaultignore", "obsidian", "file to folder",
-    "ancient", "a while", "setting", "add source", "remove source", "rename source", "add",
-    "update", "delete memory", "session", "edit meanwhile", "daemon", "embedder",
-)  # fmt: skip
-
-
 def main() -> None:
     """Run the histories."""
-    chosen = options(__doc__, 5000, ACTIONS)
+    chosen = options(__doc__, 5000, ["daemon", "embedder", "(any action)"])
     exit_with(run(Attack(tell, frozenset(filter(None, chosen.without.split(",")))), chosen))
 
 

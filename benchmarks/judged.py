@@ -110,13 +110,13 @@ def read_queries(path: Path) -> list[Query]:
         records = [json.loads(line) for line in lines]
     return [
         Query(
-            r["id"],
-            r["text"],
-            r.get("kind") or r.get("category") or r.get("lang") or "",
-            r.get("scope", "").removeprefix("docs/"),
-            r.get("orig", ""),
+            one["id"],
+            one["text"],
+            one.get("kind") or one.get("category") or one.get("lang") or "",
+            one.get("scope", "").removeprefix("docs/"),
+            one.get("orig", ""),
         )
-        for r in records
+        for one in records
     ]
 
 
@@ -135,12 +135,8 @@ def read_judgements(path: Path) -> dict[str, dict[str, int]]:
 def _by_line(judgements: Judgements, docs: Path) -> Judgements:
     """Return `docs/a.md#^block` as `docs/a.md:12`; an unknown block stays and never matches."""
     blocks: dict[str, str] = {}
-    for document in {
-        place.partition("#^")[0]
-        for grades in judgements.values()
-        for place in grades
-        if "#^" in place
-    }:
+    places = {place for grades in judgements.values() for place in grades if "#^" in place}
+    for document in {place.partition("#^")[0] for place in places}:
         text = (docs / document.removeprefix("docs/")).read_bytes().decode()
         for number, line in enumerate(split_lines(text), start=1):
             if block := _BLOCK_ID.search(line):
@@ -166,16 +162,18 @@ def open_index(judged: JudgedSet, home: Path, model: str = "") -> VaultIndex:
     return VaultIndex.open(places)
 
 
+def home_name(folder: Path, model: str) -> str:
+    """Each model has an index of its own."""
+    return f"{folder.name}@{model}" if model else folder.name
+
+
 def sync(index: VaultIndex, name: str) -> None:
     """Sync and embed the index."""
     started = time.monotonic()
     report = index.sync()
     if report.added or report.changed:
-        print(
-            f"{name}: {report.chunks} chunks in {time.monotonic() - started:.0f} s",
-            file=sys.stderr,
-            flush=True,
-        )
+        seconds = time.monotonic() - started
+        print(f"{name}: {report.chunks} chunks in {seconds:.0f} s", file=sys.stderr, flush=True)
 
 
 def sampled(queries: Sequence[Query], sample: int) -> tuple[Query, ...]:
@@ -228,14 +226,12 @@ def _focused(hit: Hit) -> list[str]:
 
 def ndcg(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -> float:
     """Normalised discounted cumulative gain with linear gain, as in trec_eval."""
-    gained = sum(
-        grades.get(document, 0) / math.log2(rank + 2)
-        for rank, document in enumerate(ranking[:depth])
-    )
-    best = sum(
-        grade / math.log2(rank + 2)
-        for rank, grade in enumerate(sorted(grades.values(), reverse=True)[:depth])
-    )
+
+    def discounted(values: Iterable[int]) -> float:
+        return sum(grade / math.log2(rank + 2) for rank, grade in enumerate(values))
+
+    gained = discounted(grades.get(document, 0) for document in ranking[:depth])
+    best = discounted(sorted(grades.values(), reverse=True)[:depth])
     return gained / best if best else 0.0
 
 
@@ -250,24 +246,13 @@ def mrr(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -> f
     So if grades separate the wanted answers from acceptable ones, only the former count.
     """
     highest = max(grades.values())
-    return next(
-        (
-            1 / rank
-            for rank, one in enumerate(ranking[:depth], start=1)
-            if grades.get(one) == highest
-        ),
-        0.0,
-    )
+    ranks = (rank for rank, one in enumerate(ranking[:depth], 1) if grades.get(one) == highest)
+    return 1 / next(ranks, math.inf)
 
 
 def any_hit(grades: Mapping[str, int], ranking: Sequence[str], depth: int = 10) -> float:
     """Return 1 if anything relevant is among the first `depth`, else 0."""
     return float(any(document in grades for document in ranking[:depth]))
-
-
-def is_graded(judgements: Judgements) -> bool:
-    """Return whether the judgements have more than one grade."""
-    return len({grade for grades in judgements.values() for grade in grades.values()}) > 1
 
 
 def measure(judgements: Judgements, rankings: Rankings) -> Measures:
@@ -312,9 +297,7 @@ def figures(judged: JudgedSet, results: Results) -> Figures:
 def shares_of_none(results: Mapping[str, Results]) -> dict[str, float]:
     """How many of the queries of each kind were told that nothing answers them."""
     return {
-        name: round(
-            sum(answer.confidence == "none" for answer in answers.values()) / len(answers), 4
-        )
+        name: round(sum(one.confidence == "none" for one in answers.values()) / len(answers), 4)
         for name, answers in results.items()
     }
 

@@ -1,6 +1,6 @@
 """Kill commands at system calls that write; nothing may be lost, half-written or left over.
 
-    python benchmarks/kills.py [--seed 1] [--count 1000] [--seconds S] [--without A,B] [--jobs 2]
+    python -m benchmarks.kills [--seed 1] [--count 1000] [--seconds S] [--without A,B] [--jobs 2]
 
 Each run is one command under strace, which kills it at the n-th call of one kind. Then every file
 must be as before, or as after an undisturbed run (except ids and times). The same command must
@@ -26,8 +26,6 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from benchmarks.attack import Attack, Story, exit_with, options, run, scratch
 from tests.api.vaults import rows
 from tests.embeddings.server import EmbeddingServer
@@ -41,18 +39,11 @@ CALLS = (
     "ftruncate", "mkdir", "openat", "fchmod", "flock", "fcntl",
 )  # fmt: skip
 _CHANGES = re.compile(
-    rb"^(?:id|created|updated|supersedes|superseded_by):.*\n"
-    rb"|sha256:[0-9a-f]{64}|^export const PLACE.*\n",
-    re.MULTILINE,
+    rb"(?m)^(?:id|created|updated|supersedes|superseded_by):.*\n"
+    rb"|sha256:[0-9a-f]{64}|^export const PLACE.*\n"
 )
-_DONE = {
-    "delete": 3,
-    "delete for good": 3,
-    "undo": 3,
-    "source remove": 3,
-    "export anew": 2,
-    "accept": 3,
-}
+_DONE = dict.fromkeys(("delete", "delete for good", "undo", "source remove", "accept"), 3)
+_DONE["export anew"] = 2
 """The exit code of a command that finds that its work is done."""
 _OLD = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 
@@ -121,12 +112,10 @@ def template(folder: Path, server: EmbeddingServer | None) -> None:
     (folder / "home").mkdir(mode=0o700)
     (folder / "second/note.md").write_text("Another vault.\n")
     for number in range(6):
-        (vault / f"{number}.md").write_text(
-            f"# Note {number}\n\n" + f"Words of note {number}.\n\n" * 30
-        )
-        (folder / f"memories/{number}.md").write_text(
-            f"---\ntype: note\ntitle: Import {number}\n---\nFact {number}.\n"
-        )
+        text = f"# Note {number}\n\n" + f"Words of note {number}.\n\n" * 30
+        (vault / f"{number}.md").write_text(text)
+        memory = f"---\ntype: note\ntitle: Import {number}\n---\nFact {number}.\n"
+        (folder / f"memories/{number}.md").write_text(memory)
     (vault / "80-memory/decision/oak.md").write_text(
         f"---\nid: {_OLD}\ntype: decision\ntitle: Oak\ncreated: 2026-01-01T00:00:00+00:00\nown: "
         "key\n---\nWe use oak.\n"
@@ -141,9 +130,7 @@ def template(folder: Path, server: EmbeddingServer | None) -> None:
     (folder / "said.txt").write_text(
         "*Remember*: we use Postgres 15.\n\n*Remember*: deploys happen on Mondays.\n"
     )
-    records = [
-        {"type": "note", "title": f"Record {n}", "narrative": f"The record {n}."} for n in range(5)
-    ]
+    records = [{"type": "note", "title": f"Record {n}", "narrative": f"{n}."} for n in range(5)]
     (folder / "memories.json").write_text(json.dumps(records))
     with closing(Client(folder / "opencode/opencode.db")) as client:
         client.begin("How does the heron fly?")
@@ -205,12 +192,10 @@ def prepared(name: str) -> Prepared:
     for line in trace.read_text("utf-8", "replace").splitlines():
         if found := re.match(r"(\d+) +(\w+)\((.*)", line):
             calls[found[2], found[1]] += 1
-    most = {
-        call: max((n for (one, _), n in calls.items() if one == call), default=0) for call in CALLS
-    }
-    return Prepared(
-        before, contents(done), {call: number for call, number in most.items() if number}
-    )
+    most = dict.fromkeys(CALLS, 0)
+    for (call, _), number in calls.items():
+        most[call] = max(most[call], number)
+    return Prepared(before, contents(done), {call: n for call, n in most.items() if n})
 
 
 def contents(folder: Path) -> dict[str, frozenset[bytes]]:
@@ -228,11 +213,8 @@ def contents(folder: Path) -> dict[str, frozenset[bytes]]:
 def people(folder: Path) -> Iterator[Path]:
     """Yield the files that a user would miss."""
     for name in ("vault", "second", "memories", "out", ".config/opencode"):
-        yield from (
-            path
-            for path in sorted((folder / name).rglob("*"))
-            if path.is_file() and not is_draft(path)
-        )
+        paths = sorted((folder / name).rglob("*"))
+        yield from (path for path in paths if path.is_file() and not is_draft(path))
     files = (folder / name for name in ("home/config.toml", "out.json", "new.json"))
     yield from (path for path in files if path.exists())
 
@@ -257,10 +239,9 @@ def environment(folder: Path) -> dict[str, str]:
 
 def can_trace() -> bool:
     """Return whether strace is installed and may trace processes; some containers forbid it."""
-    return (
-        bool(shutil.which("strace"))
-        and subprocess.run(["strace", "-qq", "-o", os.devnull, "true"]).returncode == 0
-    )
+    if not shutil.which("strace"):
+        return False
+    return subprocess.run(["strace", "-qq", "-o", os.devnull, "true"]).returncode == 0
 
 
 def traced(folder: Path, command: Command, options: Sequence[str]) -> int:
@@ -302,13 +283,10 @@ def tell(story: Story, folder: Path, without: frozenset[str]) -> None:
     copy(ready.folder, place)
     before = contents(place)
     sent = len(served().texts) if command.embeds else 0
-    story.did(
-        f"{name}: {' '.join(command.arguments)}, killed at {call} number {number} "
-        f"of {ready.calls[call]}"
-    )
-    code = traced(
-        place, command, ["-f", "-o", "/dev/null", "-e", f"inject={call}:signal=KILL:when={number}"]
-    )
+    at = f"{call} number {number} of {ready.calls[call]}"
+    story.did(f"{name}: {' '.join(command.arguments)}, killed at {at}")
+    inject = f"inject={call}:signal=KILL:when={number}"
+    code = traced(place, command, ["-f", "-o", "/dev/null", "-e", inject])
     killed = code in (-9, 137)
     story.counts[f"{name}: {'killed' if killed else 'not reached'}"] += 1
     story.counts["killed" if killed else "not reached"] += 1
@@ -381,21 +359,17 @@ def check_index(story: Story, name: str, place: Path) -> None:
         index.sync()
     mine, theirs = rows(place / "home/index.db"), rows(fresh.index_db)
     for table in mine.keys() | theirs.keys():
-        if (one := sorted(map(repr, mine.get(table, [])))) != (
-            other := sorted(map(repr, theirs.get(table, [])))
-        ):
-            story.found(
-                f"index differs after {name}", f"{table}: {sorted(set(one) ^ set(other))[:3]}"
-            )
+        one, other = (sorted(map(repr, each.get(table, []))) for each in (mine, theirs))
+        if one != other:
+            lone = sorted(set(one) ^ set(other))[:3]
+            story.found(f"index differs after {name}", f"{table}: {lone}")
 
 
 def main() -> None:
     """Run the kills."""
     chosen = options(__doc__, 1000, list(COMMANDS))
     if not can_trace():
-        raise SystemExit(
-            "this needs strace (Debian: apt install strace), and the right to trace processes"
-        )
+        raise SystemExit("install strace (`apt install strace`), and allow it to trace processes")
     exit_with(run(Attack(tell, frozenset(filter(None, chosen.without.split(",")))), chosen))
 
 

@@ -1,41 +1,31 @@
-"""Measure vaults of 1,800, 25,000 and 180,000 generated notes against their limits.
+"""Measure vaults of 1,800, 25,000 and 180,000 generated notes.
 
-    python benchmarks/scale.py FOLDER --size 10k [--part search ...] [--texts FOLDER ...] \
-        >> figures.jsonl
-    python benchmarks/scale.py --plot docs/scale.svg < figures.jsonl
+    python -m benchmarks.scale FOLDER --size 10k [--part search ...] >> figures.jsonl
 
 FOLDER keeps the vault and the index of each size (`10k/vault`, `10k/home`), made if missing: 0.06,
-0.9 and 6 GB. The notes are assembled from --texts (folders of English texts), or from made-up
-words. Each figure is a line of JSON that names the machine. Seconds are those of whole processes,
-as users wait for them. The parts `change` and `burst` edit notes and restore them.
+0.9 and 6 GB. Each figure is a line of JSON that names the machine. Seconds are those of whole
+processes, as users wait for them. The parts `change` and `burst` edit notes and restore them.
 """
 
-import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property, partial
-from itertools import cycle
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from benchmarks.corpus import KINDS, ONE_PERCENT, Asker, Corpus, Topic, made_up_topics, topics_of
-from benchmarks.machine import describe
-from benchmarks.plot import Bar, bars
-from benchmarks.process import resident_mb
+from benchmarks.corpus import KINDS, ONE_PERCENT, Asker, Corpus, made_up_topics
+from benchmarks.everyday import daemon
+from benchmarks.machine import arguments, describe, run
 from vault_index import VaultIndex
 from vault_index.config import find_home
 from vault_index.config.edit import create_config
-from vault_index.daemon.client import Client, connect
+from vault_index.daemon.client import connect
 from vault_index.query.search import Mode
 
 NOTES = {"10k": 1_800, "140k": 25_000, "1m": 180_000}
@@ -50,36 +40,6 @@ _PASSAGES = 1300
 _PATIENCE = 300.0
 
 
-class Limit(NamedTuple):
-    """The limit of figures with this prefix, for one size or all."""
-
-    name: str
-    size: str
-    value: float
-
-
-LIMITS = (
-    Limit("first index, peak", "1m", 300),
-    *(
-        Limit(f"hybrid, {kind}, {share}", size, value)
-        for kind in KINDS
-        for size, values in (("10k", (6, 15)), ("140k", (15, 40)), ("1m", (40, 100)))
-        for share, value in zip(("median", "95 %"), values, strict=True)
-    ),
-    *(
-        Limit(f"text, {kind}, {share}", "1m", ms)
-        for kind in KINDS
-        for share, ms in (("median", 30), ("95 %", 100))
-    ),
-    Limit("disk", "140k", 2.5),
-    Limit("change, median", "", 0.3),
-    Limit("change, 95 %", "", 0.6),
-    Limit("500 files edited", "", 2.0),
-    Limit("folder of 500 renamed", "", 0.6),
-    Limit("queries meanwhile, 99 %", "", 25),
-)
-
-
 class Figure(NamedTuple):
     """One measured value."""
 
@@ -88,31 +48,13 @@ class Figure(NamedTuple):
     unit: str
 
 
-class Run(NamedTuple):
-    """A command as a whole process, with the processes it started."""
-
-    seconds: float
-    processor: float
-    peak_mb: float
-    """The most memory of all of them at one moment, mapped pages of the database included."""
-    answer: dict[str, Any]
-
-
-def compiled() -> dict[str, str]:
-    """Return an environment with compiled modules, as users have them.
-
-    Without them, the time of imports would dominate.
-    """
-    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-
-
 class Scaled:
     """A vault of one size with its index, in a folder that stays."""
 
-    def __init__(self, folder: Path, size: str, topics: Sequence[Topic], queries: int) -> None:
+    def __init__(self, folder: Path, size: str, queries: int) -> None:
         self.vault, self.home = folder / size / "vault", folder / size / "home"
-        self.topics = topics
-        self.corpus = Corpus(topics, NOTES[size])
+        self.topics = made_up_topics()
+        self.corpus = Corpus(self.topics, NOTES[size])
         self.queries = queries
 
     def build(self) -> None:
@@ -121,7 +63,7 @@ class Scaled:
             self.corpus.write(self.vault)
         if not self.home.exists():
             create_config(find_home(self.home), self.vault, provider="local", memory_dir=None)
-            self.run("sync", "--no-embed")
+            run(self.home, "sync", "--no-embed")
         with VaultIndex.open(self.home) as index:
             if index.status().index.pending:
                 from benchmarks.stand_in import embed_all
@@ -132,30 +74,6 @@ class Scaled:
                 ]
                 embed_all(index, [" ".join(topic) for topic in self.topics], passages)
 
-    def run(self, *arguments: str, home: Path | None = None) -> Run:
-        """Run a command as a whole process."""
-        started = time.perf_counter()
-        with tempfile.TemporaryFile() as answer:
-            environment = compiled() | {"VAULT_INDEX_HOME": str(home or self.home)}
-            process = subprocess.Popen(
-                [*_COMMAND, *arguments, "--json"], env=environment, stdout=answer
-            )
-            peak = 0.0
-            while True:
-                pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-                if pid:
-                    break
-                peak = max(peak, resident_mb(process.pid))
-                time.sleep(0.02)
-            process.returncode = status
-            answer.seek(0)
-            if status:
-                raise SystemExit(f"{arguments} failed: {status}")
-            seconds = time.perf_counter() - started
-            return Run(
-                seconds, usage.ru_utime + usage.ru_stime, peak, json.loads(answer.read() or "{}")
-            )
-
     # --- parts ------------------------------------------------------------------------------------
 
     def index(self) -> Iterator[Figure]:
@@ -163,17 +81,17 @@ class Scaled:
         with tempfile.TemporaryDirectory(dir=self.home.parent) as folder:
             home = Path(folder, "home")
             create_config(find_home(home), self.vault, provider="local", memory_dir=None)
-            run = self.run("sync", "--no-embed", home=home)
-        yield Figure("chunks", run.answer["chunks"], "")
-        yield Figure("first index", run.seconds, "s")
-        yield Figure("first index, processor", run.processor, "s")
-        yield Figure("first index, peak memory", run.peak_mb, "MB")
+            first = run(home, "sync", "--no-embed")
+        yield Figure("chunks", first.answer["chunks"], "")
+        yield Figure("first index", first.seconds, "s")
+        yield Figure("first index, processor", first.processor, "s")
+        yield Figure("first index, peak memory", first.peak_mb, "MB")
 
     def unchanged(self) -> Iterator[Figure]:
         """Measure a sync without changes."""
-        runs = [self.run("sync", "--no-embed") for _ in range(6)][1:]
-        yield Figure("nothing changed", statistics.median(run.seconds for run in runs), "s")
-        yield Figure("nothing changed, peak memory", max(run.peak_mb for run in runs), "MB")
+        runs = [run(self.home, "sync", "--no-embed") for _ in range(6)][1:]
+        yield Figure("nothing changed", statistics.median(one.seconds for one in runs), "s")
+        yield Figure("nothing changed, peak memory", max(one.peak_mb for one in runs), "MB")
 
     def disk(self) -> Iterator[Figure]:
         """Measure the sizes on disk."""
@@ -212,29 +130,20 @@ class Scaled:
         """Measure many edits at once with a daemon."""
         with self._daemon() as live:
             live.edit(0)
-            with live.asked(list(Asker(self.corpus).queries("four words", 400))) as spent:
-                seconds = live.edit_many(range(_BURST))
-                renamed = live.rename_folder("area 0", "area 0 renamed")
-            yield Figure("500 files edited at once", seconds, "s")
+            yield Figure("500 files edited at once", live.edit_many(range(_BURST)), "s")
+            renamed = live.rename_folder("area 0", "area 0 renamed")
             yield Figure("folder of 500 renamed", renamed, "s")
-            yield from _percentiles("queries meanwhile", spent, "ms")
-            yield Figure("queries meanwhile, 99 %", sorted(spent)[int(len(spent) * 0.99)], "ms")
 
     @contextmanager
     def _daemon(self) -> Iterator["Live"]:
-        command = [*_COMMAND, "watch", "--quiet"]
-        environment = compiled() | {"VAULT_INDEX_HOME": str(self.home)}
-        with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as daemon:
+        with daemon(self.home):
+            live = Live(self)
+            live.until(live.is_quiet)
             try:
-                live = Live(self)
-                live.until(live.is_quiet)
-                try:
-                    yield live
-                finally:
-                    live.restore()
-                    live.client.close()
+                yield live
             finally:
-                daemon.terminate()
+                live.restore()
+                live.client.close()
 
 
 class Live:
@@ -242,23 +151,12 @@ class Live:
 
     def __init__(self, scaled: Scaled) -> None:
         self._scaled = scaled
-        self._socket = find_home(scaled.home).socket_path
+        client = connect(find_home(scaled.home).socket_path)
+        assert client is not None
+        self.client = client
         self._edited: dict[Path, bytes] = {}
         self._renamed: list[tuple[Path, Path]] = []
         self._words = iter(f"qzyx{os.getpid()}w{number}" for number in range(1_000_000))
-
-    @cached_property
-    def client(self) -> Client:
-        """Return a client of the daemon."""
-        return self._connected()
-
-    def _connected(self) -> Client:
-        started = time.monotonic()
-        while (client := connect(self._socket)) is None:
-            if time.monotonic() - started > _PATIENCE:
-                raise SystemExit("the daemon does not answer")
-            time.sleep(0.05)
-        return client
 
     def until(self, condition: Callable[[], bool], pause: float = 0.01) -> float:
         """Wait until a condition is true."""
@@ -305,38 +203,11 @@ class Live:
         )
 
     def _found(self) -> set[str]:
-        wanted = {
-            "query": self._word,
-            "mode": "text",
-            "limit": 1000,
-            "per_document": 1,
-            "fuzzy": False,
-        }
-        hits = self._answer("search", wanted)["results"]
+        wanted = {"query": self._word, "mode": "text", "limit": 1000, "fuzzy": False}
+        hits = self._answer("search", wanted | {"per_document": 1})["results"]
         # A line that is a passage of its own says the same in each note: they are one hit, which
         # names the others.
         return {path for hit in hits for path in (hit["path"], *hit.get("also", ()))}
-
-    @contextmanager
-    def asked(self, queries: Sequence[str]) -> Iterator[list[float]]:
-        """Milliseconds of hybrid queries, which another client asks meanwhile, twenty a second."""
-        spent: list[float] = []
-        over = threading.Event()
-
-        def ask() -> None:
-            with self._connected() as client:
-                for query in cycle(queries):
-                    if over.wait(0.05):
-                        return
-                    spent.append(_milliseconds(partial(client.call, "search", {"query": query})))
-
-        asker = threading.Thread(target=ask, daemon=True)
-        asker.start()
-        try:
-            yield spent
-        finally:
-            over.set()
-            asker.join()
 
     def restore(self) -> None:
         """Restore the edited notes."""
@@ -364,69 +235,23 @@ PARTS: dict[str, Callable[[Scaled], Iterator[Figure]]] = {
 }  # fmt: skip
 
 
-def limit_of(name: str, size: str) -> float | None:
-    """Return the limit of a figure, if it has one."""
-    return next(
-        (
-            limit.value
-            for limit in LIMITS
-            if name.startswith(limit.name) and limit.size in ("", size)
-        ),
-        None,
-    )
-
-
-def picture(lines: Sequence[dict[str, Any]]) -> str:
-    """Return a picture of the last figures as shares of their limits, medians next to 95 %."""
-    last = {(line["size"], line["name"]): line for line in lines if line["limit"]}
-    groups = []
-    for size, notes in NOTES.items():
-        rows: dict[str, list[Bar]] = {}
-        for (of, name), line in last.items():
-            if of == size:
-                name = name.removesuffix(", median").removesuffix(", 95 %")
-                rows.setdefault(name, []).append(
-                    Bar(name, line["value"], line["limit"], line["unit"])
-                )
-        if rows:
-            groups.append((f"{notes:,} notes", list(rows.values())))
-    return bars("Beside the limits", "The line is the limit; of two bars median and 95 %", groups)
-
-
 def main() -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder", type=Path, nargs="?")
+    parser = arguments(__doc__)
+    parser.add_argument("folder", type=Path)
     parser.add_argument("--size", choices=NOTES, nargs="+", default=["10k"])
     parser.add_argument("--part", choices=PARTS, nargs="+", default=list(PARTS))
-    parser.add_argument(
-        "--texts", type=Path, nargs="+", default=[], help="folders of English texts"
-    )
-    parser.add_argument(
-        "--queries", type=int, default=100, help="how many of each kind (default: 100)"
-    )
-    parser.add_argument(
-        "--plot", type=Path, help="draw the figures that are read from the standard input"
-    )
+    parser.add_argument("--queries", type=int, default=100, help="of each kind (default: 100)")
     options = parser.parse_args()
-    if options.plot:
-        options.plot.write_text(picture([json.loads(line) for line in sys.stdin]), encoding="utf-8")
-        return
-    if options.folder is None:
-        parser.error("name a folder for the vaults and their indexes")
-    topics = topics_of(options.texts) or made_up_topics()
     machine = describe()
     for size in options.size:
-        scaled = Scaled(options.folder.absolute(), size, topics, options.queries)
+        scaled = Scaled(options.folder.absolute(), size, options.queries)
         scaled.build()
         for part in options.part:
             for name, value, unit in PARTS[part](scaled):
                 line = {
                     "machine": machine, "load": os.getloadavg()[0], "size": size, "part": part,
                     "name": name, "value": round(value, 4), "unit": unit,
-                    "limit": limit_of(name, size),
                 }  # fmt: skip
                 print(json.dumps(line), flush=True)
 

@@ -1,9 +1,8 @@
 """Measure whether current facts rank before outdated ones.
 
-    python benchmarks/stale.py [--part dev|measured] [--json FILE] [--failures [--force]]
-                               [--record]
+    python -m benchmarks.stale [--part dev|measured] [--failures]
 
-All memories of a part (`stale_facts/README.md`) are added to one vault in the order of their days.
+All memories of a part (`data/stale_facts/README.md`) are added to one vault, the oldest first.
 Measured are:
 
 - named: whether the answer of `add` (`replaces`) names the memory that the new one replaces, and
@@ -12,34 +11,28 @@ Measured are:
   hint by the user
 - superseded: the same, after `update NEW --supersedes OLD`
 - demoted: of two current memories the older one answers: whether one of them is marked as replaced
-  (`newer`), or the older one ranks behind the other only because of the rule. `--record` stores how
-  they rank (`stale_facts/before.json`), for a program without such a rule.
+  (`newer`), or the older one ranks behind the other only because of the rule (`before.json` has
+  the ranks without it)
 
-Failures are listed for `dev` only, or with --force; otherwise they are counted by kind. Exits with
-1 if a figure misses its limit.
+Failures are listed for `dev` only; otherwise they are counted by kind. Exits with 1 if a figure
+misses its limit.
 """
 
-import argparse
 import json
 import re
-import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from benchmarks.machine import describe
+from benchmarks.machine import arguments, describe
 from vault_index import VaultIndex
 from vault_index.config.edit import create_config
 from vault_index.config.home import find_home
 
-DATA = Path(__file__).resolve().parent / "stale_facts"
-BEFORE = DATA / "before.json"
+DATA = Path(__file__).resolve().parent / "data/stale_facts"
 PARTS = ("dev", "measured")
 WAYS = ("search hybrid", "search text", "recall")
 RIGHT, WRONG, STALE, SUPERSEDED, DEMOTED = 0.80, 0.05, 0.15, 0.01, 0.02
@@ -180,7 +173,6 @@ def in_order(items: Iterable[Item]) -> list[tuple[Key, Memory]]:
 def judge_names(items: Sequence[Item], names: Mapping[Key, Key | None]) -> list[Figure]:
     """Judge which memory each new one was said to replace; a memory outside the part is wrong."""
     right = Figure("the right one, of changes", RIGHT, least=True)
-    older = Figure("an older one of the chain")
     wrong = Figure("another one, of memories of chains", WRONG)
     pairs = Figure("any, of the second that holds", WRONG)
     first = Figure("any, of the first that holds", WRONG)
@@ -198,15 +190,13 @@ def judge_names(items: Sequence[Item], names: Mapping[Key, Key | None]) -> list[
             wrong.count(name is not None and not own, kind, told)
             if step:
                 right.count(name == (item.id, step - 1), kind, told)
-                older.count(own and name != (item.id, step - 1), kind, told)
-    return [right, older, wrong, pairs, first, unrelated]
+    return [right, wrong, pairs, first, unrelated]
 
 
 def judge_stale(items: Sequence[Item], answers: Answers, limit: float) -> list[Figure]:
     """Count the questions with an outdated memory before the current one."""
     stale = Figure("a stale one first", limit)
     found = Figure("the one that holds is first of all")
-    neither = Figure("none of them among the hits")
     for item in items:
         if item.what != "chain":
             continue
@@ -219,19 +209,14 @@ def judge_stale(items: Sequence[Item], answers: Answers, limit: float) -> list[F
             f"{item.id} {item.question} -> {', '.join(_told(items, one) for one in before)}",
         )
         found.count(answer.order[:1] == (item.last,), kind, item.id)
-        neither.count(
-            not {item.last, *olds}.intersection(answer.order), kind, f"{item.id} {item.question}"
-        )
-    return [stale, found, neither]
+    return [stale, found]
 
 
-def judge_pairs(
-    items: Sequence[Item], answers: Answers, without: Sequence[str] | None
-) -> list[Figure]:
+def judge_pairs(items: Sequence[Item], answers: Answers, without: Sequence[str]) -> list[Figure]:
     """Count the pairs with a demoted older memory.
 
     `without` has the pairs in which the older one was not first without the rule, so that order
-    says nothing; None if unknown.
+    says nothing.
     """
     demoted = Figure("wrongly demoted", DEMOTED)
     marked = Figure("one of the two is marked", DEMOTED)
@@ -243,22 +228,11 @@ def judge_pairs(
         older, newer = (item.id, 0), item.last
         mark = bool({older, newer} & answer.marked)
         after = answer.before(newer, older)
-        moved = after and without is not None and item.id not in without
+        moved = after and item.id not in without
         demoted.count(mark or moved, item.kind, told)
         marked.count(mark, item.kind, told)
         behind.count(after, item.kind, told)
     return [demoted, marked, behind]
-
-
-def judge_marks(items: Sequence[Item], answers: Answers) -> Figure:
-    """Hits of any question that are marked although nothing replaces them."""
-    last = {item.id: item.last if item.what == "chain" else (item.id, 0) for item in items}
-    figure = Figure("hits that are marked and hold")
-    for asked, answer in answers.items():
-        for one in answer.order:
-            holds = one[1] >= last[one[0]][1]
-            figure.count(one in answer.marked and holds, "", f"{asked} -> {_told(items, one)}")
-    return figure
 
 
 def _told(items: Sequence[Item], key: Key | None) -> str:
@@ -336,13 +310,9 @@ def marked_places(block: str) -> list[str]:
 
 Table = dict[str, list[Figure]]
 """Figures by what was measured, and by which way of asking."""
-Stood = dict[str, list[str]]
-"""The pairs whose older one does not stand before the other, by the way of asking."""
 
 
-def measure(
-    index: VaultIndex, items: Sequence[Item], before: Mapping[str, Sequence[str]] | None
-) -> tuple[Table, Stood]:
+def measure(index: VaultIndex, items: Sequence[Item], before: Mapping[str, Sequence[str]]) -> Table:
     """Measure one part."""
     bench = Bench(index, items)
     table = {"named by add": judge_names(items, bench.add_all())}
@@ -350,41 +320,20 @@ def measure(
     for way in WAYS:
         table[f"stored, {way}"] = judge_stale(items, chains[way], STALE)
     for way in WAYS:
-        marks = judge_marks(items, {**chains[way], **pairs[way]})
-        table[f"both hold, {way}"] = [
-            *judge_pairs(items, pairs[way], None if before is None else before[way]),
-            marks,
-        ]
+        table[f"both hold, {way}"] = judge_pairs(items, pairs[way], before[way])
     bench.supersede_all()
     for way, answers in bench.ask_all("chain").items():
         table[f"superseded, {way}"] = judge_stale(items, answers, SUPERSEDED)
-    stood = {
-        way: [one for one, answer in pairs[way].items() if not answer.before((one, 0), (one, 1))]
-        for way in WAYS
-    }
-    return table, stood
+    return table
 
 
-def run(
-    folder: Path, items: Sequence[Item], before: Mapping[str, Sequence[str]] | None
-) -> tuple[Table, Stood]:
+def run(folder: Path, items: Sequence[Item], before: Mapping[str, Sequence[str]]) -> Table:
     """Measure with a new home."""
     (folder / "vault").mkdir()
     home = find_home(folder / "home")
     create_config(home, folder / "vault", provider="local", memory_dir=None)
     with VaultIndex.open(home) as index:
         return measure(index, items, before)
-
-
-def missed(table: Table) -> list[str]:
-    """What is not as it is wanted."""
-    return [
-        f"{where}: {one.name}: {one.share:.1%}, wanted at "
-        f"{'least' if one.least else 'most'} {one.limit:.0%}"
-        for where, figures in table.items()
-        for one in figures
-        if one.limit is not None and one.failed
-    ]
 
 
 def print_table(table: Table) -> None:
@@ -399,69 +348,21 @@ def print_table(table: Table) -> None:
             print(f"  {one.name:40}{counted} {bar:8}{'!' if one.failed else ' '} {kinds}".rstrip())
 
 
-def print_failures(table: Table) -> None:
-    """Print the failures."""
-    for where, figures in table.items():
-        for one in figures:
-            for note in one.notes if one.limit is not None else ():
-                print(f"{where}: {one.name}: {note}")
-
-
-def as_json(part: str, table: Table, seconds: float) -> dict[str, Any]:
-    """Return the figures as JSON."""
-    figures = {where: {one.name: _figure(one) for one in group} for where, group in table.items()}
-    return {"part": part, "seconds": round(seconds), "figures": figures, "missed": missed(table)}
-
-
-def _figure(one: Figure) -> dict[str, Any]:
-    counts = {
-        "asked": one.asked,
-        "counted": one.kinds.total(),
-        "kinds": dict(one.kinds),
-        "others": dict(one.missing),
-    }
-    return {"share": round(one.share, 4), "limit": one.limit, **counts}
-
-
-def read_before() -> dict[str, Stood]:
-    """Read the recorded ranks."""
-    return json.loads(BEFORE.read_text("utf-8")) if BEFORE.exists() else {}
-
-
 def main() -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__)
     parser.add_argument("--part", choices=PARTS, default="dev")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here as well")
-    parser.add_argument(
-        "--failures", action="store_true", help="list what went wrong, of the part dev alone"
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="list it of the part that is not to be read as well"
-    )
-    parser.add_argument(
-        "--record", action="store_true", help="write down how pairs stand without the rule"
-    )
+    parser.add_argument("--failures", action="store_true", help="list the failures (dev only)")
     options = parser.parse_args()
     print(describe())
-    before, start = read_before(), time.perf_counter()
+    before = json.loads((DATA / "before.json").read_text("utf-8"))[options.part]
     with tempfile.TemporaryDirectory(prefix="vx-") as temporary:
-        table, stood = run(Path(temporary), read_part(options.part), before.get(options.part))
-    seconds = time.perf_counter() - start
+        table = run(Path(temporary), read_part(options.part), before)
     print_table(table)
-    print(f"\n{seconds:.0f} s")
-    if options.failures and (options.part == "dev" or options.force):
-        print_failures(table)
-    if options.record:
-        BEFORE.write_text(json.dumps({**before, options.part: stood}, indent=1) + "\n", "utf-8")
-    if options.json:
-        options.json.write_text(
-            json.dumps(as_json(options.part, table, seconds), indent=1) + "\n", "utf-8"
-        )
-    if faults := missed(table):
-        raise SystemExit("\n".join(["", *faults]))
+    figures = [one for group in table.values() for one in group if one.limit is not None]
+    if options.failures and options.part == "dev":
+        print("", *(f"{one.name}: {note}" for one in figures for note in one.notes), sep="\n")
+    raise SystemExit(any(one.failed for one in figures))
 
 
 if __name__ == "__main__":

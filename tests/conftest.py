@@ -34,7 +34,7 @@ _CORE = {"api", "config", "embeddings", "markdown", "output", "query", "secrets"
 """Folders of tests that start no process, except modules that import subprocess: `make fast`. They also run on the
 oldest and the newest Python."""
 _ATTACKS = (
-    "benchmarks/*", "*_attacks.py", "*_killed.py", "test_attacks.py", "test_concurrent*.py", "test_growth.py",
+    "*_attacks.py", "*_killed.py", "test_attacks.py", "test_concurrent*.py", "test_growth.py",
     "test_hostile.py", "test_leaks*.py", "test_mutated*.py", "test_patterns.py",
     "test_reliability.py", "test_smuggling.py",
 )  # fmt: skip

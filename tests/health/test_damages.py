@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.damage_forms import INDEX, NOTES, clear, schema, wrong
+from benchmarks.damages import INDEX, NOTES, clear, schema, wrong
 from tests.api.vaults import indexed, opened, paths_found, rows, write
 from vault_index import VaultIndex
 from vault_index.errors import IndexCorruptError

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from benchmarks.damage_forms import OTHER_TEXT
+from benchmarks.damages import OTHER_TEXT
 from tests.api.vaults import fresh_rows, opened, paths_found, rows, write
 from vault_index import VaultIndex, disk
 from vault_index.access import Tokens

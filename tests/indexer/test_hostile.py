@@ -1,4 +1,4 @@
-"""The cost of a hostile file, in rows; benchmarks/hostile.py has sixty of them, and the time that each takes."""
+"""The cost of a hostile file, in rows; benchmarks/hostile.py measures the time that each takes."""
 
 from pathlib import Path
 

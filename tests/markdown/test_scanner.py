@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.blocks import difference, documents, random_lines
+from tests.markdown.blocks import difference, documents, random_lines
 from tests.seeds import seeds
 from vault_index.markdown import scanner
 from vault_index.markdown.blocks import parsed

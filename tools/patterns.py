@@ -1,26 +1,22 @@
-"""Time every regular expression of the package on the worst texts for it, of growing length.
+"""Find regular expressions of the package whose time may grow faster than the text.
 
-Run `python -m benchmarks.patterns`; it takes some minutes. A pattern is read as an automaton (by
-`re`'s own parser). If two loops can read the same text, one after the other, the time grows faster
-than the text. A search is such a loop too, because it starts at every character.
-tests/test_patterns.py checks `ambiguity` of all patterns. This program also times them, on the
-texts found in this way and on the beginnings of each pattern.
+    python tools/patterns.py
+
+A pattern is read as an automaton (by `re`'s own parser). If two loops can read the same text, one
+after the other, the time grows faster than the text. A search is such a loop too, because it starts
+at every character. tests/test_patterns.py checks all patterns.
 """
 
 from __future__ import annotations
 
-import argparse
 import ast
 import importlib
 import pkgutil
 import re
-import sys
-import time
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import vault_index
 
@@ -85,22 +81,12 @@ def collect() -> Collected:
     seen: set[tuple[str, int]] = set()
 
     def add(where: str, pattern: re.Pattern[Any], methods: set[str]) -> None:
-        text = (
-            pattern.pattern
-            if isinstance(pattern.pattern, str)
-            else pattern.pattern.decode("latin-1")
-        )
+        text = pattern.pattern
+        text = text if isinstance(text, str) else text.decode("latin-1")
         if (text, pattern.flags) not in seen:
             seen.add((text, pattern.flags))
-            found.patterns.append(
-                Pattern(
-                    where,
-                    text,
-                    pattern.flags,
-                    bool(methods) and methods <= ANCHORED,
-                    methods == {"fullmatch"},
-                )
-            )
+            anchored, whole = bool(methods) and methods <= ANCHORED, methods == {"fullmatch"}
+            found.patterns.append(Pattern(where, text, pattern.flags, anchored, whole))
 
     for name, _, values in everything:
         for key, value in sorted(values.items()):
@@ -109,41 +95,31 @@ def collect() -> Collected:
                 add(f"{name.removeprefix('vault_index.')}.{key}", pattern, IN_A_LOOP.get(key, used))
     for name, tree, values in everything:
         asked: dict[int, str] = {}
-        for node in ast.walk(
-            tree
-        ):  # from the outside inwards: `re.compile(...).match` is met before `re.compile`
+        for node in ast.walk(tree):  # outside in: `re.compile(...).match` before `re.compile`
             if isinstance(node, ast.Attribute):
                 asked[id(node.value)] = node.attr
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 asked.setdefault(id(node), node.func.attr)
-            if _is_call_of_re(node):
+            if isinstance(node, ast.Call) and _is_call_of_re(node.func):
                 asked.setdefault(id(node), "compile")
-                assert isinstance(node, ast.Call)
                 where = f"{name.removeprefix('vault_index.')}:{node.lineno}"
                 try:
-                    value = [
-                        eval(compile(ast.Expression(one), "", "eval"), dict(values))
-                        for one in node.args[:1]
-                    ]
-                    pattern = re.compile(value[0], _flags(node, values))
+                    text = _value(node.args[0], values)
+                    pattern = re.compile(text, _flags(node, values))
                     add(where, pattern, {asked[id(node)]} - {"compile"})
                 except (NameError, TypeError):
                     found.made_while_running.append(where)
     return found
 
 
-def _is_call_of_re(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "compiled"
-    ) or (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == "re"
-        and node.func.attr in CALLS
-    )
+def _is_call_of_re(called: ast.expr) -> bool:
+    if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
+        return called.value.id == "re" and called.attr in CALLS
+    return isinstance(called, ast.Name) and called.id == "compiled"
+
+
+def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
+    return eval(compile(ast.Expression(node), "", "eval"), dict(values))
 
 
 def _flags(node: ast.Call, values: Mapping[str, Any]) -> int:
@@ -151,9 +127,7 @@ def _flags(node: ast.Call, values: Mapping[str, Any]) -> int:
     method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     place = {"compile": 1, "sub": 4, "subn": 4, "split": 3}.get(method, 2)
     written += node.args[place : place + 1]
-    return (
-        int(eval(compile(ast.Expression(written[0]), "", "eval"), dict(values))) if written else 0
-    )
+    return int(_value(written[0], values)) if written else 0
 
 
 def _held(value: object) -> Iterator[re.Pattern[Any]]:
@@ -170,11 +144,7 @@ def _held(value: object) -> Iterator[re.Pattern[Any]]:
         if (
             wrapped is not None
             and wrapped.__code__.co_argcount == 0
-            and wrapped.__annotations__.get("return")
-            in (
-                re.Pattern[str],
-                "re.Pattern[str]",
-            )
+            and wrapped.__annotations__.get("return") in (re.Pattern[str], "re.Pattern[str]")
         ):
             yield value()
 
@@ -228,14 +198,10 @@ class Automaton:
         for letter in letters:
             sign = tuple(_reads(op, value, letter, self._flags) for op, value in atoms)
             kinds.setdefault((*sign, _is_word(letter), letter == "\n"), []).append(letter)
-        self.letters = [
-            "".join(sorted(group, key=lambda one: (one not in _COMMON, one)))
-            for group in kinds.values()
-        ]
+        self.letters = [group[0] for group in kinds.values()]
         self.read = frozenset(range(len(self.letters)))
-        self.edge = len(
-            self.letters
-        )  # where the text begins or ends: stands before or after, but is not read
+        self.edge = len(self.letters)
+        """Where the text begins or ends: stands before or after, but is not read."""
         self.all = self.read | {self.edge}
         self._quiet: list[list[tuple[int, frozenset[int], frozenset[int]]]] = []
         self._loud: list[list[tuple[int, frozenset[int]]]] = []
@@ -264,6 +230,20 @@ class Automaton:
         """Whether the pattern may end here, between two characters."""
         return any(before in p and after in a for p, a in self._ends[state])
 
+    def ends(self, states: Iterable[int], before: int, after: int) -> bool:
+        """Whether the pattern may end in one of the states."""
+        return any(self.accepts(state, before, after) for state in states)
+
+    def leaving(
+        self, state: int, before: int, within: frozenset[int] | None = None
+    ) -> list[tuple[int, _Edge]]:
+        """Return the numbered edges of a state that are open behind a character."""
+        return [
+            (number, edge)
+            for number, edge in enumerate(self.edges[state])
+            if before in edge.before and (within is None or edge.target in within)
+        ]
+
     def never_fails(self, state: int, before: int) -> bool:
         """Whether the pattern ends from here on sooner or later, whatever follows."""
         begin = (frozenset({state}), before)
@@ -271,7 +251,7 @@ class Automaton:
         waiting = [begin]
         for states, last in waiting:
             for letter in self.all:
-                if any(self.accepts(one, last, letter) for one in states):
+                if self.ends(states, last, letter):
                     continue
                 edges = [edge for one in states for edge in self.edges[one] if last in edge.before]
                 then = (frozenset(edge.target for edge in edges if letter in edge.reads), letter)
@@ -324,7 +304,7 @@ class Automaton:
 
     def _class(self, op: Any, value: Any) -> frozenset[int]:
         return frozenset(
-            n for n, one in enumerate(self.letters) if _reads(op, value, one[0], self._flags)
+            n for n, one in enumerate(self.letters) if _reads(op, value, one, self._flags)
         )
 
     def _sequence(self, parsed: Any, at: int) -> int:
@@ -417,8 +397,8 @@ class Automaton:
 
     def _place(self, place: str, at: int) -> int:
         end = self._state()
-        word = frozenset(n for n, one in enumerate(self.letters) if _is_word(one[0]))
-        line = frozenset(n for n, one in enumerate(self.letters) if one[0] == "\n")
+        word = frozenset(n for n, one in enumerate(self.letters) if _is_word(one))
+        line = frozenset(n for n, one in enumerate(self.letters) if one == "\n")
         edge = frozenset({self.edge})
         many = self._flags & re.MULTILINE
         if place == "AT_BEGINNING":
@@ -506,52 +486,35 @@ def _is_word(letter: str) -> bool:
 # --- where its time may grow faster than its text -------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Attack:
-    """A text that a pattern can read in many ways: `begin`, repeated `pump`, and a failing end."""
-
-    begin: str
-    pump: str
-    endless: bool
-    """Time doubles with every `pump`, instead of growing with its square."""
+Growth = Literal["exponential", "square"]
 
 
-def ambiguity(pattern: Pattern) -> Attack | None:
-    """Return a text on which the time of a pattern may grow faster than the text, else None.
+def ambiguity(pattern: Pattern) -> Growth | None:
+    """Return how the time of a pattern may grow if it is not linear.
 
     The criterion is two loops that read the same text one after the other (Weber and Seidl), if the
     second one can fail. One character before a state is known, for word boundaries and lookbehind.
     """
     machine = Automaton(pattern)
     loops = _loops(machine)
-    home = {state: number for number, loop in enumerate(loops) for state in loop}
     sounds = [
-        frozenset(
-            one
-            for state in loop
-            for e in machine.edges[state]
-            if e.target in loop
-            for one in e.reads
-        )
+        {one for at in loop for e in machine.edges[at] if e.target in loop for one in e.reads}
         for loop in loops
     ]
-    for number, loop in enumerate(loops):
-        for letter in sounds[number]:
-            first = min(loop)
-            if pump := _twice(machine, first, letter, loop):
-                return _attack(machine, first, pump, endless=True)
-    for first in home:
+    for loop, letters in zip(loops, sounds, strict=True):
+        if any(_twice(machine, min(loop), letter, loop) for letter in letters):
+            return "exponential"
+    home = {state: number for number, loop in enumerate(loops) for state in loop}
+    for first, one in home.items():
         reached = _reach(machine, first)
-        for second in home:
-            if home[second] == home[first] or second not in reached:
+        for second, other in home.items():
+            if one == other or second not in reached:
                 continue  # within one loop it would have been found above
-            for letter in sounds[home[first]] & sounds[home[second]]:
-                if machine.never_fails(second, letter):
-                    continue
-                if pump := _both(
-                    machine, first, second, letter, loops[home[first]], loops[home[second]]
-                ):
-                    return _attack(machine, first, pump, endless=False)
+            shared = sounds[one] & sounds[other]
+            open_ended = (letter for letter in shared if not machine.never_fails(second, letter))
+            pair = loops[one], loops[other]
+            if any(_both(machine, first, second, letter, pair) for letter in open_ended):
+                return "square"
     return None
 
 
@@ -579,30 +542,19 @@ def _reach(machine: Automaton, state: int) -> set[int]:
     return found
 
 
-def _twice(machine: Automaton, state: int, letter: int, loop: frozenset[int]) -> list[int]:
-    """A text that leads from a state back to it in two ways."""
+def _twice(machine: Automaton, state: int, letter: int, loop: frozenset[int]) -> bool:
+    """Whether a text leads from a state back to it in two ways."""
     begin = (state, state, letter, False)
-    came: dict[Any, tuple[Any, int]] = {}
-    waiting = deque([begin])
-    while waiting:
-        at = waiting.popleft()
-        one, other, before, apart = at
-        for i, e in enumerate(machine.edges[one]):
-            if e.target not in loop or before not in e.before:
-                continue
-            for j, f in enumerate(machine.edges[other]):
-                if f.target not in loop or before not in f.before:
-                    continue
+    seen, waiting = {begin}, [begin]
+    for one, other, before, apart in waiting:
+        for i, e in machine.leaving(one, before, loop):
+            for j, f in machine.leaving(other, before, loop):
                 for read in e.reads & f.reads:
-                    if machine.accepts(one, before, read) or machine.accepts(other, before, read):
-                        continue  # that is where it ends
                     to = (e.target, f.target, read, apart or i != j)
-                    if to not in came:
-                        came[to] = (at, read)
-                        if to == (state, state, letter, True):
-                            return _way(came, to, begin)
+                    if to not in seen and not machine.ends((one, other), before, read):
+                        seen.add(to)
                         waiting.append(to)
-    return []
+    return (state, state, letter, True) in seen
 
 
 def _both(
@@ -610,166 +562,24 @@ def _both(
     first: int,
     second: int,
     letter: int,
-    one: frozenset[int],
-    two: frozenset[int],
-) -> list[int]:
-    """Return a text that leads from the first state to itself, to the second, and around that."""
+    loops: tuple[frozenset[int], frozenset[int]],
+) -> bool:
+    """Whether a text leads from the first state to itself, to the second, and around that."""
     begin = (first, first, second, letter)
-    goal = (first, second, second, letter)
-    came: dict[Any, tuple[Any, int]] = {}
-    waiting = deque([begin])
-    while waiting:
-        at = waiting.popleft()
-        before = at[3]
-        for e in machine.edges[at[0]]:
-            if e.target not in one or before not in e.before:
-                continue
-            for g in machine.edges[at[2]]:
-                if (
-                    g.target not in two
-                    or before not in g.before
-                    or not (shared := e.reads & g.reads)
-                ):
-                    continue
-                for f in machine.edges[at[1]]:
-                    if before not in f.before:
-                        continue
-                    for read in shared & f.reads:
-                        if machine.accepts(at[2], before, read) or machine.accepts(
-                            at[0], before, read
-                        ):
-                            continue  # that is where it ends
+    seen, waiting = {begin}, [begin]
+    for one, between, two, before in waiting:
+        for _, e in machine.leaving(one, before, loops[0]):
+            for _, g in machine.leaving(two, before, loops[1]):
+                for _, f in machine.leaving(between, before) if e.reads & g.reads else ():
+                    for read in e.reads & f.reads & g.reads:
                         to = (e.target, f.target, g.target, read)
-                        if to not in came:
-                            came[to] = (at, read)
-                            if to == goal:
-                                return _way(came, to, begin)
+                        if to not in seen and not machine.ends((one, two), before, read):
+                            seen.add(to)
                             waiting.append(to)
-    return []
-
-
-def _way(came: Mapping[Any, tuple[Any, int]], at: Any, begin: Any) -> list[int]:
-    way: list[int] = []
-    while True:
-        at, read = came[at]
-        way.append(read)
-        if at == begin:
-            return way[::-1]
-
-
-def _attack(machine: Automaton, state: int, pump: list[int], *, endless: bool) -> Attack:
-    came: dict[Any, tuple[Any, int]] = {}
-    waiting = deque([machine.start])
-    while waiting and state not in came and state != machine.start:
-        at = waiting.popleft()
-        for edge in machine.edges[at]:
-            if edge.target not in came and edge.reads and edge.target != machine.start:
-                came[edge.target] = (at, min(edge.reads))
-                waiting.append(edge.target)
-    begin = [] if state == machine.start or state not in came else _way(came, state, machine.start)
-    return Attack(
-        "".join(machine.letters[one][0] for one in begin),
-        "".join(machine.letters[one][0] for one in pump),
-        endless,
-    )
-
-
-# --- its time -------------------------------------------------------------------------------------
-
-_SMALLEST = 2_000
-_LEAST_SECONDS = 0.02
-_MOST_TEXTS = 100
-_MOST_CHARACTERS = 1 << 20
-
-
-@dataclass(frozen=True)
-class Growth:
-    """The slowest text of a pattern: its length, its seconds, and those of twice its length."""
-
-    text: str
-    characters: int
-    seconds: float
-    doubled: float
-
-    @property
-    def ratio(self) -> float:
-        """The factor of the time for a text twice as long."""
-        return self.doubled / self.seconds
-
-
-def texts_for(pattern: Pattern) -> list[str]:
-    """Return texts to repeat: the characters that a pattern distinguishes, and its beginnings."""
-    machine = Automaton(pattern)
-    attack = ambiguity(pattern)
-    pumps = [attack.pump] if attack else []
-    pumps += [group[0] for group in machine.letters]
-    for state, edges in enumerate(machine.edges):
-        if edges and state in machine.within_loops:
-            begin = _attack(machine, state, [min(edges[0].reads)], endless=False)
-            pumps += [begin.begin, begin.begin + begin.pump]
-    return list(dict.fromkeys(pump for pump in pumps if pump))
-
-
-def growth(pattern: Pattern) -> Growth:
-    """How the time of a pattern grows on the worst of its texts."""
-    compiled = re.compile(pattern.pattern, pattern.flags)
-    pumps = sorted(
-        texts_for(pattern)[:_MOST_TEXTS],
-        key=lambda one: -_seconds(compiled, pattern, one, _SMALLEST),
-    )
-    worst = Growth("", 1, 0.0, 0.0)
-    for pump in pumps[:2]:
-        size = _SMALLEST
-        while (
-            taken := _seconds(compiled, pattern, pump, size)
-        ) < _LEAST_SECONDS and size < _MOST_CHARACTERS:
-            size *= 2
-        doubled = min(_seconds(compiled, pattern, pump, size * 2) for _ in range(3))
-        taken = min(taken, *(_seconds(compiled, pattern, pump, size) for _ in range(2)))
-        if taken / size > worst.seconds / worst.characters:
-            worst = Growth(pump, size, taken, doubled)
-    return worst
-
-
-def _seconds(compiled: re.Pattern[str], pattern: Pattern, pump: str, size: int) -> float:
-    """The time of one search through a text that the pattern does not match at its end."""
-    text = pump * (size // len(pump)) + "\x01\n\x01"
-    begun = time.process_time()
-    if pattern.anchored:
-        compiled.fullmatch(text) if pattern.whole else compiled.match(text)
-    else:
-        deque(compiled.finditer(text), maxlen=0)
-    return max(time.process_time() - begun, 1e-9)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run the benchmark."""
-    options = argparse.ArgumentParser(
-        description="How the time of every pattern grows on its worst texts."
-    )
-    options.add_argument("--only", default="", help="patterns whose place holds this text")
-    asked = options.parse_args(arguments)
-    slowest: dict[str, float] = {}
-    print(
-        "| pattern | grows | ns a character | time of twice the text |\n|---|---|---|---|",
-        flush=True,
-    )
-    for one in collect().patterns:
-        if asked.only in one.where:
-            attack, worst = ambiguity(one), growth(one)
-            slowest[one.where] = worst.seconds / worst.characters * 1e9
-            kind = "exponential" if attack and attack.endless else "square" if attack else "linear"
-            print(
-                f"| `{one.where}` | {kind} | {slowest[one.where]:.1f} | {worst.ratio:.1f} x |",
-                flush=True,
-            )
-    name = max(slowest, key=lambda where: slowest[where], default="")
-    print(
-        f"\n{len(slowest)} patterns; the slowest, {name}, "
-        f"takes {slowest.get(name, 0):.0f} ns a character"
-    )
-    return 0
+    return (first, second, second, letter) in seen
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    for one in collect().patterns:
+        if growth := ambiguity(one):
+            print(f"{one.where}: {growth}: {one.pattern}")
