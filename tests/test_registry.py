@@ -10,7 +10,9 @@ from vault_index.version import PROGRAMS, __version__
 
 ROOT = Path(__file__).parents[1]
 OURS = {DISTRIBUTION, f"{DISTRIBUTION}[multilingual]", MULTILINGUAL_DISTRIBUTION}
-TOOLS = r"pip3? install|pipx (?:install|inject|upgrade|run)|uv tool (?:install|upgrade)|uvx"
+TOOLS = r"pip3? install|pipx (?:install|inject|upgrade|run)|uv (?:add|tool (?:install|run|upgrade))|uvx|brew install"
+FOLDERS = "vault_index docs nix systemd mcpb tools packaging .ci .github .claude-plugin".split()
+SUFFIXES = {"", *".py .md .js .ts .html .nix .json .toml .service .sh .rb .yml .yaml".split()}
 INSTALL = re.compile(rf"\b(?:{TOOLS})((?: +[^\s`&|;#]+)+)")
 
 
@@ -35,11 +37,10 @@ def test_docs_commands_install_only_our_packages() -> None:
     assert extra.startswith(f"{MULTILINGUAL_DISTRIBUTION}>")
     server = json.loads((ROOT / "server.json").read_text("utf-8"))
     assert {package["identifier"] for package in server["packages"]} == {DISTRIBUTION}
-    folders = ("vault_index", "docs", "nix", "systemd", "mcpb", "tools", ".ci")
-    files = [*ROOT.glob("*.*"), ROOT / "Makefile", *(path for name in folders for path in (ROOT / name).rglob("*"))]
+    files = [*ROOT.glob("*"), *(path for name in FOLDERS for path in (ROOT / name).rglob("*"))]
     installed = set()
     for path in files:
-        if path.suffix in (".py", ".md", ".js", ".ts", ".html", ".nix", ".json", ".toml", ".service", ".sh", ""):
+        if path.suffix in SUFFIXES:
             text = path.read_text("utf-8", "replace") if path.is_file() else ""
             words = {word.strip("'\".,") for found in INSTALL.finditer(text) for word in found[1].split()}
             installed |= {word for word in words if word.startswith(("vault-index", "vault_index"))}

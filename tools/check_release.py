@@ -1,11 +1,13 @@
-"""Build wheel, sdist and bundle, and try them in separate environments: `make release`.
+"""Build wheel, sdist and bundle, and try them in separate environments: `make package`.
 
-The three files are left in `dist/`, or in the folder given as argument. With `--wheel`, only the
-wheel is built.
+The three files are left in `dist/`. With `--wheel`, only the wheel is built. `make release` passes
+`--publish`: it refuses what must not be released (release_rules.py) and fills the Homebrew formula.
 """
 
+import argparse
 import json
 import os
+import runpy
 import shutil
 import signal
 import subprocess
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from build_mcpb import build as build_bundle
+from release_rules import commit_time, differences, formula, refusals
 
 ROOT = Path(__file__).resolve().parent.parent
 UV = Path(shutil.which("uv") or ROOT / ".venv-uv/bin/uv")
@@ -46,28 +49,40 @@ DATA = (
 
 def main() -> None:
     """Build and try the release."""
-    given = [word for word in sys.argv[1:] if word != "--wheel"]
-    target = Path(given[0] if given else ROOT / "dist").resolve()
-    target.mkdir(parents=True, exist_ok=True)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--wheel", action="store_true")
+    parser.add_argument("--publish", nargs="?", const="", metavar="TAG")
+    options = parser.parse_args()
+    if options.publish is not None and (reasons := refusals(ROOT, _version(), options.publish)):
+        raise SystemExit("not released:\n" + "\n".join(reasons))
+    os.environ.setdefault("SOURCE_DATE_EPOCH", commit_time(ROOT))
+    target = ROOT / "dist"
+    target.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="vault-index-release-") as folder:
         place = Path(folder)
         python = _environment(place / "build", "hatchling")
-        if "--wheel" in sys.argv:
+        if options.wheel:
             _run([python, "-m", "hatchling", "build", "-t", "wheel", "-d", target], ROOT)
             _try(_newest(target, "*.whl"), place)
             return
         _run([python, "-m", "hatchling", "build", "-d", target], ROOT)
         wheel, sdist = _newest(target, "*.whl"), _newest(target, "*.tar.gz")
         _check_contents(wheel, sdist)
-        _check_sdist_builds_the_same(sdist, wheel, python, place)
+        _check_second_build(sdist, wheel, python, place)
         _try(wheel, place)
         bundle = build_bundle(wheel, target)
         _try_bundle(bundle, place)
         _build_by_nix(place)
-    print(
-        "fine:",
-        *(f"{made.name} ({made.stat().st_size / 1e6:.1f} MB)" for made in (wheel, sdist, bundle)),
-    )
+    made = [wheel, sdist, bundle]
+    if options.publish is not None:
+        template = ROOT / "packaging/vault-indexer.rb"
+        made.append(target / template.name)
+        made[-1].write_text(formula(template.read_text("utf-8"), _version(), sdist), "utf-8")
+    print("fine:", *(f"{path.name} ({path.stat().st_size / 1e6:.1f} MB)" for path in made))
+
+
+def _version() -> str:
+    return str(runpy.run_path(str(ROOT / "vault_index/version.py"))["__version__"])
 
 
 def _check_contents(wheel: Path, sdist: Path) -> None:
@@ -88,6 +103,10 @@ def _check_contents(wheel: Path, sdist: Path) -> None:
         "flake.nix",
         "server.json",
         "mcpb/manifest.json",
+        "uv.lock",
+        "Dockerfile",
+        ".claude-plugin/marketplace.json",
+        "packaging/vault-indexer.rb",
     }
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -119,13 +138,14 @@ def _build_by_nix(place: Path) -> None:
         raise SystemExit(f"{unit} is missing")
 
 
-def _check_sdist_builds_the_same(sdist: Path, wheel: Path, python: Path, place: Path) -> None:
+def _check_second_build(sdist: Path, wheel: Path, python: Path, place: Path) -> None:
+    """Build the wheel again, from the sdist: every byte must be the same."""
     with tarfile.open(sdist) as archive:
         archive.extractall(place / "sdist", filter="data")
     (source,) = (place / "sdist").iterdir()
     _run([python, "-m", "hatchling", "build", "-t", "wheel", "-d", place / "again"], source)
-    if _names(_newest(place / "again", "*.whl")) != _names(wheel):
-        raise SystemExit("the wheel of the sdist holds other files")
+    if found := differences(wheel, _newest(place / "again", "*.whl")):
+        raise SystemExit(f"a second build differs: {', '.join(found)}")
 
 
 def _try(wheel: Path, place: Path) -> None:

@@ -1,0 +1,80 @@
+"""What `make release` refuses, and the files that name a version, a package or a checksum."""
+
+import json
+import re
+import runpy
+import subprocess
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from vault_index.agents.clients import WIRED
+from vault_index.version import __version__
+
+ROOT = Path(__file__).parents[2]
+RULES = runpy.run_path(str(ROOT / "tools/release_rules.py"))
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tree")
+    (folder / "CHANGELOG.md").write_text("## 1.1.0 - Unreleased\n\n## 1.0.0 - 2026-12-01\n", "utf-8")
+    name = ("-c", "user.name=user", "-c", "user.email=user@example.org")
+    for words in (("init", "-q"), ("add", "."), (*name, "commit", "-qm", "First")):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("version", "tag", "reason"),
+    [
+        ("1.0.0", "", None),
+        ("1.0.0", "v1.0.0", None),
+        ("1.0.0", "v1.0.1", "the tag is v1.0.1"),
+        ("1.1.0", "", "no section: ## 1.1.0"),  # not dated yet
+        ("0.1.0", "", "no section: ## 0.1.0"),
+    ],
+)
+def test_release_refuses_a_version_without_section_or_tag(tree: Path, version: str, tag: str, reason: str) -> None:
+    found = RULES["refusals"](tree, version, tag)
+    assert len(found) == (reason is not None)
+    assert (reason or "") in "".join(found)
+
+
+def test_release_refuses_a_dirty_tree(tree: Path) -> None:
+    (tree / "new.py").touch()
+    assert "new.py" in RULES["refusals"](tree, "1.0.0")[0]
+    (tree / "new.py").unlink()
+
+
+def test_release_names_the_files_in_which_two_builds_differ(tmp_path: Path) -> None:
+    for name, text in (("one", "a"), ("same", "a"), ("other", "b")):
+        with zipfile.ZipFile(tmp_path / name, "w") as wheel:
+            wheel.writestr(zipfile.ZipInfo("kept.py"), "")
+            wheel.writestr(zipfile.ZipInfo("built.py"), text)
+    assert RULES["differences"](tmp_path / "one", tmp_path / "same") == []
+    assert RULES["differences"](tmp_path / "one", tmp_path / "other") == ["built.py"]
+
+
+def test_formula_has_version_and_checksum(tmp_path: Path) -> None:
+    (sdist := tmp_path / "sdist").write_bytes(b"abc")
+    made = RULES["formula"]((ROOT / "packaging/vault-indexer.rb").read_text("utf-8"), "1.2.3", sdist)
+    assert "vault_indexer-1.2.3.tar.gz" in made
+    assert 'sha256 "ba7816bf' in made  # the checksum of abc in FIPS 180
+
+
+def test_plugin_has_this_version_and_the_hooks_of_agent_install() -> None:
+    [plugin] = json.loads((ROOT / ".claude-plugin/marketplace.json").read_text("utf-8"))["plugins"]
+    manifest = json.loads((ROOT / plugin["source"] / ".claude-plugin/plugin.json").read_text("utf-8"))
+    assert (plugin["name"], manifest["version"]) == (manifest["name"], __version__)
+    assert set(manifest["hooks"]) == set(WIRED["claude-code"].events)
+
+
+def test_lock_file_names_the_public_index_only() -> None:
+    text = (ROOT / "uv.lock").read_text("utf-8")
+    assert set(re.findall(r"https?://([^/\"]+)", text)) == {"pypi.org", "files.pythonhosted.org"}
+    locked = {package["name"] for package in tomllib.loads(text)["package"]}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert {re.split("[<>=~!]", need)[0].lower() for need in project["dependencies"]} <= locked
