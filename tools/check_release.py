@@ -22,6 +22,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import build_licences
 from build_mcpb import build as build_bundle
 from release_rules import commit_time, differences, formula, refusals
 
@@ -65,6 +66,8 @@ def main() -> None:
             _run([python, "-m", "hatchling", "build", "-t", "wheel", "-d", target], ROOT)
             _try(_newest(target, "*.whl"), place)
             return
+        if build_licences.page() != build_licences.PAGE.read_text("utf-8"):
+            raise SystemExit("docs/security.md lists other licences; run: make licences")
         _run([python, "-m", "hatchling", "build", "-d", target], ROOT)
         wheel, sdist = _newest(target, "*.whl"), _newest(target, "*.tar.gz")
         _check_contents(wheel, sdist)
