@@ -10,7 +10,7 @@ import pytest
 from tests.api.vaults import opened, write
 from tests.memories.versions import Repository, traces_of
 from vault_index import VaultIndex
-from vault_index.errors import NotFoundError, StateDamagedError, UsageError
+from vault_index.errors import ConflictError, NotFoundError, StateDamagedError, UsageError
 from vault_index.store.state import State, mend
 from vault_index.store.writer import IndexWriter
 
@@ -105,7 +105,7 @@ def test_revert_restores_a_file_that_was_emptied(index: VaultIndex, vault: Path)
 def test_update_keeps_the_text_before_the_first_version(index: VaultIndex, vault: Path) -> None:
     put(index, HEAD + "First.\n")
     with closing(State(index.home.state_db)) as state, state.transaction() as database:
-        database.execute("DELETE FROM version")
+        database.execute("DELETE FROM revision")
     index.update(UID, content="Second.")
     assert history_of(index) == [(2, "update", "vault-index", COOT), (1, "added", "ann", COOT)]
     index.revert(UID, to=1)
@@ -201,10 +201,15 @@ def test_history_keeps_the_last_fifty_versions(index: VaultIndex) -> None:
     for number in range(54):
         index.update(UID, content=f"The text of {number}.")
     history = index.history(UID, limit=100)
-    assert (history.total, history.forgotten, len(index._runtime.write.versions.of(UID))) == (50, 5, 50)
+    assert (history.total, history.forgotten, len(index._runtime.write.revisions.of(UID))) == (50, 5, 50)
     assert [history.results[0].number, history.results[-1].number] == [55, 6]
     with pytest.raises(NotFoundError, match="has no version 3"):
         index.revert(UID, to=3)
+    for _ in range(53):
+        index.undo()
+    assert "The text of 0." in index.get(UID).results[0].content
+    with pytest.raises(ConflictError, match="has changed too often"):
+        index.undo()
 
 
 def test_history_has_no_new_version_of_an_unchanged_file(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
@@ -283,7 +288,7 @@ def test_state_repair_keeps_versions_and_undo(index: VaultIndex, tmp_path: Path)
     index.close()
     with closing(apsw.Connection(str(index.home.state_db))) as connection:
         connection.execute("DROP TABLE sent")
-    assert "3 rows of version" in mend(index.home.state_db)
+    assert "3 rows of revision" in mend(index.home.state_db)
     with opened(tmp_path) as again:
         assert [one[0] for one in history_of(again)] == [3, 2, 1]
         assert [one.path for one in again.undo().results] == [COOT]

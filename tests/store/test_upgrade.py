@@ -9,6 +9,7 @@ import pytest
 from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows
 from vault_index.errors import IndexTooOldError, NotSetUpError
 from vault_index.store import connection as opening
+from vault_index.store.revisions import Revisions
 from vault_index.store.state import State
 
 NOTES = {"a.md": "# Apple\n\nCrunchy, see [[b]].\n", "b.md": "# Banana\n\nYellow and soft.\n"}
@@ -56,3 +57,44 @@ def test_state_of_an_older_schema_keeps_its_rows(tmp_path: Path) -> None:
             100, {"uid": (3, 5.5)}, ["ses"],
         )  # fmt: skip
         assert (state.decisions(), state.deleted()[1]) == ({}, frozenset())
+
+
+def test_state_with_versions_and_a_journal_becomes_one_log(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    version = "INSERT INTO version VALUES ('uid', ?, 1.5, ?, ?, 'vault', ?, ?, ?, 3, ?, x'00')"
+    step = "INSERT INTO step VALUES (?, ?, 'vault', ?, ?, ?, ?, x'00')"
+    with closing(apsw.Connection(str(path))) as old:
+        for file in sorted((Path(opening.__file__).parent / "sql/state").glob("00[1-6]*.sql")):
+            old.execute(file.read_text("utf-8"))
+        for work, undone in (("add", 0), ("update", 0), ("undo", 1), ("review merge", 0), ("delete", 0), ("keep", 0)):
+            old.execute("INSERT INTO change (at, work, who, undone) VALUES (1.5, ?, '', ?)", (work, undone))
+        steps = [
+            (1, 1, "a.md", None, b"A", None), (2, 2, "a.md", b"A", b"B", None), (3, 4, "a.md", b"B", b"C", None),
+            (4, 4, "a.md", b"C", b"C", "b.md"), (5, 5, "b.md", b"C", None, ".trash/b.md"),
+        ]  # fmt: skip
+        old.executemany(step, steps)
+        versions = [
+            (1, "ann", "add", "a.md", "", 1, b"A"), (2, "by hand", "edited", "a.md", "", 1, b"A2"),
+            (3, "vault-index", "update", "a.md", "", 2, b"B"),
+            (4, "vault-index", "review merge", "b.md", "a.md", 4, b"C"), (5, "bob", "delete", "b.md", "", 5, b""),
+        ]  # fmt: skip
+        old.executemany(version, versions)
+        old.execute("INSERT INTO decision VALUES ('expired', '[\"uid\"]', '[\"A\"]', 1.5, 6)")
+    set_version(path, 6)
+    with closing(State(path)) as state:
+        state.check(whole=True)
+        log = Revisions(state)
+        rows = [(row.number, row.who, row.action, row.last_path, row.digest) for row in log.of("uid")]
+        assert rows == [
+            (5, "bob", "delete", "b.md", b""), (4, "vault-index", "review merge", "a.md", b"C"),
+            (3, "vault-index", "update", "a.md", b"B"), (2, "by hand", "edited", "a.md", b"A2"),
+            (1, "ann", "add", "a.md", b"A"),
+        ]  # fmt: skip
+        left = []
+        while change := log.last_change():
+            left.append((change.work, [(row.before, row.digest) for row in log.by_change(change.id)]))
+            log.end(change.id)
+    # The merge wrote twice, and its first text was never a version: it can only be reverted.
+    assert left == [
+        ("keep", []), ("delete", [(b"C", b"")]), ("update", [(b"A", b"B")]), ("add", [(b"", b"A")]),
+    ]  # fmt: skip

@@ -158,7 +158,7 @@ def _indexed(runtime: Runtime) -> tuple[Mapping[str, list[str]], str | None]:
 
 
 def _damaged_versions(home: Home) -> Iterator[Problem]:
-    """Yield damage in the versions and the journal, which `status` does not check."""
+    """Yield damage in the revisions of memories, which `status` does not check."""
     if home.state_db.exists():
         with suppress(VaultIndexError), closing(State(home.state_db)) as state:
             state.check()

@@ -42,9 +42,9 @@ from vault_index.store.counts import (
 from vault_index.store.documents import embed_keys
 from vault_index.store.integrity import damage_reported, index_damage, refill
 from vault_index.store.lock import WriteLock
+from vault_index.store.revisions import Revisions
 from vault_index.store.spaces import drop_all_spaces, pending_of_document, put_vectors, read_spaces
 from vault_index.store.state import STATE_MADE, State
-from vault_index.store.versions import Versions
 from vault_index.store.writer import IndexWriter
 
 if TYPE_CHECKING:  # so that `add` skips the import of the embedding modules
@@ -212,9 +212,9 @@ class WriteSide:
             self._folders.keep(str(folder), times)
 
     @property
-    def versions(self) -> Versions:
-        """The versions of memories and the journal; hold the lock to write them."""
-        return Versions(self._state)
+    def revisions(self) -> Revisions:
+        """The log of memories; hold the lock to write it."""
+        return Revisions(self._state)
 
     def wrote(self, folder: Path, files: Iterable[Path]) -> None:
         """Record that these files of the folder are already indexed."""
@@ -244,7 +244,7 @@ class WriteSide:
         """
         self._open_cache().drop_embeddings(keys - embed_keys(self._open_writer()))
         self._open_writer().purge()
-        self.versions.purge()
+        self.revisions.purge()
 
     def forget(self, take_out: Callable[[IndexWriter], set[bytes]], paths: set[str]) -> None:
         """Delete documents with `take_out`, which returns their cache keys, and purge all files.

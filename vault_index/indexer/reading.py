@@ -8,7 +8,7 @@ from typing import NamedTuple
 from vault_index.models import UNTRUSTED, DocumentRef, Fault, FileStamp, RawDocument
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import Source
-from vault_index.store.versions import packed
+from vault_index.store.revisions import packed
 from vault_index.store.writer import DocumentRow, KnownDocument
 
 ROWS_VERSION = 14

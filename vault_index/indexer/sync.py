@@ -26,9 +26,9 @@ from vault_index.sources.source import EMPTY, YET, Scan, Source
 from vault_index.store.cache import Cache
 from vault_index.store.counts import NUMBERING, read_meta, write_meta
 from vault_index.store.document_names import refresh_names
+from vault_index.store.revisions import Revision, Revisions
 from vault_index.store.spaces import read_spaces
 from vault_index.store.state import State
-from vault_index.store.versions import Seen, Versions
 from vault_index.store.vocabulary import count_words
 from vault_index.store.writer import DocumentRow, IndexWriter, KnownDocument
 
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 _MANY = 400
 """Number of documents that justify a second process, which takes half a second to start."""
 _REMEMBERED_TOGETHER = 32
-"""Memories per transaction of versions, which is committed before the rows are written."""
+"""Memories per transaction of revisions, which is committed before the rows are written."""
 _WRITTEN_TOGETHER = 100
 """Documents written in one transaction.
 
@@ -74,7 +74,7 @@ class Synchroniser:
         self._forget = forget
         """Called with the paths of removed documents, and of sessions that quote them."""
         self._state = state
-        self._versions = Versions(state)
+        self._revisions = Revisions(state)
         self._again: dict[str, list[str]] = {}
         """Sessions to be read again, by source."""
         self._report = SyncReport()
@@ -241,8 +241,8 @@ class Synchroniser:
         lost = self._writer.texts_of_memories(row.id for row in gone)
         alone = self._writer.memories_alone(row.id for row in gone)
         if alone:
-            self._versions.record(
-                Seen(uid, source.config.name, path) for uid, path in alone.values()
+            self._revisions.observe(
+                (Revision(uid, source.config.name, path), "") for uid, path in alone.values()
             )
         for row in gone:
             self._writer.remove_document(row.id)
@@ -324,7 +324,7 @@ class Synchroniser:
         yield from read_ahead(source, work, self._settings)
 
     def _put_all(self, read_now: list[_ReadNow], gone: Collection[tuple[str, str]]) -> set[int]:
-        """Record the versions of memories and write the rows; return the ids of replaced rows."""
+        """Record the revisions of memories and write the rows; return the ids of replaced rows."""
         written: set[int] = set()
         if not read_now:
             return written
@@ -335,7 +335,7 @@ class Synchroniser:
             for _, read, old, moved in read_now
         ]
         if memories := [one for one in seen if one is not None]:
-            self._versions.record(memories, gone)
+            self._revisions.observe(memories, gone)
         for ref, read, old, moved in read_now:
             with self._guarded(ref):
                 row = old or moved
@@ -430,8 +430,8 @@ class Synchroniser:
                     self._add(removed=1)
 
 
-def _seen(read: Read, before: tuple[str, str] | None) -> Seen | None:
-    """Return the version of a memory that had the id and path `before`.
+def _seen(read: Read, before: tuple[str, str] | None) -> tuple[Revision, str] | None:
+    """Return the revision of a memory that had the id and path `before`, and its previous id.
 
     If an id derives from the path, the history moves to the new id: after a move, or when the file
     gains or loses an id of its own.
@@ -444,16 +444,10 @@ def _seen(read: Read, before: tuple[str, str] | None) -> Seen | None:
         document_uid(None, row.source, path) == was
         or document_uid(None, row.source, row.path) == row.uid
     )
-    return Seen(
-        row.uid,
-        row.source,
-        row.path,
-        row.content_hash,
-        read.version,
-        row.size,
-        row.entered_by,
-        was if of_place else "",
+    revision = Revision(
+        row.uid, row.source, row.path, row.content_hash, read.version, row.entered_by or ""
     )
+    return revision, was if of_place else ""
 
 
 def _broken_frontmatter(places: Sequence[str]) -> Problem:

@@ -373,12 +373,12 @@ def _delete_permanently(
     except NotFoundError:
         past = past_of(runtime, memories.connections, ref, sources)
         title = past.title
-        runtime.write.versions.forget(past.uid)
+        runtime.write.revisions.forget(past.uid)
         return MemoryOutcome(
             past.uid, past.path, title, "deleted", _copies_in_trash(memories, past.source, past.uid)
         )
     several = len(documents_by_id(reader, document.uid)) > 1
-    runtime.write.versions.forget(
+    runtime.write.revisions.forget(
         document.uid, *([document.source, document.path] if several else [])
     )
     keys |= embed_keys(reader, document.id)

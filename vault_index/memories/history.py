@@ -20,7 +20,7 @@ from vault_index.sources.git import blob, commits_of
 from vault_index.store.documents import documents_by_id
 from vault_index.store.pool import Connections
 from vault_index.store.records import StoredDocument
-from vault_index.store.versions import Version as Row, Versions
+from vault_index.store.revisions import REMOVED, Revision, Revisions
 from vault_index.times import iso_time
 
 _ID = re.compile(r"[0-9a-f][0-9a-f-]{3,35}")
@@ -95,7 +95,7 @@ def memory_history(
     """Return a page of the versions and commits of a memory, the newest first."""
     with runtime.pool.lend() as connections:
         past = past_of(runtime, connections, ref, sources)
-        rows = Versions(connections.state).of(past.uid)
+        rows = Revisions(connections.state).of(past.uid)
     entries = sorted((*past.versions, *past.commits), key=lambda one: one.time, reverse=True)
     shown = tuple(one.shown for one in entries[offset : offset + limit])
     # The number of dropped versions would reveal how many a scope hides.
@@ -163,7 +163,7 @@ def _version_to_restore(past: Past, to: int | str | None, now: bytes) -> Entry:
     if to is not None:
         return past.find(to)
     for version in past.versions:
-        if version.digest not in (b"", now):
+        if version.digest not in (REMOVED, now):
             return version
     raise NotFoundError(
         f"{past.path} has no other recorded version",
@@ -183,7 +183,7 @@ def _put_back(
         memories.replace(now, data)
     else:
         path = files.free(files.resolve(path))
-        memories.restore(past.source, path, data)
+        memories.restore(past.source, path, past.uid, data)
     warnings = () if now is None or data != now.data else ("nothing was changed",)
     return StoredMemory(files.read(path, any_bytes=True).uid, path, now is None, warnings=warnings)
 
@@ -193,31 +193,31 @@ def past_of(runtime: Runtime, connections: Connections, ref: str, sources: Seque
 
     Raises NotFoundError, and UsageError for a note or if several memories match.
     """
-    versions, ref = Versions(connections.state), runtime.inside(ref)
+    revisions, ref = Revisions(connections.state), runtime.inside(ref)
     try:
         document = runtime.resolve(connections, ref, sources).document
     except NotFoundError:
-        return _find_deleted(runtime, versions, ref, sources)
+        return _find_deleted(runtime, revisions, ref, sources)
     if document.kind != "memory":
         raise UsageError(
             f"{document.path} is a {document.kind}, not a memory",
             "only memories have versions",
         )
-    rows = versions.of(document.uid)
+    rows = revisions.of(document.uid)
     if len(documents_by_id(connections.reader, document.uid)) > 1:  # several files have this id
         rows = _of_path(rows, document.source, document.path)
-    entries = _visible(runtime, versions, rows)
+    entries = _visible(runtime, rows)
     return _past(runtime, document.uid, document.source, document.path, document, entries)
 
 
-def _find_deleted(runtime: Runtime, versions: Versions, ref: str, sources: Sequence[str]) -> Past:
+def _find_deleted(runtime: Runtime, revisions: Revisions, ref: str, sources: Sequence[str]) -> Past:
     name, folder = ref.strip(), runtime.config.memory.dir
     paths = [f"{above}{name}{ending}" for above in ("", f"{folder}/") for ending in ("", ".md")]
     beginning = name.lower() if _ID.fullmatch(name.lower()) else ""
     found = {}
-    for uid in versions.uids(beginning, paths):
-        rows = [row for row in versions.of(uid) if not sources or row.source in sources]
-        entries = _visible(runtime, versions, rows)
+    for uid in revisions.uids(beginning, paths):
+        rows = [row for row in revisions.of(uid) if not sources or row.source in sources]
+        entries = _visible(runtime, rows)
         named = beginning and uid.startswith(beginning)
         named = named or any(entry.shown.path in paths for entry in entries)
         if entries and (named or not runtime.hides):
@@ -265,7 +265,7 @@ def _past(
     return Past(uid, source, path, document, versions, commits)
 
 
-def _visible(runtime: Runtime, versions: Versions, rows: Sequence[Row]) -> list[Entry]:
+def _visible(runtime: Runtime, rows: Sequence[Revision]) -> list[Entry]:
     """Return the versions that the caller may see.
 
     If some are hidden, the others are numbered from 1, so that no gap reveals them.
@@ -273,12 +273,17 @@ def _visible(runtime: Runtime, versions: Versions, rows: Sequence[Row]) -> list[
     entries = [
         Entry(
             Version(
-                row.number, iso_time(row.seen), row.who, row.action, row.path, row.size or None
+                row.number,
+                iso_time(row.seen),
+                row.who,
+                row.action,
+                row.path,
+                len(row.data() or b"") or None,
             ),
             row.seen,
             row.source,
             row.digest,
-            partial(versions.text, row.uid, row.number),
+            row.data,
         )
         for row in rows
     ]
@@ -302,7 +307,7 @@ def _visible(runtime: Runtime, versions: Versions, rows: Sequence[Row]) -> list[
     ][::-1]
 
 
-def _of_path(rows: Sequence[Row], source: str, path: str) -> list[Row]:
+def _of_path(rows: Sequence[Revision], source: str, path: str) -> list[Revision]:
     """Return the versions of one path and its earlier paths, if several files have the same id."""
     found, names = [], {path}
     for row in rows:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vault_index.errors import ConflictError, NotFoundError, StateDamagedError, VaultIndexError
 from vault_index.memories.file.document import MemoryFile
 from vault_index.memories.file.files import MemoryFiles
-from vault_index.store.versions import Seen, Step, Versions, packed
+from vault_index.store.revisions import OURSELVES, REMOVED, Revision, Revisions, packed
 
 
 @dataclass(slots=True, kw_only=True)
@@ -19,21 +19,19 @@ class Journal:
     written, but nothing is recorded.
     """
 
-    versions: Versions | None
+    revisions: Revisions | None
     """None in a dry run: nothing is recorded."""
     work: str
     who: str = ""
     """The caller, if known."""
-    undone: bool = False
-    """Whether `undo` skips this change."""
     begun: int = 0
-    """The number of the change; 0 before the first file is changed."""
+    """The number of the change; 0 before the first file is changed, and for `undo`."""
 
     def change(self) -> int:
         """Begin the change if needed and return its number; 0 while the state is damaged."""
         with suppress(StateDamagedError):
-            if not self.begun and self.versions is not None:
-                self.begun = self.versions.begin(self.work, self.who, undone=self.undone)
+            if not self.begun and self.revisions is not None and self.work != "undo":
+                self.begun = self.revisions.begin(self.work)
         return self.begun
 
     @contextmanager
@@ -41,66 +39,61 @@ class Journal:
         self,
         files: MemoryFiles,
         path: str,
-        before: MemoryFile | None,
-        after: bytes | None,
-        place: str | None = None,
-    ) -> Iterator[list[str]]:
+        data: bytes | None,
+        before: MemoryFile | None = None,
+        *,
+        uid: str = "",
+        author: str = "",
+    ) -> Iterator[None]:
         """Record a step around the code that does it; delete the record if that failed.
 
-        `before` is the file until then, None if it is created; `after` are its bytes then, None if
-        it is removed. `place` is the new path of a moved file. The caller appends to the list the
-        path in the trash, once it is known. Raises ConflictError if the new path is taken.
+        `path` and `data` are the path and the bytes after the step; None if the file is removed.
+        `before` is the file until then, None if it is created; a new file has a `uid` and maybe an
+        author. Raises ConflictError if the new path is taken.
         """
-        placed: list[str] = []
-        noted = 0
-        step = Step(
-            id=0,
-            source=files.source,
-            path=path,
-            before=before.digest if before else None,
-            after=_digest(after) if after is not None else None,
-            place=place,
-            text=self._record_before(before),
+        revision = Revision(
+            before.uid if before else uid,
+            files.source,
+            path,
+            digest=REMOVED if data is None else _digest(data),
+            text=b"" if data is None else packed(data),
+            who=self.who or author or OURSELVES,
+            action=self.work,
+            moved_from=before.path if before and before.path != path else "",
+            before=before.digest if before else REMOVED,
         )
-        with suppress(StateDamagedError):
-            if self.versions is not None and (change := self.change()):
-                noted = self.versions.note(change, step)
+        recorded = self._put(revision, before)
         try:
-            yield placed
+            yield
         except BaseException as error:
             taken = isinstance(error, FileExistsError)
             with suppress(VaultIndexError):
-                if self.versions and (taken or digest_at(files, place or path) != step.after):
-                    self.begun = 0 if self.versions.take_back(noted) else self.begun
+                if self.revisions and (taken or digest_at(files, path) != revision.digest):
+                    self.revisions.take_back(recorded)
             if taken:
                 raise ConflictError(
-                    f"{place or path} was created in the meantime", "run the same command again"
+                    f"{path} was created in the meantime", "run the same command again"
                 ) from error
             raise
+
+    def _put(self, revision: Revision, file: MemoryFile | None) -> int:
+        """Record a revision of a file, after the present one; return the id of the row."""
+        if self.revisions is None or not revision.uid:
+            return 0
+        before = None
+        if file is not None:
+            by = str(file.front.get("entered_by") or "")
+            before = Revision(file.uid, file.source, file.path, file.digest, packed(file.data), by)
         with suppress(StateDamagedError):
-            if self.versions is not None and placed:
-                self.versions.put_place(noted, placed[0])
-
-    def _record_before(self, file: MemoryFile | None) -> bytes | None:
-        """Return the packed bytes of a file before it is changed.
-
-        They are also recorded as a version, in case the file was never indexed.
-        """
-        if file is None:
-            return None
-        text, by = packed(file.data), str(file.front.get("entered_by") or "")
-        if self.versions is not None:
-            self.versions.record(
-                [Seen(file.uid, file.source, file.path, file.digest, text, len(file.data), by)]
-            )
-        return None if self.undone else text
+            return self.revisions.put(revision._replace(change=self.change()), before)
+        return 0
 
 
-def digest_at(files: MemoryFiles, path: str) -> bytes | None:
-    """Return the SHA-256 of a file, or None if it does not exist."""
+def digest_at(files: MemoryFiles, path: str) -> bytes:
+    """Return the SHA-256 of a file, or `REMOVED` if it does not exist."""
     with suppress(NotFoundError):
         return files.read(path, any_bytes=True).digest
-    return None
+    return REMOVED
 
 
 def _digest(data: bytes) -> bytes:

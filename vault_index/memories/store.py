@@ -11,7 +11,7 @@ from typing import Any
 
 from vault_index.errors import BusyError, ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.memory import origin_in, unreviewed_in
+from vault_index.markdown.memory import document_uid, origin_in, unreviewed_in
 from vault_index.markdown.parse import normal_tags
 from vault_index.memories.file.document import MemoryFile, is_over, read_text
 from vault_index.memories.file.files import MemoryFiles, PlannedFiles, to_utf8
@@ -62,10 +62,8 @@ def writing(
             raise BusyError(f"{error.message}; no memory was written", error.hint) from error
         connections = stack.enter_context(runtime.pool.lend(snapshot=False))
         now = now or datetime.now().astimezone()
-        versions = None if dry_run else runtime.write.versions
-        journal = Journal(
-            versions=versions, work=work, who=runtime.author or who, undone=work == "undo"
-        )
+        revisions = None if dry_run else runtime.write.revisions
+        journal = Journal(revisions=revisions, work=work, who=runtime.author or who)
         memories = MemoryStore(
             runtime=runtime,
             connections=connections,
@@ -259,7 +257,8 @@ class MemoryStore:
             path = files.free_path(folder, day[0] if day else str(self.now.date()), new.title)
         data = to_utf8(new.text if text is None else text)
         try:
-            with self.journal.step(files, path, None, data):
+            uid, author = document_uid(front.get("id"), self.home, path), front.get("entered_by")
+            with self.journal.step(files, path, data, uid=uid, author=str(author or "")):
                 files.create(path, data)
         except ConflictError as error:
             raise UsageError(
@@ -306,7 +305,7 @@ class MemoryStore:
         """Replace the text of a file. Raises ConflictError if it changed since it was read."""
         if text not in (file.text, file.data):
             files = self.files(file.source)
-            with self.journal.step(files, file.path, file, to_utf8(text)):
+            with self.journal.step(files, file.path, to_utf8(text), file):
                 files.replace(file.path, text, file)
         self.note(file.source, file.path)
 
@@ -342,29 +341,24 @@ class MemoryStore:
         files, file = self.files(source), None
         with suppress(VaultIndexError):  # one that is too large is moved all the same
             file = files.read(path, any_bytes=True)
-        with self.journal.step(files, path, file, None) as placed:
-            placed.append(files.trash(path))
+        with self.journal.step(files, path, None, file):
+            trashed = files.trash(path)
         self.note(source, path)
-        return placed[0]
+        return trashed
 
-    def restore(self, source: str, path: str, data: bytes, trashed: str | None = None) -> None:
-        """Restore a removed file. Raises ConflictError if the path is taken.
-
-        The file in the trash is moved back if it still has these bytes; otherwise a new one is
-        written.
-        """
+    def restore(self, source: str, path: str, uid: str, data: bytes) -> None:
+        """Write a removed file again. Raises ConflictError if the path is taken."""
         files = self.files(source)
-        with self.journal.step(files, path, None, data):
-            if not (trashed and files.restore(trashed, path, data)):
-                files.create(path, data)
-                files.settle([path])
+        with self.journal.step(files, path, data, uid=uid):
+            files.create(path, data)
+            files.settle([path])
         self.note(source, path)
 
     def move(self, source: str, path: str, target: str) -> None:
         """Rename a file within its memory folder. Raises ConflictError if `target` is taken."""
         files = self.files(source)
         file = files.read(path, any_bytes=True)
-        with self.journal.step(files, path, file, file.data, target):
+        with self.journal.step(files, target, file.data, file):
             files.move(path, target)
         self.note(source, path, target)
 

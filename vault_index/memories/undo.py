@@ -8,8 +8,7 @@ from vault_index.memories.journal import digest_at
 from vault_index.memories.store import MemoryStore, writing
 from vault_index.results.memories import MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
-from vault_index.store.documents import has_content
-from vault_index.store.versions import Change, Step, unpacked
+from vault_index.store.revisions import REMOVED, Change, Revision
 from vault_index.times import iso_time
 
 
@@ -21,88 +20,97 @@ def undo_change(
     Raises NotFoundError if there is nothing to undo, and ConflictError if a file changed since.
     """
     with writing(runtime, "undo", sources) as memories:
-        versions = runtime.write.versions
-        change = versions.last_change(sources, only)
+        revisions = runtime.write.revisions
+        change = revisions.last_change(sources, only)
         if change is None:
             raise NotFoundError(
                 "there is nothing to undo", "older versions of a memory: vault-index history REF"
             )
-        steps = _steps_to_undo(memories, change, versions.steps(change.id)[::-1])
-        outcomes = [_undone(memories, change, step) for step in steps]
+        to_undo = _to_undo(memories, change, revisions.by_change(change.id))
         details = {"work": change.work, "at": iso_time(change.at)}
-        for uid in versions.decided(change.id):
+        outcomes = [_undone(memories, *one, dict(details)) for one in to_undo]
+        for uid in revisions.decided(change.id):
             if (document := memories.known(uid)) is not None:
                 outcomes.append(
                     MemoryOutcome(document.uid, document.path, document.title, "undone", details)
                 )
         memories.flush()
-        versions.mark_undone(change.id)
+        revisions.end(change.id)
     nothing = MemoryOutcome("", "", "", "undone", details)
     return MemoryOutcomes(tuple(outcomes) or (nothing,))  # a change that touched no file
 
 
-def _steps_to_undo(memories: MemoryStore, change: Change, steps: Sequence[Step]) -> list[Step]:
-    """Return the steps to undo.
+def _to_undo(
+    memories: MemoryStore, change: Change, rows: Sequence[Revision]
+) -> list[tuple[Revision, Revision]]:
+    """Return the revisions to undo, newest first, each with one that has the bytes before it.
 
-    Steps that were never done, or are undone already, are left out: a process may have been killed.
-    Raises ConflictError, before any file is changed, if a file is not as the change left it.
+    Revisions that never happened, or are undone already, are left out: a process may have been
+    killed. Raises ConflictError, before any file is changed, if a file is not as the change left
+    it, or if the bytes before are no longer in the log.
     """
-    digests: dict[tuple[str, str], bytes | None] = {}
-
-    def at(source: str, path: str) -> bytes | None:
-        if (source, path) not in digests:
-            memories.must_be_there(source)
-            digests[source, path] = digest_at(memories.files(source), path)
-        return digests[source, path]
-
-    # An undo that was killed may have restored an earlier state.
-    earlier = [(step.source, step.path, step.before) for step in steps]
-    found = []
-    for number, step in enumerate(steps):
-        source, path = step.source, step.path
-        here = at(source, path)
-        moved_to = step.place if step.after and step.place else None
-        at_target = at(source, moved_to) if moved_to else here
-        if at_target == step.after and (moved_to is None or here is None):
-            found.append(step)
-            digests[source, path] = step.before
-            if moved_to:
-                digests[source, moved_to] = None
-        elif (source, path, here) not in earlier[number:] or (
-            step.before is None and _was_moved(memories, step)
-        ):
-            place = moved_to or path
-            name = quote(place)
-            raise ConflictError(
-                f"{place} changed since `{change.work}`; nothing was undone",
-                f"list its versions: vault-index history {name};"
-                f" restore one: vault-index revert {name}",
-            )
-    return found
+    by_file: dict[tuple[str, str], list[Revision]] = {}
+    for row in rows:
+        later = by_file.pop((row.source, row.path), [])
+        by_file[row.source, row.last_path] = [*later, row]
+    to_undo: list[Revision] = []
+    known = {REMOVED: Revision("", "", "")}
+    for own in by_file.values():
+        memories.must_be_there(own[0].source)
+        log = memories.runtime.write.revisions.of(own[0].uid, -1)
+        known |= {row.digest: row for row in log if row.digest}
+        present = [_is_present(memories, row) for row in own]
+        if True in present:
+            to_undo += own[present.index(True) :]
+        elif not _is_undone(memories, own, log):
+            raise _conflict(change, own[0], "changed")
+    to_undo.sort(key=lambda row: row.id, reverse=True)
+    if lost := [row for row in to_undo if row.before not in known]:
+        raise _conflict(change, lost[0], "has changed too often")
+    return [(row, known[row.before]) for row in to_undo]
 
 
-def _was_moved(memories: MemoryStore, step: Step) -> bool:
-    """Return whether a created file has been moved."""
-    return step.after is not None and has_content(
-        memories.connections.reader, step.source, step.after
+def _is_present(memories: MemoryStore, row: Revision) -> bool:
+    """Return whether the file is as this revision left it."""
+    files = memories.files(row.source)
+    is_moved = not row.moved_from or digest_at(files, row.moved_from) == REMOVED
+    return is_moved and digest_at(files, row.path) == row.digest
+
+
+def _is_undone(memories: MemoryStore, own: Sequence[Revision], log: Sequence[Revision]) -> bool:
+    """Return whether a file is as before its revisions in a change.
+
+    A new file that was renamed since is not.
+    """
+    first, newest = own[-1], log[0]
+    if first.before == REMOVED and newest.id > own[0].id and newest.digest != REMOVED:
+        return False
+    return digest_at(memories.files(first.source), first.last_path) == first.before
+
+
+def _conflict(change: Change, row: Revision, what: str) -> ConflictError:
+    name = quote(row.path)
+    return ConflictError(
+        f"{row.path} {what} since `{change.work}`; nothing was undone",
+        f"list its versions: vault-index history {name}; restore one: vault-index revert {name}",
     )
 
 
-def _undone(memories: MemoryStore, change: Change, step: Step) -> MemoryOutcome:
-    source, path, files = step.source, step.path, memories.files(step.source)
-    details = {"work": change.work, "at": iso_time(change.at)}
-    file = None
-    if step.after is None:
-        memories.restore(source, path, unpacked(step.text or b""), step.place)
-    elif step.place:
-        memories.move(source, step.place, path)
-    else:
-        file = files.read(path, any_bytes=True)
-        if step.before is None:
-            details["trash"] = memories.trash(source, path)
-        elif file.digest != step.after:
+def _undone(
+    memories: MemoryStore, row: Revision, before: Revision, details: dict[str, str]
+) -> MemoryOutcome:
+    source, path, files = row.source, row.last_path, memories.files(row.source)
+    data = before.data() or b""
+    if row.digest == REMOVED:
+        memories.restore(source, path, row.uid, data)
+    elif row.moved_from:
+        memories.move(source, row.path, path)
+    file = files.read(path, any_bytes=True)
+    if row.before == REMOVED:
+        details["trash"] = memories.trash(source, path)
+    elif row.digest != REMOVED and not row.moved_from:
+        if file.digest != row.digest:
             raise ConflictError(f"{path} changed during the undo", "run the same command again")
-        else:
-            memories.replace(file, unpacked(step.text or b""))
-    file = file if file and step.before is None else files.read(path, any_bytes=True)
+        memories.replace(file, data)
+        file = files.read(path, any_bytes=True)
     return MemoryOutcome(file.uid, path, file.title, "undone", details)

@@ -116,16 +116,6 @@ def memories_by_identity(db: Database, identity: bytes, source: str) -> list[Sto
     return _documents(db, "identity = ? AND source = ? ORDER BY created, path", (identity, source))
 
 
-def has_content(db: Database, source: str, content_hash: bytes) -> bool:
-    """Return whether a file of the source has these bytes."""
-    return bool(
-        db.execute(
-            "SELECT 1 FROM document WHERE source = ? AND content_hash = ? LIMIT 1",
-            (source, content_hash),
-        )
-    )
-
-
 def memories_by_old_id(
     db: Database, old_id: str, sources: Sequence[str] = ()
 ) -> list[StoredDocument]:

@@ -1,6 +1,6 @@
 """`state.db`: data that cannot be derived, such as the ledger of sent texts and usage.
 
-`versions` has the versions of memories and the journal.
+`revisions` has the log of memories.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ _SOUND = {
 }
 """Tables that privacy and spending depend on."""
 _HISTORY = {
-    "version": "uid, number, seen, who, action, source, path, moved_from, step, size, digest, text",
-    "change": "id, at, work, who, undone",
-    "step": "id, change, source, path, before, after, place, text",
+    "revision": "id, uid, number, change, seen, who, action, source, path, moved_from, before,"
+    " digest, text",
+    "change": "id, at, work",
     "decision": "reason, uids, digests, at, change",
 }
 _COLUMNS = {**_SOUND, **_HISTORY}
@@ -105,13 +105,13 @@ class State:
     def check(self, *, whole: bool = False) -> None:
         """Raise StateDamagedError if damaged.
 
-        `whole` also checks versions and journal, which is slow.
+        `whole` also checks the revisions of memories, which is slow.
         """
         database = self._opened(sound=True)
         if whole and (found := database.value("PRAGMA quick_check(1)")) != "ok":
             raise damaged(self.path, " ".join(str(found).split()))
 
-    # --- versions and the journal -----------------------------------------------------------------
+    # --- the log of memories ----------------------------------------------------------------------
 
     def database(self) -> Database:
         """Return the open database."""
@@ -304,7 +304,7 @@ class State:
             self._file, self._sound = _stamp(self.path), ()
         if sound:
             if now != self._sound:
-                # Versions would take long to check, and privacy does not depend on them.
+                # Revisions would take long to check, and privacy does not depend on them.
                 for table in _SOUND:
                     if (found := database.value(f"PRAGMA quick_check({table})")) != "ok":
                         raise damaged(self.path, " ".join(str(found).split()))

@@ -191,29 +191,6 @@ class MemoryFiles:
                 disk.sync_folder(into)
             disk.sync_folder(os.path.dirname(place))
 
-    def restore(self, trashed: str, path: str, data: bytes) -> bool:
-        """Move a file from the trash back to `path`.
-
-        Returns False if the file is no longer in the trash or has other bytes than `data`.
-        Raises FileExistsError if `path` exists.
-        """
-        self._check_path(path)
-        folder, _, name = path.rpartition("/")
-        bin, _, old = trashed.rpartition("/")
-        try:
-            with (
-                disk.folder_in(self._root, bin) as place,
-                disk.folder_in(self._root, folder, make=True) as into,
-            ):
-                digest = hashlib.sha256(data).digest()
-                if bin.split("/")[0] != _TRASH or _digest(f"{place}/{old}") != digest:
-                    return False
-                disk.move_without_overwriting(f"{place}/{old}", f"{into}/{name}")
-                disk.sync_folder(place)
-        except (FileNotFoundError, NotADirectoryError, UsageError):
-            return False
-        return True
-
     def copies_in_trash(self, uid: str) -> list[str]:
         """Return the paths of the files in the trash that contain this id."""
         trash = Path(self._root, _TRASH)
