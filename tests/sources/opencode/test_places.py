@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from vault_index.sources.opencode.places import Places, find_places
+from vault_index.sources.opencode.tree import Tree
 
 
 @pytest.fixture
@@ -18,11 +19,10 @@ def data(tmp_path: Path) -> Path:
 def test_find_places_finds_everything_in_the_data_folder(data: Path) -> None:
     expected = Places(
         (data / "opencode.db", data / "opencode-alpha.db", data / "opencode-beta.db"),
-        (data / "storage",),
-        (data / "project/home-user-old/storage/session",),
+        (Tree(data / "storage"), Tree(data / "project/home-user-old/storage/session", True)),
     )
     assert find_places(environ={"XDG_DATA_HOME": str(data.parent)}) == expected
-    assert find_places(data, {}) == expected
+    assert find_places([data], {}) == expected
 
 
 def test_find_places_without_xdg_looks_at_home(data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -44,10 +44,10 @@ def test_find_places_uses_only_the_database_of_the_environment(data: Path, tmp_p
 
 def test_find_places_prefers_the_setting(data: Path, tmp_path: Path) -> None:
     environ = {"OPENCODE_DB": str(tmp_path / "mine.db"), "XDG_DATA_HOME": str(tmp_path)}
-    assert find_places(data, environ).databases[0] == data / "opencode.db"
-    assert find_places(data / "other.db", environ).databases == (data / "other.db",)
+    assert find_places([data], environ).databases[0] == data / "opencode.db"
+    assert find_places([data / "other.db"], environ).databases == (data / "other.db",)
 
 
 def test_find_places_is_empty_without_data(tmp_path: Path) -> None:
-    assert not find_places(environ={"XDG_DATA_HOME": str(tmp_path)})
-    assert not find_places(tmp_path / "gone.db", {})
+    assert not any(find_places(environ={"XDG_DATA_HOME": str(tmp_path)}))
+    assert not any(find_places([tmp_path / "gone.db"], {}))

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,10 @@ T0 = 1_795_000_000_000
 class Fake(FileClient):
     name = "codex"
     title = "Codex"
+    command = "fake", "go on"
+    below = ("talks",)
     folder_paths = re.compile("(?!)")
-    file_paths = re.compile("[^/]+")
-
-    def watched(self) -> Sequence[Path]:
-        return [self.folder / "talks"]
+    file_paths = re.compile(r"[^/]+\.jsonl")
 
     def head(self, file: Path, problems: list[str]) -> Session | None:
         for _, _, line in objects_in(file, problems):
@@ -42,12 +41,6 @@ class Fake(FileClient):
     def read(self, listed: Listed, include: Collection[str], earlier: Conversation | None = None) -> Conversation:
         problems = list[str]()
         return Conversation(listed.session, list(self._messages(listed, problems)), problems)
-
-    def concerns(self, path: str) -> bool:
-        return path.endswith(".jsonl")
-
-    def resume(self, session: str) -> Sequence[str]:
-        return "fake", "go on", session
 
     def _messages(self, listed: Listed, problems: list[str]) -> Iterator[Message]:
         for number, (begin, _, line) in enumerate(objects_in(Path(listed.place), problems)):

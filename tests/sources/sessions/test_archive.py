@@ -157,7 +157,7 @@ def test_kept_sessions_survive_a_missing_or_unreadable_folder(
         talks.with_name("away").rename(talks)
         assert index.sync().unchanged == 4
 
-        def refused(self: Fake, errors: list[OSError]) -> Sequence[os.DirEntry[str]]:
+        def refused(self: Fake, folder: Path, errors: list[OSError]) -> Sequence[os.DirEntry[str]]:
             errors.append(PermissionError(13, "Permission denied", str(talks)))
             return ()
 

@@ -110,8 +110,8 @@ def test_folders_with_vanishing_files_are_listed(client: str, tmp_path: Path, mo
     gone = Path(next(seen.place for seen in found if isinstance(seen.place, str)))
     files = type(source.client).files  # type: ignore[attr-defined]
 
-    def going(self, errors):  # type: ignore[no-untyped-def]
-        for entry in files(self, errors):
+    def going(self, folder, errors):  # type: ignore[no-untyped-def]
+        for entry in files(self, folder, errors):
             gone.unlink(missing_ok=True)
             yield entry
 

@@ -198,7 +198,7 @@ def test_gemini_watches_its_sessions_and_resumes_them(tmp_path: Path) -> None:
     assert not client.concerns(str(file.parents[1] / "logs.json"))
     assert client.present()
     assert not Gemini(file.parent).present()
-    assert client.resume(ID) == ["gemini", "--resume", ID]
+    assert client.resume(ID) == ("gemini", "--resume", ID)
 
 
 def test_gemini_names_files_without_a_session(tmp_path: Path) -> None:

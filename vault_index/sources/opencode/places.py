@@ -1,52 +1,44 @@
 """Find OpenCode's databases and trees on this machine."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
+
+from vault_index.sources.opencode.tree import Tree
+from vault_index.sources.sessions.clients import folders_of
 
 
 class Places(NamedTuple):
     """The stores, by precedence: the first one that has a session wins."""
 
     databases: tuple[Path, ...] = ()
-    trees: tuple[Path, ...] = ()
-    """`storage` folders of OpenCode before 1.2."""
-    old_trees: tuple[Path, ...] = ()
-    """`storage/session` folders of single projects, from the first versions."""
-
-    def __bool__(self) -> bool:
-        return bool(self.databases or self.trees or self.old_trees)
+    trees: tuple[Tree, ...] = ()
+    """Those of OpenCode before 1.2, then those of the first versions."""
 
 
-def data_folder(setting: Path | None, environ: Mapping[str, str]) -> Path:
-    """Return the configured data folder, or OpenCode's default."""
-    if setting is not None:
-        return setting.parent if setting.suffix == ".db" else setting
-    xdg = environ.get("XDG_DATA_HOME", "")
-    # The XDG specification says to ignore relative paths.
-    return (Path(xdg) if os.path.isabs(xdg) else Path.home() / ".local/share") / "opencode"
+def folder_of(setting: Path) -> Path:
+    """Return the data folder that a setting names, or that holds the database it names."""
+    return setting.parent if setting.suffix == ".db" else setting
 
 
-def find_places(setting: Path | None = None, environ: Mapping[str, str] = os.environ) -> Places:
-    """Return the existing databases and trees.
+def find_places(settings: Iterable[Path] = (), environ: Mapping[str, str] = os.environ) -> Places:
+    """Return the existing databases and trees of data folders, and single databases.
 
-    `setting` is a data folder or one database. Without it, OPENCODE_DB names the only database, as
-    in OpenCode; a relative path is relative to the data folder.
+    In the default folder, OPENCODE_DB names the only database, as in OpenCode; a relative path is
+    relative to the folder.
     """
-    folder = data_folder(setting, environ)
-    one = (
-        environ.get("OPENCODE_DB")
-        if setting is None
-        else setting.name
-        if setting.suffix == ".db"
-        else ""
-    )
-    databases = (
-        [folder / one] if one else [folder / "opencode.db", *sorted(folder.glob("opencode-*.db"))]
-    )
-    trees = [folder / "storage"] if (folder / "storage/session").is_dir() else []
-    old_trees = [info.parent for info in sorted(folder.glob("project/*/storage/session/info"))]
-    return Places(
-        tuple(path for path in databases if path.is_file()), tuple(trees), tuple(old_trees)
-    )
+    databases, trees, old_trees = list[Path](), list[Tree](), list[Tree]()
+    default = folders_of("opencode", (), environ)
+    for setting in settings or default:
+        folder = folder_of(setting)
+        one = setting.name if setting != folder else ""
+        if setting in default:
+            one = environ.get("OPENCODE_DB", "")
+        known = [folder / "opencode.db", *sorted(folder.glob("opencode-*.db"))]
+        databases += filter(Path.is_file, [folder / one] if one else known)
+        if (folder / "storage/session").is_dir():
+            trees.append(Tree(folder / "storage"))
+        for info in sorted(folder.glob("project/*/storage/session/info")):
+            old_trees.append(Tree(info.parent, True))
+    return Places(tuple(databases), (*trees, *old_trees))

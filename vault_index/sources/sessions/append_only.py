@@ -1,7 +1,7 @@
 """Parse a session file that its client only appends to, without parsing any line twice."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,14 +21,15 @@ class AppendOnlyConversation(Conversation, ABC):
     skipped = b"\n"
     """Beginning of lines to skip unparsed."""
 
-    def __init__(self, session: Session, file: Path) -> None:
+    def __init__(self, session: Session, file: Path, include: Collection[str]) -> None:
         super().__init__(session, [], [])
-        self.file = file
+        self.file, self.include = file, include
         self._end = 0
         """Bytes that are parsed."""
         self._last = b""
         self._faults: list[str] = []
         """Problems of the lines parsed so far."""
+        self._unknown: set[str] = set()
 
     def continues(self, file: Path) -> bool:
         """Return whether a file still begins with the parsed lines."""
@@ -48,6 +49,12 @@ class AppendOnlyConversation(Conversation, ABC):
     def lines(self, offset: int) -> Iterator[tuple[int, int, Json]]:
         """Yield the (begin, end, object) from an offset on, in bytes."""
         return objects_in(self.file, self._faults, offset, passed_over=self.skipped)
+
+    def report(self, what: str, begin: int) -> None:
+        """Report unknown content, each kind once."""
+        if what not in self._unknown:
+            self._unknown.add(what)
+            self._faults.append(f"{self.file}: skipped unknown {what}, first at byte {begin}")
 
     @abstractmethod
     def parse(self, begin: int, end: int, value: Json) -> None:

@@ -1,7 +1,7 @@
 """Parse one line of a Claude Code session: a prompt, a block of an answer, or a tool result."""
 
 import re
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator
 
 from vault_index.sources.sessions.context import words_in_prompt
 from vault_index.sources.sessions.json_access import (
@@ -71,33 +71,44 @@ def message_parts(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
 
 
 def answer_parts(
-    value: Json, results: Sequence[Json], include: Collection[str]
-) -> tuple[tuple[Part, ...], str]:
-    """Return the model's texts and tool calls with their results, and the error, if any."""
+    value: Json, include: Collection[str]
+) -> tuple[tuple[Part, ...], str, dict[str, tuple[int, Json]]]:
+    """Return the model's texts and tool calls, and the error, if any.
+
+    Also return the part's index and the block of each call that gets a result, by id.
+    """
     content = object_of(value, "message").get("content")
+    parts, calls = list[Part](), dict[str, tuple[int, Json]]()
     if text_of(value, "message", "model") == SYNTHETIC:
-        return (), " ".join(_texts(content)) if value.get("isApiErrorMessage") is True else ""
-    given = {
-        text_of(block, "tool_use_id"): (block, object_of(result, "toolUseResult"))
-        for result in results
-        for block in objects_of(result, "message", "content")
-    }
-    blocks = ((block, *given.get(text_of(block, "id"), ({}, {}))) for block in _blocks(content))
-    return tuple(part for one in blocks for part in _parts_in(*one, include)), ""
+        return (), " ".join(_texts(content)) if value.get("isApiErrorMessage") is True else "", {}
+    for block in _blocks(content):
+        kind = block.get("type")
+        if kind == "text":
+            parts.append(Text(text_of(block, "text")))
+        elif kind == "thinking" and "reasoning" in include:
+            parts.append(Reasoning(text_of(block, "thinking")))
+        elif kind in _CALLS:
+            if plan := text_of(block, "input", "plan"):
+                parts.append(Text(plan))
+            if kind == "tool_use":
+                calls[text_of(block, "id")] = len(parts), block
+            parts.append(call_in(block, {}, {}, include))
+        else:
+            parts += _attachment_parts(block)
+    return tuple(parts), "", calls
 
 
-def ids_in(value: Json, kind: str, key: str) -> tuple[str, ...]:
-    """Return the call ids in a line: `key` of its blocks of type `kind`."""
-    return tuple(
-        text_of(block, key)
-        for block in objects_of(value, "message", "content")
-        if block.get("type") == kind
-    )
+def results_in(value: Json) -> list[Json]:
+    """Return the results of tool calls in a line."""
+    blocks = objects_of(value, "message", "content")
+    return [block for block in blocks if block.get("type") == "tool_result"]
 
 
 def unknown_in(value: Json) -> Generator[str]:
     """Yield descriptions of unknown content in a user's or assistant's line."""
     content = object_of(value, "message").get("content")
+    if value.get("type") not in ("user", "assistant"):
+        return
     if not isinstance(content, str | list):
         yield f"lines of type {value.get('type')!r} without content"
     elif isinstance(content, list) and not all(isinstance(block, dict) for block in content):
@@ -116,45 +127,29 @@ def tokens_in(value: Json) -> int:
     return sum(max(0, millis_of(value, "message", "usage", name) or 0) for name in keys)
 
 
-def _parts_in(
-    block: Json, result: Json, details: Json, include: Collection[str]
-) -> Generator[Part]:
-    kind = block.get("type")
-    if kind == "text":
-        yield Text(text_of(block, "text"))
-    elif kind == "thinking" and "reasoning" in include:
-        yield Reasoning(text_of(block, "thinking"))
-    elif kind in _CALLS:
-        if plan := text_of(block, "input", "plan"):
-            yield Text(plan)
-        yield _call(block, result, details, include)
-    else:
-        yield from _attachment_parts(block)
-
-
-def _call(block: Json, result: Json, details: Json, include: Collection[str]) -> ToolCall:
+def call_in(block: Json, result: Json, details: Json, include: Collection[str]) -> ToolCall:
+    """Return a tool call with its result, which may be empty."""
     tool, output = text_of(block, "name"), "\n".join(_texts(result.get("content")))
     failed, agent = result.get("is_error") is True, text_of(details, "agentId")
-    code = _EXIT.match(output) if failed else None
+    # Only calls of type `tool_use` get a result.
+    status = "completed" if result or block.get("type") != "tool_use" else ""
     ended = (
         result
         and not failed
         and not details.get("backgroundTaskId")
         and not details.get("interrupted")
     )
+    exit_code = 0 if ended and tool == "Bash" else None
+    if failed and (code := _EXIT.match(output)):
+        exit_code = int(code[1])
+    error = output.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")
     return tool_call(
         tool,
         object_of(block, "input"),
         include,
-        status="error"
-        if failed
-        else "completed"
-        if result or block.get("type") != "tool_use"
-        else "",
-        exit=int(code[1]) if code else 0 if ended and tool == "Bash" else None,
-        error=output.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")
-        if failed
-        else "",
+        status="error" if failed else status,
+        exit=exit_code,
+        error=error if failed else "",
         child=f"agent-{agent}" if _AGENT.fullmatch(agent) else "",
         output=output,
         diff="\n".join(_hunks(details)),

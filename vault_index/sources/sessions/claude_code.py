@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from vault_index.disk import worktree_of
+from vault_index.disk import name_of, worktree_of
 from vault_index.models import FileStamp
 from vault_index.sources.reading import stamp_of
 from vault_index.sources.sessions.claude_blocks import message_parts
@@ -25,9 +25,10 @@ from vault_index.sources.sessions.client import Conversation, Listing
 from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.json_access import (
     Json,
+    id_in,
     millis_of,
+    object_in,
     object_of,
-    read_object,
     text_of,
     time_of,
     title_of,
@@ -36,7 +37,6 @@ from vault_index.sources.sessions.jsonl import objects_in
 from vault_index.sources.sessions.model import Listed, Message, Part, Session, Text
 
 _MAJORS = ("", "0", "1", "2")
-_ID = re.compile(r"[A-Za-z0-9_-]+")
 _FOLDERS = re.compile("[^/.]+(/[^/.]+(/subagents(/[^/.]+){0,2})?)?")
 # Not compactions and prompt suggestions, which repeat the session.
 _FILES = re.compile(
@@ -52,26 +52,22 @@ class ClaudeCode(FileClient):
 
     name = "claude-code"
     title = "Claude Code"
-    _history: tuple[FileStamp | None, dict[str, Listed]] = (None, {})
+    command = "claude", "--resume"
+    below, folder_paths, file_paths = ("projects",), _FOLDERS, _FILES
+    conversation = ClaudeConversation
 
-    folder_paths, file_paths = _FOLDERS, _FILES
+    def __init__(self, *folders: Path, cache: Path | None = None) -> None:
+        super().__init__(*folders, cache=cache)
+        self._histories: dict[Path, tuple[FileStamp, dict[str, Listed]]] = {}
 
-    def files(self, errors: list[OSError]) -> Iterable[os.DirEntry[str]]:
+    def files(self, folder: Path, errors: list[OSError]) -> Iterable[os.DirEntry[str]]:
         """Return files by mtime, so that the newest wins if a session is in two projects."""
-        return sorted(super().files(errors), key=_mtime_ns)
-
-    def watched(self) -> Sequence[Path]:
-        """Return the folder of all projects."""
-        return [self.folder / "projects"]
-
-    def concerns(self, path: str) -> bool:
-        """Return whether a path is a JSONL file."""
-        return path.endswith(".jsonl")
+        return sorted(super().files(folder, errors), key=_mtime_ns)
 
     def resume(self, session: str) -> Sequence[str]:
         """Return the resume command; for a subagent, that of its parent session."""
         listed = self.session(session)
-        return ["claude", "--resume", (listed.session.parent if listed else "") or session]
+        return super().resume((listed.session.parent if listed else "") or session)
 
     def deleted(self, listed: Listed) -> bool:
         """Return whether `claude project purge` deleted the session.
@@ -80,16 +76,11 @@ class ClaudeCode(FileClient):
         Removal by age leaves both. The list has repository roots, which are known only while the
         folder exists.
         """
-        folder = listed.session.directory
-        if not os.path.isdir(folder) or listed.session.id in self._prompts([]):
+        directory = listed.session.directory
+        if not os.path.isdir(directory) or listed.session.id in self._prompts([]):
             return False
-        for file in (self.folder / ".claude.json", self.folder.with_name(".claude.json")):
-            with suppress(OSError):
-                projects = object_of(
-                    read_object(file.read_bytes(), "the list of projects", []) or {}, "projects"
-                )
-                return bool(projects) and projects.keys().isdisjoint((folder, worktree_of(folder)))
-        return False
+        places = {directory, worktree_of(directory)}
+        return all(_lacks_projects(folder, places) for folder in self.folders)
 
     def _now(self, known: Listed) -> Listed | None:
         return (
@@ -126,22 +117,20 @@ class ClaudeCode(FileClient):
                 break
         if not title or (side and title == _WARMUP):
             return None
-        meta: Json | None = {}
-        with suppress(OSError):
-            meta = read_object(file.with_suffix(".meta.json").read_bytes(), "", []) if side else {}
-        above = file.relative_to(self.folder).parts[2:-2]  # newer versions: session/subagents
+        meta = object_in(file.with_suffix(".meta.json")) if side else {}
+        above = str(file).rpartition("/subagents/")[0]  # in newer versions, the parent's folder
         folder, created = text_of(first, "cwd"), time_of(first, "timestamp") or 0
         return Session(
             id=file.stem,
-            title=text_of(meta or {}, "description") or title,
+            title=text_of(meta, "description") or title,
             directory=folder,
             # Claude Code creates worktrees inside the project.
             worktree=folder[: max(0, folder.replace("\\", "/").find("/.claude/worktrees/"))],
-            parent=_id(above[0] if above else text_of(first, "sessionId")) if side else "",
+            parent=(id_in(name_of(above)) or id_in(text_of(first, "sessionId"))) if side else "",
             version=text_of(first, "version"),
             created=created,
             updated=created,
-            forked_from=_id(forked) if forked != file.stem and not side else "",
+            forked_from=id_in(forked) if forked != file.stem and not side else "",
         )
 
     def read(
@@ -150,48 +139,52 @@ class ClaudeCode(FileClient):
         """Read a session; of a removed session, only its prompts."""
         if not isinstance(listed.place, str):
             return Conversation(listed.session, listed.place, [])
-        file = Path(listed.place)
-        if not (isinstance(earlier, ClaudeConversation) and earlier.continues(file)):
-            earlier = ClaudeConversation(listed.session, file, include)
-        earlier.extend(listed.session)
-        return earlier
+        return super().read(listed, include, earlier)
 
     # --- prompts of removed sessions --------------------------------------------------------------
 
     def _prompts(self, problems: list[str]) -> dict[str, Listed]:
-        """Return a partial session, with its prompts, for each session id in the history."""
-        file, found = self.folder / "history.jsonl", dict[str, Listed]()
+        """Return a partial session, with its prompts, for each session id in the histories."""
+        found = dict[str, Listed]()
+        for folder in reversed(self.folders):
+            found |= self._prompts_in(folder / "history.jsonl", problems)
+        return found
+
+    def _prompts_in(self, file: Path, problems: list[str]) -> dict[str, Listed]:
+        sessions, prompts = dict[str, Session](), dict[str, list[Message]]()
         try:
             stamp = stamp_of(file.stat())
-            if stamp == self._history[0]:
-                return self._history[1]
+            if file in self._histories and self._histories[file][0] == stamp:
+                return self._histories[file][1]
             for begin, _, value in objects_in(file, problems):
-                id_, title = text_of(value, "sessionId"), text_of(value, "display").strip()
-                if not _ID.fullmatch(id_) or not title or _COMMAND.fullmatch(title):
+                id_, text = id_in(text_of(value, "sessionId")), text_of(value, "display")
+                if not id_ or not text.strip() or _COMMAND.fullmatch(text.strip()):
                     continue
-                time, text = millis_of(value, "timestamp") or 0, Text(text_of(value, "display"))
-                if id_ not in found:
-                    folder = text_of(value, "project")
-                    session = Session(id_, title_of(title), folder, "", "", "", time, time)
-                    found[id_] = Listed(session, stamp, 0, time, [], partial=True)
-                prompt = Message(str(begin), "", "user", time, True, "", "", "", (text,))
-                found[id_].place.append(prompt)
-        except FileNotFoundError:
-            return found
+                time, folder = millis_of(value, "timestamp") or 0, text_of(value, "project")
+                if id_ not in sessions:
+                    sessions[id_] = Session(id_, title_of(text), folder, "", "", "", time, time)
+                prompt = Message(str(begin), "", "user", time, True, "", "", "", (Text(text),))
+                prompts.setdefault(id_, []).append(prompt)
         except OSError as error:
-            problems.append(f"{file} cannot be read ({error.strerror})")
-            return found
-        for id_, one in found.items():
-            count = len(one.place)
-            found[id_] = replace(
-                one, stamp=FileStamp(count, one.first * 1_000_000, 1), messages=count
-            )
-        self._history = stamp, found
+            if not isinstance(error, FileNotFoundError):
+                problems.append(f"{file} cannot be read ({error.strerror})")
+            return {}
+        found = {id_: _partial(session, prompts[id_]) for id_, session in sessions.items()}
+        self._histories[file] = stamp, found
         return found
 
 
-def _id(text: str) -> str:
-    return text if _ID.fullmatch(text) else ""
+def _partial(session: Session, prompts: list[Message]) -> Listed:
+    stamp = FileStamp(len(prompts), session.created * 1_000_000, 1)
+    return Listed(session, stamp, len(prompts), session.created, prompts, partial=True)
+
+
+def _lacks_projects(folder: Path, places: Collection[str]) -> bool:
+    """Return whether the client lists projects, but none of these."""
+    for file in (folder / ".claude.json", folder.with_name(".claude.json")):
+        if projects := object_of(object_in(file), "projects"):
+            return projects.keys().isdisjoint(places)
+    return False
 
 
 def _title(parts: Iterable[Part]) -> str:

@@ -7,21 +7,21 @@ client faults. They stay, in the order of the file.
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
 
 from vault_index.sources.sessions.append_only import AppendOnlyConversation
 from vault_index.sources.sessions.claude_blocks import (
     SYNTHETIC,
     answer_parts,
-    ids_in,
+    call_in,
     message_parts,
+    results_in,
     tokens_in,
     unknown_in,
 )
-from vault_index.sources.sessions.json_access import Json, left_out, read_object, text_of, time_of
-from vault_index.sources.sessions.model import Message, Session, Speaker
+from vault_index.sources.sessions.json_access import Json, left_out, object_of, text_of, time_of
+from vault_index.sources.sessions.model import Message, Session
 
 _LONGEST_TYPE = 40
 PASSED_OVER = b'{"type":"api-request'
@@ -49,41 +49,27 @@ def is_chained(value: Json, side: bool) -> bool:
 
 @dataclass(slots=True)
 class _Line:
-    begin: int
-    end: int
-    id: str
+    size: int
     parent: int
     """Index of the parent line; -1 for the first line."""
-    prompt: str
-    """Id of the last prompt before the line."""
-    created: int
-    has_parts: bool = False
-    answer: str = ""
-    """Id of the answer that the block belongs to."""
-    tokens: int = 0
-    calls: tuple[str, ...] = ()
-    gives: tuple[str, ...] = ()
-    """Ids of the calls with a result in this line."""
-    results: list["_Line"] = field(default_factory=list)
-    typed: bool = False
+    typed: bool
     """Whether the line is a prompt, to which the user may rewind."""
-    message: Message | None = None
-    """None if it is not parsed yet, or has a new result."""
+    message: Message | None
+    waiting: int
+    """Number of calls without a result."""
 
 
 class ClaudeConversation(AppendOnlyConversation):
-    """A session, read in two passes: first the tree of lines, then the messages."""
+    """A session: the tree of lines, with their messages."""
 
     skipped = PASSED_OVER
 
     def __init__(self, session: Session, file: Path, include: Collection[str]) -> None:
-        super().__init__(session, file)
-        self._include = include
-        self._unknown: set[str] = set()
+        super().__init__(session, file, include)
         self._lines: list[_Line] = []
         self._places: dict[str, int] = {}
-        self._owners: dict[str, _Line] = {}
-        """Lines by the ids of their calls."""
+        self._calls: dict[str, tuple[_Line, int, Json]] = {}
+        """Line, index of the part, and block of each call without a result, by id."""
         self._prompt = self._answer = ""
         self._counted = self._time = self._updated = self._subagents = 0
         self._titles: dict[str, str] = {}
@@ -102,98 +88,85 @@ class ClaudeConversation(AppendOnlyConversation):
             if kind != "summary" or text_of(value, "leafUuid") in self._places:
                 self._titles[kind] = text_of(value, _TITLES[kind])
         elif not _NOTES.fullmatch(kind):
-            self._report(f"lines of type {kind[:_LONGEST_TYPE]!r}", begin)
+            self.report(f"lines of type {kind[:_LONGEST_TYPE]!r}", begin)
 
     def finish(self, session: Session, problems: list[str]) -> tuple[Session, list[Message]]:
-        """Return the session, and the messages that were not rewound, calls with their results."""
-        problems += left_out(self._subagents, "subagent")
-        shown = [
-            (line, rewound)
-            for line, rewound in zip(self._lines, self._rewound(), strict=True)
-            if line.has_parts or line.answer
-        ]
-        problems += left_out(sum(rewound for _, rewound in shown))
-        with self.file.open("rb") as file:
-            messages = [
-                self._message(line, file, problems) for line, rewound in shown if not rewound
-            ]
+        """Return the session, and the messages that were not rewound."""
+        kept, rewound = list[Message](), 0
+        for line, is_rewound in zip(self._lines, self._rewound(), strict=True):
+            if line.message and is_rewound:
+                rewound += 1
+            elif line.message:
+                kept.append(line.message)
+        problems += [*left_out(self._subagents, "subagent"), *left_out(rewound)]
         title = next(filter(None, map(self._titles.get, _TITLES)), session.title)
-        updated = max(session.updated, self._updated)
-        return replace(session, title=title, updated=updated), messages
-
-    def _message(self, line: _Line, file: IO[bytes], problems: list[str]) -> Message:
-        """Return the message of a line. It is parsed again only if it has a new result."""
-
-        def value_of(one: _Line) -> Json:
-            file.seek(one.begin)
-            what = f"{self.file}: the line at byte {one.begin}"
-            return read_object(file.read(one.end - one.begin), what, problems) or {}
-
-        if line.message is None:
-            value, error = value_of(line), ""
-            speaker: Speaker = "assistant"
-            if line.has_parts:
-                speaker, parts = message_parts(value)
-            else:
-                results = [value_of(result) for result in line.results]
-                parts, error = answer_parts(value, results, self._include)
-            given = {call for result in line.results for call in result.gives}
-            line.message = Message(
-                id=line.id,
-                answers="" if line.has_parts else line.prompt,
-                speaker=speaker,
-                created=line.created,
-                finished=given.issuperset(line.calls),
-                agent=text_of(value, "attributionAgent"),
-                model=text_of(value, "message", "model").replace(SYNTHETIC, ""),
-                error=error,
-                parts=parts,
-                tokens=line.tokens,
-            )
-        return line.message
+        return replace(session, title=title, updated=max(session.updated, self._updated)), kept
 
     def _add(self, begin: int, end: int, value: Json) -> None:
-        lines, kind, id_ = self._lines, value["type"], text_of(value, "uuid")
-        if id_ in self._places:
-            known = lines[self._places[id_]]
-            if known.end - known.begin != end - begin:
-                self._report("different lines with one id", begin)
+        kind, uuid = value["type"], text_of(value, "uuid")
+        if uuid in self._places:
+            if self._lines[self._places[uuid]].size != end - begin:
+                self.report("different lines with one id", begin)
             return
+        id_ = uuid or f"line-{begin}"
+        parent = self._parent_of(value)
+        self._time = time_of(value, "timestamp") or self._time
+        self._updated = max(self._updated, self._time)
+        for what in unknown_in(value):
+            self.report(what, begin)
+        speaker, parts = message_parts(value)
+        error, calls, results = "", dict[str, tuple[int, Json]](), results_in(value)
+        if kind == "assistant":
+            speaker = "assistant"
+            parts, error, calls = answer_parts(value, self.include)
+        shown = parts or kind == "assistant"
+        message = Message(
+            id=id_,
+            answers=self._prompt if kind == "assistant" else "",
+            speaker=speaker,
+            created=self._time,
+            finished=not calls,
+            agent=text_of(value, "attributionAgent"),
+            model=text_of(value, "message", "model").replace(SYNTHETIC, ""),
+            error=error,
+            parts=parts,
+            tokens=self._new_tokens(value, id_) if kind == "assistant" else 0,
+        )
+        typed = bool(parts) and speaker == "user" and not results
+        line = _Line(end - begin, parent, typed, message if shown else None, len(calls))
+        self._places[id_] = len(self._lines)
+        self._lines.append(line)
+        self._calls |= {call: (line, *of_call) for call, of_call in calls.items()}
+        if parts and speaker == "user":
+            self._prompt = id_
+        for result in results:
+            self._answer_call(result, object_of(value, "toolUseResult"))
+
+    def _parent_of(self, value: Json) -> int:
         above = text_of(value, "parentUuid")
         if not above and (
             value.get("subtype") == "compact_boundary" or value.get("isCompactSummary") is True
         ):
             # Keep the lines before a compaction.
             above = text_of(value, "logicalParentUuid") or "unknown"
-        parent = self._places.get(above, len(lines) - 1 if above or not id_ else -1)
-        self._time = time_of(value, "timestamp") or self._time
-        self._updated = max(self._updated, self._time)
-        line = _Line(begin, end, id_ or f"line-{begin}", parent, self._prompt, self._time)
-        self._places[line.id] = len(lines)
-        lines.append(line)
-        speaker, parts = message_parts(value)
-        line.has_parts = bool(parts)
-        if parts and speaker == "user":
-            self._prompt = line.id
-        if kind in ("user", "assistant"):
-            for what in unknown_in(value):
-                self._report(what, begin)
-            line.gives = ids_in(value, "tool_result", "tool_use_id")
-            line.typed = line.has_parts and speaker == "user" and not line.gives
-        if kind == "assistant":
-            line.answer, line.calls, counted = (
-                text_of(value, "message", "id") or line.id,
-                ids_in(value, "tool_use", "id"),
-                tokens_in(value),
-            )
-            # Each block carries the tokens of the whole answer.
-            before = self._counted if line.answer == self._answer else 0
-            line.tokens = max(0, counted - before)
-            self._answer, self._counted = line.answer, max(counted, before)
-        self._owners |= dict.fromkeys(line.calls, line)
-        for owner in filter(None, map(self._owners.get, line.gives)):
-            owner.results.append(line)
-            owner.message = None
+        follows = above or not text_of(value, "uuid")
+        return self._places.get(above, len(self._lines) - 1 if follows else -1)
+
+    def _new_tokens(self, value: Json, id_: str) -> int:
+        """Return the tokens of a block; each block carries those of the whole answer."""
+        answer, counted = text_of(value, "message", "id") or id_, tokens_in(value)
+        before = self._counted if answer == self._answer else 0
+        self._answer, self._counted = answer, max(counted, before)
+        return max(0, counted - before)
+
+    def _answer_call(self, result: Json, details: Json) -> None:
+        if (known := self._calls.pop(text_of(result, "tool_use_id"), None)) is not None:
+            line, place, block = known
+            assert line.message is not None
+            parts = [*line.message.parts]
+            parts[place] = call_in(block, result, details, self.include)
+            line.waiting -= 1
+            line.message = replace(line.message, parts=tuple(parts), finished=not line.waiting)
 
     def _rewound(self) -> list[bool]:
         """Return for each line whether it is a rewound prompt or a descendant of one.
@@ -214,8 +187,3 @@ class ClaudeConversation(AppendOnlyConversation):
         for place, line in enumerate(lines):
             rewound[place] |= line.parent >= 0 and rewound[line.parent]
         return rewound
-
-    def _report(self, what: str, begin: int) -> None:
-        if what not in self._unknown:
-            self._unknown.add(what)
-            self._faults.append(f"{self.file}: skipped unknown {what}, first at byte {begin}")

@@ -4,10 +4,10 @@ Implementations never write to the client's files, lock them or block the client
 the data: an unreadable item becomes a problem that names it, and reading continues.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from vault_index.results.base import Problem
 from vault_index.sources.sessions.model import Listed, Message, Session
@@ -47,32 +47,40 @@ class Listing:
         return self.by_beginning.get(first, [])
 
 
-class Client(Protocol):
+class Client(ABC):
     """One client on this machine. Thread-safe."""
 
     name: str
     """Source name, such as `claude-code`."""
     title: str
     """Product name, such as `Claude Code`."""
-    deep: bool
+    command: tuple[str, ...]
+    """Command that resumes a session; the id follows."""
+    deep = True
     """Whether session files lie in subfolders of the watched folders."""
 
-    @property
-    def folder(self) -> Path:
-        """The configured data folder, or the client's default."""
+    def __init__(self, *folders: Path, cache: Path | None = None) -> None:
+        self.folders = folders
+        """Data folders, such as one per profile. The first that has a session wins."""
+        self._cache = cache
+        """File that may store listings between runs."""
 
+    @abstractmethod
     def present(self) -> bool:
         """Return whether there are data to read."""
 
+    @abstractmethod
     def listing(self) -> Listing:
         """List all sessions; unchanged files are not read again."""
 
+    @abstractmethod
     def session(self, id_: str) -> Listed | None:
         """Return the current state of a session, or None for an unknown id.
 
         Raises VaultIndexError if the client's data cannot be read.
         """
 
+    @abstractmethod
     def read(
         self, listed: Listed, include: Collection[str], earlier: Conversation | None = None
     ) -> Conversation:
@@ -83,29 +91,38 @@ class Client(Protocol):
         grown since, the client may update and return it, instead of parsing the whole file again.
         """
 
-    def times(self, listed: Listed) -> Sequence[int]:
-        """Return the times of the messages in ms; empty if that requires reading all of them."""
-
+    @abstractmethod
     def version(self) -> object:
         """Return a value that changes whenever the client may have written."""
 
+    @abstractmethod
     def watched(self) -> Sequence[Path]:
         """Return the folders to watch for changes."""
 
+    @abstractmethod
     def concerns(self, path: str) -> bool:
         """Return whether a path in a watched folder belongs to a session."""
 
+    def times(self, listed: Listed) -> Sequence[int]:
+        """Return the times of the messages in ms; empty if that requires reading all of them."""
+        return ()
+
     def session_of_file(self, path: str) -> Session | None:
         """Return the only session that a file holds; None if unknown or shared."""
+        return None
 
     def resume(self, session: str) -> Sequence[str]:
         """Return the client's command that resumes a session, to run in the session's folder."""
+        return (*self.command, session)
 
     def deleted(self, listed: Listed) -> bool:
         """Return whether the client's data show that the user deleted this missing session.
 
-        `listed` is the kept copy.
+        `listed` is the kept copy. By default False: the client, a cleaner or a script may have
+        removed the file.
         """
+        return False
 
+    @abstractmethod
     def forget(self, sessions: Collection[str]) -> None:
         """Drop cached titles and folders of these sessions."""

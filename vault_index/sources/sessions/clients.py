@@ -21,7 +21,7 @@ class Known(NamedTuple):
 
     module: str
     kind: str
-    """Class in `module`. Its arguments are the data folder and an optional cache file."""
+    """Class in `module`, a `Client`."""
     variable: str
     """Environment variable that overrides the client's folder."""
     below: str
@@ -69,24 +69,14 @@ def folder_of(name: str) -> Path:
 
 
 def open_client(name: str, config: Config) -> "Client":
-    """Open a client on its configured folders; a `Several` combines more than one."""
+    """Open a client on its configured folders."""
     from importlib import import_module
 
     known = KNOWN[name]
     kind = getattr(import_module(known.module), known.kind)
-    opened: list[Client] = []
-    for number, folder in enumerate(folders_of(name, config.clients[name].data)):
-        cache = (
-            config.sessions_dir / name / f".heads{number or ''}.json"
-            if config.sessions_dir
-            else None
-        )
-        opened.append(kind(folder, cache))
-    if len(opened) == 1:
-        return opened[0]
-    from vault_index.sources.sessions.several import Several
-
-    return Several(opened)
+    cache = config.sessions_dir / name / ".heads.json" if config.sessions_dir else None
+    client: Client = kind(*folders_of(name, config.clients[name].data), cache=cache)
+    return client
 
 
 def resume_command(name: str, session: str) -> Sequence[str]:

@@ -9,7 +9,7 @@ codex-rs/protocol/src/protocol.rs, models.rs and items.rs, codex-rs/rollout)
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -25,6 +25,7 @@ from vault_index.sources.sessions.codex_conversation import CodexConversation
 from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.json_access import (
     Json,
+    id_in,
     millis_of,
     object_of,
     text_of,
@@ -41,7 +42,6 @@ _ROLLOUT = r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([A-Za-z0-9_-]+)\.jsonl(?:\.
 _NAME = re.compile(_ROLLOUT)
 _FOLDERS = re.compile("[^/]+(/[^/]+){0,3}")
 _FILES = re.compile(f"([^/]+/){{0,4}}{_ROLLOUT}")
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}")
 """UUID version 7, which begins with its time in milliseconds (RFC 9562)."""
 _HEAD = 20
@@ -57,44 +57,23 @@ class Codex(FileClient):
 
     name = "codex"
     title = "Codex CLI"
+    command = "codex", "resume"
+    below = "sessions", "archived_sessions"
     folder_paths, file_paths = _FOLDERS, _FILES
 
-    def __init__(self, folder: Path, cache: Path | None = None) -> None:
-        super().__init__(folder, cache)
-        self._name_cache: tuple[FileStamp | None, dict[str, str]] = None, {}
+    def __init__(self, *folders: Path, cache: Path | None = None) -> None:
+        super().__init__(*folders, cache=cache)
+        self._names: dict[Path, tuple[FileStamp, dict[str, str]]] = {}
         """Session names given by the user, with the stamp of their file."""
-
-    def watched(self) -> Sequence[Path]:
-        """Return the folders of current and of archived sessions."""
-        return [self.folder / "sessions", self.folder / "archived_sessions"]
-
-    def concerns(self, path: str) -> bool:
-        """Return whether a path has the name of a rollout."""
-        return _NAME.fullmatch(os.path.basename(path)) is not None
-
-    def resume(self, session: str) -> Sequence[str]:
-        """Return the command that resumes a session."""
-        return ["codex", "resume", session]
 
     def deleted(self, listed: Listed) -> bool:
         """Return whether the list of threads lacks the session; Codex removes no thread by age."""
-        import apsw  # late: nothing else needs a database
+        return all(_lacks_thread(folder, listed.session.id) for folder in self.folders)
 
-        from vault_index.sources.sessions.client_database import ClientDatabase
-
-        ids = set[str]()
-        for file in filter(Path.is_file, self.folder.glob("state_*.sqlite")):
-            with (
-                suppress(apsw.Error, OSError),
-                closing(ClientDatabase(file, busy_ms=0)) as database,
-            ):
-                ids.update(id_ for (id_,) in database.rows("SELECT id FROM threads"))
-        return bool(ids) and listed.session.id not in ids
-
-    def files(self, errors: list[OSError]) -> Iterable[os.DirEntry[str]]:
+    def files(self, folder: Path, errors: list[OSError]) -> Iterable[os.DirEntry[str]]:
         """Return the rollouts by name; an uncompressed file hides its compressed copy."""
-        self._thread_names()
-        found = {entry.name: entry for entry in super().files(errors)}
+        self._read_names(folder)
+        found = {entry.name: entry for entry in super().files(folder, errors)}
         # Both exist during compression.
         hidden = {f"{name}.zst" for name in found}
         return [entry for name, entry in found.items() if name not in hidden]
@@ -114,7 +93,7 @@ class Codex(FileClient):
                 meta = object_of(line, "payload") or line
                 break
         ids = (text_of(meta, "id"), _rollout_of(file, 0))
-        id_ = next((one for one in ids if _ID.fullmatch(one)), "")
+        id_ = next(filter(None, map(id_in, ids)), "")
         if not lines or not id_:
             return None
         if (mode := text_of(meta, "history_mode")) not in ("", "legacy", "paginated"):
@@ -139,11 +118,11 @@ class Codex(FileClient):
             directory=text_of(meta, "cwd")
             or next(filter(None, (text_of(one, "payload", "cwd") for one in lines)), ""),
             worktree="",
-            parent=next((one for one in parents if _ID.fullmatch(one)), ""),
+            parent=next(filter(None, map(id_in, parents)), ""),
             version=text_of(meta, "cli_version"),
             created=created,
             updated=created,
-            forked_from=fork if _ID.fullmatch(fork := text_of(meta, "forked_from_id")) else "",
+            forked_from=id_in(text_of(meta, "forked_from_id")),
         )
 
     def read(
@@ -166,7 +145,7 @@ class Codex(FileClient):
         if skips_copies and not earlier.has_own_turn:
             earlier = CodexConversation(session, file, include, self._lines)
             earlier.extend(session)
-        if name := self._thread_names().get(session.id):
+        if name := self._name_of(session.id):
             earlier.session = replace(earlier.session, title=name)
         return earlier
 
@@ -198,28 +177,41 @@ class Codex(FileClient):
                 return Path(path)
         return None
 
-    def _now(self, known: Listed) -> Listed | None:
-        self._thread_names()
-        return super()._now(known)
-
     def _listed(self, session: Session, file: str, stamp: FileStamp) -> Listed:
         """Include the session's name in the stamp."""
-        if name := self._name_cache[1].get(session.id):
+        if name := self._name_of(session.id):
             stamp = stamp._replace(ctime_ns=stamp.ctime_ns ^ crc32(name.encode()))
         return super()._listed(session, file, stamp)
 
-    def _thread_names(self) -> dict[str, str]:
-        """Return the names by session id; a later line replaces an earlier one."""
-        index = self.folder / "session_index.jsonl"
+    def _now(self, known: Listed) -> Listed | None:
+        for folder in self.folders:
+            self._read_names(folder)
+        return super()._now(known)
+
+    def _name_of(self, id_: str) -> str:
+        return next(filter(None, (names.get(id_) for _, names in self._names.values())), "")
+
+    def _read_names(self, folder: Path) -> None:
+        """Read the names of sessions if they changed; a later line replaces an earlier one."""
         with suppress(OSError):
-            stamp = stamp_of(index.stat())
-            if stamp != self._name_cache[0]:
-                rows = [row for _, _, row in objects_in(index, [])]
-                self._name_cache = (
-                    stamp,
-                    {text_of(row, "id"): text_of(row, "thread_name").strip() for row in rows},
-                )
-        return self._name_cache[1]
+            stamp = stamp_of((folder / "session_index.jsonl").stat())
+            if folder not in self._names or stamp != self._names[folder][0]:
+                rows = [row for _, _, row in objects_in(folder / "session_index.jsonl", [])]
+                names = {text_of(one, "id"): text_of(one, "thread_name").strip() for one in rows}
+                self._names[folder] = stamp, names
+
+
+def _lacks_thread(folder: Path, id_: str) -> bool:
+    """Return whether the client lists threads, but not this one."""
+    import apsw  # late: nothing else needs a database
+
+    from vault_index.sources.sessions.client_database import ClientDatabase
+
+    ids = set[str]()
+    for file in filter(Path.is_file, folder.glob("state_*.sqlite")):
+        with suppress(apsw.Error, OSError), closing(ClientDatabase(file, busy_ms=0)) as database:
+            ids.update(id_ for (id_,) in database.rows("SELECT id FROM threads"))
+    return bool(ids) and id_ not in ids
 
 
 def _rollout_of(file: Path, part: int = -1) -> str:

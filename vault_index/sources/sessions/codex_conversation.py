@@ -1,7 +1,6 @@
 """Convert the lines of a Codex rollout to messages."""
 
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -78,14 +77,6 @@ _ANSWERS = {"function_call_output", "custom_tool_call_output"}
 _ENDS = {"task_started", "task_complete", "turn_aborted", "error"}
 
 
-@dataclass(frozen=True, slots=True)
-class Rollback:
-    """A marker between messages: the last prompts before it were removed."""
-
-    prompts: int
-    """Number of last prompts that were removed, with all that followed."""
-
-
 @dataclass(slots=True)
 class _Entry:
     message: Message
@@ -108,20 +99,24 @@ class CodexConversation(AppendOnlyConversation):
         lines: Lines,
         skips_copies: bool = False,
     ) -> None:
-        super().__init__(session, file)
-        self._include, self._read_lines = include, lines
+        super().__init__(session, file, include)
+        self._read_lines = lines
         self.skips_copies = skips_copies
         """Whether to skip the copied beginning of a fork."""
         self.has_own_turn = False
         """Whether a fork has a turn of its own: its id begins with a later time than the fork's."""
         self._copied = False
-        self._unknown: set[str] = set()
-        self._done: list[Message | Rollback] = []
-        self._entries: deque[_Entry] = deque()
-        """Messages that may still change."""
+        self._entries: list[_Entry] = []
         self._calls: dict[str, _Entry] = {}
         """Calls of the current turn by id."""
-        self._model = self._summary = ""
+        self._answer: _Entry | None = None
+        """The message to which token counts belong."""
+        self._waiting: list[_Entry] = []
+        """Calls of the current turn that may lack a result."""
+        self._rewound = 0
+        """Number of messages that were rolled back."""
+        self._in_rewound_turn = False
+        self._model = self._summary = self._first_prompt = ""
         self._total: int | None = None
         self._tokens = 0
         """Tokens that belong to the next answer."""
@@ -146,28 +141,19 @@ class CodexConversation(AppendOnlyConversation):
         event = text_of(payload, "type") if kind == "event_msg" else ""
         if ends := kind == "compacted" or event in _ENDS:
             self._end_calls()
-        if ends or kind == "response_item":  # other lines add to earlier messages
-            self._finish_entries()
+        if (ends or kind == "response_item") and not any(one.waits for one in self._waiting):
+            self._answer = None
         self._line(kind, payload, value, begin)
-        if event == "thread_rolled_back":
-            self._finish_entries()
-            self._done.append(Rollback(max(0, millis_of(payload, "num_turns") or 0)))
 
     def finish(self, session: Session, problems: list[str]) -> tuple[Session, list[Message]]:
         """Return the session and the messages that were not rolled back."""
-        entries, waits = list[Message](), False
+        messages, waits = list[Message](), False
         for entry in self._entries:
             waits |= entry.waits
-            entries.append(replace(entry.message, finished=not waits))
-        found = [*self._done, *entries]
-        messages = without_rollbacks(found, problems)
-        prompt = first_prompt(one for one in found if isinstance(one, Message))
-        updated = max(self._time, session.created)
-        return replace(session, title=title_of(prompt), updated=updated), messages
-
-    def _finish_entries(self) -> None:
-        while self._entries and not self._entries[0].waits:
-            self._done.append(self._entries.popleft().message)
+            messages.append(replace(entry.message, finished=False) if waits else entry.message)
+        problems += left_out(self._rewound)
+        title, updated = title_of(self._first_prompt), max(self._time, session.created)
+        return replace(session, title=title, updated=updated), messages
 
     def _is_copy(self, kind: str, payload: Json) -> bool:
         """Return whether a fork copied a line.
@@ -195,7 +181,7 @@ class CodexConversation(AppendOnlyConversation):
         elif kind == "event_msg":
             self._event(payload, begin, time)
         elif kind not in _LINES:
-            self._report_unknown(f"lines of type {kind!r}")
+            self.report(f"lines of type {kind!r}", begin)
 
     def _item(self, item: Json, line: Json, begin: int, time: int) -> None:
         kind = text_of(item, "type")
@@ -207,14 +193,15 @@ class CodexConversation(AppendOnlyConversation):
             self._add("assistant", [Text(text) for text in texts if text], begin, time)
         elif kind == "message" and text_of(item, "role") == "user":
             self._add("user", self._prompt(item, content), begin, time)
-        elif kind == "reasoning" and "reasoning" in self._include:
+        elif kind == "reasoning" and "reasoning" in self.include:
             self._add("assistant", [Reasoning(text) for text in texts if text], begin, time)
         elif kind in _CALLS or kind in _CALLS_AND_ANSWERS:
             self._add_call(
                 text_of(item, "call_id"), parse_call(item), begin, time, waits=kind in _CALLS
             )
         elif kind in _ANSWERS:  # else its call was unreadable, or is before the offset
-            if (entry := self._calls.get(text_of(item, "call_id"))) is not None:
+            entry = self._calls.get(text_of(item, "call_id"))
+            if entry is not None and entry.waits:
                 self._update_call(entry, **parse_result(item.get("output")))
                 entry.waits = False
         elif (
@@ -224,7 +211,7 @@ class CodexConversation(AppendOnlyConversation):
         ):
             self._add("user", [Text(text) for text in texts if text], begin, time)
         elif kind not in ("message", "reasoning", *_CLIENTS_OWN) and "type" in item:
-            self._report_unknown(f"items of type {kind!r}")
+            self.report(f"items of type {kind!r}", begin)
 
     def _prompt(self, item: Json, content: list[Json]) -> list[Part]:
         first_text = text_of(content[0], "text").lstrip() if content else ""
@@ -233,7 +220,7 @@ class CodexConversation(AppendOnlyConversation):
                 between(first_text, f"<{tag}>", f"</{tag}>").strip("\n")
                 for tag in ("command", "result")
             )
-            return [tool_call("shell", {"command": command}, self._include, **parse_result(result))]
+            return [tool_call("shell", {"command": command}, self.include, **parse_result(result))]
         kinds = object_of(item, "internal_chat_message_metadata_passthrough").get(
             "content_item_kinds"
         )
@@ -254,58 +241,77 @@ class CodexConversation(AppendOnlyConversation):
 
     def _add(
         self, speaker: Speaker, parts: Sequence[Part], begin: int, time: int, error: str = ""
-    ) -> None:
+    ) -> _Entry | None:
         if not parts and not error:
-            return
+            return None
         mine = speaker == "assistant"
         if speaker == "user":
             self._end_calls()
-        self._entries.append(
-            _Entry(
-                Message(
-                    id=f"{self.session.id}-{begin:x}",
-                    answers=self.session.id if mine else "",  # one turn lies between two prompts
-                    speaker=speaker,
-                    created=time,
-                    finished=True,
-                    agent="",
-                    model=self._model if mine else "",
-                    error=error,
-                    parts=tuple(parts),
-                    tokens=self._tokens if mine else 0,
-                )
-            )
+            self._in_rewound_turn = False
+        message = Message(
+            id=f"{self.session.id}-{begin:x}",
+            answers=self.session.id if mine else "",  # one turn lies between two prompts
+            speaker=speaker,
+            created=time,
+            finished=True,
+            agent="",
+            model=self._model if mine else "",
+            error=error,
+            parts=tuple(parts),
+            tokens=self._tokens if mine else 0,
         )
+        self._first_prompt = self._first_prompt or first_prompt([message])
         self._tokens = 0 if mine else self._tokens
+        entry = _Entry(message)
+        if self._in_rewound_turn:
+            self._rewound += 1
+        else:
+            self._entries.append(entry)
+        self._answer = entry
+        return entry
 
     def _add_call(self, id_: str, call: Call, begin: int, time: int, *, waits: bool) -> None:
         tool, given, fields = call
         if not waits and fields["status"] == "running":
             fields["status"] = "completed"
-        self._add("assistant", [tool_call(tool, given, self._include, **fields)], begin, time)
-        entry = self._entries[-1]
-        entry.call, entry.waits = call, waits
-        if id_:
-            self._calls[id_] = entry
+        parts = [tool_call(tool, given, self.include, **fields)]
+        if (entry := self._add("assistant", parts, begin, time)) is not None:
+            entry.call, entry.waits = call, waits
+            self._waiting.append(entry)
+            if id_:
+                self._calls[id_] = entry
 
     def _update_call(self, entry: _Entry, **more: object) -> None:
         tool, given, fields = entry.call
         fields |= more
         entry.message = replace(
-            entry.message, parts=(tool_call(tool, given, self._include, **fields),)
+            entry.message, parts=(tool_call(tool, given, self.include, **fields),)
         )
 
     def _end_calls(self) -> None:
         """End the calls of a turn; those without a result were interrupted."""
-        for entry in self._entries:
+        for entry in self._waiting:
             entry.waits = False
+        self._waiting.clear()
         self._calls.clear()
+
+    def _roll_back(self, prompts: int) -> None:
+        """Remove the last prompts, with all that followed."""
+        places = [at for at, one in enumerate(self._entries) if one.message.speaker == "user"]
+        if places and prompts > 0:
+            first = places[-prompts:][0]
+            self._rewound += len(self._entries) - first
+            del self._entries[first:]
+            self._in_rewound_turn = True
+            self._answer = None
 
     def _event(self, event: Json, begin: int, time: int) -> None:
         kind = text_of(event, "type")
         item = object_of(event, "item") if kind == "item_completed" else event
         if kind == "token_count":
             self._count(object_of(event, "info"))
+        elif kind == "thread_rolled_back":
+            self._roll_back(millis_of(event, "num_turns") or 0)
         elif kind in ("turn_aborted", "error"):
             self._add(
                 "assistant",
@@ -319,7 +325,7 @@ class CodexConversation(AppendOnlyConversation):
         ) is not None:
             self._update_call(entry, **parse_event(item))
         elif (
-            any(one.waits for one in self._entries)
+            any(one.waits for one in self._waiting)
             and (call := parse_nested_call(item)) is not None
         ):
             self._add_call(text_of(item, "id"), call, begin, time, waits=False)
@@ -333,36 +339,7 @@ class CodexConversation(AppendOnlyConversation):
             else 0
         )
         self._total = count_tokens(total) if total else self._total
-        if self._entries and (message := self._entries[-1].message).speaker == "assistant":
-            self._entries[-1].message = replace(message, tokens=message.tokens + grown)
+        if self._answer is not None and (message := self._answer.message).speaker == "assistant":
+            self._answer.message = replace(message, tokens=message.tokens + grown)
         else:
             self._tokens += grown
-
-    def _report_unknown(self, what: str) -> None:
-        if what not in self._unknown:
-            self._unknown.add(what)
-            self._faults.append(f"Codex CLI {self.session.version}: skipped unknown {what}")
-
-
-def without_rollbacks(found: Iterable[Message | Rollback], problems: list[str]) -> list[Message]:
-    """Return the messages that no rollback removed; count the others in `problems`."""
-    messages: list[Message] = []
-    prompts: list[int] = []
-    """Index in `messages` of each prompt."""
-    removed, in_removed_turn = 0, False
-    for one in found:
-        if isinstance(one, Message):
-            if one.speaker == "user":
-                prompts.append(len(messages))
-                in_removed_turn = False
-            if in_removed_turn:
-                removed += 1
-            else:
-                messages.append(one)
-        elif prompts and one.prompts:
-            first = prompts[max(0, len(prompts) - one.prompts)]
-            removed += len(messages) - first
-            del messages[first:], prompts[max(0, len(prompts) - one.prompts) :]
-            in_removed_turn = True
-    problems += left_out(removed)
-    return messages

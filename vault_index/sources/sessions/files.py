@@ -6,17 +6,19 @@ import os
 import re
 import threading
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import astuple, replace
+from itertools import chain
 from pathlib import Path
 
 from vault_index.models import FileStamp
 from vault_index.results.base import Problem
 from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.reading import stamp_of
-from vault_index.sources.sessions.client import Conversation, Listing
+from vault_index.sources.sessions.append_only import AppendOnlyConversation
+from vault_index.sources.sessions.client import Client, Conversation, Listing
 from vault_index.sources.sessions.model import Listed, Session
 
 _MANY = 1000
@@ -27,17 +29,20 @@ _SHARE = 10
 _Heads = dict[str, tuple[FileStamp, Session | None]]
 
 
-class FileClient(ABC):
+class FileClient(Client):
     """Lists sessions by `stat`, and caches the head of each file."""
 
-    name: str
-    title: str
-    deep = True
+    below: tuple[str, ...] = ()
+    """Subfolders of a data folder to watch and to search."""
+    folder_paths: re.Pattern[str]
+    """Matches the folders to search, relative to a watched folder."""
+    file_paths: re.Pattern[str]
+    """Matches the files that may be sessions, relative to a watched folder."""
+    conversation: type[AppendOnlyConversation]
+    """Parses a session file; a client whose files are not append-only overrides `read`."""
 
-    def __init__(self, folder: Path, cache: Path | None = None) -> None:
-        self.folder = folder
-        self._cache = cache
-        """File that stores the heads between runs."""
+    def __init__(self, *folders: Path, cache: Path | None = None) -> None:
+        super().__init__(*folders, cache=cache)
         self._lock = threading.Lock()
         self._heads: _Heads | None = None
         """By path: the stamp of the file when its head was read, and the session, if any yet."""
@@ -45,39 +50,26 @@ class FileClient(ABC):
         """The last listing."""
         self._look_again = 0.0
 
-    # --- implemented by each client ---------------------------------------------------------------
-
-    folder_paths: re.Pattern[str]
-    """Matches the folders to search, relative to a watched folder."""
-    file_paths: re.Pattern[str]
-    """Matches the files that may be sessions, relative to a watched folder."""
-
     @abstractmethod
     def head(self, file: Path, problems: list[str]) -> Session | None:
         """Read the session from the first lines of a file; None if it has no session yet."""
 
-    @abstractmethod
     def read(
         self, listed: Listed, include: Collection[str], earlier: Conversation | None = None
     ) -> Conversation:
         """Read a session (see `Client.read`)."""
+        file = Path(listed.place)
+        if not (isinstance(earlier, self.conversation) and earlier.continues(file)):
+            earlier = self.conversation(listed.session, file, include)
+        earlier.extend(listed.session)
+        return earlier
 
-    @abstractmethod
-    def concerns(self, path: str) -> bool:
-        """Return whether a path in a watched folder belongs to a session."""
-
-    @abstractmethod
-    def resume(self, session: str) -> Sequence[str]:
-        """Return the command that resumes a session."""
-
-    # --- shared by all clients --------------------------------------------------------------------
-
-    def files(self, errors: list[OSError]) -> Iterable[os.DirEntry[str]]:
-        """Return the files that may be sessions. If several hold the same session, the last wins.
+    def files(self, folder: Path, errors: list[OSError]) -> Iterable[os.DirEntry[str]]:
+        """Return the files of a data folder that may be sessions; of one session, the last wins.
 
         Unreadable folders are added to `errors`.
         """
-        tops = map(os.fspath, self.watched())
+        tops = (os.fspath(folder / below) for below in self.below)
         found = (entry for top in tops for entry in self._files_in(top, "", errors))
         return sorted(found, key=lambda entry: entry.name)
 
@@ -94,7 +86,9 @@ class FileClient(ABC):
             problems: list[str] = []
             seen: _Heads = {}
             errors: list[OSError] = []
-            for entry in self.files(errors):
+            for entry in chain.from_iterable(
+                self.files(folder, errors) for folder in reversed(self.folders)
+            ):
                 try:
                     stamp = stamp_of(entry.stat())
                 except OSError as error:
@@ -135,14 +129,6 @@ class FileClient(ABC):
         with self._lock:
             return self._load_heads().get(path, (None, None))[1]
 
-    def times(self, listed: Listed) -> Sequence[int]:
-        """Return no times, because that requires reading all messages."""
-        return ()
-
-    def deleted(self, listed: Listed) -> bool:
-        """Return False: the client, a cleaner or a script may have removed the file."""
-        return False
-
     def forget(self, sessions: Collection[str]) -> None:
         """Drop titles and folders of these sessions from the cached heads, also on disk."""
         with self._lock:
@@ -163,8 +149,13 @@ class FileClient(ABC):
         return {id_: one.stamp for id_, one in self.listing().sessions.items()}
 
     def watched(self) -> Sequence[Path]:
-        """Return the data folder."""
-        return [self.folder]
+        """Return the searched subfolders of all data folders."""
+        return [folder / below for folder in self.folders for below in self.below]
+
+    def concerns(self, path: str) -> bool:
+        """Return whether the end of a path matches `file_paths`."""
+        starts = (at + 1 for at, one in enumerate(path) if one == "/")
+        return any(self.file_paths.fullmatch(path, start) for start in starts)
 
     # --- inside -----------------------------------------------------------------------------------
 

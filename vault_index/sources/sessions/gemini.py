@@ -11,9 +11,8 @@ chatRecordingTypes.ts)
 """
 
 import hashlib
-import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,8 +25,10 @@ from vault_index.sources.sessions.context import words_in_prompt
 from vault_index.sources.sessions.files import FileClient
 from vault_index.sources.sessions.json_access import (
     Json,
+    id_in,
     left_out,
     millis_of,
+    object_in,
     object_of,
     objects_of,
     read_object,
@@ -49,8 +50,6 @@ from vault_index.sources.sessions.model import (
     first_prompt,
 )
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
-_FILE = re.compile(r"[\w-]{1,120}\.jsonl?")
 _FOLDERS = re.compile("[^/]+(/chats(/[^/]+)?)?")
 # By name, `.json` comes before `.jsonl`, so that the newer format wins.
 _FILES = re.compile(r"[^/]+/chats/([^/]+/)?[\w-]{1,120}\.jsonl?")
@@ -67,22 +66,8 @@ class Gemini(FileClient):
 
     name = "gemini"
     title = "Gemini CLI"
-    folder_paths, file_paths = _FOLDERS, _FILES
-
-    def watched(self) -> Sequence[Path]:
-        """Return the folder of all projects."""
-        return [self.folder / "tmp"]
-
-    def concerns(self, path: str) -> bool:
-        """Return whether a path is a session file in a `chats` folder."""
-        return (
-            _FILE.fullmatch(os.path.basename(path)) is not None
-            and "chats" in Path(path).parts[-3:-1]
-        )
-
-    def resume(self, session: str) -> Sequence[str]:
-        """Return the command that resumes a session."""
-        return ["gemini", "--resume", session]
+    command = "gemini", "--resume"
+    below, folder_paths, file_paths = ("tmp",), _FOLDERS, _FILES
 
     def head(self, file: Path, problems: list[str]) -> Session | None:
         """Read the session up to its first message; None without a message.
@@ -114,7 +99,7 @@ class Gemini(FileClient):
         # Older versions store the parent's id as the subagent's.
         if text_of(metadata, "kind") == "subagent" and not parent:
             id_, parent = f"{id_}-{file.stem}", id_
-        if not _ID.fullmatch(id_):
+        if not id_in(id_):
             problems.append(f"{file}: skipped, it has no valid session id")
             return None
         project = file.parents[2] if above != "chats" else file.parents[1]
@@ -127,14 +112,7 @@ class Gemini(FileClient):
         with suppress(OSError):
             if root := (project / ".project_root").read_text("utf-8", "replace").strip():
                 return root
-        known: Json = {}
-        with suppress(OSError):
-            known = (
-                read_object(
-                    (self.folder / "projects.json").read_bytes(), "the list of projects", []
-                )
-                or {}
-            )
+        known = object_in(project.parent.parent / "projects.json")
         for folder, short in object_of(known, "projects").items():
             if (
                 project.name == short
@@ -285,7 +263,7 @@ def _call(call: Json, include: Collection[str]) -> Part:
         title=text_of(call, "description"),
         exit=int(exit_code[1]) if exit_code else None,
         error=error or text_of(call, "resultDisplay") if call.get("status") == "error" else "",
-        child=child if _ID.fullmatch(child := text_of(call, "agentId")) else "",
+        child=id_in(text_of(call, "agentId")),
         output=output,
         diff=text_of(call, "resultDisplay", "fileDiff"),
     )

@@ -1,8 +1,11 @@
 """Accessors for untrusted JSON: a value of an unexpected type counts as absent."""
 
 import json
+import re
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from vault_index.markdown.recalled import drop_recalled, is_own_tool, own_run
@@ -15,6 +18,7 @@ Json = dict[str, Any]
 _BEYOND_TIME = 1 << 53
 """Exclusive limit of numbers, because JSON allows `1e999` and hundreds of digits."""
 _LONGEST_TITLE = 100
+_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 # The most informative argument first: `grep` has a pattern and a path.
 _TARGETS = (
     "command",
@@ -45,6 +49,18 @@ def read_object(data: bytes, what: str, problems: list[str]) -> Json | None:
         problems.append(f"{what} is not a JSON object")
         return None
     return value
+
+
+def object_in(file: Path) -> Json:
+    """Read a JSON object from a file; empty if it cannot be read."""
+    with suppress(OSError):
+        return read_object(file.read_bytes(), "", []) or {}
+    return {}
+
+
+def id_in(text: str) -> str:
+    """Return a text that may be the id of a session; else empty."""
+    return text if _ID.fullmatch(text) else ""
 
 
 def text_of(value: Json, *path: str) -> str:
