@@ -54,7 +54,7 @@ def test_memory_delete_obeys_a_refusal(asking: tuple[Session, User], vault: Path
     for tool, given in (
         ("memory_delete", {"ref": ident}),
         ("memory-delete", {"ids": f"[{ident!r}]", "permanent": "true"}),
-        ("memory_review", {"action": "Delete", "ref": [ident]}),
+        ("memory_review", {"action": "delete", "ref": [ident]}),
     ):
         if isinstance(says, types.ErrorData) and client.version == NEW:  # the SDK's client raises it itself
             with pytest.raises(MCPError):

@@ -142,7 +142,7 @@ def test_mcp_reports_a_malformed_call_as_a_tool_error(each: Session) -> None:
         ("memory_search", {"query": "x", "source": "elsewhere"}, "no source 'elsewhere'"),
         ("memory_search", {"query": "x", "cursor": "page two"}, "is not a cursor"),
         ("memory_search", {"query": "x " * 20_000}, "40,000 characters"),
-        ("memory_get", {"cursor": " || "}, "a reference is empty"),
+        ("memory_get", {"cursor": " || "}, "empty reference"),
         ("memory_list", {"after": "someday"}, "someday"),
     ],
 )

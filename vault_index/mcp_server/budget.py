@@ -1,7 +1,7 @@
 """Truncate answers to a number of tokens, with a cursor for the rest."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vault_index import tokens
@@ -11,6 +11,9 @@ from vault_index.output.view import shown_hits
 
 _LONGEST_TOKEN = 128
 """Upper bound of the characters of one token: text longer than this times the budget cannot fit."""
+
+BETWEEN = " || "
+"""Separates the references in a cursor of `get`; no file name contains it."""
 
 _WHERE = re.compile(r"^(?P<ref>.+):(?P<first>\d+)-(?P<last>\d+)(?:\+(?P<skip>\d+))?$", re.DOTALL)
 
@@ -62,10 +65,10 @@ def fits(shown: Page, budget: int) -> bool:
     A token has at least one byte, so a short answer needs no tokenizer, which is slower to load
     than a search.
     """
-    longest = max(
-        len(one.encode("utf-8", "surrogatepass"))
-        for one in (shown.text, render_json(shown.structured))
-    )
+    forms = shown.text, render_json(shown.structured)
+    if max(map(len, forms)) > budget * _LONGEST_TOKEN:
+        return False
+    longest = max(len(form.encode("utf-8", "surrogatepass")) for form in forms)
     return longest <= budget or cost(shown) <= budget
 
 
@@ -125,41 +128,53 @@ def cut_timeline(answer: Mapping[str, Any], *, shown: tuple[int, int], budget: i
     return most(len(before) + len(after), build, budget, "the document and a neighbour")
 
 
-def cut_text(
-    text: Mapping[str, Any], *, skip: int, build: Callable[[Answer, str | None], Page], budget: int
-) -> Page:
-    """Return the text if it fits, else as many whole lines as fit, else a part of the first line.
+class Text(NamedTuple):
+    """A text to show, as `get` returns it."""
 
-    `skip` characters of its first line were shown before. `build` makes the page from a text and
-    the reference of the rest.
-    """
-    content = str(text["content"])[skip:]
-    longest = budget * _LONGEST_TOKEN
-    whole = {**text, "content": content, "next": None}
-    left = _WHERE.match(text["next"] or "")
-    first, last = text["lines"][0], int(left["last"]) if left else text["lines"][1]
-    rest = text["next"] if left and int(left["first"]) <= last else None
-    if len(content) <= longest and fits(shown := build(whole, rest), budget):
-        return shown
-    lines = content.split("\n")
+    found: Answer
+    skip: int
+    """Number of characters of its first line that were shown before."""
+    later: Sequence[str]
+    """The references after it."""
+
+
+def cut_texts(texts: Sequence[Text], failed: Sequence[Answer], budget: int) -> Page:
+    """Return the texts that fit; of the first, as many lines or characters as fit."""
+    text, skip, later = texts[0]
+    lines, (first, last) = text["content"][skip:].split("\n"), text["lines"]
+    if left := _WHERE.match(text["next"] or ""):
+        last = int(left["last"])
+
+    def build(shown: Sequence[Answer], rest: str | None, later: Sequence[str]) -> Page:
+        cursor = BETWEEN.join(filter(None, [rest, *later]))
+        return page("get", {"results": shown, "failed": failed}, cursor or None)
+
+    def of_texts(count: int) -> Page:
+        shown = [_part(one.found, one.found["content"][one.skip :]) for one in texts[:count]]
+        return build(shown, texts[count - 1].found["next"], texts[count - 1].later)
 
     def of_lines(count: int) -> Page:
-        part = _part(whole, "\n".join(lines[:count]), (first, first + count - 1))
-        return build(
-            part, f"{text['id']}:{first + count}-{last}" if first + count <= last else None
-        )
+        part = _part(text, "\n".join(lines[:count]), (first, first + count - 1))
+        rest = f"{text['id']}:{first + count}-{last}" if first + count <= last else None
+        return build([part], rest, later)
 
-    def of_first_line(count: int) -> Page:
-        part = _part(whole, lines[0][:count], (first, first))
-        return build(part, f"{text['id']}:{first}-{last}+{skip + count}")
+    def of_characters(count: int) -> Page:
+        part = _part(text, lines[0][:count], (first, first))
+        return build([part], f"{text['id']}:{first}-{last}+{skip + count}", later)
 
-    if len(lines[0]) <= longest and fits(of_lines(1), budget):
+    if fits(of_texts(1), budget):
+        return most(len(texts), of_texts, budget, "a text")
+    if fits(of_lines(1), budget):
         return most(len(lines), of_lines, budget, "a line")
-    return most(min(len(lines[0]), longest), of_first_line, budget, "any of the text")
+    longest = min(len(lines[0]), budget * _LONGEST_TOKEN)
+    return most(longest, of_characters, budget, "any of the text")
 
 
-def _part(text: Mapping[str, Any], content: str, lines: tuple[int, int]) -> Answer:
-    return {**text, "content": content, "lines": lines, "tokens": tokens.count(content)}
+def _part(text: Answer, content: str, lines: tuple[int, int] | None = None) -> Answer:
+    if lines is None:
+        return {**text, "content": content, "next": None}
+    shown = {"content": content, "lines": lines, "tokens": tokens.count(content), "next": None}
+    return {**text, **shown}
 
 
 def place_of(cursor: str) -> tuple[str, int]:

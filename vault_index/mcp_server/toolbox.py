@@ -6,10 +6,12 @@ from typing import Any
 
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError, did_you_mean
 from vault_index.mcp_server.budget import (
+    BETWEEN,
     Answer,
     Page,
+    Text,
     cut_records,
-    cut_text,
+    cut_texts,
     cut_timeline,
     page,
     place_of,
@@ -31,19 +33,9 @@ _NAMED = 10
 """Maximum number of memories that a question names."""
 _LONGEST_NAME = 120
 
-_BETWEEN = " || "
-"""Separates the references in a cursor of `get`; no file name contains it."""
-
 _WIKILINK = re.compile(r"^!?\[\[.*\]\]$", re.DOTALL)
 _ABSOLUTE = re.compile(r"^(?:~?[/\\]|[A-Za-z]:[/\\])")
 _HINT = "use the id or the path that memory_search returns"
-
-_OF_SESSIONS = {
-    "touched": "file", "summary": "summary", "kind": "", "after": "since", "before": "before",
-    "project": "project", "client": "client", "source": "source", "limit": "limit",
-    "offset": "offset", "max_tokens": "max_tokens", "cursor": "cursor",
-}  # fmt: skip
-"""The parameters of `sessions`, by the names that `memory_list` uses."""
 
 _OBSERVATION = ("narrative", "files")
 """Arguments of OpenCodeKit's tool, whose facts are one text with commas."""
@@ -57,11 +49,6 @@ _OTHER_TOOLS = {
 _NO_TOOLS = {
     "memory_admin": "run in a shell: vault-index status, vault-index import or vault-index prune"
 }
-
-_LEFT_OUT = (
-    "it is not a markdown file, it is a link out of the vault, "
-    "or a rule of the vault or its source excludes it"
-)
 
 
 class Toolbox:
@@ -112,7 +99,7 @@ class Toolbox:
             return ""
         refs = [args["ref"]] if isinstance(args["ref"], str) else args["ref"]
         where = {} if self._source is None else {"source": self._source}
-        named = [self._named({**where, **args, "ref": _bare(ref)}) for ref in refs]
+        named = [self._named({**where, **args, "ref": ref}) for ref in refs]
         more = [f"and {len(named) - _NAMED} more"] if len(named) > _NAMED else []
         if tool.method == "review":
             end = "Memories go to the trash; sessions are forgotten for good."
@@ -150,12 +137,6 @@ class Toolbox:
             args |= _typed_in(tool.method, list(folders), more.get("session"), asks="query" in args)
         if tool.method == "recall":
             args = {**more, **args}
-        if "ref" in args:
-            args["ref"] = (
-                [_bare(ref) for ref in args["ref"]]
-                if isinstance(args["ref"], list)
-                else _bare(args["ref"])
-            )
         if self._source is not None:
             args.setdefault("source", self._source)
         # `get` reports each reference separately.
@@ -177,7 +158,6 @@ class Toolbox:
         answers: dict[str, Callable[[str, dict[str, Any]], Page]] = {
             "search": self._records, "list": self._list, "review": self._review,
             "timeline": self._timeline, "get": self._get,
-            **({"update": self._put_file} if "file" in given else {}),
         }  # fmt: skip
         return answers.get(tool.method, self._whole)(tool.method, args)
 
@@ -202,29 +182,14 @@ class Toolbox:
 
     def _list(self, method: str, args: dict[str, Any]) -> Page:
         """List documents; with `touched` or `summary` list sessions or their work."""
-        if not (args.get("touched") or args.get("summary")):
-            wanted = {
-                name: value for name, value in args.items() if name not in ("touched", "summary")
-            }
-            return self._records(method, wanted)
-        if strange := next((name for name in args if name not in _OF_SESSIONS), None):
-            raise UsageError(f"{strange} cannot be combined with touched or summary", "remove it")
-        if args.get("kind", "session") != "session":
-            raise UsageError(
-                f"touched and summary need kind session, not {args['kind']}", "omit kind"
-            )
-        return self._records(
-            "sessions", {to: args[name] for name, to in _OF_SESSIONS.items() if to and name in args}
-        )
-
-    def _put_file(self, method: str, args: dict[str, Any]) -> Page:
-        """Change a file, or create it if it is missing, as OpenCodeKit's `memory-update` does."""
-        try:
-            return self._whole(method, args)
-        except NotFoundError:
-            if "content" not in args:
-                raise
-            return self._whole("add", _as_new(args))
+        of_sessions = {"file": args.pop("touched", ""), "summary": args.pop("summary", False)}
+        if not any(of_sessions.values()):
+            return self._records(method, args)
+        if (kind := args.pop("kind", "session")) not in ("session", ["session"]):
+            raise UsageError(f"touched and summary need kind session, not {kind}", "omit kind")
+        since = {"since": args.pop("after")} if "after" in args else {}
+        wanted = {name: value for name, value in of_sessions.items() if value}
+        return self._records("sessions", {**args, **wanted, **since})
 
     def _whole(self, method: str, args: dict[str, Any]) -> Page:
         return page(method, self._ask(method, args))
@@ -234,9 +199,8 @@ class Toolbox:
         if cursor is not None:
             args["offset"] = _number(cursor)
         limit = args.get("limit", budget // _LEAST_ROW + 1 if method == "list" else _HITS)
-        if limit < 1:
-            raise UsageError(f"limit must be at least 1, not {limit}", "omit limit for the default")
-        answer = self._ask(method, {**args, "limit": limit + 1})  # one more, to detect a next page
+        more = int(limit > 0)  # to detect a next page; the method refuses other limits
+        answer = self._ask(method, {**args, "limit": limit + more})
         return cut_records(method, answer, offset=args.get("offset", 0), limit=limit, budget=budget)
 
     def _timeline(self, method: str, args: dict[str, Any]) -> Page:
@@ -247,105 +211,36 @@ class Toolbox:
 
     def _get(self, method: str, args: dict[str, Any]) -> Page:
         budget, cursor = _bounds(args)
-        refs = args.pop("ref", [])
-        places = (
-            cursor.split(_BETWEEN)
-            if cursor is not None
-            else [refs]
-            if isinstance(refs, str)
-            else refs
-        )
+        places = args.pop("ref", [])
         if cursor is not None:
+            places = cursor.split(BETWEEN)
             args.pop("neighbors", None)  # the cursor already includes them
-        texts: list[Answer] = []
+        places = [places] if isinstance(places, str) else places
+        texts: list[Text] = []
         failed: list[Answer] = []
         for number, place in enumerate(places):
             ref, skip = place_of(place)
             try:
-                if not ref.strip():
-                    raise UsageError(
-                        "a reference is empty", "remove it, or start again without the cursor"
-                    )
                 _refuse_outside(ref)
                 [text] = self._ask(method, {**args, "ref": ref, "max_tokens": budget})["results"]
             except VaultIndexError as error:
-                failed.append(
-                    {"position": ref, "error": error.message, "hint": in_words_of_tools(error.hint)}
-                )
-                if len(failed) == len(places):  # nothing to show
+                hint = in_words_of_tools(error.hint)
+                failed.append({"position": ref, "error": error.message, "hint": hint})
+                if len(failed) == len(places):
                     raise
                 continue
-
-            def build(
-                part: Answer, rest: str | None, later: Sequence[str] = places[number + 1 :]
-            ) -> Page:
-                left = [rest, *later] if rest else later
-                return page(
-                    method,
-                    {"results": [*texts, part], "failed": failed},
-                    _BETWEEN.join(left) or None,
-                )
-
-            try:
-                shown = cut_text(text, skip=skip, build=build, budget=budget)
-            except UsageError:
-                if not texts:
-                    raise
-                return page(
-                    method, {"results": texts, "failed": failed}, _BETWEEN.join(places[number:])
-                )
-            texts.append({**text, "content": text["content"][skip:]})
-            if shown.structured.get("cursor", "") != _BETWEEN.join(places[number + 1 :]):
-                return shown
-        return page(method, {"results": texts, "failed": failed})
+            texts.append(Text(text, skip, places[number + 1 :]))
+            if text["next"]:  # it fills the budget
+                break
+        return cut_texts(texts, failed, budget)
 
     def _ask(self, method: str, args: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            answer = self._ask_backend(method, args)
-            for failed in answer.get("failed", ()):
-                failed["hint"] = in_words_of_tools(failed["hint"])
-            if "question" in answer:
-                answer["question"] = in_words_of_tools(answer["question"])
-            return answer
-        except NotFoundError as error:
-            reason = self._why_not(args.get("ref"))
-            if reason is None:
-                raise
-            raise NotFoundError(reason, "use a document that memory_search returns") from error
-
-    def _why_not(self, refs: Any) -> str | None:
-        """Return why an existing file is not indexed; None if it is indexed or missing."""
-        for ref in [refs] if isinstance(refs, str) else refs or []:
-            if "/" in ref or "." in ref:  # it looks like a file path
-                try:
-                    why = self._ask_backend("why", {"query": "x", "ref": ref})
-                except NotFoundError:
-                    continue
-                if why["id"] is None and why["reasons"]:
-                    reason = why["reasons"][0]
-                    return (
-                        f"{ref!r} cannot be used: "
-                        f"{_LEFT_OUT if reason['code'] == 'ignored' else reason['message']}"
-                    )
-        return None
-
-
-def _as_new(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert the parameters of `update` to those of `add`."""
-    of_update = (
-        "ref",
-        "content",
-        "client",
-        "append",
-        "section",
-        "allow_empty",
-        "add_tags",
-        "remove_tags",
-    )
-    new = {name: value for name, value in args.items() if name not in of_update}
-    author = {"entered_by": args["client"]} if "client" in args else {}
-    tags = {"tags": args["add_tags"]} if "add_tags" in args else {}
-    return {**author, **tags, **new, "path": args["ref"], "text": args["content"]}
+        answer = self._ask_backend(method, args)
+        for failed in answer.get("failed", ()):
+            failed["hint"] = in_words_of_tools(failed["hint"])
+        if "question" in answer:
+            answer["question"] = in_words_of_tools(answer["question"])
+        return answer
 
 
 def _tool_called(name: str, tools: Mapping[str, Tool]) -> Tool:
@@ -390,11 +285,6 @@ def _typed_in(
         if asks or method in ("search", "recall")
         else {}
     )
-
-
-def _bare(ref: str) -> str:
-    """Remove copied quotation marks around a reference."""
-    return ref.strip().strip("`'\"…")
 
 
 def _bounds(args: dict[str, Any]) -> tuple[int, str | None]:

@@ -14,11 +14,12 @@ from typing import Any, Literal
 from vault_index.errors import UsageError, did_you_mean
 from vault_index.fields import ACTIONS, FIELDS, FILTERS, REASONS, SORTS, Field, Filter
 
-Kind = Literal["text", "names", "refs", "whole", "number", "flag"]
+Kind = Literal["text", "names", "ref", "refs", "whole", "number", "flag"]
 
 _KINDS: Mapping[Kind, tuple[dict[str, Any], Any, str]] = {
     "text": ({"type": "string"}, str, "text"),
     "names": ({"type": "array", "items": {"type": "string"}}, str, "a list of texts or one text"),
+    "ref": ({"type": "string"}, str, "text"),
     "refs": (
         {"type": "array", "items": {"type": "string"}},
         str,
@@ -31,8 +32,6 @@ _KINDS: Mapping[Kind, tuple[dict[str, Any], Any, str]] = {
 """JSON schema, Python type and description of each kind."""
 
 _LISTS = ("names", "refs")
-_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-_ENDINGS = ("", "s", "_at", "ending")
 _NAMED = re.compile(r"#?[\da-f-]{1,40}|[^,]{1,500}\.md(?::[\d-]{1,20})?", re.IGNORECASE)
 HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _NOTHING = ("null", "undefined", "None")
@@ -42,18 +41,19 @@ _ALL = ("all", "any", "*")
 def _converted(kind: Kind, value: Any) -> Any:
     """Convert a value that ignores the schema: quoted numbers and flags, unquoted texts.
 
-    Unclear values stay unchanged.
+    Quotation marks that were copied with a reference are removed. Unclear values stay unchanged.
     """
     if isinstance(value, str) and kind in ("whole", "number", "flag"):
-        word = value.strip().lower()
-        with contextlib.suppress(ValueError):
-            value = _FLAGS.get(word, value) if kind == "flag" else float(word)
-    if kind == "whole" and isinstance(value, float) and value.is_integer():
-        return int(value)
+        with contextlib.suppress(ValueError, RecursionError):
+            value = json.loads(value.strip().lower())
+    if isinstance(value, str) and kind in ("ref", "refs"):
+        return value.strip().strip("`'\"…")
     if kind == "flag" and value in (0, 1):
         return bool(value)
+    if kind == "whole" and isinstance(value, float) and value.is_integer():
+        return int(value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return str(value) if is_number and kind in ("text", *_LISTS) else value
+    return str(value) if is_number and kind in ("text", "ref", *_LISTS) else value
 
 
 def _listed(kind: Kind, text: str) -> str | list[Any]:
@@ -107,7 +107,10 @@ class Argument:
         }
 
     def checked(self, name: str, value: Any) -> Any:
-        """Return the converted value. Raises UsageError if it is not of this kind."""
+        """Return the converted value. Raises UsageError if it is not of this kind.
+
+        The method checks choices, which it also accepts in other forms (`Notes`).
+        """
         _, wanted, expected = _KINDS[self.kind]
         many = isinstance(value, list) and (self.kind in _LISTS or self.many)
         several = value if isinstance(value, list) and (many or len(value) == 1) else [value]
@@ -116,22 +119,10 @@ class Argument:
             isinstance(one, wanted) and isinstance(one, bool) == (self.kind == "flag")
             for one in values
         ):
-            shown = repr(value)
-            shown = shown if len(shown) <= 60 else f"{shown[:60]}…"
             raise UsageError(
-                f"{name} must be {expected}, not {shown}", "correct it, and call again"
+                f"{name} must be {expected}, not {value!r:.60}", "correct it, and call again"
             )
-        values = [self._chosen(name, one) for one in values]
         return values if many else values[0]
-
-    def _chosen(self, name: str, value: Any) -> Any:
-        if not self.choices or value in ("", *self.choices):
-            return value
-        words = [value.strip().lower().removesuffix(ending) for ending in _ENDINGS]
-        chosen = next((word for word in words if word in self.choices), None)
-        if chosen is None:
-            raise UsageError(f"{name} cannot be {value!r}", f"use one of {', '.join(self.choices)}")
-        return chosen
 
 
 def _of_filter(declared: Filter) -> Argument:
@@ -307,7 +298,7 @@ TOOLS = (
         "timeline",
         "Show what was created before and after a document.",
         {
-            "ref": Argument("text", _PLACE, other_names=(*_REFS, "path", "anchor", "anchor_id")),
+            "ref": Argument("ref", _PLACE, other_names=(*_REFS, "path", "anchor", "anchor_id")),
             "query": Argument("text", "instead of ref: its best hit", other_names=_QUERY),
             "depth_before": Argument("whole", "number (5)", other_names=("before",)),
             "depth_after": Argument("whole", other_names=("after",)),
@@ -351,7 +342,7 @@ TOOLS = (
         "Change a memory that is wrong or incomplete: its text, or any field of memory_store. "
         "Only given fields change; an empty text removes a field.",
         {
-            "ref": Argument("text", "id or path", other_names=(*_REFS, "path")),
+            "ref": Argument("ref", "id or path", other_names=(*_REFS, "path")),
             "content": Argument("text", "the new text", other_names=_CONTENT, clears=True),
             "append": Argument("flag", "add it after the old text"),
             "section": Argument("text", "only under this heading"),
