@@ -33,7 +33,7 @@ Name = Literal["index", "cache", "state"]
 Begin = Callable[[apsw.Connection], object]
 """Fill a new database, in the transaction that creates its tables."""
 
-DERIVED_VERSIONS: dict[str, int] = {"index": 11, "cache": 4}
+DERIVED_VERSIONS: dict[str, int] = {"index": 12, "cache": 4}
 """Schema versions (`PRAGMA user_version`) of the derived databases.
 
 An older file is not migrated but made again. The version of `state.db` is its number of migrations.

@@ -36,13 +36,11 @@ def count_rows(db: Database, what: str) -> int:
 def tag_counts(db: Database, filters: Filters) -> list[tuple[str, int]]:
     """Return the tags with their number of documents, most frequent first."""
     condition, values = document_condition(filters)
-    where = (
-        f" WHERE document_id IN (SELECT document.id FROM document WHERE {condition})"
-        if condition
-        else ""
-    )
+    ids = f"SELECT document.id FROM document WHERE {condition or 'true'}"
     return db.execute(
-        f"SELECT tag, count(*) AS n FROM tag{where} GROUP BY tag ORDER BY n DESC, tag", values
+        f"SELECT tag, count(*) AS n FROM tag WHERE document_id IN ({ids})"
+        " GROUP BY tag ORDER BY n DESC, tag",
+        values,
     )
 
 

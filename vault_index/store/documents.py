@@ -58,20 +58,20 @@ def documents_page(
     `limit` -1 means all.
     """
     condition, values = document_condition(filters)
-    where = f" WHERE {condition}" if condition else ""
+    where = f"WHERE {condition or 'true'}"
     direction = "DESC" if order.descending else "ASC"
     by = f"ORDER BY {order.column} {direction} NULLS LAST, source, path"
     # Select the page by id first: sorting whole rows takes several times as long.
-    page = f"id IN (SELECT id FROM document{where} {by} LIMIT ? OFFSET ?) {by}"
+    page = f"id IN (SELECT id FROM document {where} {by} LIMIT ? OFFSET ?) {by}"
     found = _documents(db, page, (*values, limit, offset))
-    return found, int(db.value(f"SELECT count(*) FROM document{where}", values))
+    return found, int(db.value(f"SELECT count(*) FROM document {where}", values))
 
 
 def allows(db: Database, filters: Filters, document_id: int) -> bool:
     """Return whether a document passes the filters."""
     condition, values = document_condition(filters)
-    where = f" AND {condition}" if condition else ""
-    return bool(db.execute(f"SELECT id FROM document WHERE id = ?{where}", (document_id, *values)))
+    sql = f"SELECT id FROM document WHERE id = ? AND {condition or 'true'}"
+    return bool(db.execute(sql, (document_id, *values)))
 
 
 def documents_by_key(db: Database, document_ids: Collection[int]) -> dict[int, StoredDocument]:

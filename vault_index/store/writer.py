@@ -94,8 +94,7 @@ class KnownDocument(NamedTuple):
 
 _COLUMNS = column_names(DocumentRow, "frontmatter", "tags", "aliases", "links", "chunks")
 """The columns of `document` that are written from one field each."""
-# `stays_home` is no longer read, because privacy is checked at sending time.
-_ALL_COLUMNS = [*_COLUMNS, "tokens", "frontmatter", "stays_home"]
+_ALL_COLUMNS = [*_COLUMNS, "tokens", "frontmatter"]
 _PUT_DOCUMENT = (
     f"INSERT INTO document (id, {', '.join(_ALL_COLUMNS)})"
     f" VALUES (?, {', '.join('?' * len(_ALL_COLUMNS))})"
@@ -179,7 +178,6 @@ class IndexWriter(Database):
                     *(getattr(row, name) for name in _COLUMNS),
                     sum(chunk.tokens for chunk in row.chunks),
                     json.dumps(dict(row.frontmatter), ensure_ascii=False),
-                    1,  # stays_home
                 ),
             )
             _put_names(self, document_id, row)

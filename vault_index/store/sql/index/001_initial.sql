@@ -28,7 +28,6 @@ CREATE TABLE document (
     valid_until   REAL,
     confidence    TEXT,
     superseded_by TEXT,
-    stays_home    INTEGER NOT NULL,  -- local_only: never sent to a remote embedder
     frontmatter   TEXT    NOT NULL,  -- JSON
     called        TEXT    NOT NULL DEFAULT '',  -- its names and fields, besides the texts of its chunks
     identity      BLOB,  -- for memories: SHA-256 of title, subtitle, facts and body; equal for duplicates
