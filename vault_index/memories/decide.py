@@ -10,15 +10,9 @@ from vault_index.memories.create import check_given
 from vault_index.memories.edit import archive_one, for_each, remove_one
 from vault_index.memories.file.document import BOM, MemoryFile, read_text, with_line_ends
 from vault_index.memories.file.files import slug
-from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.merge import merge_texts
 from vault_index.memories.review import reasons_of
-from vault_index.memories.store import (
-    MemoryStore,
-    mark_superseded,
-    superseded_ids,
-    writing,
-)
+from vault_index.memories.store import MemoryStore, writing
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes, Outcome
 from vault_index.runtime import Runtime
 from vault_index.store.records import StoredDocument
@@ -194,11 +188,7 @@ def _merge(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]
 
 
 def _supersede(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]:
-    (_, file), *others = found
-    text = with_changes(
-        file.text, {"supersedes": superseded_ids(file, [other for _, other in others])}
-    )
-    return _replace(memories, found, text, "superseding")
+    return _replace(memories, found, found[0][1].text, "superseding")
 
 
 def _replace(
@@ -206,7 +196,6 @@ def _replace(
 ) -> list[MemoryOutcome]:
     """Write the first memory, mark the others as superseded by it, and move it out of the inbox."""
     (document, file), *others = found
-    old = [other for _, other in others]
     if by := file.front.get("superseded_by"):
         raise UsageError(
             f"{document.path} is itself superseded by {by}", "give the current memory first"
@@ -214,9 +203,7 @@ def _replace(
     if document.unreviewed:
         files = memories.files(document.source)
         files.allow(files.resolve(_accepted_path(document, file)), text)
-    marked = mark_superseded(old, document.uid)
-    memories.rewrite(file, text)
-    warnings = memories.replace_all(marked, f"{document.path} is changed")
+    warnings = memories.rewrite(file, text, [other for _, other in others])
     path = _out_of_inbox(memories, document, file)
     return [
         _outcome(document, outcome, path, **({"warnings": warnings} if warnings else {})),

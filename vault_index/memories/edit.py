@@ -13,7 +13,6 @@ from vault_index.errors import (
     UsageError,
     VaultIndexError,
 )
-from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import first_time, last_moment
 from vault_index.markdown.parse import normal_tags, parse, title_of
 from vault_index.memories.create import check_given, client_of, embed_stored, resolve_superseded
@@ -22,18 +21,14 @@ from vault_index.memories.file.document import (
     body_of,
     read_text,
     with_body,
+    with_more_tags,
     with_paragraph,
     with_section,
 )
 from vault_index.memories.file.fields import changes_of, read_fields
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.history import past_of
-from vault_index.memories.store import (
-    MemoryStore,
-    mark_superseded,
-    superseded_ids,
-    writing,
-)
+from vault_index.memories.store import MemoryStore, writing
 from vault_index.models import Filters, Origin
 from vault_index.query.language.filters import parse_time
 from vault_index.results.memories import (
@@ -74,29 +69,9 @@ def update_memory(
     ConflictError if another memory has the same text.
     """
     now = datetime.now().astimezone()
-    if content is None and (append or section is not None):
-        raise UsageError("there is no text to write", "give it as content, or on stdin")
-    if content is not None and not (content.strip() or append or allow_empty):
-        raise UsageError(
-            "the text is empty: nothing was changed", "use --allow-empty to delete the text"
-        )
-    if (
-        content is None
-        and all(value is None for value in given.values())
-        and not add_tags
-        and not remove_tags
-    ):
-        raise UsageError(
-            "there is nothing to change", "give a text, or a field such as --add-tags or --expires"
-        )
-    if content is not None and not append and section is None and read_text(content).closing:
-        raise UsageError(
-            "the text begins with frontmatter, but update takes only a body: nothing was changed",
-            "leave the frontmatter out, and change its fields with options",
-        )
-    weak = check_given(
-        content or "", {**given, "add_tags": add_tags}, runtime.config.memory, force=force
-    )
+    fields = {**given, "add_tags": add_tags or None, "remove_tags": remove_tags or None}
+    _check_update(content, fields, section, append=append, allow_empty=allow_empty)
+    weak = check_given(content or "", fields, runtime.config.memory, force=force)
     keys = changes_of(read_fields(given, now=now))
     keys.pop("supersedes", None)  # resolved below, which needs the index
     more, fewer = (
@@ -117,6 +92,33 @@ def update_memory(
     return embed_stored(runtime, stored, document.source, replaced, news=news)
 
 
+def _check_update(
+    content: str | None,
+    fields: Mapping[str, Any],
+    section: str | None,
+    *,
+    append: bool,
+    allow_empty: bool,
+) -> None:
+    """Raise UsageError if there is nothing to change or the arguments contradict each other."""
+    whole = not append and section is None
+    if content is None and not whole:
+        raise UsageError("there is no text to write", "give it as content, or on stdin")
+    if content is None and all(value is None for value in fields.values()):
+        raise UsageError(
+            "there is nothing to change", "give a text, or a field such as --add-tags or --expires"
+        )
+    if content is not None and not (content.strip() or append or allow_empty):
+        raise UsageError(
+            "the text is empty: nothing was changed", "use --allow-empty to delete the text"
+        )
+    if content and whole and read_text(content).closing:
+        raise UsageError(
+            "the text begins with frontmatter, but update takes only a body: nothing was changed",
+            "leave the frontmatter out, and change its fields with options",
+        )
+
+
 def _apply(
     memories: MemoryStore,
     document: StoredDocument,
@@ -133,24 +135,8 @@ def _apply(
         raise UsageError(
             f"{document.path} cannot supersede itself", "give the memory that it replaces"
         )
-    written = string_list(file.front.get("tags", file.front.get("tag")), split_spaces=True)
-    remaining = [
-        tag for tag in keys.pop("tags", written) or () if not set(fewer) & set(normal_tags([tag]))
-    ]
-    has = set(normal_tags(remaining))
-    tags = [*remaining, *(tag for tag in more if tag not in has)]
-    if tags != written:
-        keys["tags"] = tags or None
-    if old:
-        keys["supersedes"] = superseded_ids(file, old)
+    text = _with_keys(document, file, text, keys, more, fewer)
     body = body_of(text)
-    if text != file.text or "title" in keys:
-        # Remove a title that was derived from the old or the new text.
-        derived = (title_of(body), "" if "title" in keys else title_of(file.body))
-        keys |= {"title": None} if keys.get("title", file.front.get("title")) in derived else {}
-    if text != file.text and not file.front.get("id"):
-        keys["id"] = document.uid  # origins are recorded by id, and stay valid after a move
-    text = with_changes(text, keys)
     if not body.strip() and not read_text(text).front.get("title"):
         raise UsageError(
             f"{file.path} would have neither text nor title",
@@ -158,32 +144,41 @@ def _apply(
         )
     in_body = parse(body, "").tags if fewer else ()
     warnings = [f"the tag {tag} is in the text: remove it there" for tag in fewer if tag in in_body]
-    _refuse_duplicate(memories, file, text, [other.path for other in old])
-    marked = mark_superseded(old, document.uid)
-    if text == file.text and not marked:
-        warnings.append("nothing was changed")
-    else:
-        memories.rewrite(file, text)
-        warnings += memories.replace_all(marked, f"{document.path} is changed")
-    return StoredMemory(document.uid, document.path, False, warnings=tuple(warnings))
-
-
-def _refuse_duplicate(
-    memories: MemoryStore, file: MemoryFile, text: str, replaced: Sequence[str]
-) -> None:
-    """Raise ConflictError if another memory has the new text.
-
-    `replaced` are the paths of superseded memories, which do not count.
-    """
     new = replace(read_text(text), path=file.path)
-    if new.identity == file.identity:
-        return
-    other = memories.duplicate(new, [file.path, *replaced])
+    is_new = new.identity != file.identity
+    other = memories.duplicate(new, [one.path for one in (file, *old)]) if is_new else None
     if other is not None:
         raise ConflictError(
             f"{other.path} already has this text: nothing was changed",
             f"delete one of them: vault-index delete {file.uid}; or give --supersedes {other.uid}",
         )
+    warnings += memories.rewrite(file, text, old)
+    if text == file.text and not old:
+        warnings.append("nothing was changed")
+    return StoredMemory(document.uid, document.path, False, warnings=tuple(warnings))
+
+
+def _with_keys(
+    document: StoredDocument,
+    file: MemoryFile,
+    text: str,
+    keys: dict[str, Any],
+    more: Sequence[str],
+    fewer: Sequence[str],
+) -> str:
+    """Return the new text with changed keys, added and removed tags, and no derived title."""
+    before = keys.pop("tags", file.tags) or ()
+    kept = [tag for tag in before if not set(fewer) & set(normal_tags([tag]))]
+    tags = with_more_tags(kept, more)
+    if tags != file.tags:
+        keys["tags"] = tags or None
+    if text != file.text or "title" in keys:
+        # Remove a title that was derived from the old or the new text.
+        derived = (title_of(body_of(text)), "" if "title" in keys else title_of(file.body))
+        keys |= {"title": None} if keys.get("title", file.front.get("title")) in derived else {}
+    if text != file.text and not file.front.get("id"):
+        keys["id"] = document.uid  # origins are recorded by id, and stay valid after a move
+    return with_changes(text, keys)
 
 
 def _with_content(text: str, content: str | None, section: str | None, *, append: bool) -> str:

@@ -8,10 +8,8 @@ from vault_index.markdown.blocks import plain_spans
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import first_time, last_moment
 from vault_index.markdown.normalize import normal_text
-from vault_index.markdown.parse import normal_tags
-from vault_index.memories.file.document import MemoryFile, body_of, with_paragraph
+from vault_index.memories.file.document import MemoryFile, body_of, with_more_tags, with_paragraph
 from vault_index.memories.file.frontmatter_edit import with_changes
-from vault_index.memories.store import superseded_ids
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 _LISTS = ("concepts", "files_read", "files_modified")
@@ -70,29 +68,28 @@ def _paragraphs(body: str) -> list[str]:
 def _changes(first: MemoryFile, others: Sequence[MemoryFile]) -> dict[str, Any]:
     """Return the frontmatter keys to change."""
     fronts = [first.front, *(other.front for other in others)]
-    changes: dict[str, Any] = {"supersedes": superseded_ids(first, others), **_dates(fronts)}
-    for key in dict.fromkeys(
-        key for front in fronts[1:] for key in front if key not in _SPECIAL_KEYS
-    ):
-        values = [front[key] for front in fronts if front.get(key) not in (None, "", [])]
-        if any(isinstance(value, list) for value in values) or key in _LISTS:
-            changes[key] = _union(
-                [string_list(value) if key in _LISTS else _as_list(value) for value in values]
-            )
-        elif values and key not in first.front:
-            changes[key] = values[0]
-    projects = [string_list(front.get("project")) for front in fronts]
-    if all(projects):
-        of_others = [
-            f"project/{name}" for names in projects[1:] for name in names if name not in projects[0]
-        ]
+    changes = _dates(fronts) | _other_keys(fronts)
+    more = [tag for other in others for tag in other.tags]
+    own, *projects = [string_list(front.get("project")) for front in fronts]
+    if own and all(projects):
+        more += [f"project/{name}" for name in _union(projects) if name not in own]
     else:  # a memory of all projects still applies to all
-        of_others, changes["project"] = [], None
-    written = [
-        string_list(front.get("tags", front.get("tag")), split_spaces=True) for front in fronts
-    ]
-    tags = {normal_tags([tag]): tag for tag in reversed([*_union(written), *of_others])}
-    changes["tags"] = [tag for normal, tag in reversed(tags.items()) if normal] or None
+        changes["project"] = None
+    changes["tags"] = with_more_tags(first.tags, more) or None
+    return changes
+
+
+def _other_keys(fronts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the keys without a rule of their own: lists are united, else the first value stays."""
+    changes: dict[str, Any] = {}
+    for key in _union([[*front] for front in fronts[1:]]):
+        values = [front[key] for front in fronts if front.get(key) not in (None, "", [])]
+        if key in _SPECIAL_KEYS:
+            continue
+        if any(isinstance(value, list) for value in values) or key in _LISTS:
+            changes[key] = _union([_as_list(key, value) for value in values])
+        elif values and key not in fronts[0]:
+            changes[key] = values[0]
     return changes
 
 
@@ -120,5 +117,7 @@ def _union(lists: Sequence[Sequence[Any]]) -> list[Any]:
     return found
 
 
-def _as_list(value: Any) -> list[Any]:
+def _as_list(key: str, value: Any) -> list[Any]:
+    if key in _LISTS:
+        return string_list(value)
     return value if isinstance(value, list) else [value]

@@ -12,8 +12,7 @@ from typing import Any
 from vault_index.errors import BusyError, ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import string_list
 from vault_index.markdown.memory import document_uid, origin_in, unreviewed_in
-from vault_index.markdown.parse import normal_tags
-from vault_index.memories.file.document import MemoryFile, is_over, read_text
+from vault_index.memories.file.document import MemoryFile, is_over, read_text, with_more_tags
 from vault_index.memories.file.files import MemoryFiles, PlannedFiles, to_utf8
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.file.scoped import ScopedFiles
@@ -230,11 +229,10 @@ class MemoryStore:
                 f"{known.path} has the same id {new.uid}, but another text",
                 f"change it: vault-index update {new.uid}; or remove the id from the new one",
             )
-        marked = mark_superseded(old, new.uid)
-        text = with_changes(new.text, {"supersedes": superseded_ids(new, old)}) if old else new.text
+        text, marked = superseding(new, new.text, old)
         path = self.put(new, text, folder=folder)
         self._stored[new.identity] = (path,)
-        warnings = self.replace_all(marked, f"{path} is stored as {new.uid}")
+        warnings = self._mark_superseded(marked, f"{path} is stored as {new.uid}")
         if not self.dry_run and self.runtime.vaults[self.home].look(path) is None:
             warnings.insert(
                 0, f"{path} is written, but not searched: an ignore rule of the vault matches it"
@@ -309,15 +307,21 @@ class MemoryStore:
                 files.replace(file.path, text, file)
         self.note(file.source, file.path)
 
-    def rewrite(self, file: MemoryFile, text: str) -> None:
-        """Replace the text of a file and set its time of change."""
-        if text == file.text:
-            return
-        if read_text(text).front:  # do not add frontmatter only for a time
-            text = with_changes(text, {"updated": self.now.isoformat(timespec="seconds")})
-        self.replace(file, text)
+    def rewrite(
+        self, file: MemoryFile, text: str, replaced: Sequence[MemoryFile] = (), done: str = ""
+    ) -> list[str]:
+        """Replace the text of a file, set its time of change, and mark memories that it supersedes.
 
-    def replace_all(self, marked: Sequence[tuple[MemoryFile, str]], done: str) -> list[str]:
+        Return warnings. `done` is the part that is complete if marking fails.
+        """
+        text, marked = superseding(file, text, replaced)
+        if text != file.text:
+            if read_text(text).front:  # do not add frontmatter only for a time
+                text = with_changes(text, {"updated": self.now.isoformat(timespec="seconds")})
+            self.replace(file, text)
+        return self._mark_superseded(marked, done or f"{file.path} is changed")
+
+    def _mark_superseded(self, marked: Sequence[tuple[MemoryFile, str]], done: str) -> list[str]:
         """Write the texts of superseded memories; return a warning for each superseded before.
 
         An error message begins with `done`, the part of the command that is complete.
@@ -421,24 +425,21 @@ class MemoryStore:
         """
         changes: dict[str, Any] = {}
         warnings = []
-        written = string_list(old.front.get("tags"), split_spaces=True)
-        has = set(normal_tags(written))
-        if more := [tag for tag in string_list(new.front.get("tags")) if tag not in has]:
-            changes["tags"] = [*written, *more]
+        tags = with_more_tags(old.tags, new.tags)
+        if more := tags[len(old.tags) :]:
+            changes["tags"] = tags
             warnings.append(f"added tags: {', '.join(more)}")
         for key in ("expires", "valid_until"):
             date, before = new.front.get(key), old.front.get(key)
             if date and date != before:
                 changes[key] = date
                 warnings.append(f"{key} is now {date}" + (f" (was {before})" if before else ""))
-        if replaced:
-            changes["supersedes"] = superseded_ids(old, replaced)
         if new.path and self.files(self.home).resolve(new.path) != old.path:
             warnings.append(f"nothing was written to {new.path}: {old.path} has the same text")
-        text, marked = with_changes(old.text, changes), mark_superseded(replaced, old.uid)
+        text = with_changes(old.text, changes)
         self.record(old.path, old.uid, new.front, new)
-        self.rewrite(old, text)
-        warnings += self.replace_all(marked, f"{old.path} has the same text and was kept")
+        done = f"{old.path} has the same text and was kept"
+        warnings += self.rewrite(old, text, replaced, done)
         return StoredMemory(
             old.uid, old.path, False, duplicate_of=old.uid, warnings=tuple(warnings)
         )
@@ -454,19 +455,16 @@ def as_planned(outcome: MemoryOutcome) -> MemoryOutcome:
     return replace(outcome, outcome="would be created") if outcome.outcome == "created" else outcome
 
 
-def mark_superseded(replaced: Sequence[MemoryFile], uid: str) -> list[tuple[MemoryFile, str]]:
-    """Return the memories that `uid` supersedes with their new texts, unless already marked."""
-    return [
-        (file, with_changes(file.text, {"superseded_by": uid}))
-        for file in replaced
-        if file.front.get("superseded_by") != uid
+def superseding(
+    file: MemoryFile, text: str, replaced: Sequence[MemoryFile]
+) -> tuple[str, list[tuple[MemoryFile, str]]]:
+    """Return the new text of a file that supersedes others, and those to mark with their texts."""
+    if not replaced:
+        return text, []
+    ids = [*string_list(read_text(text).front.get("supersedes")), *(one.uid for one in replaced)]
+    marked = [
+        (one, with_changes(one.text, {"superseded_by": file.uid}))
+        for one in replaced
+        if one.front.get("superseded_by") != file.uid
     ]
-
-
-def superseded_ids(file: MemoryFile, replaced: Sequence[MemoryFile]) -> list[str]:
-    """Return the ids that a memory supersedes, including those of `replaced`."""
-    return list(
-        dict.fromkeys(
-            (*string_list(file.front.get("supersedes")), *(other.uid for other in replaced))
-        )
-    )
+    return with_changes(text, {"supersedes": list(dict.fromkeys(ids))}), marked

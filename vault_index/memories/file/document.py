@@ -9,10 +9,10 @@ from itertools import takewhile
 from typing import Any
 
 from vault_index.errors import UsageError
-from vault_index.markdown.frontmatter import read_frontmatter
+from vault_index.markdown.frontmatter import read_frontmatter, string_list
 from vault_index.markdown.memory import document_uid, first_time, last_moment, memory_identity
 from vault_index.markdown.normalize import split_lines
-from vault_index.markdown.parse import parse, read_body
+from vault_index.markdown.parse import normal_tags, parse, read_body
 from vault_index.markdown.words import plain_words
 from vault_index.models import Block, Fault, ParsedDocument
 
@@ -65,6 +65,11 @@ class MemoryFile:
         """The title in the frontmatter, or the one derived from the text."""
         return self.parsed.title
 
+    @property
+    def tags(self) -> list[str]:
+        """The tags in the frontmatter, as written."""
+        return string_list(self.front.get("tags", self.front.get("tag")), split_spaces=True)
+
     @cached_property
     def identity(self) -> bytes:
         """The hash of the content, by which duplicates are found."""
@@ -98,6 +103,12 @@ def read_text(text: str, path: str = "") -> MemoryFile:
     return MemoryFile(
         mark + head[0], inside, head[-1], body, newline, front.values, front.faults, path=path
     )
+
+
+def with_more_tags(tags: Sequence[str], more: Sequence[str]) -> list[str]:
+    """Return tags as written, and the normalized tags of `more` that they lack."""
+    has = normal_tags(tags)
+    return [*tags, *(tag for tag in normal_tags(more) if tag not in has)]
 
 
 def lines_with_ends(text: str) -> list[str]:
