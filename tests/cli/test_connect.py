@@ -25,10 +25,12 @@ Hook = Callable[[object], str]
 SETTINGS = {
     "claude-code": {
         ".claude.json": '{\n  "numStartups": 3,\n  "projects": {}\n}',
-        ".claude/settings.json": '{\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "bell"}]}]}\n}\n',
+        ".claude/settings.json": json.dumps(
+            {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "bell"}]}]}}, indent="\t"
+        ),
     },
     "codex": {".codex/config.toml": '# mine\nmodel = "o3"\n'},
-    "gemini": {".gemini/settings.json": '{"mcpServers": {"other": {"command": "x"}}} // theirs\n'},
+    "gemini": {".gemini/settings.json": json.dumps({"mcpServers": {"other": {"command": "x"}}}, indent=4)},
 }
 
 
@@ -129,6 +131,7 @@ def test_agent_install_repairs_missing_and_duplicate_hooks(user: Path, capsys: p
 
 UNREADABLE = [
     (".gemini/settings.json", b'{"a": }', "not valid JSON"),
+    (".gemini/settings.json", b"{} // theirs", "JSON without comments"),
     (".gemini/settings.json", b'{"hooks": {"AfterAgent": {}}}', "hooks.AfterAgent has an unexpected value"),
     (".gemini/settings.json", b'{"hooks": {"AfterAgent": 5}}', "hooks.AfterAgent has an unexpected value"),
     (".gemini/settings.json", b'{"mcpServers": {"vault-index": {"command": "theirs", "args": 5}}}', "another server"),

@@ -68,15 +68,6 @@ def test_debounce_does_not_take_a_common_prefix_for_a_folder() -> None:
     assert set(marks.due(1.0)) == {"/v/f", "/v/f2.md"}
 
 
-def test_debounce_collapses_many_paths_into_their_folder() -> None:
-    marks = Debounce(quiet=1, longest=2, collapse=1)
-    marks.mark("/v/other/x.md", 1.0)
-    for number, at in enumerate((0.0, 0.9, 1.8)):
-        marks.mark(f"/v/f/{number}.md", at)
-    assert len(marks) == 2
-    assert marks.due(2.0) == ("/v/other/x.md", "/v/f")
-
-
 def test_debounce_returns_later_marks_at_their_time() -> None:
     marks = Debounce(quiet=0.15, longest=2.0)
     marks.mark_later("/v/f", 5.0)
@@ -101,11 +92,11 @@ _events = st.lists(
 )
 
 
-@given(_events, st.floats(0, 0.4), st.floats(0, 1.5), st.integers(1, 5))
+@given(_events, st.floats(0, 0.4), st.floats(0, 1.5))
 def test_debounce_returns_every_mark_within_the_longest_wait(
-    events: list[tuple[float, str, bool, bool, bool]], quiet: float, longest: float, collapse: int
+    events: list[tuple[float, str, bool, bool, bool]], quiet: float, longest: float
 ) -> None:
-    marks = Debounce(quiet, longest, collapse)
+    marks = Debounce(quiet, longest)
     owed: dict[str, float] = {}
     now = 0.0
 

@@ -14,7 +14,6 @@ from vault_index import VaultIndex, disk
 from vault_index.access import Tokens
 from vault_index.callers import Caller
 from vault_index.config import find_home, load_config
-from vault_index.health import environment
 from vault_index.health.environment import leftover_problems
 from vault_index.results.base import Problem
 from vault_index.store.connection import load_vec0
@@ -239,8 +238,6 @@ def test_tidy_keeps_a_draft_of_a_running_process(tmp_path: Path, vault: Path, mo
 
 
 def test_doctor_names_problems_of_the_environment(tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    number = environment._number
-
     def found() -> dict[str, str]:
         return {problem.code: problem.hint for problem in index.doctor().problems}
 
@@ -249,15 +246,13 @@ def test_doctor_names_problems_of_the_environment(tmp_path: Path, vault: Path, m
         assert found() == {}
         with monkeypatch.context() as patch:
             patch.setattr("vault_index.health.checks.vec0_fault", lambda: "sqlite-vec finds the wrong vectors")
-            patch.setattr(environment, "_number", lambda file: 1 if file.name == "max_user_watches" else number(file))
             patch.setattr("vault_index.health.environment._free", lambda folder: 3 * 2**20)
             hurt(index, f"UPDATE meta SET value = '{time.time() + 90_000}' WHERE key = 'synced_at'")
             hints = found()
         with monkeypatch.context() as patch:
             patch.setattr("vault_index.store.integrity.load_vec0", lambda connection: False)
             assert "reinstall" in found()["vec0"]
-        assert hints.keys() == {"vec0", "watch_limit", "disk_full", "clock"}
+        assert hints.keys() == {"vec0", "disk_full", "clock"}
         assert "reinstall" in hints["vec0"]
-        assert "sudo sysctl fs.inotify.max_user_watches=" in hints["watch_limit"]
         assert "free disk space" in hints["disk_full"]
         assert "set the clock" in hints["clock"]

@@ -7,22 +7,15 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_index import disk
 from vault_index.agents.clients import SERVER, WIRED, Wiring, entry
-from vault_index.agents.edit import (
-    read_json,
-    read_toml,
-    with_json,
-    with_server,
-    without_json,
-    without_server,
-)
+from vault_index.agents.edit import read_json, read_toml, write_json, write_toml
 from vault_index.config.home import private_folder
 from vault_index.errors import ConfigError, ConflictError, UsageError, VaultIndexError
 from vault_index.markdown.recalled import own_run
@@ -71,11 +64,11 @@ class Plan:
         with _naming(path):
             return read_toml(text) if path.suffix == ".toml" else read_json(text)
 
-    def change(self, path: Path, edit: Callable[..., str], *args: Any) -> None:
-        """Apply an edit to the planned text of a file."""
-        text = self.text(path)
-        with _naming(path):
-            self.after[path] = edit(text, *args)
+    def put(self, path: Path, data: dict[str, Any]) -> None:
+        """Plan new data for a JSON file; the text of equal data stays."""
+        if data != self.data(path):
+            with _naming(path):
+                self.after[path] = write_json(self.text(path), data)
 
     @property
     def changed(self) -> list[Path]:
@@ -137,7 +130,17 @@ def installing(target: Target, program: Sequence[str]) -> Plan:
     our name.
     """
     plan = Plan()
-    _put_server(plan, target, program)
+    known = _server(plan, target)
+    if known is not None and not _is_ours(known):
+        raise ConflictError(
+            f"{target.server}: another server is named {SERVER!r}; nothing was done",
+            "rename or remove it",
+        )
+    words = _words(known)
+    flags = words[words.index("mcp") + 1 :] if "mcp" in words else []  # keep --read-only
+    server = {**(known or {}), **entry(target.client, [*program, "mcp", *flags])}
+    if server != known:
+        _put_server(plan, target, server)
     _put_hooks(plan, target, program)
     return plan
 
@@ -146,12 +149,10 @@ def uninstalling(target: Target) -> Plan:
     """Plan the removal of the server and the hooks."""
     plan = Plan()
     if _is_ours(_server(plan, target)):
-        toml = target.server.suffix == ".toml"
-        plan.change(
-            target.server, *((without_server,) if toml else (without_json, ("mcpServers", SERVER)))
-        )
-    for path, _ in reversed(_our_hooks(plan, target)):
-        plan.change(target.hooks, _without_hook, path)
+        _put_server(plan, target, None)
+    data = plan.data(target.hooks)
+    _drop_hooks(data)
+    plan.put(target.hooks, data)
     for path in plan.changed:  # delete files that are empty now
         if plan.text(path).strip() in ("", "{}") and not path.is_symlink():
             plan.after[path] = None
@@ -190,48 +191,47 @@ def state_of(target: Target, program: Sequence[str]) -> dict[str, object]:
 # --- helpers --------------------------------------------------------------------------------------
 
 
-def _put_server(plan: Plan, target: Target, program: Sequence[str]) -> None:
-    known = _server(plan, target)
-    if known is not None and not _is_ours(known):
-        raise ConflictError(
-            f"{target.server}: another server is named {SERVER!r}; nothing was done",
-            "rename or remove it",
-        )
-    words = _words(known)
-    flags = words[words.index("mcp") + 1 :] if "mcp" in words else []  # keep --read-only
-    value = {**(known or {}), **entry(target.client, [*program, "mcp", *flags])}
-    if value != known:
-        toml = target.server.suffix == ".toml"
-        plan.change(
-            target.server, *((with_server,) if toml else (with_json, ("mcpServers", SERVER))), value
-        )
+def _put_server(plan: Plan, target: Target, server: dict[str, Any] | None) -> None:
+    """Set our server, or remove it with None."""
+    path = target.server
+    if path.suffix == ".toml":
+        with _naming(path):
+            plan.after[path] = write_toml(plan.text(path), server)
+        return
+    data = plan.data(path)
+    servers = _inside(path, data, "mcpServers", {})
+    servers.pop(SERVER, None) if server is None else servers.update({SERVER: server})
+    if not servers:
+        del data["mcpServers"]
+    plan.put(path, data)
 
 
 def _put_hooks(plan: Plan, target: Target, program: Sequence[str]) -> None:
+    """Set one hook per event; hooks that are right stay at their place."""
     # Exit code 2, for wrong options, would make the client reject the user's prompt.
     command = f"{shlex.join([*program, 'agent', 'hook', target.client])} || true"
     hook = {"type": "command", "command": command, **target.wiring.hook}
-    missing = list(target.wiring.events)
-    for path, known in reversed(_our_hooks(plan, target)):
-        if path[1] not in missing:  # from another version, or a duplicate
-            plan.change(target.hooks, _without_hook, path)
-            continue
-        missing.remove(str(path[1]))
-        if known != hook:
-            plan.change(target.hooks, with_json, path, hook)
-    for event in missing:
-        groups = _list(_table(plan.data(target.hooks).get("hooks")).get(event))
-        plan.change(target.hooks, with_json, ("hooks", event, len(groups)), {"hooks": [hook]})
+    data = plan.data(target.hooks)
+    found = {one.event: one.value for one in _our_hooks(data)}
+    wanted = dict.fromkeys(target.wiring.events, hook)
+    if found == wanted and len(list(_our_hooks(data))) == len(wanted):
+        return
+    _drop_hooks(data)
+    table = _inside(target.hooks, data, "hooks", {})
+    for event in wanted:
+        groups = _inside(target.hooks, table, event, [], f"hooks.{event}")
+        groups.append({"hooks": [hook]})
+    plan.put(target.hooks, data)
 
 
-def _without_hook(text: str, path: tuple[str | int, ...]) -> str:
-    """Remove a hook, and its group if that would be empty.
-
-    A client rejects a file with an empty group.
-    """
-    _, event, group = path[:3]
-    alone = len(read_json(text)["hooks"][event][group]["hooks"]) == 1
-    return without_json(text, path[:3] if alone else path)
+def _inside(path: Path, data: dict[str, Any], key: str, empty: Any, name: str = "") -> Any:
+    """Return the value of a key, at first `empty`. Raises ConfigError if it has another type."""
+    value = data.setdefault(key, empty)
+    if type(value) is not type(empty):
+        raise ConfigError(
+            f"{path}: {name or key} has an unexpected value", f"set it to {empty} by hand"
+        )
+    return value
 
 
 def _server(plan: Plan, target: Target) -> dict[str, Any] | None:
@@ -261,23 +261,42 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _our_hooks(plan: Plan, target: Target) -> list[tuple[tuple[str | int, ...], dict[str, Any]]]:
-    """Return the path and the value of each of our hooks, in the order of the file."""
-    found: list[tuple[tuple[str | int, ...], dict[str, Any]]] = []
-    for event, groups in _table(plan.data(target.hooks).get("hooks")).items():
+class _Hook(NamedTuple):
+    event: str
+    group: int
+    number: int
+    value: dict[str, Any]
+
+
+def _our_hooks(data: dict[str, Any]) -> Iterator[_Hook]:
+    """Yield each of our hooks, in the order of the file."""
+    for event, groups in _table(data.get("hooks")).items():
         for place, group in enumerate(_list(groups)):
             for number, hook in enumerate(_list(_table(group).get("hooks"))):
                 program, ours, _ = str(_table(hook).get("command")).partition(_HOOK)
                 if ours and _PROGRAM.search(program):
-                    found.append((("hooks", event, place, "hooks", number), hook))
-    return found
+                    yield _Hook(event, place, number, hook)
+
+
+def _drop_hooks(data: dict[str, Any]) -> None:
+    """Remove our hooks, and what is empty then: a client rejects a file with an empty group."""
+    for one in reversed(list(_our_hooks(data))):
+        events = data["hooks"]
+        groups = events[one.event]
+        del groups[one.group]["hooks"][one.number]
+        if not groups[one.group]["hooks"]:
+            del groups[one.group]
+        if not groups:
+            del events[one.event]
+        if not events:
+            del data["hooks"]
 
 
 def _programs(target: Target) -> list[str]:
     """Return the program of each of our commands that a client starts."""
     plan = Plan()
     server = _server(plan, target)
-    commands = [str(hook["command"]) for _, hook in _our_hooks(plan, target)]
+    commands = [str(one.value["command"]) for one in _our_hooks(plan.data(target.hooks))]
     return [*(_words(server)[:1] if _is_ours(server) else ()), *map(_first_word, commands)]
 
 
@@ -294,10 +313,10 @@ def _is_trusted(target: Target) -> bool:
     """
     plan = Plan()
     known = _table(_table(plan.data(folder_of("codex") / "config.toml").get("hooks")).get("state"))
-    expected = [
-        f"{target.hooks}:{re.sub('(?<!^)(?=[A-Z])', '_', str(path[1])).lower()}:{path[2]}:{path[4]}"
-        for path, _ in _our_hooks(plan, target)
-    ]
+    expected = []
+    for event, group, number, _ in _our_hooks(plan.data(target.hooks)):
+        name = re.sub("(?<!^)(?=[A-Z])", "_", event).lower()
+        expected.append(f"{target.hooks}:{name}:{group}:{number}")
     return all(key in known for key in expected)
 
 

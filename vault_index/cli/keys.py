@@ -3,11 +3,10 @@
 import contextlib
 import os
 import re
-import select
 import signal
 import sys
 from collections.abc import Iterator
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Self
 
 REDRAW = "redraw"
@@ -15,7 +14,10 @@ REDRAW = "redraw"
 END = "\x04"
 """Ctrl-D, or the end of stdin."""
 _KEY = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1bO.|\x1b.|[\xc0-\xff][\x80-\xbf]*|.", re.DOTALL)
-_ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+
+class _Interrupted(Exception):
+    """A signal arrived during `read`."""
 
 
 class Keys:
@@ -29,30 +31,18 @@ class Keys:
         self._stdin = sys.stdin.fileno()
         self.terminal = sys.stdin.isatty()
         self._waiting = b""
+        self._reading = False
         self._before: list[Any] = []
         self._handlers: dict[signal.Signals, Any] = {}
-        self._wake = (-1, -1)
 
     def __enter__(self) -> Self:
         if self.terminal:
-            self._wake = os.pipe()
-            for end in self._wake:
-                os.set_blocking(end, False)
-            signal.set_wakeup_fd(self._wake[1], warn_on_full_buffer=False)
             self._take()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         if self.terminal:
             self._give_back()
-            signal.set_wakeup_fd(-1)
-            for end in self._wake:
-                os.close(end)
 
     def read(self) -> str:
         """Return the next key, `REDRAW`, `END`, or an empty string for any other key."""
@@ -60,15 +50,19 @@ class Keys:
             line = sys.stdin.readline()
             return line.strip()[:1] if line else END
         if not self._waiting:
-            for ready in select.select([self._stdin, self._wake[0]], [], [])[0]:
-                if ready != self._stdin:
-                    return self._signalled(os.read(ready, 64))
-            with contextlib.suppress(OSError):  # the terminal was closed
+            self._reading = True
+            try:
                 self._waiting = os.read(self._stdin, 1024)
-        if not self._waiting:
-            return END
+            except _Interrupted:
+                return REDRAW
+            except OSError:  # the terminal was closed
+                return END
+            finally:
+                self._reading = False
         found = _KEY.match(self._waiting)
-        key, self._waiting = (found[0], self._waiting[found.end() :]) if found else (b"", b"")
+        if found is None:
+            return END
+        key, self._waiting = found[0], self._waiting[found.end() :]
         return key.decode() if len(key) == 1 and key.isascii() else ""
 
     @contextlib.contextmanager
@@ -78,7 +72,7 @@ class Keys:
             yield
             return
         self._give_back()
-        before = signal.signal(signal.SIGINT, _noted)
+        before = signal.signal(signal.SIGINT, lambda *_: None)
         try:
             yield
         finally:
@@ -92,10 +86,9 @@ class Keys:
         import tty
 
         self._before = termios.tcgetattr(self._stdin)
-        for number in (signal.SIGWINCH, signal.SIGTSTP):
-            self._handlers[number] = signal.signal(number, _noted)
-        for number in _ENDING:
-            self._handlers[number] = signal.signal(number, _ended)
+        handlers = {signal.SIGWINCH: self._redraw, signal.SIGTSTP: self._redraw}
+        handlers |= {signal.SIGTERM: _end, signal.SIGHUP: _end}
+        self._handlers = {number: signal.signal(number, act) for number, act in handlers.items()}
         tty.setcbreak(self._stdin, termios.TCSADRAIN)
 
     def _give_back(self) -> None:
@@ -106,19 +99,15 @@ class Keys:
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
 
-    def _signalled(self, numbers: bytes) -> str:
-        """Handle the signals that arrived; for SIGTSTP, restore the terminal and stop."""
-        if signal.SIGTSTP in numbers:
+    def _redraw(self, number: int, frame: FrameType | None) -> None:
+        """Make `read` return `REDRAW`; for SIGTSTP, first restore the terminal and stop."""
+        if number == signal.SIGTSTP:
             self._give_back()
-            signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-            os.kill(os.getpid(), signal.SIGTSTP)
+            os.kill(os.getpid(), signal.SIGSTOP)
             self._take()
-        return REDRAW
+        if self._reading:
+            raise _Interrupted
 
 
-def _noted(number: int, frame: FrameType | None) -> None:
-    """Do nothing: the number of the signal is in the pipe that `read` polls."""
-
-
-def _ended(number: int, frame: FrameType | None) -> None:
+def _end(number: int, frame: FrameType | None) -> None:
     raise SystemExit(128 + number)

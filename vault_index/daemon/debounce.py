@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from posixpath import dirname
 
 
 @dataclass(slots=True)
@@ -18,17 +17,13 @@ class Debounce:
     """Marks of changed paths.
 
     A mark is due `quiet` seconds after the path's last change, and at most `longest` seconds after
-    its first. More than `collapse` marks in one folder become one mark of the folder. Marks due
-    within another quarter of `quiet` are taken along, because simultaneous changes belong together.
-    `now` is any monotonic time in seconds. Paths are absolute, with `/`.
+    its first. Marks due within another quarter of `quiet` are taken along, because simultaneous
+    changes belong together. `now` is any monotonic time in seconds. Paths are absolute, with `/`.
     """
 
     quiet: float
     longest: float
-    collapse: int = 500
     _marks: dict[str, _Mark] = field(default_factory=dict, init=False)
-    _inside: dict[str, set[str]] = field(default_factory=dict, init=False)
-    """The marked paths by parent folder."""
     _later: dict[str, float] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
@@ -83,24 +78,13 @@ class Debounce:
             known = next((mark for mark in marks if mark is not None and mark.folder), None)
         if known is None:
             self._marks[path] = new
-            siblings = self._inside.setdefault(dirname(path), set())
-            siblings.add(path)
-            return new if len(siblings) <= self.collapse else self._collapse(dirname(path), new)
+            return new
         known.first = min(known.first, new.first)
         known.last = max(known.last, new.last)
         return known
 
-    def _collapse(self, folder: str, newest: _Mark) -> _Mark:
-        first = min(self._marks.pop(path).first for path in self._inside.pop(folder))
-        return self._put(folder, _Mark(first, newest.last, folder=True, gone=False))
-
     def _take(self, paths: list[str]) -> tuple[str, ...]:
         taken = {path: self._marks.pop(path) for path in paths}
-        for path in paths:
-            siblings = self._inside[dirname(path)]
-            siblings.remove(path)
-            if not siblings:
-                del self._inside[dirname(path)]
         folders = {path for path, mark in taken.items() if mark.folder}
         outer = [path for path in paths if not any(above in folders for above in _above(path))]
         return tuple(sorted(outer, key=lambda path: taken[path].gone))

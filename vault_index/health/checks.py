@@ -25,7 +25,6 @@ from vault_index.health.environment import (
     some,
     tighten,
     token_problems,
-    watch_problems,
 )
 from vault_index.health.status import index_status
 from vault_index.models import Origin, Progress, no_progress
@@ -176,7 +175,6 @@ def _outside(runtime: Runtime, synced_at: str | None) -> Iterator[Problem]:
     yield from _damaged_versions(runtime.home)
     yield from permission_problems(runtime.home)
     yield from token_problems(runtime.home)
-    yield from watch_problems(runtime.config)
     yield from clock_problems(synced_at, now)
     yield from leftover_problems(runtime.config, now)
 

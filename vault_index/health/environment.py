@@ -135,7 +135,6 @@ _LEFTOVER_SECONDS = 60.0
 """A younger draft may still be in use."""
 _CLOCK_SECONDS = 60.0
 _SHOWN = 5
-_INOTIFY = Path("/proc/sys/fs/inotify")
 
 
 def permission_problems(home: Home) -> Iterator[Problem]:
@@ -173,25 +172,6 @@ def leftover_problems(config: Config, now: float) -> Iterator[Problem]:
             f"vault: {some(found)}",
             "run `vault-index sync`: it removes those of this user; delete others yourself",
         )
-
-
-def watch_problems(config: Config, limits: Path = _INOTIFY) -> Iterator[Problem]:
-    """Yield a problem if the vaults have more folders than the system lets a user watch."""
-    if config.watch.backend == "polling":
-        return
-    folders = sum(1 for source in config.sources for _ in _walk(source.path))
-    for name, count in (
-        ("max_user_watches", folders),
-        ("max_user_instances", len(config.sources) + 2),
-    ):
-        limit = _number(limits / name)
-        if limit is not None and count > limit:
-            yield Problem(
-                "watch_limit",
-                f"the vaults need {count:,} of {name}, and this system allows {limit:,} per user",
-                "raise it: sudo sysctl "
-                f"fs.inotify.{name}={max(2 * count, 524288 if 'watches' in name else 512)}",
-            )
 
 
 def clock_problems(synced_at: str | None, now: float) -> Iterator[Problem]:
@@ -239,18 +219,12 @@ def _open_to_others(home: Home) -> Iterator[tuple[Path, int]]:
 
 
 def _drafts(root: Path, now: float) -> Iterator[Path]:
-    for folder, names in _walk(root):
-        for name in names:
-            path = Path(folder, name)
-            if is_draft(name) and _age(path, now) > _LEFTOVER_SECONDS:
-                yield path
-
-
-def _walk(root: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield every folder that is not hidden, with its file names."""
+    """Yield old drafts in folders that are not hidden."""
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        yield folder, names
+        for path in (Path(folder, name) for name in names if is_draft(name)):
+            if _age(path, now) > _LEFTOVER_SECONDS:
+                yield path
 
 
 def _age(path: Path, now: float) -> float:
