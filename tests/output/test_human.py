@@ -120,7 +120,7 @@ def test_render_human_doctor_shows_recall_and_hard_notes() -> None:
     hard = [HardToFind(f"Sync {n}", "link", f"sync/{n}.md", 7 if n else None) for n in range(25)]
     text = rendered("doctor", answers.doctor(*hard))
     assert text.startswith("No problems found.\n\n")
-    for line in ("all +190 +98%", "Sync 0 +sync/0.md +link +none"):
+    for line in ("recall 5 +98%", "alias +40 +92%", "Sync 0 +link +sync/0.md"):
         assert re.search(f"^{line}$", text, re.MULTILINE), line
     assert "5 more; --json lists all" in text
     assert "Sync 20" not in text
@@ -128,9 +128,7 @@ def test_render_human_doctor_shows_recall_and_hard_notes() -> None:
 
 
 def test_render_human_plan_shows_its_cost() -> None:
-    text = rendered("embed", answers.plan())
-    assert "1,184 chunks, 340,112 tokens" in text
-    assert "less than $0.01" in text
-    assert "about $12.50" in rendered("embed", answers.plan(price=12.5))
-    assert "price_per_million" in rendered("embed", answers.plan(price=None))
-    assert "No embedder" in rendered("embed", answers.plan(provider="none"))
+    prices = {0.0068: "less than $0.01", 12.5: "about $12.50", None: "embedding.price_per_million", 0: "free"}
+    for price, shown in prices.items():
+        assert shown in rendered("embed", answers.plan(price=price))
+    assert "config set embedding.provider" in rendered("embed", answers.plan(provider="none"))

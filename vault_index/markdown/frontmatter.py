@@ -1,6 +1,5 @@
 """Read YAML frontmatter safely and within limits; invalid YAML is a fault, never an error."""
 
-import datetime
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +26,9 @@ _LINKS = re.compile(r"\[\[[^\[\],]+\]\](?:\s*,\s*\[\[[^\[\],]+\]\])+")
 _ITEM = re.compile(r"\s*-\s")
 
 
+_JSON_TAGS = frozenset({"null", "bool", "int", "float", "str", "seq", "map"})
+
+
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Reads plain scalars by the YAML 1.2 core schema, as Obsidian does.
 
@@ -35,6 +37,11 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     """
 
     yaml_implicit_resolvers: Mapping[str, Any] = {}
+    yaml_constructors: Mapping[str | None, Any] = {
+        tag: construct
+        for tag, construct in yaml.SafeLoader.yaml_constructors.items()
+        if tag is None or tag.rpartition(":")[2] in _JSON_TAGS
+    }
 
 
 for _tag, _form, _first in (
@@ -282,18 +289,13 @@ def _as_written(entry: Sequence[str]) -> dict[str, Any]:
 def _json_value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {mended(str(key)): _json_value(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        items = [_json_value(item) for item in value]
-        return sorted(items, key=str) if isinstance(value, set | frozenset) else items
-    if value is None or isinstance(value, str | bool):
-        return mended(value)
-    if isinstance(value, int):
-        return value if value.bit_length() <= _MAX_INTEGER_BITS else hex(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    if isinstance(value, list):
+        return [_json_value(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, int) and value.bit_length() > _MAX_INTEGER_BITS:
+        return hex(value)
+    return mended(value)
 
 
 def _fault(error: BaseException, line: int) -> Fault:

@@ -39,7 +39,6 @@ _MARKUP = re.compile(
     rf"(?P<embed>!?){WIKI}|\[\^(?P<footnote>[^\s\[\]^]{{1,64}})\]"
     r"|\$\$(?P<display>[^$]+)\$\$|\$(?![\s$])(?P<math>[^$\n]*)(?<!\s)\$(?!\w)"
 )
-_HTML = re.compile(r"<[a-zA-Z/!][^<>\n]*>")
 _SCHEME = re.compile(r"(?<![^\W_])https?\Z", re.IGNORECASE)
 _ADDRESS = re.compile(r"://(?!\))[^\s<>\"'`|\\^{}\[\]()]*(?:\([^\s<>\"'`|\\^{}\[\]]*)?")
 """Ends before an unmatched `)`. Takes linear time for a line of addresses."""
@@ -111,7 +110,6 @@ def _inline_parser() -> MarkdownIt:
     parser = _Parser("commonmark", {"html": False}).enable("strikethrough")
     parser.inline.ruler.before("link", "markup", _markup)
     parser.inline.ruler.before("link", "highlight", _highlight)
-    parser.inline.ruler.after("autolink", "html", _html)
     parser.inline.ruler.after("autolink", "address", _address)
     parser.inline.ruler2.before("emphasis", "highlight", _highlighted)
     return parser
@@ -185,15 +183,6 @@ def _markup(state: StateInline, silent: bool) -> bool:
         state.push(kind, "", 0).content = content
     state.pos = end
     return True
-
-
-def _html(state: StateInline, silent: bool) -> bool:
-    """Treat an HTML tag as text, without markup inside."""
-    match = _HTML.match(state.src, state.pos, state.posMax) if state.src[state.pos] == "<" else None
-    if match and not silent:
-        state.push("text", "", 0).content = match[0]
-    state.pos = match.end() if match else state.pos
-    return match is not None
 
 
 def _address(state: StateInline, silent: bool) -> bool:

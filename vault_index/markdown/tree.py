@@ -56,7 +56,7 @@ _SPACE = re.compile(r"\s")
 class Rendered(NamedTuple):
     """The tree of a document, and its outline."""
 
-    nodes: list[Node]
+    nodes: list[Any]
     outline: list[Attributes]
     """`level`, `text`, `id` and `line` of the top-level headings."""
 

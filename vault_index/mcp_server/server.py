@@ -106,30 +106,14 @@ def build_server(
         client = who.client_info.name if who and not asker.remote else ""
         return await _in_thread(_called, asker, asked.name, asked.arguments or {}, client, folders)
 
-    async def list_prompts(context: Context, _: types.PaginatedRequestParams) -> Answer:
-        return {"prompts": prompts.listed(read_only=asker_of(context).read_only)}
-
     async def get_prompt(context: Context, asked: types.GetPromptRequestParams) -> Answer:
         asker = asker_of(context)
         folders = await _folders(context, asker)
-        return await _in_thread(
-            _done, asker, prompts.prompt, asked.name, asked.arguments or {}, folders
-        )
 
-    async def list_resources(context: Context, asked: types.PaginatedRequestParams) -> Answer:
-        return await _in_thread(_done, asker_of(context), resources.listed, asked.cursor)
+        def prompt(_: Asker, asked: types.GetPromptRequestParams) -> Answer:
+            return prompts.prompt(_toolbox(asker), asked.name, asked.arguments or {}, folders)
 
-    async def list_templates(context: Context, _: types.PaginatedRequestParams) -> Answer:
-        return {"resourceTemplates": [resources.TEMPLATE]}
-
-    async def read_resource(context: Context, asked: types.ReadResourceRequestParams) -> Answer:
-        return await _in_thread(_done, asker_of(context), resources.read, asked.uri)
-
-    async def complete(context: Context, asked: types.CompleteRequestParams) -> Answer:
-        begun = asked.argument
-        return await _in_thread(
-            _done, asker_of(context), resources.completed, begun.name, begun.value
-        )
+        return await _in_thread(_done, asker, prompt, asked)
 
     def serve(
         method: str, takes: type[types.RequestParams], gives: type[types.Result], handler: Any
@@ -140,19 +124,51 @@ def build_server(
 
         server.add_request_handler(method, takes, handle)
 
-    page = types.PaginatedRequestParams
-    serve("tools/list", page, types.ListToolsResult, list_tools)
+    def serve_in_thread(
+        method: str, takes: type[types.RequestParams], gives: type[types.Result], work: Work
+    ) -> None:
+        async def handler(context: Context, asked: Any) -> Answer:
+            return await _in_thread(_done, asker_of(context), work, asked)
+
+        serve(method, takes, gives, handler)
+
+    serve("tools/list", types.PaginatedRequestParams, types.ListToolsResult, list_tools)
     # The toolbox checks the arguments, because schema errors have no hint.
     serve("tools/call", types.CallToolRequestParams, types.CallToolResult, call_tool)
-    serve("prompts/list", page, types.ListPromptsResult, list_prompts)
     serve("prompts/get", types.GetPromptRequestParams, types.GetPromptResult, get_prompt)
-    serve("resources/list", page, types.ListResourcesResult, list_resources)
-    serve("resources/templates/list", page, types.ListResourceTemplatesResult, list_templates)
-    serve(
-        "resources/read", types.ReadResourceRequestParams, types.ReadResourceResult, read_resource
-    )
-    serve("completion/complete", types.CompleteRequestParams, types.CompleteResult, complete)
+    for answered in _ANSWERED:
+        serve_in_thread(*answered)
     return server
+
+
+Work = Callable[[Asker, Any], Answer]
+"""Answers a request with its parameters."""
+
+_ANSWERED: Sequence[tuple[str, type[types.RequestParams], type[types.Result], Work]] = (
+    (
+        "prompts/list", types.PaginatedRequestParams, types.ListPromptsResult,
+        lambda asker, _: {"prompts": prompts.listed(read_only=asker.read_only)},
+    ),
+    (
+        "resources/list", types.PaginatedRequestParams, types.ListResourcesResult,
+        lambda asker, asked: resources.listed(_toolbox(asker), asked.cursor),
+    ),
+    (
+        "resources/templates/list", types.PaginatedRequestParams, types.ListResourceTemplatesResult,
+        lambda asker, _: {"resourceTemplates": [resources.TEMPLATE]},
+    ),
+    (
+        "resources/read", types.ReadResourceRequestParams, types.ReadResourceResult,
+        lambda asker, asked: resources.read(_toolbox(asker), asked.uri),
+    ),
+    (
+        "completion/complete", types.CompleteRequestParams, types.CompleteResult,
+        lambda asker, asked: resources.completed(
+            _toolbox(asker), asked.argument.name, asked.argument.value
+        ),
+    ),
+)  # fmt: skip
+"""Requests that need no client folders: their method, parameters, result and answer."""
 
 
 async def _in_thread(work: Callable[..., _T], *given: Any) -> _T:
@@ -236,13 +252,13 @@ def _called(
     }
 
 
-def _done(asker: Asker, work: "Callable[..., Answer]", *given: Any) -> Answer:
-    """Run a request other than a tool call.
+def _done(asker: Asker, work: Work, asked: Any) -> Answer:
+    """Answer a request other than a tool call.
 
     Errors become protocol errors, with the hint in the message.
     """
     try:
-        return _without_invisible(work(_toolbox(asker), *given))
+        return _without_invisible(work(asker, asked))
     except Exception as error:
         known = _known(error)
         code = (
@@ -250,7 +266,7 @@ def _done(asker: Asker, work: "Callable[..., Answer]", *given: Any) -> Answer:
             if isinstance(known, UsageError | NotFoundError)
             else types.INTERNAL_ERROR
         )
-        named = {"uri": given[0]} if work is resources.read else {}
+        named = {"uri": asked.uri} if hasattr(asked, "uri") else {}
         raise MCPError(code, visible(known.in_one_line), {"code": known.code, **named}) from error
 
 

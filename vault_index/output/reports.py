@@ -14,8 +14,6 @@ _HARD_HINT = (
     "To make a note easier to find, add an alias with specific words (aliases: […] in its "
     "frontmatter), or a unique title."
 )
-_FORMATS: Mapping[str, Callable[[Any], str]] = {"bytes": size, "indexed": moment}
-"""How a report without its own view shows values, by key."""
 
 
 # --- State ----------------------------------------------------------------------------------------
@@ -56,7 +54,7 @@ def _status(status: Record, width: int) -> Blocks:
         )),
         ("", embedder.get("advice", "")),
         *((head, joined(day["day"], counted(day["tokens"], "token"),
-                        _dollars(day["price"], "price unknown")))
+                        _dollars(day["price"])))
           for head, day in zip(["sent", *[""] * len(days)], days, strict=False)),
     ]  # fmt: skip
     none = line(("No sources yet; add one: vault-index source add ~/Vault", "dim"))
@@ -153,33 +151,12 @@ def _doctor(report: Record, width: int) -> Blocks:
 def _recall(recall: Record) -> Blocks:
     if not recall["queries"]:
         return [line(("No notes are indexed; index them: vault-index sync", "dim"))]
-    shown = (
-        Column("named_by", "text", "by"), Column("queries", "count", "queries#"),
-        Column("recall_5", "percent", "in the top five hits#"),
-    )  # fmt: skip
-    scope = (
-        f"{counted(recall['documents'], 'note')}, {counted(recall['queries'], 'query', 'queries')}"
-    )
-    head = line(
-        ("Search for notes by their names", "bold"),
-        f" · {scope}, {duration(recall['seconds'])}",
-    )
-    classes = Table(shown, [*recall["classes"], {**recall, "named_by": "all"}])
-    hard = shown_if(recall["hard"], GAP, *_hard_to_find(recall["hard"]))
-    return [head, classes, *hard]
-
-
-def _hard_to_find(hard: Sequence[Record]) -> Blocks:
-    shown = (
-        Column("query", "text", "query", "bold", 3), Column("path", "text", "note", "cyan", 4),
-        Column("named_by", "text", "by"), Column("rank", "text", "hit#"),
-    )  # fmt: skip
-    rows = [{**one, "rank": one["rank"] or "none"} for one in hard[:_SHOWN]]
+    hard = recall["hard"]
+    found = any_report({**recall, "hard": hard[:_SHOWN]})
     return [
-        line((f"Hard to find ({len(hard):,})", "bold yellow")),
-        Table(shown, rows),
-        *_rest(hard),
-        line((_HARD_HINT, "dim")),
+        line(("Search for notes by their names", "bold")),
+        *found,
+        *shown_if(hard, *_rest(hard), line((_HARD_HINT, "dim"))),
     ]
 
 
@@ -272,7 +249,7 @@ def _embed(answer: Record, width: int) -> Blocks:
     if "price" in answer:
         return _embed_plan(answer)
     if "building" in answer:
-        return any_report(answer, width)
+        return any_report(answer)
     done = f"{answer['embedded']:,} embedded, {answer['cached']:,} from the cache"
     head = ("Vectors", "bold") if answer["pending"] else ("Vectors are complete", "bold green")
     pending = _number(answer["pending"], ", {:,} pending")
@@ -285,65 +262,28 @@ def _embed(answer: Record, width: int) -> Blocks:
 
 
 def _embed_plan(plan: Record) -> Blocks:
+    next_step = "Start with: vault-index embed"
     if plan["provider"] == "none":
-        hint = "Configure one: vault-index config set embedding.provider local"
-        return [
-            line(("No embedder is configured; search uses keywords only.", "bold")),
-            line((hint, "dim")),
-        ]
-    to_do, unknown = (
-        plan["chunks"] - plan["cached"],
-        "unknown; set embedding.price_per_million for an estimate",
-    )
-    pairs = [
-        ("embedder", joined(plan["provider"], plan["model"], plan["endpoint"])),
-        ("without vector", counted(plan["chunks"], "chunk")),
-        ("cached", _number(plan["cached"], "{:,}, free")),
-        ("kept local", _number(plan["kept_local"], "{:,}, never sent")),
-        ("changed", _number(plan["unread"], "{:,}, read again by the next sync")),
-        ("to embed", f"{counted(to_do, 'chunk')}, {counted(plan['tokens'], 'token')}"),
-        (
-            "price",
-            "free"
-            if plan["price"] == 0 and plan["provider"] != "openai"
-            else _dollars(plan["price"], unknown),
-        ),
-        ("today", _today(plan)),
-    ]
-    next_step = "Start with: vault-index embed" if to_do else "Nothing to do."
-    return [
-        line(("Cost of embedding", "bold")),
-        Pairs(pairs, indent=2),
-        line((next_step, "dim")),
-    ]
+        next_step = "Configure an embedder: vault-index config set embedding.provider local"
+    elif plan["chunks"] == plan["cached"]:
+        next_step = "Nothing to do."
+    return [line(("Cost of embedding", "bold")), *any_report(plan), line((next_step, "dim"))]
 
 
-def _dollars(price: float | None, unknown: str) -> str:
-    if price is None:
-        return unknown
+def _dollars(price: float | None) -> str:
+    if not price:
+        return "unknown without embedding.price_per_million" if price is None else "free"
     return f"about ${price:.2f}" if price >= 0.01 else "less than $0.01"
-
-
-def _today(record: Record) -> str:
-    limit = record["daily_token_limit"]
-    spent = (
-        f"{counted(record['spent_today'], 'token')} spent" if limit or record["spent_today"] else ""
-    )
-    return spent + _number(limit, " of {:,}")
 
 
 # --- Parts ----------------------------------------------------------------------------------------
 
 
-def any_report(record: Record, width: int) -> Blocks:
+def any_report(record: Record, width: int = 0) -> Blocks:
     """Lay out any answer: its scalars as pairs, its records as tables, its problems with hints."""
     tables = {key: rows for key, rows in record.items() if key != "problems" and is_records(rows)}
     hidden = {"problems", *tables, *(("total",) if "results" in record else ())}
-    pairs = [
-        (_label(key), _FORMATS.get(key, _value)(value))
-        for key, value in record.items()
-        if key not in hidden
-    ]
+    pairs = [(_label(key), _value(key, record[key])) for key in record if key not in hidden]
     blocks = [
         block
         for key, rows in tables.items()
@@ -359,18 +299,14 @@ def _any_table(rows: Sequence[Record]) -> Table:
     keys = dict.fromkeys(key for row in rows for key in row)
     return Table(
         [Column(key, head=_label(key)) for key in keys],
-        [{key: _value(row.get(key)) for key in keys} for row in rows],
+        [{key: _value(key, row.get(key)) for key in keys} for row in rows],
     )
 
 
-def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{_label(key)} {_value(item)}" for key, item in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(_value, value))
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+def _value(key: str, value: Any) -> str:
+    if key in _FORMATS:
+        return _FORMATS[key](value)
+    return f"{value:,}" if type(value) is int else flat(value)
 
 
 def _problems(record: Record) -> Blocks:
@@ -400,6 +336,11 @@ def _label(key: str) -> str:
     return key.replace("_", " ")
 
 
+_FORMATS: Mapping[str, Callable[[Any], str]] = {
+    "bytes": size, "indexed": moment, "price": _dollars, "recall_5": "{:.0%}".format,
+    "seconds": duration,
+}  # fmt: skip
+"""How a report without its own view shows values, by key; others by their type."""
 REPORTS: Mapping[str, Callable[[Record, int], Blocks]] = {
     "status": _status, "doctor": _doctor, "config_list": _settings, "init": _init, "sync": _sync,
     "rebuild": _sync, "embed": _embed,

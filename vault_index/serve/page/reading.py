@@ -2,7 +2,7 @@
 
 import posixpath
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,6 @@ from vault_index.serve.page.drawing import draw
 
 if TYPE_CHECKING:  # imported late because only page readers need a parser
     from vault_index.markdown.tree import Rendered
-
-Block = list[Any]
-"""A node of the tree that is not text: `[tag, attributes, *children]`."""
 
 Get = Callable[[str, str | None], dict[str, Any]]
 """Return the result of `get --full` for a reference, in one source or any."""
@@ -31,8 +28,9 @@ outline.
 def read_document(get: Get, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return a part of the document `ref` in `source`, or as linked in `from` (`source:path`).
 
-    A long document is returned in parts: the one around the place, the one `after` its first line,
-    or the one `before` its last. `next` and `previous` are the parameters for the other parts.
+    A long document is returned in parts of whole blocks: the one around the place, the one `after`
+    its first line, or the one `before` its last. `next` and `previous` are the parameters for the
+    other parts.
     """
     ref, source, origin = (_text(params, key) for key in ("ref", "source", "from"))
     if not ref:
@@ -45,7 +43,9 @@ def read_document(get: Get, params: Mapping[str, Any]) -> dict[str, Any]:
         found = get(*name)
     lines = found.pop("content").removesuffix("\n").split("\n")
     read = _tree("\n".join(lines)) if sum(map(len, lines)) <= _MOST_PARSED else None
-    starts = sorted({1, *_starts(read.nodes)}) if read else range(1, len(lines) + 1)
+    starts: Sequence[int] = range(1, len(lines) + 1)
+    if read:
+        starts = sorted({1, *(node[1]["line"] for node in read.nodes)})
     start, end = _part(
         lines, starts, min(first, len(lines)), min(last, len(lines)), _text(params, "part")
     )
@@ -57,7 +57,7 @@ def read_document(get: Get, params: Mapping[str, Any]) -> dict[str, Any]:
         "named": named,
         "missing": heading,
         "text": "\n".join(lines[start - 1 : end]),
-        "nodes": _between(read.nodes, start, end),
+        "nodes": [one for one in read.nodes if one[1]["line"] <= end and one[1]["end"] >= start],
         "outline": read.outline,
         "next": {**more, "ref": f"{name[0]}:{end + 1}-", "part": "after"}
         if end < len(lines)
@@ -111,20 +111,6 @@ def _tree(text: str) -> "Rendered":
     return draw([text])[0]
 
 
-def _children(node: Block) -> list[Block]:
-    """Return the items of a list or the rows of a table, between which it may be cut."""
-    if node[0] == "table":
-        return [row for part in node[2:] if part[0] == "tbody" for row in part[2:]]
-    return node[2:] if node[0] in ("ul", "ol") else []
-
-
-def _starts(nodes: Sequence[Any]) -> Iterator[int]:
-    """Yield the lines where a part may begin."""
-    for node in nodes:
-        yield node[1]["line"]
-        yield from _starts(_children(node))
-
-
 def _part(
     lines: Sequence[str], starts: Sequence[int], first: int, last: int, part: str
 ) -> tuple[int, int]:
@@ -148,33 +134,3 @@ def _begun(lines: Sequence[str], starts: Sequence[int], line: int, room: int) ->
         room -= len(lines[line - 2]) + 1
         line -= 1
     return starts[max(bisect_right(starts, line) - 1, 0)]
-
-
-def _between(nodes: Sequence[Any], first: int, last: int) -> list[Block]:
-    """Return the nodes in these lines; a longer list or table is cut."""
-    return [
-        _cut(node, first, last)
-        for node in nodes
-        if node[1]["line"] <= last and node[1]["end"] >= first
-    ]
-
-
-def _cut(node: Block, first: int, last: int) -> Block:
-    items = _children(node)
-    if not items or (node[1]["line"] >= first and node[1]["end"] <= last):
-        return node
-    tag, attributes = node[:2]
-    shown = _between(items, first, last)
-    if tag == "table":
-        return [
-            tag,
-            attributes,
-            *(part for part in node[2:] if part[0] != "tbody"),
-            ["tbody", {}, *shown],
-        ]
-    above = sum(1 for item in items if item[1]["end"] < first)
-    return [
-        tag,
-        attributes if tag == "ul" else {**attributes, "start": attributes.get("start", 1) + above},
-        *shown,
-    ]
