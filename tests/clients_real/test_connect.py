@@ -2,6 +2,7 @@
 session, and uninstall restores the files."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.clients_real.model import Model, Step
 from tests.clients_real.terminal import ENTER
 from tests.waiting import PATIENCE, until
 
+ROOT = Path(__file__).parents[2]
 MAKE = {
     "claude-code": (clients.claude_code, "claude"),
     "codex": (clients.codex, "codex"),
@@ -132,3 +134,19 @@ def test_codex_asks_once_to_trust_the_hooks(tmp_path_factory: pytest.TempPathFac
         until(lambda: place.state()["trusted"] is True)
     place.client.run("exec", f"{PROMPT}\n\n[[scene:connected]]")
     assert f"> {KNOWN}" in place.told()
+
+
+def test_claude_code_uses_the_plugin_of_this_repository(tmp_path_factory: pytest.TempPathFactory) -> None:
+    call = {"name": "mcp__plugin_vault-index_vault-index__memory_search", "args": ASKED}
+    place = Place(tmp_path_factory.mktemp("c").resolve(), "claude-code", plugin=[{"tools": [call]}, {"text": TEXT}])
+    place.client.env |= {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "VAULT_INDEX_HOME": place.env["VAULT_INDEX_HOME"],
+    }
+    for words in (("marketplace", "add", str(ROOT)), ("install", "vault-index@vault-index")):
+        place.client.run("plugin", *words)
+    place.client.run(f"--allowedTools={call['name']}", "-p", f"{PROMPT}\n\n[[scene:plugin]]")
+    requests = place.model.of("plugin")
+    assert f"> {KNOWN}" in "\n".join(turn.text for turn in requests[0].turns)
+    assert "80-memory/decision/" in json.dumps(requests[-1].body).partition("memory_search")[2]
+    until(lambda: "gate closes" in place.inbox() and "fork lift" in place.inbox())
