@@ -23,9 +23,10 @@ def test_registry_file_has_this_version() -> None:
     assert f"<!-- mcp-name: {told['name']} -->" in (ROOT / "README.md").read_text("utf-8")
 
 
-def test_bundle_has_this_version() -> None:
+def test_bundle_and_plugin_have_this_version() -> None:
     manifest = json.loads((ROOT / "mcpb/manifest.json").read_text("utf-8"))
-    assert manifest["version"] == __version__
+    plugin = json.loads((ROOT / "packaging/claude-code/.claude-plugin/plugin.json").read_text("utf-8"))
+    assert {manifest["version"], plugin["version"]} == {__version__}
     assert manifest["description"] == json.loads((ROOT / "server.json").read_text("utf-8"))["description"]
 
 
