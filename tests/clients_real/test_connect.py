@@ -139,10 +139,7 @@ def test_codex_asks_once_to_trust_the_hooks(tmp_path_factory: pytest.TempPathFac
 def test_claude_code_uses_the_plugin_of_this_repository(tmp_path_factory: pytest.TempPathFactory) -> None:
     call = {"name": "mcp__plugin_vault-index_vault-index__memory_search", "args": ASKED}
     place = Place(tmp_path_factory.mktemp("c").resolve(), "claude-code", plugin=[{"tools": [call]}, {"text": TEXT}])
-    place.client.env |= {
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "VAULT_INDEX_HOME": place.env["VAULT_INDEX_HOME"],
-    }
+    place.client.env |= place.env | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     for words in (("marketplace", "add", str(ROOT)), ("install", "vault-index@vault-index")):
         place.client.run("plugin", *words)
     place.client.run(f"--allowedTools={call['name']}", "-p", f"{PROMPT}\n\n[[scene:plugin]]")

@@ -23,19 +23,16 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("version", "tag", "reason"),
+    ("version", "tag", "reasons"),
     [
-        ("1.0.0", "", None),
-        ("1.0.0", "v1.0.0", None),
-        ("1.0.0", "v1.0.1", "the tag is v1.0.1"),
-        ("1.1.0", "", "no section: ## 1.1.0"),  # not dated yet
-        ("0.1.0", "", "no section: ## 0.1.0"),
+        ("1.0.0", "", []),
+        ("1.0.0", "v1.0.0", []),
+        ("1.0.0", "v1.0.1", ["the tag is v1.0.1, but the version is 1.0.0: tag v1.0.0"]),
+        ("1.1.0", "", ["CHANGELOG.md has no section: ## 1.1.0 - YYYY-MM-DD"]),  # not dated yet
     ],
 )
-def test_release_refuses_a_version_without_section_or_tag(tree: Path, version: str, tag: str, reason: str) -> None:
-    found = RULES["refusals"](tree, version, tag)
-    assert len(found) == (reason is not None)
-    assert (reason or "") in "".join(found)
+def test_release_refuses_a_version_without_section_or_tag(tree: Path, version: str, tag: str, reasons: object) -> None:
+    assert RULES["refusals"](tree, version, tag) == reasons
 
 
 def test_release_refuses_a_dirty_tree(tree: Path) -> None:
@@ -47,7 +44,6 @@ def test_release_refuses_a_dirty_tree(tree: Path) -> None:
 def test_release_names_the_files_in_which_two_builds_differ(tmp_path: Path) -> None:
     for name, text in (("one", "a"), ("same", "a"), ("other", "b")):
         with zipfile.ZipFile(tmp_path / name, "w") as wheel:
-            wheel.writestr(zipfile.ZipInfo("kept.py"), "")
             wheel.writestr(zipfile.ZipInfo("built.py"), text)
     assert RULES["differences"](tmp_path / "one", tmp_path / "same") == []
     assert RULES["differences"](tmp_path / "one", tmp_path / "other") == ["built.py"]
@@ -61,5 +57,5 @@ def test_formula_has_version_and_checksum(tmp_path: Path) -> None:
 
 
 def test_lock_file_names_the_public_index_only() -> None:
-    text = (ROOT / "uv.lock").read_text("utf-8")
-    assert set(re.findall(r"https?://([^/\"]+)", text)) == {"pypi.org", "files.pythonhosted.org"}
+    hosts = re.findall(r"https?://([^/\"]+)", (ROOT / "uv.lock").read_text("utf-8"))
+    assert set(hosts) == {"pypi.org", "files.pythonhosted.org"}
