@@ -1,9 +1,9 @@
-# The template of the Homebrew formula: `make release` fills VERSION and SHA256 and writes it to dist/.
+# The Homebrew formula. `make release` fills it from packaging/ and writes it to dist/.
 class VaultIndexer < Formula
   desc "Search markdown notes and agent sessions by keyword and by meaning"
   homepage "https://pypi.org/project/vault-indexer/"
-  url "https://files.pythonhosted.org/packages/source/v/vault-indexer/vault_indexer-VERSION.tar.gz"
-  sha256 "SHA256"
+  url "https://files.pythonhosted.org/packages/source/v/vault-indexer/vault_indexer-@VERSION@.tar.gz"
+  sha256 "@SHA256@"
   license "MIT"
 
   depends_on "uv" => :build

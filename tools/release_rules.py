@@ -46,4 +46,4 @@ def differences(one: Path, other: Path) -> list[str]:
 def formula(template: str, version: str, sdist: Path) -> str:
     """Return the Homebrew formula of a release, with the checksum of its sdist."""
     checksum = hashlib.sha256(sdist.read_bytes()).hexdigest()
-    return template.replace("VERSION", version).replace("SHA256", checksum)
+    return template.replace("@VERSION@", version).replace("@SHA256@", checksum)
