@@ -201,14 +201,6 @@ def test_replace_makes_a_memory_of_a_private_vault_private(vault: Path, files: M
     assert stat.S_IMODE((vault / NOTE).stat().st_mode) == 0o600
 
 
-def test_create_does_not_overwrite_a_file(files: MemoryFiles, vault: Path) -> None:
-    _created(files, "first")
-    with pytest.raises(FileExistsError):
-        files.create(NOTE, "second")
-    assert (vault / NOTE).read_text() == "first"
-    assert names(vault) == [NOTE]
-
-
 def test_create_overwrites_nothing_without_hard_links(
     files: MemoryFiles, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,17 +63,6 @@ def test_undo_restores_the_files_of_each_command(index: VaultIndex, vault: Path,
         index.undo()
 
 
-def test_undo_repeated_reverts_one_command_each(index: VaultIndex, vault: Path) -> None:
-    states = [contents(vault)]
-    for command in ("add", "update", "delete", "capture"):
-        COMMANDS[command](index)
-        states.append(contents(vault))
-    while states:
-        assert contents(vault) == states.pop()
-        if states:
-            index.undo()
-
-
 def test_undo_changes_nothing_after_one_file_was_edited(index: VaultIndex, vault: Path) -> None:
     stored = index.add("The coot swims.", supersedes="coot")
     coot = vault / "80-memory" / "coot.md"

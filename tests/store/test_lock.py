@@ -55,14 +55,6 @@ def test_lock_admits_one_thread_at_a_time(tmp_path: Path) -> None:
         assert not inside
 
 
-def test_lock_is_free_after_an_error(tmp_path: Path) -> None:
-    lock = WriteLock(tmp_path / "write.lock")
-    with pytest.raises(ZeroDivisionError), lock.held("sync", 0):
-        _ = 1 / 0
-    with lock.held("sync", 0):
-        assert (tmp_path / "write.lock").exists()
-
-
 def test_lock_works_on_a_full_disk(tmp_path: Path) -> None:
     code = (
         "import resource, sys; from pathlib import Path; from vault_index.store.lock import WriteLock\n"

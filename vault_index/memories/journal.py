@@ -55,7 +55,7 @@ class Journal:
             before.uid if before else uid,
             files.source,
             path,
-            digest=REMOVED if data is None else _digest(data),
+            digest=REMOVED if data is None else hashlib.sha256(data).digest(),
             text=b"" if data is None else packed(data),
             who=self.who or author or OURSELVES,
             action=self.work,
@@ -94,7 +94,3 @@ def digest_at(files: MemoryFiles, path: str) -> bytes:
     with suppress(NotFoundError):
         return files.read(path, any_bytes=True).digest
     return REMOVED
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest()

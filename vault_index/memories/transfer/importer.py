@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +25,6 @@ from vault_index.runtime import Runtime
 
 OLD_SUPERSEDES = "imported_supersedes"
 """The frontmatter key for superseded memories that do not exist here."""
-_NUMBER = re.compile(r"(\d+)")
 _IMPORTED = Filters(properties=((OLD_ID, None),))
 
 
@@ -98,7 +96,7 @@ class Importer:
                 results.append(_with_warnings(outcome, memory.warnings))
                 self._note_usage(memory, outcome)
             progress("import", done, len(memories))
-        return MemoryOutcomes(tuple(results), tuple(sorted(failed, key=_by_position)), finished)
+        return MemoryOutcomes(tuple(results), tuple(failed), finished)
 
     # --- references -------------------------------------------------------------------------------
 
@@ -227,12 +225,6 @@ class Importer:
 def _with_warnings(outcome: MemoryOutcome, more: Sequence[str]) -> MemoryOutcome:
     warnings = [*outcome.details.get("warnings", ()), *more]
     return replace(outcome, details={**outcome.details, "warnings": warnings}) if more else outcome
-
-
-def _by_position(failed: FailedItem) -> list[tuple[int, str]]:
-    """Sort record 2 before record 10."""
-    parts = _NUMBER.split(failed.position)
-    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
 def _created(uid: str, path: str, title: str, warnings: Sequence[str]) -> MemoryOutcome:
