@@ -48,19 +48,16 @@ def list_values(home: Home, environ: Mapping[str, str] = os.environ) -> list[Set
     config = load_config(home, environ)
     document = tomlkit.parse(read_text(home)).unwrap()
     outside = from_environment(environ)
+    sections = [(f"sources.{one.name}", SourceConfig, one) for one in config.sources]
+    sections += [(name, kind, config.section(name)) for name, kind in SECTIONS]
     found = []
-    for source in config.sources:
-        table = document["sources"][source.name]
-        found += [
-            _setting(source, field, f"sources.{source.name}", table, {})
-            for field in keys(SourceConfig).values()
-        ]
-    for name, kind in SECTIONS:
-        values = config.section(name)
+    for name, kind, values in sections:
         table = _table(document, name.split("."))
-        found += [
-            _setting(values, field, name, table, outside[name]) for field in keys(kind).values()
-        ]
+        for key, field in keys(kind).items():
+            origin: Origin = "file" if key in table else "default"
+            if key in outside.get(name, {}):
+                origin = "environment"
+            found.append(Setting(f"{name}.{key}", _shown(field, getattr(values, key)), origin))
     return found
 
 
@@ -68,12 +65,9 @@ def get_value(
     home: Home, key: str, source: str = "", environ: Mapping[str, str] = os.environ
 ) -> Value:
     """Return the value in effect of a dotted key; with `source`, of a key in its section."""
-    config = load_config(home, environ)
-    section, field = _address(key, source, config)
-    values: Any = (
-        config.source(section[1]) if section[0] == "sources" else config.section(".".join(section))
-    )
-    return _shown(field, getattr(values, field.name))
+    section, field = _address(key, source, load_config(home, environ))
+    name = ".".join((*section, field.name))
+    return next(one.value for one in list_values(home, environ) if one.key == name)
 
 
 def set_value(
@@ -221,15 +215,6 @@ def masked(secret: str) -> str:
     if len(secret) < 16:
         return "…" if secret else ""
     return f"{'sk-' if secret.startswith('sk-') else ''}…{secret[-4:]}"
-
-
-def _setting(
-    values: Any, field: Field[Any], section: str, table: Any, outside: Mapping[str, Any]
-) -> Setting:
-    origin: Origin = (
-        "environment" if field.name in outside else "file" if field.name in table else "default"
-    )
-    return Setting(f"{section}.{field.name}", _shown(field, getattr(values, field.name)), origin)
 
 
 def _shown(field: Field[Any], value: Any) -> Value:

@@ -14,7 +14,6 @@ from vault_index.config.schema import (
     SECTIONS,
     ClientConfig,
     Config,
-    SessionsConfig,
     SourceConfig,
 )
 from vault_index.config.validate import check_together
@@ -64,14 +63,16 @@ def parse_config(text: str, home: Home, environ: Mapping[str, str]) -> Config:
             raise file.error(
                 f"unknown section [{name}]", (name,), did_you_mean(name, known, _REFERENCE)
             )
-    sources = tuple(_sources(file, tables.get("sources", {})))
-    sections = _clients(file, tables)
-    configured = {name for name in CLIENTS if f"sessions.{name}" in sections}
-    for name, kind in SECTIONS:
-        if name.partition(".")[0] != "sessions":
-            sections[name] = _section(file, keys(kind), tables.get(name, {}), (name,))
+    sources = tuple(_sources(file, tables.pop("sources", {})))
+    if isinstance(sessions := tables.get("sessions"), dict):
+        tables |= {f"sessions.{name}": sessions.pop(name) for name in CLIENTS if name in sessions}
+    sections = {
+        name: _section(file, keys(kind), tables.get(name, {}), tuple(name.split(".")))
+        for name, kind in SECTIONS
+    }
+    configured = {name for name in CLIENTS if f"sessions.{name}" in tables}
     for name, values in from_environment(environ).items():
-        sections.setdefault(name, {}).update(values)
+        sections[name].update(values)
         configured |= {name.removeprefix("sessions.")} & CLIENTS.keys() if values else set()
     clients = {name: ClientConfig(**sections[f"sessions.{name}"]) for name in CLIENTS}
     for source in sources:
@@ -164,25 +165,6 @@ def _tables(text: str, path: Path) -> dict[str, Any]:
         raise ConfigError(
             f"{path}:{line}: not valid TOML: {reason}", "correct that line of the file"
         ) from error
-
-
-def _clients(file: _File, tables: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the section `[sessions]`, and the sections of clients in the file."""
-    general, own = keys(SessionsConfig), keys(ClientConfig)
-    given = tables.get("sessions", {})
-    inside = (
-        {name: given[name] for name in CLIENTS if name in given} if isinstance(given, dict) else {}
-    )
-    rest = (
-        {key: given[key] for key in given.keys() - inside.keys()}
-        if isinstance(given, dict)
-        else given
-    )
-    clients = {
-        f"sessions.{name}": _section(file, own, table, ("sessions", name))
-        for name, table in inside.items()
-    }
-    return {"sessions": _section(file, general, rest, ("sessions",)), **clients}
 
 
 def _section(
