@@ -20,7 +20,7 @@ def test_daemon_command_is_the_called_program_with_links_kept(tmp_path: Path) ->
     link = tmp_path / "bin" / "vault-index"
     link.parent.mkdir()
     link.symlink_to(tool)
-    assert daemon_command(program=str(link)) == (str(link), "watch")
+    assert daemon_command(started=str(link)) == (str(link), "watch")
 
 
 def test_daemon_command_replaces_the_short_name_by_the_long_one(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_daemon_command_replaces_the_short_name_by_the_long_one(tmp_path: Path) 
 
 def test_daemon_command_of_a_module_uses_this_python(tmp_path: Path) -> None:
     module = program(tmp_path / "vault_index" / "__main__.py")
-    assert daemon_command(program=str(module)) == (sys.executable, "-m", "vault_index", "watch")
+    assert daemon_command(started=str(module)) == (sys.executable, "-m", "vault_index", "watch")
 
 
 def test_environment_keeps_variables_that_locate_the_index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from vault_index.cli.present import remark, show_value, write
 from vault_index.config.home import working_directory
 from vault_index.daemon.client import OtherProtocol, ping
 from vault_index.errors import UsageError
-from vault_index.version import PROGRAMS
 
 if TYPE_CHECKING:  # spares the import of the plugin
     from vault_index.opencode_plugin.install import Link
@@ -155,17 +154,9 @@ def link_of(options: Options) -> "Link":
 
 def program_of(options: Options) -> tuple[str, ...]:
     """Return the command that starts this program from any folder with the same home."""
-    return (*_program(), *home_options(options))
+    from vault_index.service.definition import program  # late: `mcp` must start fast
 
-
-def _program() -> tuple[str, ...]:
-    installed = Path(sys.executable).parent / "vault-index"
-    started = Path(os.path.abspath(sys.argv[0]))
-    # `vx` is an alias: write the same configuration as `vault-index` would.
-    for path in (started.with_name("vault-index"), started, installed):
-        if started.name in PROGRAMS and os.access(path, os.X_OK):
-            return (str(path),)
-    return (sys.executable, "-m", "vault_index")
+    return (*program(), *home_options(options))
 
 
 def home_options(options: Options) -> tuple[str, ...]:

@@ -204,24 +204,19 @@ def parse(parser: Parser, argv: Sequence[str]) -> tuple[Options, dict[str, Any]]
 
 def unknown_command(word: str) -> UsageError:
     """Return the error for an unknown command; its hint names the nearest one."""
-    group = word.split()[0]
-    if group in GROUPS:
-        names = [
-            command.name.split()[1] for command in COMMANDS if command.name.startswith(f"{group} ")
-        ]
-        choices = f"{group} has the commands {', '.join(names)}"
-        if word == group:
-            return UsageError(f"{group} needs a command", choices)
-        near = nearest(word.split(maxsplit=1)[1], names)
-        return UsageError(
-            f"unknown command {word!r}", f"did you mean {group} {near}?" if near else choices
-        )
-    near = nearest(
-        word,
-        [*(command.name for command in COMMANDS if " " not in command.name), *ALIASES, *GROUPS],
-    )
+    group, _, second = word.partition(" ")
+    if group not in GROUPS:
+        names = [*(command.name for command in COMMANDS), *ALIASES, *GROUPS]
+        near = nearest(word, names)
+        hint = f"did you mean {near}?" if near else f"see: {PROGRAM} --help"
+        return UsageError(f"unknown command {word!r}", hint)
+    names = [one.name.split()[1] for one in COMMANDS if one.name.startswith(f"{group} ")]
+    choices = f"{group} has the commands {', '.join(names)}"
+    if not second:
+        return UsageError(f"{group} needs a command", choices)
+    near = nearest(second, names)
     return UsageError(
-        f"unknown command {word!r}", f"did you mean {near}?" if near else f"see: {PROGRAM} --help"
+        f"unknown command {word!r}", f"did you mean {group} {near}?" if near else choices
     )
 
 

@@ -34,18 +34,23 @@ class Definition:
 
 
 def daemon_command(
-    arguments: Sequence[str] = (), program: str | None = None, command: str = "watch"
+    arguments: Sequence[str] = (), started: str | None = None, command: str = "watch"
 ) -> tuple[str, ...]:
     """Return the command that starts the daemon (or `serve`) from this installation.
 
     `arguments` are global options. Links are not resolved, because pipx and uv point the same link
     to the next version.
     """
-    started = Path(shutil.which(program or sys.argv[0]) or sys.executable)
-    if started.name in PROGRAMS:
-        named = started.with_name("vault-index")
-        return (os.path.abspath(named if named.exists() else started), *arguments, command)
-    return (sys.executable, "-m", "vault_index", *arguments, command)
+    return (*program(started), *arguments, command)
+
+
+def program(started: str | None = None) -> tuple[str, ...]:
+    """Return the command of this installation, `vault-index` also for its alias `vx`."""
+    path = Path(shutil.which(started or sys.argv[0]) or sys.executable)
+    if path.name not in PROGRAMS:
+        return (sys.executable, "-m", "vault_index")
+    named = path.with_name("vault-index")
+    return (os.path.abspath(named if named.exists() else path),)
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
