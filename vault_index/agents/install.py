@@ -82,11 +82,8 @@ class Plan:
         """
         copies = []
         for path in self.changed:
-            before, after, real = (
-                self.before[path],
-                self.after[path],
-                Path(disk.real_path(str(path))),
-            )
+            before, after = self.before[path], self.after[path]
+            real = Path(disk.real_path(str(path)))
             with _naming(path):
                 if before is not None:
                     backups = private_folder(private_folder(data_dir) / "backups")

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -107,32 +107,17 @@ def state_of(target: Target, link: Link) -> dict[str, object]:
 def install(target: Target, link: Link, *, force: bool = False) -> list[Path]:
     """Write the missing and outdated files and return their paths.
 
-    All drafts are written before the first file is replaced. Raises ConflictError for edited files,
-    unless `force` is set, and for foreign files.
+    Raises ConflictError for edited files, unless `force` is set, and for foreign files.
     """
     _refuse(target, "foreign", "is not ours", "move it away, then run the same command again")
-    if not force:
-        _refuse(
-            target,
-            "changed",
-            "was changed since it was installed",
-            "keep a copy, then use --force to overwrite it",
-        )
+    _refuse_changed(target, force)
     wanted = zip(target.files, _texts(link).values(), strict=True)
     old = [(file.path, text) for file, text in wanted if file.text != text]
-    with ExitStack() as drafts:
-        ready = []
-        for path, text in old:
-            with _naming(path):
-                disk.make_folder(folder := str(path.parent.absolute()))
-                disk.tidy(folder)
-                ready.append(
-                    (path, drafts.enter_context(disk.draft(folder, text.encode(), mode=0o644)))
-                )
-        # The first file imports the others, and OpenCode may start at any moment.
-        for path, draft in reversed(ready):
-            with _naming(path):
-                os.replace(draft, path)
+    # The first file imports the others, and OpenCode may start at any moment.
+    for path, text in reversed(old):
+        with _naming(path):
+            disk.make_folder(str(path.parent.absolute()))
+            disk.replace(str(path.absolute()), text.encode(), mode=0o644)
     return [path for path, _ in old]
 
 
@@ -141,13 +126,7 @@ def uninstall(target: Target, *, force: bool = False) -> list[Path]:
 
     Raises ConflictError for edited files, unless `force` is set.
     """
-    if not force:
-        _refuse(
-            target,
-            "changed",
-            "was changed since it was installed",
-            "keep a copy, then use --force to remove it",
-        )
+    _refuse_changed(target, force)
     ours = [file.path for file in target.files if file.state in ("ours", "changed")]
     for path in ours:
         with _naming(path):
@@ -201,6 +180,12 @@ def _look(folder: Path, name: str) -> PluginFile:
     version, _, rest = first.removeprefix(_MARK).partition(", ")
     state = "ours" if rest.partition(";")[0] == _hash(body) else "changed"
     return PluginFile(path, state, version, text)
+
+
+def _refuse_changed(target: Target, force: bool) -> None:
+    if not force:
+        hint = "keep a copy, then run the same command with --force"
+        _refuse(target, "changed", "was changed since it was installed", hint)
 
 
 def _refuse(target: Target, state: str, what: str, hint: str) -> None:
