@@ -15,6 +15,7 @@ import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -504,18 +505,23 @@ def ambiguity(pattern: Pattern) -> Growth | None:
     for loop, letters in zip(loops, sounds, strict=True):
         if any(_twice(machine, min(loop), letter, loop) for letter in letters):
             return "exponential"
-    home = {state: number for number, loop in enumerate(loops) for state in loop}
-    for first, one in home.items():
-        reached = _reach(machine, first)
-        for second, other in home.items():
-            if one == other or second not in reached:
-                continue  # within one loop it would have been found above
-            shared = sounds[one] & sounds[other]
-            open_ended = (letter for letter in shared if not machine.never_fails(second, letter))
-            pair = loops[one], loops[other]
-            if any(_both(machine, first, second, letter, pair) for letter in open_ended):
-                return "square"
+    for one, other in permutations(range(len(loops)), 2):
+        pair = loops[one], loops[other]
+        ends = _ends(machine, pair, sounds[one] & sounds[other])
+        if any(_both(machine, *end, pair) for end in ends):
+            return "square"
     return None
+
+
+def _ends(
+    machine: Automaton, loops: tuple[frozenset[int], frozenset[int]], letters: set[int]
+) -> Iterator[tuple[int, int, int]]:
+    """Yield a state of each loop, and a letter behind which the second one can fail."""
+    for first, second in product(*loops):
+        if second in _reach(machine, first):
+            for letter in letters:
+                if not machine.never_fails(second, letter):
+                    yield first, second, letter
 
 
 def _loops(machine: Automaton) -> list[frozenset[int]]:

@@ -16,8 +16,8 @@ def completions(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 LINES = {
     "vault-index sea": {"search"}, "vx sto": {"store"}, "vx --json stat": {"stats", "status"}, "vx config s": {"set"},
-    "vx service ": {"install", "uninstall", "status", "restart", "logs"}, "vx search --mod": {"--mode", "--model"},
-    "vx search wal --mode ": {"hybrid", "text", "vector"}, "vx service logs --fol": {"--follow"},
+    "vx service ": {"install", "uninstall", "status", "restart"}, "vx search --mod": {"--mode", "--model"},
+    "vx search wal --mode ": {"hybrid", "text", "vector"}, "vx logs --fol": {"--follow"},
 }  # fmt: skip
 
 

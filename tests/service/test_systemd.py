@@ -146,7 +146,7 @@ def test_systemd_explains_a_failed_start_and_does_not_retry(
 ) -> None:
     stand_in("systemctl", SYSTEMCTL)
     for status, sandbox, said in (
-        ("1", [], ["Job for vault-index.service failed.", "service logs"]),
+        ("1", [], ["Job for vault-index.service failed.", "vault-index logs"]),
         ("226", ["--sandbox"], ["no user namespace", "vault-index service install"]),
     ):
         (tmp_path / "broken").write_text(f"{status}\n", "utf-8")

@@ -78,12 +78,11 @@ SECTIONS = {
     "Keep it running": (
         Command("status", "listing", "show the state of the index, the daemon and the embedder"),
         Command("doctor", "doctor", "find problems, and repair them with --fix"),
-        Command("logs", "service", "print the daemon's log"),
+        Command("logs", "service", "print the log of the daemon or of `serve`"),
         Command("service install", "service", "run the daemon as a service of systemd or launchd"),
         Command("service uninstall", "service", "stop and remove the service"),
         Command("service status", "service", "show the state of the service and the daemon"),
         Command("service restart", "service", "restart the daemon, for example after an upgrade"),
-        Command("service logs", "service", "print the log of the service"),
         Command("watch", "indexing", "keep the index up to date and answer queries (the daemon)"),
         Command("open", "open", "open the web page in the browser"),
         Command("serve", "serve", "serve API, MCP and web page over HTTP"),
@@ -129,7 +128,7 @@ WITHOUT_SOURCE = frozenset(
         "config path", "agent install", "agent uninstall", "agent status", "agent hook",
         "opencode wake", "agent-context", "completions", "status", "doctor", "logs",
         "service install", "service uninstall", "service status", "service restart",
-        "service logs", "watch", "open", "serve", "embed", "rebuild", "source remove", "forget",
+        "watch", "open", "serve", "embed", "rebuild", "source remove", "forget",
         "token add", "token list", "token revoke",
     }
 )  # fmt: skip

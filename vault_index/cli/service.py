@@ -22,12 +22,6 @@ from vault_index.times import iso_time
 if TYPE_CHECKING:  # avoids importing the configuration
     from vault_index.config import Config
 
-_LOGS = (
-    argument(
-        "--lines", "-n", metavar="N", type=positive, help="print the last N lines (default: 50)"
-    ),
-    argument("--follow", "-f", action="store_true", help="print new lines until interrupted"),
-)
 _SERVE = flag(
     "--serve", "use the service of vault-index serve (default: the service of the daemon)"
 )
@@ -35,7 +29,11 @@ _PAIR = re.compile(r'(?<!\S)(\w{1,60})=("(?:[^"\\]|\\.)*"|[^\s"]*)')
 
 
 @takes(
-    *_LOGS,
+    argument(
+        "--lines", "-n", metavar="N", type=positive, help="print the last N lines (default: 50)"
+    ),
+    argument("--follow", "-f", action="store_true", help="print new lines until interrupted"),
+    _SERVE,
     description="Print the daemon's log: the journal if the daemon is a service, else its log "
     "file.",
 )
@@ -43,6 +41,8 @@ def run_logs(options: Options, args: dict[str, Any]) -> int:
     """Print the daemon's log; return the exit code of the program that prints it."""
     home = home_of(options)
     lines, follow = args.get("lines", 50), "follow" in args
+    if "serve" in args:
+        return _print_log(options, service_here(serve=True).logs_command(lines, follow=follow))
     command = _service_log(home, lines, follow=follow)
     if command is None and not home.daemon_log.exists():
         raise NotFoundError(
@@ -135,7 +135,7 @@ def run_service_install(options: Options, args: dict[str, Any]) -> None:
     show_value(options, "service_install", answer, f"{done} and {state.active}: {state.file}")
     if note := service.lifetime_note():
         remark(options, note)
-    remark(options, "See: vault-index service status, vault-index service logs")
+    remark(options, "See: vault-index service status, vault-index logs")
 
 
 @takes(_SERVE)
@@ -182,15 +182,6 @@ def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
         details = [f"{key} {daemon[key]}" for key in ("pid", "since", "version") if key in daemon]
         shown["daemon"] = ", ".join(["running", *details])
     return {key: value for key, value in shown.items() if value not in ("", None)}
-
-
-@takes(*_LOGS, _SERVE)
-def run_service_logs(options: Options, args: dict[str, Any]) -> int:
-    """Print the log of the service; return the exit code of the program that prints it."""
-    command = service_here(serve="serve" in args).logs_command(
-        args.get("lines", 50), follow="follow" in args
-    )
-    return _print_log(options, command)
 
 
 def definition_of(options: Options, *, sandbox: bool) -> Definition:

@@ -55,17 +55,9 @@ def read_text(home: Home) -> str:
 
 def parse_config(text: str, home: Home, environ: Mapping[str, str]) -> Config:
     """Parse the text of a configuration file; an empty `environ` checks the file alone."""
-    tables = _tables(text, home.config_file)
     file = _File(home.config_file, text)
-    known = ["sources", *(name for name, _ in SECTIONS)]
-    for name in tables:
-        if name not in known or "." in name:
-            raise file.error(
-                f"unknown section [{name}]", (name,), did_you_mean(name, known, _REFERENCE)
-            )
-    sources = tuple(_sources(file, tables.pop("sources", {})))
-    if isinstance(sessions := tables.get("sessions"), dict):
-        tables |= {f"sessions.{name}": sessions.pop(name) for name in CLIENTS if name in sessions}
+    tables = _tables(file, text)
+    sources = tuple(_sources(file, tables.get("sources", {})))
     sections = {
         name: _section(file, keys(kind), tables.get(name, {}), tuple(name.split(".")))
         for name, kind in SECTIONS
@@ -155,16 +147,26 @@ class _File:
         return None
 
 
-def _tables(text: str, path: Path) -> dict[str, Any]:
+def _tables(file: _File, text: str) -> dict[str, Any]:
+    """Return the tables of the file by section; those of clients move out of `sessions`."""
     try:
-        return tomllib.loads(text)
+        tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         reason, _, place = str(error).partition(" (at ")
         match = re.match(r"line (\d+)", place)
         line = int(match[1]) if match else text.count("\n") + 1
         raise ConfigError(
-            f"{path}:{line}: not valid TOML: {reason}", "correct that line of the file"
+            f"{file.path}:{line}: not valid TOML: {reason}", "correct that line of the file"
         ) from error
+    known = ["sources", *(name for name, _ in SECTIONS)]
+    for name in tables:
+        if name not in known or "." in name:
+            raise file.error(
+                f"unknown section [{name}]", (name,), did_you_mean(name, known, _REFERENCE)
+            )
+    if isinstance(sessions := tables.get("sessions"), dict):
+        tables |= {f"sessions.{name}": sessions.pop(name) for name in CLIENTS if name in sessions}
+    return tables
 
 
 def _section(

@@ -111,7 +111,7 @@ def output_of(command: Sequence[str]) -> str:
             ended.stderr.strip() or ended.stdout.strip() or f"exit code {ended.returncode}"
         ).splitlines()
         raise VaultIndexError(
-            f"{' '.join(command[:4])}: {words[0]}", "see the log: vault-index service logs"
+            f"{' '.join(command[:4])}: {words[0]}", "see the log: vault-index logs"
         )
     return ended.stdout
 
