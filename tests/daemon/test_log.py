@@ -1,6 +1,5 @@
 """The log: one line per event, without any text of notes."""
 
-import json
 import logging
 import os
 import stat
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_index.daemon.log import JsonFormatter, KeyValueFormatter, RotatingFile, error_location, log_event, logging_to
+from vault_index.daemon.log import KeyValueFormatter, RotatingFile, error_location, log_event, logging_to
 
 
 def line(caplog: pytest.LogCaptureFixture, *, timed: bool = True) -> str:
@@ -47,13 +46,6 @@ def test_log_omits_the_message_of_an_exception(caplog: pytest.LogCaptureFixture)
     assert "the text" not in line(caplog) + told
 
 
-def test_log_line_can_be_json(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
-    log_event(logging.getLogger("vault_index.x"), logging.INFO, "saved", paths=3, path=Path("ü b.md"))
-    told = json.loads(JsonFormatter().format(caplog.records[-1]))
-    assert told == {"time": told["time"], "level": "info", "event": "saved", "paths": 3, "path": "ü b.md"}
-
-
 def test_log_writes_to_stderr_and_to_a_private_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     logger = logging.getLogger("vault_index.x")
     with logging_to(tmp_path / "daemon.log", "info"):
@@ -84,10 +76,10 @@ def test_log_writes_no_file_under_journald(tmp_path: Path, monkeypatch: pytest.M
 
 def test_log_accepts_names_that_are_not_utf_8(tmp_path: Path) -> None:
     handler = RotatingFile(tmp_path / "daemon.log")
-    handler.setFormatter(JsonFormatter(timed=False))
+    handler.setFormatter(KeyValueFormatter(timed=False))
     handler.emit(logging.makeLogRecord({"name": "vault_index", "msg": "not saved", "fields": {"path": "bad\udcff.md"}}))
     handler.close()
-    assert r'"path": "bad\udcff.md"' in (tmp_path / "daemon.log").read_text("utf-8")
+    assert r'path="bad\udcff.md"' in (tmp_path / "daemon.log").read_text("utf-8")
 
 
 def test_log_rotates_and_bounds_its_file(tmp_path: Path) -> None:

@@ -214,13 +214,7 @@ def run_embed(options: Options, args: dict[str, Any]) -> int:
     return _bring_up_to_date(options, "embed", args)
 
 
-@takes(
-    argument(
-        "--log-format",
-        choices=("text", "json"),
-        help="format of the log: text (default, key=value pairs) or json",
-    )
-)
+@takes()
 def run_watch(options: Options, args: dict[str, Any]) -> int:
     """Run the daemon until it is stopped."""
     from vault_index.daemon.run import run
@@ -231,7 +225,6 @@ def run_watch(options: Options, args: dict[str, Any]) -> int:
     return run(
         home_of(options),
         log_level=level,
-        log_format=args.get("log_format", "text"),
         tools=answer_tool,
     )
 

@@ -23,11 +23,6 @@ from vault_index.times import iso_time, local_day
         metavar="HOST:PORT",
         help="address to listen on (default: serve.listen, 127.0.0.1:7341)",
     ),
-    argument(
-        "--log-format",
-        choices=("text", "json"),
-        help="format of the log: text (default, key=value pairs) or json",
-    ),
     description="Serve clients with a token over HTTP: the API at /api (see /openapi.json), MCP at "
     "/mcp and change events at /events. The daemon does the work; the command starts one if "
     "needed.",
@@ -43,7 +38,6 @@ def run_serve(options: Options, args: dict[str, Any]) -> int:
         home_options(options),
         listen=args.get("listen", ""),
         log_level=level,
-        log_format=args.get("log_format", "text"),
         say=partial(remark, options),
     )
 

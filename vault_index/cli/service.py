@@ -67,13 +67,11 @@ def _print_log(options: Options, command: list[str]) -> int:
 
 
 def _entry(line: str) -> dict[str, Any]:
-    """Parse a line of the log; a line without a known form is an event."""
-    if line.startswith("{"):
-        entry = _json_or_text(line)
-        if isinstance(entry, dict) and "MESSAGE" in entry:  # of the journal
-            time = iso_time(int(entry["__REALTIME_TIMESTAMP"]) / 1e6)
-            return {"time": time, **_entry(str(entry["MESSAGE"]))}
-        return entry if isinstance(entry, dict) else {"event": line}
+    """Parse a line of the log or of the journal; a line without a known form is an event."""
+    entry = _json_or_text(line)
+    if isinstance(entry, dict) and "MESSAGE" in entry:
+        time = iso_time(int(entry["__REALTIME_TIMESTAMP"]) / 1e6)
+        return {"time": time, **_entry(str(entry["MESSAGE"]))}
     pairs = _PAIR.findall(line) if _PAIR.match(line) else [("event", line)]
     return {key: _json_or_text(value) for key, value in pairs}
 

@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
@@ -42,19 +42,8 @@ class KeyValueFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""
-        return self._line(
-            ({"time": _time(record.created)} if self._timed else {}) | _fields(record)
-        )
-
-    def _line(self, fields: Mapping[str, Any]) -> str:
-        return " ".join(f"{key}={_value(value)}" for key, value in fields.items())
-
-
-class JsonFormatter(KeyValueFormatter):
-    """One JSON object per line."""
-
-    def _line(self, fields: Mapping[str, Any]) -> str:
-        return json.dumps(fields, ensure_ascii=False, default=str)
+        fields = {"time": _time(record.created)} if self._timed else {}
+        return " ".join(f"{key}={_value(item)}" for key, item in (fields | _fields(record)).items())
 
 
 class RotatingFile(RotatingFileHandler):
@@ -75,10 +64,10 @@ class RotatingFile(RotatingFileHandler):
 
 
 @contextmanager
-def logging_to(file: Path, level: str, form: str = "text") -> Iterator[None]:
+def logging_to(file: Path, level: str) -> Iterator[None]:
     """Send the log to stderr, and also to a rotating file unless journald reads stderr."""
     journal = _is_journal(os.environ.get("JOURNAL_STREAM", ""))
-    formatter = (JsonFormatter if form == "json" else KeyValueFormatter)(timed=not journal)
+    formatter = KeyValueFormatter(timed=not journal)
     handlers: list[logging.Handler] = [
         logging.StreamHandler(sys.stderr),
         *([] if journal else [RotatingFile(file)]),

@@ -63,9 +63,7 @@ _WATCHES_SECONDS = 0.3
 """Seconds for a running poll to end."""
 
 
-def run(
-    home: Home, *, log_level: str = "info", log_format: str = "text", tools: Tools | None = None
-) -> int:
+def run(home: Home, *, log_level: str = "info", tools: Tools | None = None) -> int:
     """Serve until SIGTERM or SIGINT and return the exit code. Call it from the main thread.
 
     Raises BusyError if a daemon already runs for this home, and the errors of opening the index.
@@ -76,7 +74,7 @@ def run(
     private_folder(home.runtime_dir)
     lock = DaemonLock(home.daemon_lock)
     try:
-        with logging_to(home.daemon_log, log_level, log_format), EventQueue() as inbox:
+        with logging_to(home.daemon_log, log_level), EventQueue() as inbox:
             try:
                 runtime = Runtime.open(home)
             except VaultIndexError as error:  # the user may not see stderr

@@ -53,7 +53,6 @@ def run(
     *,
     listen: str = "",
     log_level: str = "info",
-    log_format: str = "text",
     say: Callable[[str], object] = print,
 ) -> int:
     """Serve until SIGTERM or SIGINT, and return the exit code; `say` gets the address.
@@ -65,7 +64,7 @@ def run(
     host, port = address_of(listen or settings.listen)
     tokens = Tokens(home.tokens_file)
     _refuse_open(host, settings, tokens)
-    with _listening(host, port) as listener, logging_to(home.serve_log, log_level, log_format):
+    with _listening(host, port) as listener, logging_to(home.serve_log, log_level):
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(
             resource.RLIMIT_NOFILE,
