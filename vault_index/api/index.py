@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -140,8 +141,8 @@ class VaultIndex(Memories):
     ) -> Why:  # fmt: skip
         """Explain why `search` with the same options finds or misses the passage at `ref`.
 
-        `ref` is a reference as in `get`, or the path of a file. Raises NotFoundError if neither a
-        document nor a file matches; otherwise raises as `search`.
+        `ref` is a reference as in `get`. Raises NotFoundError if it matches no document; otherwise
+        raises as `search`.
         """
         wanted = options.search_options(
             self._runtime, limit=limit, mode=mode, match=match, per_document=per_document,
@@ -153,24 +154,16 @@ class VaultIndex(Memories):
             property=property, after=after, before=before, directory=directory,
             exclude_session=exclude_session,
         )  # fmt: skip
-        from vault_index.query.why import why, why_not_indexed
+        from vault_index.query.why import why
 
         with self._runtime.pool.lend() as connections:
             try:
                 place = self._runtime.resolve(connections, self._runtime.inside(ref))
-            except NotFoundError:
-                here = self._runtime.vaults.values() if self._runtime.scope is None else ()
-                not_indexed = why_not_indexed(here, query, ref, wanted)
-                if not_indexed is None:
-                    raise
-                return not_indexed
-            return why(
-                self._runtime.searcher(connections),
-                connections.reader,
-                question(query),
-                place,
-                wanted,
-            )
+            except NotFoundError as error:
+                hint = f"see whether the file is indexed: vault-index status {shlex.quote(ref)}"
+                raise NotFoundError(error.message, hint) from error
+            searcher = self._runtime.searcher(connections)
+            return why(searcher, connections.reader, question(query), place, wanted)
 
     def get(
         self,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -35,6 +36,7 @@ from vault_index.runtime import Runtime
 from vault_index.sources.sessions.projects import session_in
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import EMPTY, YET, Source
+from vault_index.sources.vault import VaultSource
 from vault_index.store.cache import Cache
 from vault_index.store.counts import (
     EMBED_PROBLEM,
@@ -190,19 +192,32 @@ def file_status(runtime: Runtime, ref: str) -> FileStatus:
 
 
 def _not_indexed(runtime: Runtime, ref: str, error: NotFoundError) -> FileStatus:
-    # Imported here because `status` does not search.
-    from vault_index.query.search import SearchOptions
-    from vault_index.query.why import why_not_indexed
+    path = re.sub(r":\d+(-\d*)?$", "", ref.strip())
+    for source in runtime.vaults.values():
+        inside = source.relative(path) if os.path.isabs(path) else path
+        if inside and (reason := _why_not_indexed(source, inside)):
+            name = source.config.name
+            return FileStatus("not_indexed", name, inside, None, None, None, 0, 0, 0, 0, (reason,))
+    if os.path.isabs(ref) and os.path.exists(ref):
+        raise NotFoundError(
+            f"{ref} is not in a source", "add its vault: vault-index source add DIR"
+        ) from error
+    raise error
 
-    why = why_not_indexed(runtime.vaults.values(), "", ref, SearchOptions())
-    if why is None:
-        if os.path.isabs(ref) and os.path.exists(ref):
-            raise NotFoundError(
-                f"{ref} is not in a source", "add its vault: vault-index source add DIR"
-            ) from error
-        raise error
-    return FileStatus(
-        "not_indexed", why.source or "", why.path, None, None, None, 0, 0, 0, 0, why.reasons
+
+def _why_not_indexed(source: VaultSource, path: str) -> Problem | None:
+    found = source.examine(path)
+    if isinstance(found, Fault):
+        return Problem(found.code, f"It is not indexed: {found.message}", "see vault-index status")
+    if found is not None:
+        return Problem("not_yet", "It is not indexed yet.", "run `vault-index sync`")
+    if source.stamp(path) is None:
+        return None
+    return Problem(
+        "ignored",
+        "It is not indexed: it is not markdown, or a rule excludes it (hidden, `.vaultignore`,"
+        f" Obsidian's excluded files, or include and exclude of the source {source.config.name}).",
+        "change the rule, then run `vault-index sync`",
     )
 
 

@@ -120,11 +120,10 @@ class SearchResult(Answered):
 class Why(Answered):
     """Why `search` finds or misses the passage at one place."""
 
-    id: str | None
-    """Null, like `title`, if the file is not in the index."""
-    source: str | None
+    id: str
+    source: str
     path: str
-    title: str | None
+    title: str
     lines: tuple[int, int] | None
     """The requested lines; null for the whole document."""
     found: bool
@@ -136,4 +135,4 @@ class Why(Answered):
     """Why the passage is found or missed."""
     hit: Hit | None
     """The best passage of the place with its explanation, if the query finds any."""
-    reading: QueryReading | None
+    reading: QueryReading
