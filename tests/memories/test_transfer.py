@@ -243,7 +243,7 @@ def test_import_supersedes_records_of_an_earlier_import(index: VaultIndex, tmp_p
 def test_get_names_both_memories_of_an_ambiguous_old_id(index: VaultIndex, tmp_path: Path) -> None:
     imported(index, tmp_path, [{"id": 1, "content": "From work."}])
     imported(index, tmp_path, [{"id": 1, "content": "From home."}])
-    with pytest.raises(UsageError, match="2 imported memories had the id '1'"):
+    with pytest.raises(UsageError, match="2 documents match"):
         index.get("#1")
     with pytest.raises(NotFoundError):
         index.get("#99")

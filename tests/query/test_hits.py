@@ -115,9 +115,9 @@ def test_search_names_every_copy_of_a_text_across_vaults(tmp_path: Path) -> None
         assert index.get("WORK:0/copy.md").results[0].source == "work"
         assert index.get("0/copy.md", source="Work").results[0].source == "work"
         for ref in ("0/copy.md", "copy"):
-            with pytest.raises(UsageError, match="2 vaults have 0") as caught:
+            with pytest.raises(UsageError, match="2 documents match") as caught:
                 index.get(ref)
-            assert caught.value.hint == "add the vault: vault:0/copy.md, work:0/copy.md"
+            assert caught.value.hint == "give the path of one: vault:0/copy.md, work:0/copy.md"
         form: Format
         for form in ("human", "markdown"):
             listed = render("list", to_json(index.list(path="0")), form, width=200)

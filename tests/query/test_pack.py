@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from vault_index import tokens
-from vault_index.query.pack import Candidate, Groups, pack, quote
+from vault_index.query.pack import Candidate, pack, quote
 from vault_index.results.texts import RecalledSource
 
 TOKEN = "0123456789abcdef"
@@ -36,8 +36,9 @@ def many(count: int, text: str = "{} is said here, in so many words.") -> list[C
     return [candidate(number, text.format(number)) for number in range(count)]
 
 
-def paths(groups: Groups, budget: int) -> list[str]:
-    return [source.path.removeprefix("80-memory/") for source in pack(groups, budget, TOKEN)[1]]
+def paths(lasting: list[Candidate], others: list[Candidate], budget: int) -> list[str]:
+    _, sources = pack(lasting, others, (), budget, TOKEN)
+    return [source.path.removeprefix("80-memory/") for source in sources]
 
 
 def test_quote_shows_place_fields_title_and_text() -> None:
@@ -48,15 +49,15 @@ def test_quote_shows_place_fields_title_and_text() -> None:
 
 
 def test_pack_keeps_the_order_of_groups_and_the_budget() -> None:
-    groups = Groups(many(2), [candidate(3, "found")], [candidate(4, "")], [candidate(5, "rest")])
-    assert paths(groups, 1200) == ["0.md", "1.md", "3.md", "4.md", "5.md"]
-    text, _ = pack(groups, 200, TOKEN)
+    others = [candidate(3, "found"), candidate(4, ""), candidate(5, "rest")]
+    assert paths(many(2), others, 1200) == ["0.md", "1.md", "3.md", "4.md", "5.md"]
+    text, _ = pack(many(2), others, (), 200, TOKEN)
     assert 100 < tokens.count(text) <= 200
 
 
 def test_pack_leaves_room_for_found_texts_among_lasting_ones() -> None:
     found = [candidate(100 + number, f"found {number}") for number in range(3)]
-    shown = paths(Groups(many(40), found), 600)
+    shown = paths(many(40), found, 600)
     first = shown.index("100.md")
     assert shown[:first] == [f"{number}.md" for number in range(first)]
     assert first >= 3
@@ -83,23 +84,23 @@ def test_quote_cuts_a_list_between_items() -> None:
 
 @pytest.mark.parametrize("text", ["x" * 200_000, "数" * 50_000, " " * 200_000 + "x", "\n" * 50_000, "a.\n" * 20_000])
 def test_pack_fits_huge_lines(text: str) -> None:
-    block, sources = pack(Groups([candidate(text=text), candidate(1)]), 400, TOKEN)
+    block, sources = pack([candidate(text=text), candidate(1)], (), (), 400, TOKEN)
     assert tokens.count(block) <= 400
     assert "80-memory/1.md" in [source.path for source in sources]
 
 
 def test_pack_quotes_the_same_text_once() -> None:
-    assert paths(Groups([candidate(0)], [candidate(1, " readers  NEVER wait.\n")]), 1200) == ["0.md"]
+    assert paths([candidate(0)], [candidate(1, " readers  NEVER wait.\n")], 1200) == ["0.md"]
 
 
 def test_pack_returns_nothing_for_a_budget_that_is_too_small() -> None:
-    assert pack(Groups([candidate()]), 40, TOKEN) == ("", ())
-    assert pack(Groups(), 1200, TOKEN) == ("", ())
+    assert pack([candidate()], (), (), 40, TOKEN) == ("", ())
+    assert pack((), (), (), 1200, TOKEN) == ("", ())
 
 
 @given(st.lists(st.text(max_size=300), max_size=8), st.integers(1, 600), st.sampled_from(["0000", "f3" * 32]))
 def test_pack_never_exceeds_the_budget(texts: list[str], budget: int, token: str) -> None:
     candidates = [candidate(number, text) for number, text in enumerate(texts)]
-    text, sources = pack(Groups(candidates[:4], candidates[4:]), budget, token)
+    text, sources = pack(candidates[:4], candidates[4:], (), budget, token)
     assert tokens.count(text) <= budget
     assert bool(text) is bool(sources)

@@ -100,7 +100,7 @@ def _sessions(runtime: Runtime, connections: Connections) -> Iterator[_Session]:
                 source=document.source,
                 path=document.path,
                 title=document.title,
-                client=client_of(document, document.frontmatter),
+                client=client_of(document),
                 project=front.get("project", ""),
                 parent=front.get("parent", "").strip("[]"),
                 updated=document.updated,

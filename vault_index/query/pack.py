@@ -1,11 +1,10 @@
 """Packs quotations into a token budget and builds the block that `recall` returns."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from vault_index import tokens
-from vault_index.markdown.chunk import LONGEST_TOKEN, pieces
+from vault_index.markdown.chunk import pieces
 from vault_index.markdown.recalled import as_recalled, is_plain_place, quotation
 from vault_index.markdown.sanitize import harmless
 from vault_index.results.texts import RecalledSource
@@ -18,7 +17,8 @@ _FULL = 25
 longer."""
 _WORTH_CUTTING = 20
 """A quotation is not cut to fewer than 20 tokens of text."""
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？][」』”’）]*")
+_MARKS = 3
+"""Tokens around each quoted line: `> `, the line end, and perhaps ` …`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +42,6 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
-    """Candidates in groups, best first within each group and among the groups."""
-
-    lasting: Sequence[Candidate] = ()
-    """Memories that apply to the whole project. If there are other candidates, half of the
-    budget is reserved for those at first."""
-    found: Sequence[Candidate] = ()
-    sessions: Sequence[Candidate] = ()
-    rest: Sequence[Candidate] = ()
-    unreviewed: Sequence[Candidate] = ()
-    """Captured memories that wait for review; they get the rest of the budget."""
-
-
-@dataclass(frozen=True, slots=True)
 class Quoted:
     """A quotation with its size in tokens and its source."""
 
@@ -65,17 +51,23 @@ class Quoted:
 
 
 def pack(
-    groups: Groups, budget: int, token: str, last: str = ""
+    lasting: Sequence[Candidate],
+    others: Sequence[Candidate],
+    unreviewed: Sequence[Candidate],
+    budget: int,
+    token: str,
+    last: str = "",
 ) -> tuple[str, tuple[RecalledSource, ...]]:
     """Return the block and its sources, with a `last` line; empty if nothing fits.
 
-    The choice does not depend on the token.
+    The candidates of each group are in order, best first. `lasting` memories apply to the whole
+    project; if there are `others`, half of the budget is reserved for those at first. Memories that
+    wait for review get the rest. The choice does not depend on the token.
     """
     empty = tokens.count(as_recalled((), "", last))
     page = _Page(budget - empty - 2 * len(token), max(budget // _SHARE, _LEAST_SHARE))
-    others = [*groups.found, *groups.sessions, *groups.rest]
-    left = page.fill(groups.lasting, keep=page.room // 2 if others else 0)
-    page.fill([*others, *left, *groups.unreviewed])
+    left = page.fill(lasting, keep=page.room // 2 if others else 0)
+    page.fill([*others, *left, *unreviewed])
     return _joined(page.quoted, budget, token, last)
 
 
@@ -100,29 +92,27 @@ class _Page:
         self.room = room
         self.quoted: list[Quoted] = []
         self._longest = longest
-        self._texts: set[str] = set()
+        self._known: set[str] = set()
 
     def fill(self, candidates: Iterable[Candidate], *, keep: int = 0) -> list[Candidate]:
-        """Quote the candidates that fit, each text once; return those that do not fit.
+        """Quote the candidates that fit; return those that do not fit.
 
+        Each text and each memory is quoted once, and no title of a document that is quoted.
         `keep` tokens stay free.
         """
         left = []
         for candidate in candidates:
             room = min(self.room - keep, self._longest)
-            if room < _FULL:
-                left.append(candidate)
-                continue
             text = " ".join((candidate.text or candidate.title).split()).casefold()
-            if text in self._texts:
+            once = candidate.source.kind == "memory" or not candidate.text
+            if text in self._known or (once and candidate.source.id in self._known):
                 continue
-            one = quote(candidate, room)
-            if one is None:
+            if room >= _FULL and (one := quote(candidate, room)):
+                self._known |= {text, candidate.source.id}
+                self.quoted.append(one)
+                self.room -= one.tokens
+            else:
                 left.append(candidate)
-                continue
-            self._texts.add(text)
-            self.quoted.append(one)
-            self.room -= one.tokens
         return left
 
 
@@ -144,40 +134,25 @@ def quote(candidate: Candidate, room: int) -> Quoted | None:
 def _cut(text: str, room: int, *, more: bool) -> tuple[list[str], bool]:
     """Return the lines that fit into `room` tokens, and whether these are all.
 
-    `more` means that the text continues after these lines.
+    The last line is cut after a sentence, or after a word if the sentence is too long. `more` means
+    that the text continues after these lines.
     """
     shown: list[str] = []
     for line in filter(str.strip, harmless(text).split("\n")):
-        cost = _size(f"> {line}") if len(line) <= room * LONGEST_TOKEN else room + 1
-        if cost <= room:
-            shown.append(line)
-            room -= cost
-            continue
-        part = _sentences(line, room - _size("> …"), whole=bool(shown))
-        if part:
-            return [*shown, f"{part} …"], False
-        more = True
-        break
+        begun, room = "", room - _MARKS
+        for piece, size in pieces(line, max(room, 1)):
+            if size > room:
+                break
+            begun += piece
+            room -= size
+        if begun.strip():
+            shown.append(begun.rstrip())
+        if begun != line:
+            more = True
+            break
     if more and shown:
         shown[-1] += " …"
     return shown, not more
-
-
-def _sentences(line: str, room: int, *, whole: bool) -> str:
-    """Return the beginning of a line in `room` tokens, cut after a sentence.
-
-    Unless `whole`, a first sentence that is too long is cut after a word.
-    """
-    begun = ""
-    if room < 1:
-        return ""
-    for piece, size in pieces(line, room):
-        if size > room:
-            break
-        begun += piece
-        room -= size
-    ends = [match.end() for match in _SENTENCE_END.finditer(begun)]
-    return (begun[: ends[-1]] if ends else "" if whole else begun).strip()
 
 
 def _size(text: str) -> int:

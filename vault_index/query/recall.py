@@ -1,9 +1,10 @@
 """Collects what a session should know: project memories, answers to its query, recent sessions."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from vault_index import tokens
 from vault_index.errors import UsageError
@@ -12,7 +13,7 @@ from vault_index.markdown.recalled import waiting_notice
 from vault_index.models import Filters, QueryOrigins
 from vault_index.query.hits import DiskState
 from vault_index.query.language.tree import only_words
-from vault_index.query.pack import Candidate, Groups, pack
+from vault_index.query.pack import Candidate, pack
 from vault_index.query.ranking.confidence import Confidence
 from vault_index.query.ranking.echoes import RecentQuestions
 from vault_index.query.ranking.passages import RankedPassage, TermMatcher, focus
@@ -83,20 +84,19 @@ def recall(
         else ([], "none", ())
     )
     with reader.snapshot():
-        callers = searcher.asking(wanted) if options.asking else ()
-
-        def is_relevant(session: StoredDocument) -> bool:
-            return session.id not in callers and not (
-                questions and questions.is_repeated_by(session.title)
-            )
-
-        groups = _groups(reader, disk, options, found, is_relevant)
+        callers = searcher.asking(wanted) if options.asking else set()
+        sessions = [
+            session
+            for session in _sessions(reader, options)
+            if session.id not in callers
+            and not (questions and questions.is_repeated_by(session.title))
+        ]
+        candidates = _candidates(reader, disk, options, found, sessions[:_SESSIONS])
         waiting = count_unreviewed(reader, options.now, options.sources)
     # Only the start of a session reports memories that wait for review.
     begins = options.project is not None or not query
-    text, sources = pack(
-        groups, options.budget, options.token, waiting_notice(waiting) if begins else ""
-    )
+    notice = waiting_notice(waiting) if begins else ""
+    text, sources = pack(*candidates, options.budget, options.token, notice)
     if not query:
         confidence = "high" if sources else "none"
     return Recall(text, tokens.count(text), confidence, sources, degraded, waiting)
@@ -121,30 +121,23 @@ def _hits(
     with reader.snapshot():
         answer = searcher.answer(query, wanted)
         confidence = searcher.confidence(answer)
-    least = _MIN_SCORE_SHARE * max((one.hit.score for one in answer.selected), default=0.0)
-    hits = [one.hit for one in answer.selected if one.hit.score >= least and not one.hit.echo]
-    shown = hits[: _HITS if confidence == "high" else _WEAK_HITS]
-    named = {hit.chunk.chunk_id for hit in shown if questions.is_named(hit.chunk)}
+    least = _MIN_SCORE_SHARE * max((hit.score for hit in answer.selected), default=0.0)
+    hits = [hit for hit in answer.selected if hit.score >= least and not hit.echo]
+    hits = hits[: _HITS if confidence == "high" else _WEAK_HITS]
     if confidence == "none":
-        known = {number for number, term in enumerate(query.terms) if term.known}
-        weak = [
-            hit
-            for hit in shown
-            if known and known <= hit.matched.keys() and hit.chunk.chunk_id not in named
-        ]
-        documents = {hit.chunk.document.id: hit.chunk.document for hit in weak}
-        return (
-            [_title_of(one, "query", query.now) for one in documents.values()],
-            confidence,
-            answer.degraded,
-        )
-    matcher = TermMatcher(query.terms, reader.stems)
-    quoted = [
-        replace(candidate, title="") if hit.chunk.chunk_id in named else candidate
-        for hit in shown
-        for candidate in [_from_hit(hit, matcher, query.now)]
-    ]
-    return _merge_memories(quoted), confidence, answer.degraded
+        hits = [hit for hit in hits if not questions.is_named(hit.chunk)]
+        documents = {hit.chunk.document.id: hit.chunk.document for hit in _complete(query, hits)}
+        found = [_title_of(document, "query", query.now) for document in documents.values()]
+    else:
+        matcher = TermMatcher(query.terms, reader.stems)
+        found = _merge_memories([_from_hit(hit, matcher, questions, query.now) for hit in hits])
+    return found, confidence, answer.degraded
+
+
+def _complete(query: Query, hits: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Return the hits that contain every known word of the query, if it has one."""
+    known = {number for number, term in enumerate(query.terms) if term.known}
+    return [hit for hit in hits if known and known <= hit.matched.keys()]
 
 
 def _filters(options: RecallOptions) -> Filters:
@@ -169,7 +162,9 @@ def _understand(searcher: Searcher, text: str, options: SearchOptions) -> Query:
     return searcher.understand(only_words(text[:_LONGEST_MESSAGE]), options)
 
 
-def _from_hit(hit: RankedPassage, matcher: TermMatcher, now: float) -> Candidate:
+def _from_hit(
+    hit: RankedPassage, matcher: TermMatcher, questions: RecentQuestions, now: float
+) -> Candidate:
     chunk, start = hit.chunk, 0
     lines = chunk.text.split("\n")
     if chunk.tokens > _WHOLE_TOKENS:
@@ -177,7 +172,8 @@ def _from_hit(hit: RankedPassage, matcher: TermMatcher, now: float) -> Candidate
         start = place.first
         lines = [lines[start][place.column :], *lines[start + 1 :]]
     at = (chunk.start_line + start, chunk.end_line)
-    return _candidate(chunk.document, lines, at, "query", now, supersedes=hit.supersedes)
+    found = _candidate(chunk.document, lines, at, "query", now, supersedes=hit.supersedes)
+    return replace(found, title="") if questions.is_named(chunk) else found
 
 
 def _merge_memories(found: Sequence[Candidate]) -> list[Candidate]:
@@ -200,54 +196,52 @@ def _merge_memories(found: Sequence[Candidate]) -> list[Candidate]:
 # --- project memories and sessions --------------------------------------------------------------
 
 
-def _groups(
+def _candidates(
     reader: IndexReader,
     disk: DiskState,
     options: RecallOptions,
     found: Sequence[Candidate],
-    is_relevant: Callable[[StoredDocument], bool],
-) -> Groups:
-    project, limit = options.project, options.budget // _SHORT
+    sessions: Sequence[StoredDocument],
+) -> tuple[Sequence[Candidate], Sequence[Candidate], Sequence[Candidate]]:
+    """Return the lasting memories, the other candidates, and the memories that wait for review.
+
+    A memory may be in several groups.
+    """
+    project, of = options.project, (options.sources, options.now, options.budget // _SHORT)
+    reviewed = [one for one in found if not one.source.unreviewed]
     captured = [one for one in found if one.source.unreviewed]
-    found = [one for one in found if not one.source.unreviewed]
     if project is None and options.query.strip():
-        return Groups(found=found, unreviewed=captured)
-    of = (options.sources, options.now, limit)
+        return (), reviewed, captured
     own = memories_of(reader, project, *of) if project else []
-    for_all = memories_of_all(reader, *of)
-    if project:
-        inbox = [id_ for id_, _ in memories_of(reader, project, *of, unreviewed=True)]
-    else:
-        inbox = memories_of_all(reader, *of, unreviewed=True)
-    hits = {one.source.id: one for one in reversed(found) if one.text}
-    lasting = _memories(
-        reader, disk, [*(id_ for id_, lasts in own if lasts), *for_all], hits, options.now
-    )
-    others = _memories(reader, disk, [id_ for id_, lasts in own if not lasts], hits, options.now)
-    quoted = {one.source.id for one in (*lasting, *captured)}
-    quoted |= {one.source.id for one in others} - hits.keys()
-    more = _memories(reader, disk, inbox, {}, options.now)
-    return Groups(
-        lasting=lasting,
-        found=[one for one in found if one.source.id not in quoted],
-        sessions=_sessions(reader, options, found, is_relevant) if project else (),
-        rest=[one for one in others if one not in found],
-        unreviewed=[*captured, *(one for one in more if one.source.id not in quoted)],
-    )
+    lasting = [*(id_ for id_, lasts in own if lasts), *memories_of_all(reader, *of)]
+    hits = {one.source.id: one for one in reversed(reviewed) if one.text}
+    quoted = partial(_memories, reader, disk, options.now)
+    titles = [_title_of(session, "session", options.now) for session in sessions]
+    others = quoted([id_ for id_, lasts in own if not lasts])
+    inbox = quoted(_inbox(reader, project, of))
+    return quoted(lasting, hits), [*reviewed, *titles, *others], [*captured, *inbox]
+
+
+def _inbox(
+    reader: IndexReader, project: Project | None, of: tuple[Sequence[str], float, int]
+) -> list[int]:
+    if project is None:
+        return memories_of_all(reader, *of, unreviewed=True)
+    return [id_ for id_, _ in memories_of(reader, project, *of, unreviewed=True)]
 
 
 def _memories(
     reader: IndexReader,
     disk: DiskState,
-    document_ids: Sequence[int],
-    hits: Mapping[str, Candidate],
     now: float,
+    document_ids: Sequence[int],
+    hits: Mapping[str, Candidate] | None = None,
 ) -> list[Candidate]:
     """Return memories whose files exist.
 
     Those among the `hits` (by uid) come first, with the passage found.
     """
-    documents = documents_by_key(reader, document_ids)
+    hits, documents = hits or {}, documents_by_key(reader, document_ids)
     ordered = sorted(
         (documents[id_] for id_ in document_ids), key=lambda document: document.uid not in hits
     )
@@ -277,23 +271,13 @@ def _facts(document: StoredDocument, text: str) -> list[str]:
     )
 
 
-def _sessions(
-    reader: IndexReader,
-    options: RecallOptions,
-    found: Sequence[Candidate],
-    is_relevant: Callable[[StoredDocument], bool],
-) -> list[Candidate]:
-    """Return recent sessions of the project, as titles."""
-    assert options.project is not None
+def _sessions(reader: IndexReader, options: RecallOptions) -> list[StoredDocument]:
+    """Return recent sessions of the project that have a title."""
+    if options.project is None:
+        return []
     ids = sessions_of(reader, options.project, options.sources, 4 * _SESSIONS)
     documents = documents_by_key(reader, ids)
-    known = {one.source.id for one in found}
-    titled = [
-        one
-        for one in (documents[id_] for id_ in ids)
-        if not _UNTITLED.match(one.title) and one.uid not in known and is_relevant(one)
-    ]
-    return [_title_of(one, "session", options.now) for one in titled[:_SESSIONS]]
+    return [documents[id_] for id_ in ids if not _UNTITLED.match(documents[id_].title)]
 
 
 def _title_of(document: StoredDocument, why: Cause, now: float) -> Candidate:
@@ -313,12 +297,10 @@ def _candidate(
     if lines and re.fullmatch(r"#+\s+" + re.escape(of.title) + r"\s*", lines[0]):
         lines = lines[1:]  # the title is shown separately
     created = iso_time(of.created)
+    kind = of.type or of.kind
+    known = of.type is None or kind in FIELDS["type"].choices
     about = (
-        of.kind
-        if of.type is None
-        else of.type
-        if of.type in FIELDS["type"].choices
-        else f"`{of.type}",
+        kind if known else f"`{kind}",
         f"`{of.entered_by}" if of.entered_by else "",
         created[:10],
         "low confidence" if of.confidence == "low" else "",

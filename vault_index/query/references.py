@@ -1,7 +1,7 @@
 """Resolves references: ids, prefixes of ids, paths and wikilinks, with optional lines."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -77,70 +77,43 @@ def resolve(
 def _find(
     reader: IndexReader, name: str, memory_dir: str, sources: Sequence[str]
 ) -> StoredDocument | None:
-    places = [
-        (path, sources)
-        for path in (name, f"{name}.md", f"{memory_dir}/{name}.md", f"{memory_dir}/{name}")
-    ]
-    source, _, inside = name.partition(":")  # `vault:path`, as in `also` of a hit
-    for path, within in (
-        *places,
-        *([(inside, (source,))] if not sources or source in sources else []),
-    ):
-        found = documents_by_path(reader, path, within)
-        if found:
-            return _first(found)
-    if _ID.match(name.lower()):
-        found = [
-            d for d in documents_by_id(reader, name.lower()) if not sources or d.source in sources
-        ]
-        if len(found) > 1:
-            raise _ambiguous(name, found)
-        if found:
-            return found[0]
-    named = [d for d in documents_by_name(reader, name) if not sources or d.source in sources]
-    old_id = name.removeprefix("#")  # id of an imported memory in its former program: `#12` or 12
-    if named or not (name.startswith("#") or old_id.isdigit()):
-        return _first(named) if named else None
-    found = memories_by_old_id(reader, old_id, sources)
+    """Return the document with this path, id or name.
+
+    Raises UsageError if several documents match equally well.
+    """
+    found = next(filter(None, _matches(reader, name, memory_dir, sources)), ())
     if len(found) > 1:
-        message = f"{len(found)} imported memories had the id {old_id!r}"
-        raise UsageError(message, f"use the new id of one: {_ids(found)}")
+        places = ", ".join(f"{one.source}:{one.path}" for one in found[:_SHOWN_CANDIDATES])
+        more = len(found) - _SHOWN_CANDIDATES
+        raise UsageError(
+            f"{len(found)} documents match {name!r}",
+            f"give the path of one: {places}" + (f" and {more} more" if more > 0 else ""),
+        )
     return found[0] if found else None
 
 
-def _first(found: Sequence[StoredDocument]) -> StoredDocument:
-    """Return the first of several documents.
+def _matches(
+    reader: IndexReader, name: str, memory_dir: str, sources: Sequence[str]
+) -> Iterator[Sequence[StoredDocument]]:
+    """Yield the equally good matches of each kind of reference."""
+    for path in (name, f"{name}.md", f"{memory_dir}/{name}.md", f"{memory_dir}/{name}"):
+        yield _best(documents_by_path(reader, path, sources))
+    source, _, inside = name.partition(":")  # `vault:path`, as in `also` of a hit
+    if not sources or source in sources:
+        yield _best(documents_by_path(reader, inside, (source,)))
+    if _ID.match(name.lower()):
+        found = documents_by_id(reader, name.lower())
+        yield [one for one in found if not sources or one.source in sources]
+    named = documents_by_name(reader, name)
+    yield _best([one for one in named if not sources or one.source in sources])
+    old_id = name.removeprefix("#")  # id of an imported memory in its former program: `#12` or 12
+    if name.startswith("#") or old_id.isdigit():
+        yield memories_by_old_id(reader, old_id, sources)
 
-    Raises UsageError if another vault has the same path.
-    """
-    path = found[0].path
-    same = [f"{one.source}:{path}" for one in found if one.path == path]
-    if len(same) > 1:
-        raise UsageError(f"{len(same)} vaults have {path}", f"add the vault: {', '.join(same)}")
-    return found[0]
 
-
-def _ids(found: Sequence[StoredDocument]) -> str:
-    several = len({document.source for document in found}) > 1
-    shown = found[:_SHOWN_CANDIDATES]
-    return ", ".join(
-        f"{one.uid[:13]} ({f'{one.source}:' if several else ''}{one.path})" for one in shown
-    )
-
-
-def _ambiguous(name: str, found: Sequence[StoredDocument]) -> UsageError:
-    if len({document.uid for document in found}) == 1:
-        paths = ", ".join(
-            f"{document.source}:{document.path}" for document in found[:_SHOWN_CANDIDATES]
-        )
-        return UsageError(
-            f"{len(found)} files have the id {found[0].uid}", f"use the path of one: {paths}"
-        )
-    more = f" and {len(found) - _SHOWN_CANDIDATES} more" if len(found) > _SHOWN_CANDIDATES else ""
-    return UsageError(
-        f"the ids of {len(found)} documents begin with {name!r}",
-        f"give more characters: {_ids(found)}{more}",
-    )
+def _best(found: Sequence[StoredDocument]) -> Sequence[StoredDocument]:
+    """Return the first document, and those with the same path in other vaults."""
+    return [one for one in found if one.path == found[0].path]
 
 
 def _resolve_link(reader: IndexReader, target: str, heading: str, sources: Sequence[str]) -> Place:

@@ -3,9 +3,8 @@
 import os
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.models import Filters
@@ -20,26 +19,17 @@ _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 _SHOWN = 5
 
 
-def client_of(document: StoredDocument, front: Mapping[str, Any]) -> str:
-    """Return the name of the client of a session.
-
-    A session file in a vault names its client. Files of the first format name only the version of
-    OpenCode.
-    """
-    return str(front.get("client") or ("opencode" if "opencode" in front else document.source))
+def client_of(document: StoredDocument) -> str:
+    """Return the name of the client of a session; a session file in a vault names its client."""
+    return str(document.frontmatter.get("client") or document.source)
 
 
-def resume_command(document: StoredDocument) -> tuple[str, ...] | None:
-    """Return the client's command to resume a session; None if it is unknown."""
+def resume_command(document: StoredDocument) -> tuple[str, ...]:
+    """Return the client's command to resume a session; empty if it is unknown."""
     from vault_index.sources.sessions.clients import resume_command as command_of
 
-    front = document.frontmatter
-    session = str(front.get("session") or "")
-    return (
-        tuple(command_of(client_of(document, front), session)) or None
-        if _ID.fullmatch(session)
-        else None
-    )
+    session = str(document.frontmatter.get("session") or "")
+    return tuple(command_of(client_of(document), session)) if _ID.fullmatch(session) else ()
 
 
 def resume(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Resume:
@@ -51,70 +41,58 @@ def resume(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> Resum
     """
     named = _named(reader, ref, find)
     document = _top_session(reader, named)
-    command = resume_command(document)
-    front = document.frontmatter
-    if command is None:
-        message = f"resuming sessions of {client_of(document, front)} is not supported"
+    command, client = resume_command(document), client_of(document)
+    if not command:
+        message = f"resuming sessions of {client} is not supported"
         raise UsageError(message, f"read it: vault-index get {document.uid[:13]}")
-    directory = str(front.get("directory") or "") or None
-    there = directory is not None and os.path.isabs(directory) and os.path.isdir(directory)
+    directory = str(document.frontmatter.get("directory") or "")
+    there = os.path.isabs(directory) and os.path.isdir(directory)
     run = shlex.join(command)
     return Resume(
         id=document.uid,
         session=command[-1],
-        client=client_of(document, front),
+        client=client,
         title=document.title,
-        directory=directory,
+        directory=directory or None,
         there=there,
         command=command,
-        shell=f"cd {shlex.quote(directory)} && {run}" if directory and there else run,
+        shell=f"cd {shlex.quote(directory)} && {run}" if there else run,
         instead_of=None if document is named else named.title,
     )
 
 
 def _named(reader: IndexReader, ref: str, find: Callable[[str], Place]) -> StoredDocument:
-    other = None
-    with suppress(NotFoundError, UsageError):  # ids of notes may have the same prefix
-        other = find(ref).document
-    if other is not None and other.kind == "session":
-        return other
-    try:
-        return _by_id_or_title(reader, ref)  # a note may have the name of a session
-    except NotFoundError:
-        if other is None:
-            raise
-        raise UsageError(
-            f"{other.path} is not a session", "list sessions: vault-index sessions"
-        ) from None
-
-
-def _by_id_or_title(reader: IndexReader, ref: str) -> StoredDocument:
+    """Return the session that `ref` names; a note may have the name or the id of a session."""
+    other = ""
+    with suppress(NotFoundError, UsageError):
+        document = find(ref).document
+        if document.kind == "session":
+            return document
+        other = document.path
     words = f"*{'*'.join(ref.split())}*"
-    for filters in (
-        Filters(kinds=("session",), sessions=(ref,)),
-        Filters(kinds=("session",), titles=(words,)),
-    ):
-        found, total = documents_page(reader, filters, Order("updated"), _SHOWN)
+    for filters in (Filters(sessions=(ref,)), Filters(titles=(words,))):
+        wanted = filters._replace(kinds=("session",))
+        found, total = documents_page(reader, wanted, Order("updated"), _SHOWN)
         if total == 1:
             return found[0]
         if found:
             ids = ", ".join(f"{one.uid[:13]} ({one.title})" for one in found)
             more = f" and {total - len(found)} more" if total > len(found) else ""
             raise UsageError(f"{total} sessions match {ref!r}", f"use the id of one: {ids}{more}")
-    raise NotFoundError(f"session not found: {ref!r}", "list sessions: vault-index sessions")
+    hint = "list sessions: vault-index sessions"
+    if other:
+        raise UsageError(f"{other} is not a session", hint)
+    raise NotFoundError(f"session not found: {ref!r}", hint)
 
 
 def _top_session(reader: IndexReader, document: StoredDocument) -> StoredDocument:
     """Return the parent of a subagent's session, which cannot be resumed itself."""
     seen: set[int] = set()
-    while document.id not in seen:
+    above = [document]
+    while above and above[0].id not in seen:
+        document = above[0]
         seen.add(document.id)
         parent = str(document.frontmatter.get("parent") or "").strip("[]")
-        above = (
-            [one for one in documents_by_name(reader, parent) if one.kind == "session"]
-            if parent
-            else []
-        )
-        if above:
-            document = above[0]
+        named = documents_by_name(reader, parent) if parent else []
+        above = [one for one in named if one.kind == "session"]
     return document

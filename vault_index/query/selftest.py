@@ -7,8 +7,9 @@ link to it, or a heading.
 import hashlib
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from vault_index.query.language.tree import only_words
 from vault_index.results.status import HardToFind, RecallOfClass, RecallReport
@@ -39,21 +40,20 @@ class KnownItem:
 
 def known_items(documents: Sequence[DocumentNames], sample: int = _DOCUMENTS) -> list[KnownItem]:
     """Return distinct queries for a deterministic sample of the documents."""
-    called = _called(documents, _CLASSES[:3])
-    mentioned = _called(documents, _CLASSES)
+    answers: defaultdict[str, set[str]] = defaultdict(set)
+    for document in documents:
+        for name in chain.from_iterable(_names(document).values()):
+            answers[plain_words(name).casefold()].add(document.path)
     chosen = sorted(documents, key=lambda document: _digest(document.path))[:sample]
     items: dict[str, KnownItem] = {}
     for named_by in _CLASSES:
-        alike = mentioned if named_by == "heading" else called
         for document in chosen:
-            for query in map(
-                plain_words, sorted(_names(document, named_by), key=_digest)[:_NAMES_EACH]
-            ):
+            for name in sorted(_names(document)[named_by], key=_digest)[:_NAMES_EACH]:
+                query = plain_words(name)
                 folded = query.casefold()
                 if query and folded not in items:
-                    items[folded] = KnownItem(
-                        query, named_by, document.path, frozenset(alike[folded])
-                    )
+                    paths = frozenset(answers[folded])
+                    items[folded] = KnownItem(query, named_by, document.path, paths)
     return sorted(
         items.values(), key=lambda item: (_CLASSES.index(item.named_by), item.path, item.query)
     )
@@ -103,25 +103,10 @@ def _recall(ranks: Sequence[int | None]) -> float:
     return round(found / len(ranks), 4) if ranks else 0.0
 
 
-def _called(
-    documents: Iterable[DocumentNames], classes: Iterable[str]
-) -> defaultdict[str, set[str]]:
-    """Return the paths of the documents with each name."""
-    paths: defaultdict[str, set[str]] = defaultdict(set)
-    for document in documents:
-        for named_by in classes:
-            for name in _names(document, named_by):
-                paths[plain_words(name).casefold()].add(document.path)
-    return paths
-
-
-def _names(document: DocumentNames, named_by: str) -> tuple[str, ...]:
-    return {
-        "title": (document.title,),
-        "alias": document.aliases,
-        "link": document.links,
-        "heading": document.headings,
-    }[named_by]
+def _names(document: DocumentNames) -> dict[str, tuple[str, ...]]:
+    """Return the names of a document by class."""
+    names = (document.title,), document.aliases, document.links, document.headings
+    return dict(zip(_CLASSES, names, strict=True))
 
 
 def _digest(text: str) -> bytes:

@@ -258,7 +258,7 @@ def _record(
     return SessionRecord(
         id=document.uid,
         session=str(front.get("session") or ""),
-        client=client_of(document, front),
+        client=client_of(document),
         title=document.title,
         project=document.project,
         directory=_text(front, "directory"),
@@ -325,7 +325,7 @@ def _failing(runs: Iterable[Call]) -> list[FailedCommand]:
 
 
 def _held(document: StoredDocument, work: _Work) -> HeldSession:
-    client = client_of(document, document.frontmatter)
+    client = client_of(document)
     began, ended = iso_time(work.times[0]), iso_time(max(work.times))
     return HeldSession(document.uid, client, document.title, began, ended, work.duration)
 

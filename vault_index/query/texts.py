@@ -122,26 +122,18 @@ def read_place(
     unless there is no other text. `whole_tokens` is the token count of the whole document in the
     index, if it is still valid; it saves loading the tokenizer.
     """
-    document = place.document
-    lines = split_lines(text)
-    top = fenced_lines(lines) if bare and document.frontmatter else 0
-    start = (
-        next((top + number for number, line in enumerate(lines[top:], start=1) if line.strip()), 1)
-        if top
-        else 1
-    )
+    document, lines = place.document, split_lines(text)
+    start = _body_start(lines) if bare and document.frontmatter else 1
     first = min(max(place.first, start), max(len(lines), 1))
     last = min(place.last or len(lines), len(lines))
-    shown = lines[first - 1 : last]
     whole = first == start and last == len(lines)
-    size = whole_tokens if whole and whole_tokens is not None else _count("\n".join(shown))
-    rest = None
-    if max_tokens is not None and size > max_tokens:
-        fitting, cost = _fit(shown, max_tokens)
-        if len(fitting) < len(shown):  # a single line is shown even if it is too long
-            shown, size = fitting, cost
-            rest = f"{document.uid}:{first + len(shown)}-{last}"
-    front = document.frontmatter if document.kind == "memory" else {}
+    whole_text = lines[first - 1 : last]
+    counted = whole_tokens if whole else None
+    shown, size = _fit(whole_text, counted, max_tokens)
+    cut = len(shown) < len(whole_text)
+    rest = f"{document.uid}:{first + len(shown)}-{last}" if cut else None
+    ends = whole and not cut and text.endswith(("\n", "\r"))
+    front = document.frontmatter if whole and start > 1 and document.kind == "memory" else {}
     return DocumentText(
         id=document.uid,
         kind=document.kind,
@@ -150,12 +142,18 @@ def read_place(
         title=document.title,
         lines=(first, max(first + len(shown) - 1, first)),
         tokens=size,
-        content="\n".join(shown)
-        + ("\n" if shown and text.endswith(("\n", "\r")) and rest is None and whole else ""),
+        content="\n".join(shown) + "\n" * bool(shown and ends),
         next=rest,
-        fields={key: front[key] for key in _FIELDS if front.get(key)} if whole and top else {},
+        fields={key: front[key] for key in _FIELDS if front.get(key)},
         **document.states(time.time()),
     )
+
+
+def _body_start(lines: Sequence[str]) -> int:
+    """Return the first line below the frontmatter that has text; 1 if there is none."""
+    top = fenced_lines(lines)
+    body = (number for number, line in enumerate(lines, start=1) if number > top and line.strip())
+    return next(body, 1) if top else 1
 
 
 def full_metadata(
@@ -181,17 +179,23 @@ def full_metadata(
     }
 
 
-def _fit(lines: Sequence[str], max_tokens: int) -> tuple[list[str], int]:
-    """Return the lines that fit, at least one so that paging ends, and their token count."""
-    shown: list[str] = []
+def _fit(
+    lines: Sequence[str], counted: int | None, max_tokens: int | None
+) -> tuple[Sequence[str], int]:
+    """Return the lines that fit, at least one so that paging ends, and their token count.
+
+    `counted` is the known token count of all lines.
+    """
+    total = _count("\n".join(lines)) if counted is None else counted
+    if max_tokens is None or total <= max_tokens:
+        return lines, total
     size = 0
-    for line in lines:
+    for number, line in enumerate(lines):
         cost = _count(f"{line}\n")
-        if shown and size + cost > max_tokens:
-            break
-        shown.append(line)
+        if number and size + cost > max_tokens:
+            return lines[:number], size
         size += cost
-    return shown, size
+    return lines, total
 
 
 def _count(text: str) -> int:

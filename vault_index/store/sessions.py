@@ -10,10 +10,7 @@ from vault_index.store.filters import document_condition, marks
 from vault_index.store.records import StoredDocument
 from vault_index.store.text_blocks import headings_and_text
 
-_CLIENT = (
-    "coalesce(json_extract(document.frontmatter, '$.client'),"
-    " iif(json_type(document.frontmatter, '$.opencode') IS NULL, document.source, 'opencode'))"
-)
+_CLIENT = "coalesce(json_extract(document.frontmatter, '$.client'), document.source)"
 """SQL for the client of a session, as `query.resume.client_of`."""
 _NEWEST_FIRST = "ORDER BY document.updated DESC, document.source, document.path"
 
