@@ -157,7 +157,7 @@ def test_parse_query_every_requires_every_content_word(text: str, required: str)
     assert parse_query(text, every=True).required == required
 
 
-def test_parse_query_terms_have_kind_and_position() -> None:
+def test_parse_query_terms_have_a_kind() -> None:
     text = 'the dock* "wal mode" -java tag:x (sqlite OR NOT go)'
     terms = parse_query(text).terms
     assert [(term.text, term.kind, term.stop) for term in terms] == [
@@ -166,7 +166,6 @@ def test_parse_query_terms_have_kind_and_position() -> None:
         ("wal mode", "phrase", False),
         ("sqlite", "word", False),
     ]
-    assert all(text[term.start :].startswith(term.text) for term in terms)
 
 
 def test_parse_query_embeds_only_the_words_to_find() -> None:

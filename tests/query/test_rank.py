@@ -1,4 +1,5 @@
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 import pytest
 from hypothesis import given, strategies as st
@@ -6,7 +7,7 @@ from hypothesis import given, strategies as st
 from tests.query.records import chunk_record
 from vault_index.config.schema import RankingConfig
 from vault_index.query.ranking.passages import RankedPassage, TermMatcher
-from vault_index.query.ranking.rank import Boosts, Scorer, order, rank
+from vault_index.query.ranking.rank import Scorer, boosts, order, rank
 from vault_index.query.ranking.retrieval import Evidence, QueryTerm
 from vault_index.store.records import ChunkRecord
 
@@ -29,9 +30,9 @@ def ranked(
     config: RankingConfig | None = None,
 ) -> Sequence[RankedPassage]:
     evidence = evidence or {chunk.chunk_id: Evidence(bm25=1.0) for chunk in chunks}
-    boosts = Boosts(config or RankingConfig(), NOW, {}, {})
+    factors = partial(boosts, config or RankingConfig(), NOW)
     scorer = Scorer(evidence, text=text, vector=vector)
-    return rank(chunks, evidence, TermMatcher(TERMS, as_written), scorer, boosts=boosts)
+    return rank(chunks, evidence, TermMatcher(TERMS, as_written), scorer, factors)
 
 
 def focus(hits: Sequence[RankedPassage]) -> list[tuple[int, int]]:

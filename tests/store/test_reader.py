@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.rows import document_row
-from vault_index.models import Filters, Link
+from vault_index.models import Filters
 from vault_index.store.documents import (
     chunks_of,
     documents_by_key,
@@ -96,20 +96,6 @@ def test_hidden_chunks_follow_the_clock(writer: IndexWriter, reader: IndexReader
     assert reader.hidden_chunks(now, shown=HIDDEN) == set()
 
 
-def test_backlink_counts_count_other_documents(writer: IndexWriter, reader: IndexReader) -> None:
-    link = Link("Target", "", "", 1)
-    put(
-        writer,
-        row("target.md", "text", links=(link,)),
-        row("a.md", "text", links=(link, link._replace(line=2))),
-        row("b.md", "text", links=(link,)),
-        row("lonely.md", "text"),
-    )
-    ids = {path: documents_by_path(reader, path)[0].id for path in ("target.md", "a.md", "lonely.md")}
-    assert reader.backlink_counts(ids.values()) == {ids["target.md"]: 2}
-    assert reader.backlink_counts([]) == {}
-
-
 def test_reads_accept_more_ids_than_statement_parameters(
     writer: IndexWriter, reader: IndexReader, tmp_path: Path
 ) -> None:
@@ -118,7 +104,7 @@ def test_reads_accept_more_ids_than_statement_parameters(
     many = [document.id, *range(1000, 41_000)]
     assert list(documents_by_key(reader, many)) == list(first_chunks(reader, many)) == [document.id]
     assert list(documents_of(reader, list(first_chunks(reader, many).values()) * 40_000).values()) == [document.id]
-    assert (tags_of(reader, many), reader.backlink_counts(many)) == ({}, {})
+    assert tags_of(reader, many) == {}
     assert len(reader.chunks(many)) <= 1
     state = State(tmp_path / "state.db")
     state.record_access("uid", 1.0)

@@ -166,19 +166,6 @@ class RankingConfig:
     outdated: float = setting(
         0.1, "Share of its score that a memory past its `valid_until` loses.", low=0, high=0.5
     )
-    usage: float = setting(
-        0.0,
-        "Share of its score that a document never opened with `get` loses; "
-        "less the more often it was opened.",
-        low=0,
-        high=0.5,
-    )
-    backlinks: float = setting(
-        0.0,
-        "Share of its score that a note without backlinks loses; less the more backlinks it has.",
-        low=0,
-        high=0.5,
-    )
 
 
 @dataclass(frozen=True, slots=True)

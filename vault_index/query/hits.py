@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from vault_index.query.language.filters import single_filters
 from vault_index.query.language.parse import match_expression
@@ -11,16 +11,18 @@ from vault_index.query.language.tree import Term
 from vault_index.query.ranking.passages import (
     SNIPPET_CHARACTERS,
     Focus,
-    Passage,
     RankedPassage,
     TermMatcher,
+    focus,
     snippet,
 )
 from vault_index.query.ranking.retrieval import Evidence, Query, QueryTerm, terms_meant
 from vault_index.results.search import ChannelEvidence, Explanation, Hit, QueryReading, WordReading
 from vault_index.sources.source import Source
+from vault_index.store.documents import tags_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
+from vault_index.store.state import State
 from vault_index.times import iso_time, iso_time_or_none
 
 _GAP = 2  # maximum line distance of neighbouring passages: one blank line between
@@ -52,8 +54,7 @@ class DiskState:
             return False
         stamp = source.stamp(document.path)
         if stamp is None:
-            if document.source not in self._missing:
-                self._missing[document.source] = source.missing()
+            self._missing[document.source] = source.missing()
             # If the vault is not mounted, answer from the index.
             return True if self._missing[document.source] else None
         return (stamp.size, stamp.mtime_ns) != (document.stamp.size, document.stamp.mtime_ns)
@@ -63,174 +64,200 @@ class DiskState:
         return tuple(f"source {name}: {reason}" for name, reason in self._missing.items() if reason)
 
 
-class SelectedHit(NamedTuple):
-    """A ranked passage that is shown."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The selected hits of a query and the ranking behind them."""
 
-    hit: RankedPassage
-    changed: bool
-    """Whether its file changed since it was indexed."""
+    query: Query
+    evidence: Mapping[int, Evidence]
+    ranked: Sequence[RankedPassage]
+    """All hits in order, from which the answer is selected."""
+    selected: Sequence[RankedPassage]
+    disk: DiskState
+    hidden: Collection[int] = ()
+    """Ids of hidden chunks."""
 
-    def same_text(self, other: RankedPassage) -> bool:
-        """Return whether both passages have the same text."""
-        return _passage_key(self.hit) == _passage_key(other)
-
-    def shows(self, other: RankedPassage) -> bool:
-        """Return whether the snippet of this passage also shows `other`.
-
-        That is so for a neighbouring passage in a section that fits into one snippet.
-        """
-        chunk, passage = self.hit.chunk, self.hit.passage
-        gap = max(other.passage.first - passage.last, passage.first - other.passage.last)
-        near, text = _GAP, chunk.text
-        if chunk.ordinal < 0:  # a snippet of a field shows only adjacent fields
-            lines = slice(
-                min(passage.first, other.passage.first), max(passage.last, other.passage.last) + 1
-            )
-            near, text = 1, "\n".join(text.split("\n")[lines])
-        return (
-            other.chunk.chunk_id == chunk.chunk_id
-            and gap <= near
-            and len(text) <= SNIPPET_CHARACTERS
-        )
-
-    def stands_for(self, other: RankedPassage) -> bool:
-        """Return whether `other` is a field of the same document without a query word.
-
-        Such fields would otherwise accompany every text.
-        """
-        same = self.hit.chunk.document.id == other.chunk.document.id
-        return same and other.chunk.ordinal < 0 and not other.matched
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """Reasons why the answer may be incomplete."""
+        return (*self.query.degraded, *self.disk.missing())
 
 
-def _passage_key(hit: RankedPassage) -> tuple[str, str, int]:
-    """Return a key that is equal for passages with the same text, of which one is shown."""
-    return *text_key(hit.chunk), hit.passage.first
-
-
-def text_key(chunk: ChunkRecord) -> tuple[str, str]:
-    """Return a key that is equal for chunks with the same text.
-
-    The same field of two documents has different keys.
-    """
-    return chunk.document.title if chunk.ordinal < 0 else "", chunk.text
+# --- selection ----------------------------------------------------------------------------------
 
 
 def select_hits(
     ranked: Sequence[RankedPassage], per_document: int, disk: DiskState
-) -> list[SelectedHit]:
+) -> list[RankedPassage]:
     """Return the hits to show, best first.
 
-    Skips deleted files, more than `per_document` hits of one document, repeated texts and lines,
-    and passages that the snippet of a better hit shows.
+    Skips deleted files, more than `per_document` hits of one document, passages that a better hit
+    represents, and echoes if another turn answers them.
     """
-    selected: list[SelectedHit] = []
+    selected: list[RankedPassage] = []
     texts: set[tuple[str, str, int]] = set()
-    lines: set[tuple[int, int]] = set()
-    of_document: dict[int, list[SelectedHit]] = {}
+    of_document: dict[int, list[RankedPassage]] = {}
+    answered = any(hit.answers for hit in ranked)
     for hit in ranked:
-        chunk = hit.chunk
-        changed = disk.changed(chunk.document)
-        if changed is None or _passage_key(hit) in texts:
-            continue
-        line = (chunk.document.id, chunk.start_line + hit.passage.first)
-        part = chunk.start_line == chunk.end_line  # part of a line that is longer than a chunk
-        others = of_document.setdefault(chunk.document.id, [])
-        if (line in lines and not part) or len(others) >= per_document:
-            continue
-        if any(other.shows(hit) or other.stands_for(hit) for other in others):
-            continue
-        lines.add(line)
-        one = SelectedHit(hit, changed)
-        selected.append(one)
-        others.append(one)
-        texts.add(_passage_key(hit))
+        better = of_document.setdefault(hit.chunk.document.id, [])
+        if not (
+            len(better) >= per_document
+            or (hit.echo and answered)
+            or _text_key(hit) in texts
+            or any(represents(one, hit) for one in better)
+            or disk.changed(hit.chunk.document) is None
+        ):
+            selected.append(hit)
+            better.append(hit)
+            texts.add(_text_key(hit))
     return selected
 
 
-def to_hit(
-    selected: SelectedHit,
-    place: Focus,
+def represents(shown: RankedPassage, hit: RankedPassage) -> str:
+    """Return why a better hit represents this one, as a code of `why`; empty if it does not.
+
+    A short section fits into one snippet. A field without a query word would otherwise accompany
+    every text of its document.
+    """
+    if _text_key(shown) == _text_key(hit):
+        return "same_text"
+    if shown.chunk.document.id != hit.chunk.document.id:
+        return ""
+    chunk, passage = hit.chunk, hit.passage
+    gap = max(passage.first - shown.passage.last, shown.passage.first - passage.last)
+    short = chunk.ordinal >= 0 and gap <= _GAP and len(chunk.text) <= SNIPPET_CHARACTERS
+    # Chunks overlap. The parts of a line that is longer than a chunk are different passages.
+    again = chunk.start_line < chunk.end_line and first_line(shown) == first_line(hit)
+    if again or (short and shown.chunk.chunk_id == chunk.chunk_id):
+        return "same_snippet"
+    return "field" if chunk.ordinal < 0 and not hit.matched else ""
+
+
+def first_line(hit: RankedPassage) -> int:
+    """Return the first line of a hit in its file."""
+    return in_file(hit.chunk, hit.passage.first, hit.passage.last)[0]
+
+
+def in_file(chunk: ChunkRecord, first: int, last: int) -> tuple[int, int]:
+    """Convert lines of a chunk to lines of its file."""
+    lines = (chunk.start_line + first, chunk.start_line + last)
+    return min(lines[0], chunk.end_line), min(lines[1], chunk.end_line)
+
+
+def _text_key(hit: RankedPassage) -> tuple[str, str, int]:
+    """Return a key that is equal for passages with the same text, of which one is shown.
+
+    The same field of two documents has different keys.
+    """
+    return *_chunk_key(hit.chunk), hit.passage.first
+
+
+def _chunk_key(chunk: ChunkRecord) -> tuple[str, str]:
+    return chunk.document.title if chunk.ordinal < 0 else "", chunk.text
+
+
+# --- the public form ----------------------------------------------------------------------------
+
+
+def to_hits(
+    reader: IndexReader,
+    state: State,
+    sources: Mapping[str, Source],
+    answer: Answer,
+    selected: Sequence[RankedPassage],
+    weak: Sequence[bool],
     *,
-    better: Collection[int],
-    also: Collection[StoredDocument],
-    tags: tuple[str, ...],
-    link: str,
-    accesses: int,
-    explain: Explanation | None,
-    matcher: TermMatcher,
-    now: float,
-) -> Hit:
-    """Return the public form of a hit.
-
-    `better` are the lines of the file that better hits show; they are not repeated. `also` are the
-    other documents with the same text.
-    """
-    chunk, document = selected.hit.chunk, selected.hit.chunk.document
-    others = {line - chunk.start_line for line in better}
-    if chunk.ordinal < 0:
-        others |= _other_fields(chunk, selected.hit.passage, matcher)
-    paths = Counter([document.path, *(one.path for one in also)])
-    shown = snippet(chunk.text, place.first, place.column, others)
-    if chunk.ordinal < 0:
-        shown = _with_key(chunk, place.first, shown)
-    # A short table shows the digest in place of the text, which would hide a matching field.
-    digest = "" if chunk.ordinal < 0 else document.digest
-    return Hit(
-        id=document.uid,
-        kind=document.kind,
-        source=document.source,
-        path=document.path,
-        title=document.title,
-        headings=chunk.headings,
-        lines=(chunk.start_line, chunk.end_line),
-        score=round(selected.hit.score, 4),
-        tags=tags,
-        type=document.type,
-        digest=digest,
-        snippet=shown,
-        focus=in_file(chunk, place.first, place.last),
-        tokens=chunk.tokens,
-        created=iso_time(document.created),
-        updated=iso_time(document.updated),
-        entered_by=document.entered_by,
-        project=document.project,
-        expires=iso_time_or_none(document.expires),
-        valid_until=iso_time_or_none(document.valid_until),
-        confidence=document.confidence,
-        accesses=accesses,
-        changed_since_index=selected.changed,
-        also=tuple(
-            sorted(
-                f"{one.source}:{one.path}"
-                if one.source != document.source or paths[one.path] > 1
-                else one.path
-                for one in also
+    explain: bool,
+) -> tuple[Hit, ...]:
+    """Convert selected hits of an answer to the public form; `weak` marks some of them."""
+    documents = [hit.chunk.document for hit in selected]
+    tags = tags_of(reader, [document.id for document in documents])
+    accesses = state.accesses([document.uid for document in documents])
+    copies = _copies(reader, answer, selected)
+    matcher = TermMatcher(answer.query.terms, reader.stems)
+    shown: dict[int, set[int]] = {}  # lines of each document in better hits, which are not repeated
+    hits: list[Hit] = []
+    for hit, document, is_weak in zip(selected, documents, weak, strict=True):
+        chunk, source = hit.chunk, sources.get(document.source)
+        at = focus(chunk.text, hit.passage, matcher)
+        lines = in_file(chunk, at.first, at.last)
+        before = shown.setdefault(document.id, set())
+        text = _snippet(hit, at, {line - chunk.start_line for line in before})
+        before.update(range(lines[0], lines[1] + 1))
+        # A short table shows the digest in place of the text, which would hide a matching field.
+        digest = "" if chunk.ordinal < 0 else document.digest
+        hits.append(
+            Hit(
+                id=document.uid,
+                kind=document.kind,
+                source=document.source,
+                path=document.path,
+                title=document.title,
+                headings=chunk.headings,
+                lines=(chunk.start_line, chunk.end_line),
+                score=round(hit.score, 4),
+                tags=tags.get(document.id, ()),
+                type=document.type,
+                digest=digest,
+                snippet=text,
+                focus=lines,
+                tokens=chunk.tokens,
+                created=iso_time(document.created),
+                updated=iso_time(document.updated),
+                entered_by=document.entered_by,
+                project=document.project,
+                expires=iso_time_or_none(document.expires),
+                valid_until=iso_time_or_none(document.valid_until),
+                confidence=document.confidence,
+                accesses=accesses.get(document.uid, 0),
+                changed_since_index=bool(answer.disk.changed(document)),
+                also=_paths(document, copies.get(_chunk_key(chunk), {})),
+                link=source.link(document.path) if source else "",
+                spans={
+                    "snippet": matcher.spans(text),
+                    "digest": matcher.spans(digest),
+                    "focus": (_focus_span(chunk.text, at, text),),
+                },
+                weak=is_weak,
+                supersedes=hit.supersedes or None,
+                explain=_explanation(hit, answer) if explain else None,
+                **document.states(answer.query.now),
             )
-        ),
-        link=link,
-        spans={
-            "snippet": matcher.spans(shown),
-            "digest": matcher.spans(digest),
-            "focus": (_focus_span(chunk.text, place, shown),),
-        },
-        supersedes=selected.hit.supersedes or None,
-        explain=explain,
-        **document.states(now),
+        )
+    return tuple(hits)
+
+
+def _copies(
+    reader: IndexReader, answer: Answer, selected: Sequence[RankedPassage]
+) -> dict[tuple[str, str], dict[int, StoredDocument]]:
+    """Return the documents with the same text as a selected hit, by text and id."""
+    copies: dict[tuple[str, str], dict[int, StoredDocument]] = {}
+    for copy in reader.same_texts(answer.evidence, {hit.chunk.text for hit in selected}):
+        if answer.disk.changed(copy.document) is not None:
+            copies.setdefault(_chunk_key(copy), {})[copy.document.id] = copy.document
+    return copies
+
+
+def _paths(document: StoredDocument, copies: Mapping[int, StoredDocument]) -> tuple[str, ...]:
+    """Return the paths of the other documents, with their source where the path is not unique."""
+    others = [copy for id_, copy in copies.items() if id_ != document.id]
+    counts = Counter(copy.path for copy in (document, *others))
+    paths = (
+        f"{copy.source}:{copy.path}"
+        if copy.source != document.source or counts[copy.path] > 1
+        else copy.path
+        for copy in others
     )
+    return tuple(sorted(paths))
 
 
-def _other_fields(chunk: ChunkRecord, passage: Passage, matcher: TermMatcher) -> set[int]:
-    """Return the lines of fields that the snippet of a field must not show.
-
-    These are all fields except adjacent ones that also match the query.
-    """
-    [lines] = matcher.match_lines([chunk.text])
-    adjacent = {
-        line
-        for line in (passage.first - 1, passage.last + 1)
-        if 0 <= line < len(lines) and lines[line]
-    }
-    return {*range(len(lines))} - {*range(passage.first, passage.last + 1)} - adjacent
+def _snippet(hit: RankedPassage, at: Focus, others: set[int]) -> str:
+    """Return the snippet of a hit without the lines in `others`; a field is shown alone."""
+    chunk, passage = hit.chunk, hit.passage
+    if chunk.ordinal >= 0:
+        return snippet(chunk.text, at.first, at.column, others)
+    others |= {*range(chunk.text.count("\n") + 1)} - {*range(passage.first, passage.last + 1)}
+    return _with_key(chunk, at.first, snippet(chunk.text, at.first, at.column, others))
 
 
 def _with_key(chunk: ChunkRecord, line: int, shown: str) -> str:
@@ -245,55 +272,38 @@ def _with_key(chunk: ChunkRecord, line: int, shown: str) -> str:
 
 def _focus_span(text: str, place: Focus, shown: str) -> tuple[int, int]:
     """Return the range of the lines of `place` in the snippet; the whole snippet if it is cut."""
-    lines = [line.strip() for line in text.split("\n")[place.first : place.last + 1]]
-    for count in range(len(lines), 0, -1):
-        part = " ".join(filter(None, lines[:count]))
-        start = shown.find(part) if part else -1
-        if start >= 0:
-            return start, start + len(part)
-    return 0, len(shown)
+    lines = text.split("\n")[place.first : place.last + 1]
+    part = " ".join(filter(None, map(str.strip, lines)))
+    start = shown.find(part)
+    return (start, start + len(part)) if part and start >= 0 else (0, len(shown))
 
 
-def in_file(chunk: ChunkRecord, first: int, last: int) -> tuple[int, int]:
-    """Convert lines of a chunk to lines of its file."""
-    return min(chunk.start_line + first, chunk.end_line), min(
-        chunk.start_line + last, chunk.end_line
-    )
-
-
-def explanation(
-    hit: RankedPassage, terms: Sequence[QueryTerm], evidence: Mapping[int, Evidence]
-) -> Explanation:
-    """Explain the score of a hit. `evidence` is that of all chunks found."""
-    matched = {terms[number].text for number in hit.matched}
-    corrected = {
-        terms[number].text
-        for number, weight in hit.matched.items()
-        if weight < 1.0 and len(terms[number].stems) > 1
-    }
-    scores = zip(
-        ("text", "vector", "path"), hit.evidence, zip(*evidence.values(), strict=True), strict=False
-    )
+def _explanation(hit: RankedPassage, answer: Answer) -> Explanation:
+    """Explain the score of a hit."""
+    terms = [(term, hit.matched.get(number, 0.0)) for number, term in enumerate(answer.query.terms)]
+    corrected = {term.text for term, weight in terms if 0 < weight < 1 and len(term.stems) > 1}
+    parts = (round(part, 4) for part in hit.parts)
     return Explanation(
-        channels={
-            channel: ChannelEvidence(
-                1 + sum(other > own for other in others if other is not None), round(own, 4)
-            )
-            for channel, own, others in scores
-            if own is not None
-        },
+        channels=_channels(hit.evidence, answer.evidence.values()),
         coverage=round(hit.coverage, 3),
-        matched=tuple(term.text for term in terms if term.text in matched - corrected),
-        corrected=tuple(term.text for term in terms if term.text in corrected),
-        missing=tuple(term.text for number, term in enumerate(terms) if number not in hit.matched),
-        parts={
-            "text": round(hit.parts.text, 4),
-            "vector": round(hit.parts.vector, 4),
-            "path": round(hit.parts.name, 4),
-            "passage": round(hit.parts.passage, 4),
-        },
+        matched=tuple(term.text for term, weight in terms if weight and term.text not in corrected),
+        corrected=tuple(term.text for term, _ in terms if term.text in corrected),
+        missing=tuple(term.text for term, weight in terms if not weight),
+        parts=dict(zip(("text", "vector", "path", "passage"), parts, strict=True)),
         factors={name: round(factor, 4) for name, factor in hit.boosts.items()},
     )
+
+
+def _channels(found: Evidence, every: Collection[Evidence]) -> dict[str, ChannelEvidence]:
+    """Return the score and the rank of a chunk in each channel that found it."""
+    scores = zip(("text", "vector", "path"), found, zip(*every, strict=True), strict=False)
+    return {
+        channel: ChannelEvidence(
+            1 + sum(other > own for other in others if other is not None), round(own, 4)
+        )
+        for channel, own, others in scores
+        if own is not None
+    }
 
 
 def query_reading(reader: IndexReader, query: Query) -> QueryReading:
@@ -314,7 +324,7 @@ def as_words(expression: str) -> str:
 
 
 def _word(reader: IndexReader, word: QueryTerm, meant: Mapping[str, float]) -> WordReading:
-    term = Term(word.text, "prefix" if word.prefix else "word", 0)
+    term = Term(word.text, "prefix" if word.prefix else "word")
     return WordReading(
         text=word.text,
         rarity=round(word.weight, 2),
@@ -328,9 +338,8 @@ def _word(reader: IndexReader, word: QueryTerm, meant: Mapping[str, float]) -> W
 
 def also_searched(query: Query) -> Iterator[str]:
     """Yield the corrections of rare words, which may also be meant as typed."""
-    unknown = {word for typed in query.spelling.corrections for word in typed.split()}
     for typed, meant in query.spelling.forms.items():
-        if typed not in unknown:
+        if typed not in query.spelling.corrections:
             yield (
                 f"few texts contain {typed}: also searched for"
                 f" {max(meant, key=lambda form: meant[form])}"

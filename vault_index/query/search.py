@@ -13,22 +13,20 @@ from vault_index.embeddings.spaces import MULTILINGUAL
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import Filters, QueryOrigins, Vector
 from vault_index.query.hits import (
+    Answer,
     DiskState,
-    SelectedHit,
     also_searched,
     excluded_hits,
-    explanation,
     query_reading,
     select_hits,
-    text_key,
-    to_hit,
+    to_hits,
 )
 from vault_index.query.language.filters import unmet_filters
 from vault_index.query.language.parse import ParsedQuery, match_expression, parse_query
 from vault_index.query.ranking.confidence import Confidence, confidence, weak
 from vault_index.query.ranking.echoes import RecentQuestions, with_replies
-from vault_index.query.ranking.passages import RankedPassage, TermMatcher, focus
-from vault_index.query.ranking.rank import Boosts, Scorer, order, rank
+from vault_index.query.ranking.passages import RankedPassage, TermMatcher
+from vault_index.query.ranking.rank import Scorer, boosts, order, rank
 from vault_index.query.ranking.retrieval import (
     Evidence,
     Query,
@@ -49,10 +47,9 @@ from vault_index.store.documents import (
     documents_of,
     session_tree,
     sessions_written_in,
-    tags_of,
 )
 from vault_index.store.reader import IndexReader
-from vault_index.store.records import ChunkRecord, SpaceRow, StoredDocument
+from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import count_pending, serving_space
 from vault_index.store.state import State
 from vault_index.store.ties import chunks_in_order
@@ -106,25 +103,6 @@ class SearchOptions:
     """Documents to exclude, by row key."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The selected hits of a query and the ranking behind them."""
-
-    query: Query
-    evidence: Mapping[int, Evidence]
-    ranked: Sequence[RankedPassage]
-    """All hits in order, from which the answer is selected."""
-    selected: Sequence[SelectedHit]
-    disk: DiskState
-    hidden: Collection[int] = ()
-    """Ids of hidden chunks."""
-
-    @property
-    def degraded(self) -> tuple[str, ...]:
-        """Reasons why the answer may be incomplete."""
-        return (*self.query.degraded, *self.disk.missing())
-
-
 class Searcher:
     """Answers queries with one reader.
 
@@ -158,10 +136,10 @@ class Searcher:
         with self._reader.snapshot():
             answer = self.ask(text, options)
             nothing = () if answer.selected else self._unanswerable(answer.query.parsed)
-            hits = self.to_hits(answer, answer.selected, explain=options.explain)
-            reading = query_reading(self._reader, answer.query) if options.explain else None
             sure, space_id = self.confidence(answer), answer.query.space_id
-            hits = self._mark_weak(answer, hits, sure)
+            marks, explain = self._weak(answer, sure), options.explain
+            hits = self.to_hits(answer, answer.selected, marks, explain=explain)
+            reading = query_reading(self._reader, answer.query) if options.explain else None
             waiting = (
                 self._waiting(space_id, 0.0) if space_id is not None and sure != "high" else ()
             )
@@ -200,11 +178,11 @@ class Searcher:
             )
         if count_rows(self._reader, "document"):
             return ()
-        reasons = {name: source.missing() for name, source in self._sources.items()}
+        missing = ((name, source.missing()) for name, source in self._sources.items())
         gone = [
-            f"source {name}: {one}"
-            for name, one in reasons.items()
-            if one and not one.endswith(YET)
+            f"source {name}: {reason}"
+            for name, reason in missing
+            if reason and not reason.endswith(YET)
         ]
         return (*gone, "index: nothing is indexed yet; run `vault-index sync`")
 
@@ -306,7 +284,7 @@ class Searcher:
         for depth in [depth for depth in _DEPTHS if depth >= 3 * wanted] or _DEPTHS[-1:]:
             evidence = retrieve(self._reader, query, depth, hidden)
             answer = self._select(query, options, evidence, disk, hidden)
-            count = sum(not one.hit.echo for one in answer.selected)
+            count = sum(not hit.echo for hit in answer.selected)
             if count >= options.limit or len(evidence) < depth:
                 break
         return answer
@@ -334,143 +312,108 @@ class Searcher:
         disk: DiskState,
         hidden: Collection[int],
     ) -> Answer:
-        """Rank chunks block by block until there are enough hits.
-
-        Block boundaries do not depend on `limit`, so that pages do not overlap.
-        """
+        """Rank chunks block by block until there are enough hits."""
         wanted = options.offset + options.limit
-        by_channel = bool(query.match) or query.vector is not None
-        scorer = Scorer(
-            evidence, text=bool(query.match), vector=query.known, crossing=query.crossing
-        )
-        by_channels = order(evidence, scorer, partial(chunks_in_order, self._reader))
-        ordered = self._spread(by_channels, options.per_document)
-        matcher = TermMatcher(query.terms, self._reader.stems)
-        questions = RecentQuestions(query, self._reader.stems) if query.asks_in_words else None
-        replaces = "superseded" not in {*options.shown, *query.parsed.filters.states}
         ranked: list[RankedPassage] = []
-        echoes: list[RankedPassage] = []
-        selected: list[SelectedHit] = []
-        for start in range(0, len(ordered), _BLOCK):
-            records = self._reader.chunks(ordered[start : start + _BLOCK])
-            chunks = [records[chunk_id] for chunk_id in ordered[start : start + _BLOCK]]
-            own = {chunk.chunk_id: evidence[chunk.chunk_id] for chunk in chunks}
-            if questions:
-                own = {id_: questions.evidence_of(records[id_], one) for id_, one in own.items()}
-            hits = rank(
-                chunks,
-                own,
-                matcher,
-                scorer,
-                boosts=self._boosts(query, chunks) if by_channel else None,
-                highest=ranked[-1].score if ranked else None,
-                questions=questions,
-            )
-            if questions:
-                hits, unanswered = with_replies(self._reader, questions, matcher, hits)
-                echoes += unanswered
-            if replaces and any(hit.chunk.document.superseded_by for hit in hits):
-                hits = with_successors(
-                    self._reader, hits, matcher, query.parsed.filters, hidden, query.now
-                )
-            if len({chunk.document.id for chunk in chunks if chunk.document.kind == "memory"}) > 1:
-                # Late: most answers do not need it.
-                from vault_index.query.ranking.comparison import newest_first
-
-                hits = newest_first(self._reader, hits)
+        selected: list[RankedPassage] = []
+        for hits in self._ranked_blocks(query, options, evidence, hidden):
             ranked += hits
             selected = select_hits(ranked, options.per_document, disk)
             if len(selected) >= wanted:
                 break
-        else:  # echoes without a reply come last, or are dropped if another echo has a reply
-            lowest = ranked[-1].score if ranked else 1.0
-            last = [replace(hit, score=min(hit.score, lowest)) for hit in echoes]
-            shown = ranked if any(hit.answers for hit in ranked) else [*ranked, *last]
-            selected = select_hits(shown, options.per_document, disk)
-            ranked = [*ranked, *last]
         return Answer(query, evidence, ranked, selected[options.offset : wanted], disk, hidden)
+
+    def _ranked_blocks(
+        self,
+        query: Query,
+        options: SearchOptions,
+        evidence: Mapping[int, Evidence],
+        hidden: Collection[int],
+    ) -> Iterator[list[RankedPassage]]:
+        """Yield the ranked passages of one block of chunks after another, echoes last.
+
+        Block boundaries do not depend on `limit`, so that pages do not overlap.
+        """
+        text, stems = bool(query.match), self._reader.stems
+        scorer = Scorer(evidence, text=text, vector=query.known, crossing=query.crossing)
+        ordered = order(evidence, scorer, partial(chunks_in_order, self._reader))
+        ordered = self._spread(ordered, options.per_document)
+        matcher = TermMatcher(query.terms, stems)
+        questions = RecentQuestions(query, stems) if query.asks_in_words else None
+        by_channel = text or query.vector is not None
+        factors = partial(boosts, self._ranking, query.now) if by_channel else None
+        echoes: list[RankedPassage] = []
+        lowest: float | None = None
+        for start in range(0, len(ordered), _BLOCK):
+            records = self._reader.chunks(ordered[start : start + _BLOCK])
+            chunks = [records[chunk_id] for chunk_id in ordered[start : start + _BLOCK]]
+            hits = rank(chunks, evidence, matcher, scorer, factors, lowest, questions)
+            if questions:
+                hits, unanswered = with_replies(self._reader, questions, matcher, hits)
+                echoes += unanswered
+            hits = self._current(query, options, matcher, hidden, hits)
+            if hits:
+                lowest = hits[-1].score
+                yield hits
+        if echoes:
+            limit = 1.0 if lowest is None else lowest
+            yield [hit._replace(score=min(hit.score, limit)) for hit in echoes]
+
+    def _current(
+        self,
+        query: Query,
+        options: SearchOptions,
+        matcher: TermMatcher,
+        hidden: Collection[int],
+        hits: list[RankedPassage],
+    ) -> list[RankedPassage]:
+        """Replace superseded memories by their successors, and move newer ones to the front."""
+        documents = {hit.chunk.document.id: hit.chunk.document for hit in hits}
+        memories = [document for document in documents.values() if document.kind == "memory"]
+        replaces = "superseded" not in {*options.shown, *query.parsed.filters.states}
+        if replaces and any(document.superseded_by for document in memories):
+            filters = query.parsed.filters
+            hits = with_successors(self._reader, hits, matcher, filters, hidden, query.now)
+        if len(memories) > 1:
+            # Late: most answers do not need it.
+            from vault_index.query.ranking.comparison import newest_first
+
+            hits = newest_first(self._reader, hits)
+        return hits
 
     def _spread(self, ordered: Sequence[int], per_document: int) -> list[int]:
         """Move chunks to the end that exceed the number of passages shown per document."""
         documents = documents_of(self._reader, ordered)
         counts: Counter[int] = Counter()
-        surplus: set[int] = set()
+        places: dict[int, int] = {}  # of each chunk within its document
         for chunk_id in ordered:
-            if counts[documents[chunk_id]] > per_document:
-                surplus.add(chunk_id)
+            places[chunk_id] = counts[documents[chunk_id]]
             counts[documents[chunk_id]] += 1
-        return sorted(ordered, key=surplus.__contains__)
-
-    def _boosts(self, query: Query, chunks: Sequence[ChunkRecord]) -> Boosts:
-        config = self._ranking
-        return Boosts(
-            config,
-            query.now,
-            self._state.accesses([chunk.document.uid for chunk in chunks]) if config.usage else {},
-            self._reader.backlink_counts({chunk.document.id for chunk in chunks})
-            if config.backlinks
-            else {},
-        )
+        return sorted(ordered, key=lambda chunk_id: places[chunk_id] > per_document)
 
     def confidence(self, answer: Answer) -> Confidence:
         """Return the confidence in an answer, ignoring echoes and memories moved by age."""
         rated = [hit for hit in answer.ranked if not (hit.echo or "newer" in hit.boosts)]
         return confidence(self._reader, answer.query, rated) if answer.selected else "none"
 
-    def _mark_weak(
-        self, answer: Answer, hits: Sequence[Hit], certainty: Confidence
-    ) -> tuple[Hit, ...]:
-        """Mark the weak hits; all hits are weak if the confidence is `none`."""
-        shown = [one.hit for one in answer.selected]
-        found = (
-            weak(self._reader, answer.query, shown, answer.ranked[0].score)
-            if certainty != "none"
-            else [True] * len(hits)
-        )
-        return tuple(
-            replace(hit, weak=True) if one else hit for hit, one in zip(hits, found, strict=True)
-        )
+    def _weak(self, answer: Answer, sure: Confidence) -> list[bool]:
+        """Return for each hit whether it is weak; all are if the confidence is `none`."""
+        if sure == "none":
+            return [True] * len(answer.selected)
+        return weak(self._reader, answer.query, answer.selected, answer.ranked[0].score)
 
     def to_hits(
-        self, answer: Answer, selected: Sequence[SelectedHit], *, explain: bool
+        self,
+        answer: Answer,
+        selected: Sequence[RankedPassage],
+        weak: Sequence[bool],
+        *,
+        explain: bool,
     ) -> tuple[Hit, ...]:
         """Convert selected hits of an answer to the public form."""
-        if not selected:
-            return ()
-        records = [one.hit.chunk for one in selected]
-        tags = tags_of(self._reader, [record.document.id for record in records])
-        accesses = self._state.accesses([record.document.uid for record in records])
-        terms, evidence = answer.query.terms, answer.evidence
-        copies: dict[tuple[str, str], dict[int, StoredDocument]] = {}
-        for copy in self._reader.same_texts(evidence, {record.text for record in records}):
-            if answer.disk.changed(copy.document) is not None:
-                copies.setdefault(text_key(copy), {})[copy.document.id] = copy.document
-        matcher = TermMatcher(terms, self._reader.stems)
-        focused: dict[int, set[int]] = {}
-        hits: list[Hit] = []
-        for one, record in zip(selected, records, strict=True):
-            lines = focused.setdefault(record.document.id, set())
-            hit = to_hit(
-                one,
-                focus(record.text, one.hit.passage, matcher),
-                better=lines,
-                also=[
-                    other
-                    for id_, other in copies.get(text_key(record), {}).items()
-                    if id_ != record.document.id
-                ],
-                tags=tags.get(record.document.id, ()),
-                link=source.link(record.document.path)
-                if (source := self._sources.get(record.document.source))
-                else "",
-                accesses=accesses.get(record.document.uid, 0),
-                explain=explanation(one.hit, terms, evidence) if explain else None,
-                matcher=matcher,
-                now=answer.query.now,
-            )
-            lines.update(range(hit.focus[0], hit.focus[1] + 1))
-            hits.append(hit)
-        return tuple(hits)
+        return to_hits(
+            self._reader, self._state, self._sources, answer, selected, weak, explain=explain
+        )
 
 
 def _as_of_day(filters: Filters, day: float) -> Filters:

@@ -330,16 +330,6 @@ class IndexReader(Database):
         )
         return {chunk_id for (chunk_id,) in self.execute(sql, (now,))}
 
-    def backlink_counts(self, document_ids: Collection[int]) -> dict[int, int]:
-        """Return the number of other documents that link to each document by its name."""
-        rows = self.execute(
-            "SELECT document.id, count(DISTINCT link.document_id) FROM document JOIN link"
-            " ON link.target_name = document.name AND link.document_id <> document.id"
-            f" WHERE document.id {ANY_OF} GROUP BY document.id",
-            [any_of(document_ids)],
-        )
-        return dict(rows)
-
     def count_matches(self, match: str, share: int = 1) -> int:
         """Count the matches of an FTS5 expression in the newest `1/share` of the chunks."""
         last = self.value(f"SELECT max(id) FROM {self.tables['chunk']}") or 0
@@ -377,10 +367,3 @@ class IndexReader(Database):
         from vault_index.store.vocabulary import Vocabulary
 
         return Vocabulary(self)
-
-    def own_names(self, match: str, document_ids: Collection[int]) -> set[int]:
-        """Return the given documents that match by names that the caller may know.
-
-        Here these are all of them, because each was found by its names.
-        """
-        return set(document_ids)

@@ -71,11 +71,7 @@ def parse_query(text: str, filters: Filters | None = None, *, every: bool = Fals
     if is_sentence(tokens, text):
         tokens = [token for token in tokens if token.text != "|"]  # part of quoted code
         if not every and not any(token.is_typed_operator for token in tokens):
-            phrases = [
-                Term(token.text, "phrase", token.start)
-                for token in tokens
-                if token.kind == "phrase"
-            ]
+            phrases = [Term(token.text, "phrase") for token in tokens if token.kind == "phrase"]
             tokens = words_of(tokens)
     tree = read_tree(tokens)
     lifted: list[tuple[FilterTerm, bool]] = []
@@ -100,22 +96,15 @@ def _lift_filters(node: Node, negated: bool, lifted: list[tuple[FilterTerm, bool
         child = _lift_filters(node.child, not negated, lifted)
         return Not(child) if child else None
     if isinstance(node, Group):
-        if node.join == ("AND" if negated else "OR") and (inside := _first_filter(node)):
+        before = len(lifted)
+        children = [_lift_filters(child, negated, lifted) for child in node.children]
+        if node.join == ("AND" if negated else "OR") and len(lifted) > before:
             raise UsageError(
-                f"{_position(inside)} applies to only part of the query",
+                f"{_position(lifted[before][0].choices[0])} applies to only part of the query",
                 "filters apply to the whole query; OR can join only filters with the same key",
             )
-        return group(node.join, [_lift_filters(child, negated, lifted) for child in node.children])
+        return group(node.join, children)
     return node
-
-
-def _first_filter(node: Node) -> Token | None:
-    if isinstance(node, FilterTerm):
-        return node.choices[0]
-    children = (
-        node.children if isinstance(node, Group) else (node.child,) if isinstance(node, Not) else ()
-    )
-    return next((found for child in children if (found := _first_filter(child))), None)
 
 
 def _add(filters: Filters, term: FilterTerm, *, negated: bool) -> Filters:

@@ -13,6 +13,7 @@ TermKind = Literal["word", "phrase", "prefix"]
 TokenKind = TermKind | Literal["filter", "AND", "OR", "NOT", "(", ")"]
 
 _OPERATORS: dict[str, TokenKind] = {"AND": "AND", "OR": "OR", "NOT": "NOT"}
+_SIGNS: dict[str, TokenKind] = {"(": "(", ")": ")", "|": "OR"}
 _CURLY_QUOTES = str.maketrans("“”„", '"""')
 # A letter or digit. As in SQLite, punctuation and `_` alone do not make a word.
 _ALPHANUMERIC = re.compile(r"[^\W_]")
@@ -47,16 +48,15 @@ _PREFIX = re.compile(r"[^*]*[^\W_]\*")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token of a query with its position."""
+    """A token of a query."""
 
     kind: TokenKind
     text: str
     """A word, phrase or prefix without quotes and `*`, or the value of a filter."""
-    start: int
-    """Offset in the query, from 0: of the text of a word, phrase or prefix, or of a whole
-    filter."""
     key: str = ""
     """Key of a filter: one of `QUERY_KEYS`, or `property`."""
+    start: int = 0
+    """Offset of a filter in the query, from 0."""
     written: str = ""
     """A filter as typed."""
 
@@ -82,13 +82,12 @@ def tokenize(query: str) -> Iterator[Token]:
         minus = _MINUS.match(query, at) if starts else None
         token, at = _operand(query, at + bool(minus))
         if token and minus:
-            yield Token("NOT", "-", minus.start())
-        elif token and token.kind == "word" and _PAIR.fullmatch(token.text):
-            left, _, right = token.text.partition("/")
-            yield Token("word", left, token.start)
-            token = Token("word", right, token.start + len(left) + 1)
+            yield Token("NOT", "-")
         elif token and token.kind == "word":
-            token = replace(token, kind=_OPERATORS.get(token.text, "word"))
+            pair = _PAIR.fullmatch(token.text)
+            *first, word = token.text.split("/") if pair else [token.text]
+            yield from (Token("word", one) for one in first)
+            token = Token(_OPERATORS.get(word, "word"), word)
         if token:
             yield token
 
@@ -123,14 +122,7 @@ def words_of(tokens: Iterable[Token]) -> list[Token]:
     found: list[Token] = []
     for token in tokens:
         if token.kind == "phrase":
-            words = (
-                (word[0], token.start + word.start()) for word in re.finditer(r"\S+", token.text)
-            )
-            found += [
-                Token("word", word, start)
-                for word, start in words
-                if _ALPHANUMERIC.search(analysed(word))
-            ]
+            found += filter(None, (_term("word", word) for word in token.text.split()))
         elif token.kind in ("word", "prefix"):
             found.append(token)
     return found
@@ -138,35 +130,32 @@ def words_of(tokens: Iterable[Token]) -> list[Token]:
 
 def _operand(query: str, start: int) -> tuple[Token | None, int]:
     """Return the word, phrase, filter or parenthesis at `start`, if any, and the end position."""
-    if query[start] in "()":
-        return Token("(" if query[start] == "(" else ")", query[start], start), start + 1
-    if query[start] == "|":
-        return Token("OR", "|", start), start + 1
+    if kind := _SIGNS.get(query[start]):
+        return Token(kind, query[start]), start + 1
     if query[start] == '"':
         phrase = _PHRASE.match(query, start)
-        if phrase is None:
-            return None, start + 1
-        return (_term("phrase", phrase[1], start + 1), phrase.end())
+        found = _term("phrase", phrase[1]) if phrase else None
+        return found, phrase.end() if phrase else start + 1
     if query[start] == "[":
         brackets = _BRACKETS.match(query, start)
         value = _property(brackets[1].strip()) if brackets else None
         if brackets and value:
-            return Token("filter", value, start, "property", brackets[0]), brackets.end()
+            return Token("filter", value, "property", start, brackets[0]), brackets.end()
     named = _FILTER.match(query, start)
     if named and named[1].lower() in QUERY_KEYS:
         end = named.end() if named[2] is not None else _word_end(query, named.end())
         value = named[2] if named[2] is not None else query[named.end() : end].rstrip(",;")
         if value.strip():
-            return Token("filter", value, start, named[1].lower(), query[start:end]), end
+            return Token("filter", value, named[1].lower(), start, query[start:end]), end
     end = _word_end(query, start, "" if query.startswith("[[", start) else "|")
     word = query[start:end]
     if _PREFIX.fullmatch(word):
-        return Token("prefix", word[:-1], start), end
-    return _term("word", word, start), end
+        return Token("prefix", word[:-1]), end
+    return _term("word", word), end
 
 
-def _term(kind: TokenKind, text: str, start: int) -> Token | None:
-    return Token(kind, text, start) if _ALPHANUMERIC.search(analysed(text)) else None
+def _term(kind: TokenKind, text: str) -> Token | None:
+    return Token(kind, text) if _ALPHANUMERIC.search(analysed(text)) else None
 
 
 def _word_end(query: str, start: int, marks: str = "") -> int:
@@ -207,8 +196,6 @@ class Term:
     text: str
     """As typed, without quotes or `*`."""
     kind: TermKind
-    start: int
-    """Offset in the query, from 0."""
     stop: bool = False
     """Whether the term is a stopword, which is not required to match."""
     words: tuple[str, ...] = ()
@@ -309,25 +296,20 @@ class _Grammar:
         if token.kind == "filter":
             return self._alternatives(token)
         stop = token.kind == "word" and is_stopword(token.text, all_caps=self._all_caps)
-        return Term(token.text, cast(TermKind, token.kind), token.start, stop)
+        return Term(token.text, cast(TermKind, token.kind), stop)
 
     def _alternatives(self, first: Token) -> Node:
+        """Parse the filters with the same key that follow, each after an OR."""
         choices = [first]
         negated = self._at > 1 and self._tokens[self._at - 2].kind == "NOT"
-        while not negated and (other := self._same_filter(first)):
-            choices.append(other)
+        while not negated and first.key in ALTERNATIVE_KEYS:
+            following = self._tokens[self._at : self._at + 2]
+            kinds = [token.kind for token in following]
+            if kinds != ["OR", "filter"] or _field(following[1]) != _field(first):
+                break
+            choices.append(following[1])
             self._at += 2
         return FilterTerm(tuple(choices))
-
-    def _same_filter(self, first: Token) -> Token | None:
-        """Return the filter with the same key that follows an OR."""
-        following = self._tokens[self._at : self._at + 2]
-        if first.key not in ALTERNATIVE_KEYS or [token.kind for token in following] != [
-            "OR",
-            "filter",
-        ]:
-            return None
-        return following[1] if _field(following[1]) == _field(first) else None
 
     def _peek(self) -> Token | None:
         return self._tokens[self._at] if self._at < len(self._tokens) else None

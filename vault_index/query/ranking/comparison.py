@@ -7,7 +7,6 @@ antonyms. benchmarks/README.md has the measurements.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import combinations
@@ -130,25 +129,28 @@ def compare(one: Memory, other: Memory, cosine: float | None) -> Comparison | No
     """
     if not (one.sentence and other.sentence):
         cosine = None
-    projects = {
-        memory.document.project.casefold() for memory in (one, other) if memory.document.project
-    }
-    if len(projects) > 1 or (cosine is not None and cosine < SUBJECT_COSINE):
-        return None
+    near = 0.0 if cosine is None else cosine
     shared = len(one.topics & other.topics) / (len(one.topics | other.topics) or 1)
     long = min(one.document.tokens, other.document.tokens) > _LONG
-    near = shared >= NEAR_WORDS or (cosine is not None and cosine >= NEAR_COSINE and not long)
+    if (cosine is not None and near < SUBJECT_COSINE) or _projects_differ(one, other):
+        return None
     if _exchanged(one.title + one.sentence, other.title + other.sentence) > 1:
         return None
-    if not near:
+    if shared < NEAR_WORDS and (long or near < NEAR_COSINE):
         return None if cosine is None else Comparison("subject", cosine)
-    exchanged = _exchanged(one.sentence, other.sentence)
+    kind: Likeness = "contradiction" if _contradict(one, other) else "duplicate"
+    return Comparison(kind, near if near >= NEAR_COSINE else max(shared, near))
+
+
+def _projects_differ(one: Memory, other: Memory) -> bool:
+    projects = one.document.project or "", other.document.project or ""
+    return all(projects) and projects[0].casefold() != projects[1].casefold()
+
+
+def _contradict(one: Memory, other: Memory) -> bool:
     numbers = one.numbers - other.numbers and other.numbers - one.numbers
     opposite = any(other.sides.get(line, side) != side for line, side in one.sides.items())
-    kind: Likeness = "contradiction" if exchanged or numbers or opposite else "duplicate"
-    return Comparison(
-        kind, max(shared, cosine or 0.0) if cosine is None or cosine < NEAR_COSINE else cosine
-    )
+    return bool(_exchanged(one.sentence, other.sentence) or numbers or opposite)
 
 
 def _exchanged(one: Sequence[str], other: Sequence[str]) -> int:
@@ -156,12 +158,10 @@ def _exchanged(one: Sequence[str], other: Sequence[str]) -> int:
     match = SequenceMatcher(None, one, other, autojunk=False)
     if match.ratio() < _ALIGNED:
         return 0
-    stretches = [
-        (one[a:b], other[c:d]) for tag, a, b, c, d in match.get_opcodes() if tag == "replace"
-    ]
     return sum(
-        not STOPWORDS.issuperset(left) and not STOPWORDS.issuperset(right)
-        for left, right in stretches
+        not STOPWORDS.issuperset(one[a:b]) and not STOPWORDS.issuperset(other[c:d])
+        for tag, a, b, c, d in match.get_opcodes()
+        if tag == "replace"
     )
 
 
@@ -187,24 +187,17 @@ def age(document: StoredDocument) -> tuple[float, float, int]:
 
 def newest_first(reader: IndexReader, hits: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Move each memory before the first hit of an older, nearly identical memory."""
-    chunks: dict[int, ChunkRecord] = {}
-    for hit in hits:
-        if len(chunks) == _MOST_MEMORIES or hit.score < _MIN_SCORE_SHARE * hits[0].score:
-            break
-        if hit.chunk.document.kind == "memory":
-            chunks.setdefault(hit.chunk.document.id, hit.chunk)
-    newer = _newer(reader, list(chunks.values()))
+    least = _MIN_SCORE_SHARE * hits[0].score if hits else 0.0
+    memories = [one for one in hits if one.chunk.document.kind == "memory" and one.score >= least]
+    chunks = {hit.chunk.document.id: hit.chunk for hit in reversed(memories)}  # the best of each
+    newer = _newer(reader, list(chunks.values())[-_MOST_MEMORIES:])
     ordered: list[RankedPassage] = []
     for hit in hits if newer else ():
-        key = hit.chunk.document.id
-        place = next(
-            (place for place, one in enumerate(ordered) if (key, one.chunk.document.id) in newer),
-            None,
-        )
-        if place is None:
-            ordered.append(hit)
-        else:
-            ordered.insert(place, _raised(hit, ordered[place].score))
+        ids = [(hit.chunk.document.id, one.chunk.document.id) for one in ordered]
+        place = next((place for place, pair in enumerate(ids) if pair in newer), len(ordered))
+        if place < len(ordered):
+            hit = _raised(hit, ordered[place].score)
+        ordered.insert(place, hit)
     return ordered or list(hits)
 
 
@@ -222,16 +215,15 @@ def _newer(reader: IndexReader, chunks: Sequence[ChunkRecord]) -> set[tuple[int,
 
     found = set()
     for (new, old), cosine in zip(pairs, cosines, strict=True):
-        near = None
-        if cosine is None or cosine >= SUBJECT_COSINE:
-            near = compare(memory(new), memory(old), cosine)
         one, other = new.document, old.document
-        waits = one.unreviewed > other.unreviewed
-        if near and near.kind != "subject" and age(one) > age(other) and not waits:
-            found.add((one.id, other.id))
+        current = age(one) > age(other) and one.unreviewed <= other.unreviewed
+        if current and (cosine is None or cosine >= SUBJECT_COSINE):
+            near = compare(memory(new), memory(old), cosine)
+            if near and near.kind != "subject":
+                found.add((one.id, other.id))
     return found
 
 
 def _raised(hit: RankedPassage, score: float) -> RankedPassage:
     factor = score / hit.score if hit.score else 1.0
-    return replace(hit, score=score, boosts={**hit.boosts, "newer": factor})
+    return hit._replace(score=score, boosts={**hit.boosts, "newer": factor})

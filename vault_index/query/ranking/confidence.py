@@ -78,12 +78,16 @@ def weak(
     """
     if query.parsed.required or not query.terms:
         return [False] * len(hits)
-    behind = [
-        hit for hit in hits if hit.score < _FAR_BEHIND * best and not _says_all(query, [hit], 0.0)
+    floor, evidence = _floor(reader), _evidence(reader, query, hits)
+    return [
+        hit.echo
+        or (
+            hit.score < _FAR_BEHIND * best
+            and found <= floor
+            and not (hit.evidence.called or _says_all(query, [hit], 0.0))
+        )
+        for hit, found in zip(hits, evidence, strict=True)
     ]
-    floor, found = _floor(reader), zip(behind, _evidence(reader, query, behind), strict=True)
-    noise = {id(hit) for hit, evidence in found if evidence <= floor and not hit.evidence.called}
-    return [hit.echo or id(hit) in noise for hit in hits]
 
 
 def evidence_of(

@@ -10,8 +10,7 @@ question mark, but a report that nothing was found only in English.
 """
 
 import re
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import dropwhile, groupby, islice
 
@@ -35,8 +34,6 @@ _SAME = 0.5
 """Minimum share of the query in such a question, unless it has no new words."""
 _REST = 0.3
 """Minimum share of the query in the rest of a user's turn for that rest to count."""
-_LONGEST = 1000
-"""Maximum length of an echo in characters; a longer passage has content."""
 _MOST_CHUNKS = 16
 """Maximum number of chunks of a turn in which to search for a reply."""
 
@@ -81,14 +78,7 @@ please quick re remind right s say says see t tell thank thanks told use used us
 wasn whether yet
 """)
 )
-_UNKNOWN = frozenset(
-    _WORD.findall(
-        "afraid cannot couldn didn don haven no none not nothing sorry unclear unfortunately"
-        " unknown unsure"
-    )
-)
 _ASKED = frozenset(("ask", "asks", "asked"))
-_FOUND = frozenset(_WORD.findall("figured found solved turned turns"))
 _ANSWERS = frozenset(
     _WORD.findall("yes yep yeah no nope never always both neither none ja nein oui non")
 )
@@ -112,8 +102,8 @@ class RecentQuestions:
     def __init__(self, query: Query, stems: Stems) -> None:
         self._query, self._stems = query, stems
         self._titles: dict[str, bool] = {}
-        self._words = _WORD.findall(fold(query.parsed.text))
-        self._asks = "?" in query.parsed.text or _is_request(self._words)
+        text = query.parsed.text
+        self._asks = "?" in text or _is_request(_WORD.findall(fold(text)))
 
     @cached_property
     def _matcher(self) -> TermMatcher:
@@ -124,29 +114,20 @@ class RecentQuestions:
 
     def echoes(self, chunk: ChunkRecord, passage: Passage) -> bool:
         """Return whether a passage of a session only repeats the query."""
-        if chunk.document.kind != "session" or len(text := passage.of(chunk.text)) > _LONGEST:
+        if chunk.document.kind != "session":
             return False
+        text, by_user = passage.of(chunk.text), speaker(chunk) == "User"
         if call := _CALL.match(text):
             target = text[call.end() :].rpartition("(")[0].partition(" → ")[0]
             looks = any(word in call[1] for word in _SEARCHES)
-            return looks and (
-                not self._beyond(target)[1] or self._kind(target.strip(" `"), True) == "asks"
-            )
-        by_user = speaker(chunk) == "User"
-        sentences = self._sentences(text, by_user)
+            return looks and self._kind(target.strip(" `"), by_user=True) != "says"
+        sentences = self._sentences(text, by_user=by_user)
         rest = [sentence for sentence, kind in sentences if kind == "says"]
-        aside = self._matcher.share_of(" ".join(rest)) < _REST and not any(map(_has_digit, rest))
-        # Such as `I found nothing. You may ask the team. Which project do you mean?`
         if not by_user:
-            unknown = any(kind == "nothing" and _is_about(_UNKNOWN, one) for one, kind in sentences)
-            return len(rest) < len(sentences) and (
-                all(map(_is_question, rest)) or (unknown and aside)
-            )
-        if any(kind == "asks" for _, kind in sentences):
-            return (aside and not any(_is_about(_FOUND, one) for one in rest)) or self._is_near(
-                text
-            )
-        return not rest
+            return len(rest) < len(sentences) and all(map(_is_question, rest))
+        if not any(kind == "asks" for _, kind in sentences):
+            return not rest
+        return self._matcher.share_of(" ".join(rest)) < _REST or self._is_near(text)
 
     def awaits(self, chunk: ChunkRecord, passage: Passage) -> bool:
         """Return whether the next turn replies to this echo.
@@ -155,7 +136,9 @@ class RecentQuestions:
         else.
         """
         kinds = [
-            kind for _, kind in self._sentences(passage.of(chunk.text), True) if kind != "nothing"
+            kind
+            for _, kind in self._sentences(passage.of(chunk.text), by_user=True)
+            if kind != "nothing"
         ]
         return speaker(chunk) == "User" and kinds[-1:] != ["says"]
 
@@ -176,40 +159,37 @@ class RecentQuestions:
         """Return whether a title only repeats the query."""
         if title not in self._titles:
             nothing_new = self._asks and not self._beyond(title)[1]
-            self._titles[title] = nothing_new or self._kind(title, True) != "says"
+            self._titles[title] = nothing_new or self._kind(title, by_user=True) != "says"
         return self._titles[title]
 
-    def _sentences(self, text: str, by_user: bool) -> list[tuple[str, str]]:
-        """Return each sentence with its kind; text after `You ask:` counts as the user's."""
-        sentences = [one for one in _SENTENCE_END.split(text) if one.strip()]
-        quoted = [by_user, *(by_user or _is_about(_ASKED, one) for one in sentences)]
-        return [(one, self._kind(one, user)) for one, user in zip(sentences, quoted, strict=False)]
+    def _sentences(self, text: str, *, by_user: bool) -> list[tuple[str, str]]:
+        """Return each sentence with its kind."""
+        sentences = filter(str.strip, _SENTENCE_END.split(text))
+        return [(one, self._kind(one, by_user=by_user)) for one in sentences]
 
-    def _kind(self, sentence: str, by_user: bool) -> str:
+    def _kind(self, sentence: str, *, by_user: bool) -> str:
         """Return `asks` (repeats the query), `nothing` (no content) or `says` (has content)."""
         plain = _WORD.findall(fold(sentence))
         words, new = self._beyond(sentence)
+        filler = not _NOTHING.isdisjoint(plain)
         if not words:
-            filler = any(word in _NOTHING for word in plain)
-            return "says" if not filler and any(word in _ANSWERS for word in plain) else "nothing"
-        asks = (
-            _is_question(sentence)
-            or (by_user and _is_request(plain))
-            or _is_about(_ASKED, sentence)
-        )
-        if not new:
-            keywords = by_user and STOPWORDS.isdisjoint(plain)
-            same = self._asks and plain == self._words
-            asks |= keywords or same or _is_request(plain) or _is_about(_QUESTION_WORDS, sentence)
-        if asks:
+            return "nothing" if filler or _ANSWERS.isdisjoint(plain) else "says"
+        if self._is_asked(sentence, plain, by_user=by_user, repeats=not new):
             return "asks" if not new or self._is_near(sentence) else "says"
-        filler = not new and not _NOTHING.isdisjoint(plain)
-        return "nothing" if filler or _is_search(plain) else "says"
+        return "nothing" if (filler and not new) or _is_search(plain) else "says"
+
+    def _is_asked(
+        self, sentence: str, plain: Sequence[str], *, by_user: bool, repeats: bool
+    ) -> bool:
+        """Return whether a sentence is a question; with `repeats`, it has no word of its own."""
+        if _is_question(sentence) or _is_request(plain) or not _ASKED.isdisjoint(plain):
+            return True
+        keywords = by_user and STOPWORDS.isdisjoint(plain)
+        return repeats and (keywords or not _QUESTION_WORDS.isdisjoint(plain))
 
     def _is_near(self, text: str) -> bool:
         words, new = self._beyond(text)
-        few = len(new) <= _NEW * len(words) and not any(map(_has_digit, new))
-        return few and self._matcher.share_of(text) >= _SAME
+        return len(new) <= _NEW * len(words) and self._matcher.share_of(text) >= _SAME
 
     def _beyond(self, text: str) -> tuple[list[str], list[str]]:
         """Return the words of a text that have content, and those of them that the query lacks."""
@@ -246,9 +226,8 @@ def with_replies(
         waits = hit.echo and questions.awaits(hit.chunk, hit.passage)
         reply = _reply(reader, questions, matcher, hit.chunk) if waits else None
         if reply:
-            matched = matcher.matches_of(reply[1].of(reply[0].text))
-            hit = replace(hit, chunk=reply[0], passage=reply[1], matched=matched)
-            hit = replace(hit, echo=False, answers=True)
+            hit = hit._replace(chunk=reply[0], passage=reply[1], echo=False, answers=True)
+            hit = hit._replace(matched=matcher.matches_of(reply[1].of(reply[0].text)))
         (unanswered if hit.echo else answers).append(hit)
     return answers, unanswered
 
@@ -304,17 +283,9 @@ def _is_request(words: Iterable[str]) -> bool:
     return first[:1] != [] and (first[0] in _REQUESTS or not _QUESTION_WORDS.isdisjoint(first))
 
 
-def _is_about(words: Set[str], sentence: str) -> bool:
-    return not words.isdisjoint(_WORD.findall(fold(sentence)))
-
-
 def _is_search(words: Sequence[str]) -> bool:
     """Return whether a sentence announces a search, such as `Let me check the logs`."""
     if words[:2] in (["one", "moment"], ["hold", "on"]):
         return True
     rest = [*dropwhile(lambda word: word in _LEADS, words)]
     return bool(rest) and rest[0] in _LOOKS and (len(rest) < len(words) or rest[0].endswith("ing"))
-
-
-def _has_digit(word: str) -> bool:
-    return any(map(str.isdigit, word))

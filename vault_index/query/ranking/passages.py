@@ -9,7 +9,6 @@ this measured better than BM25 with neighbours as columns (benchmarks/README.md)
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
@@ -64,27 +63,31 @@ class Parts(NamedTuple):
     passage: float
 
 
-@dataclass(frozen=True, slots=True)
-class RankedPassage:
+class RankedPassage(NamedTuple):
     """A passage with its chunk and its score."""
 
     chunk: ChunkRecord
     passage: Passage
     evidence: Evidence
-    parts: Parts
     coverage: float
     """Share of the query, weighted by rarity, that occurs in and around the passage."""
     matched: Matches
     """Query terms in the passage itself."""
-    score: float
+    parts: Parts = Parts(0.0, 0.0, 0.0, 0.0)
+    score: float = 0.0
     """The sum of the parts, multiplied by the boosts."""
-    boosts: Mapping[str, float] = field(default_factory=dict)
+    boosts: Mapping[str, float] = {}
     echo: bool = False
     """Whether the passage only repeats the query (`query.ranking.echoes`)."""
     answers: bool = False
     """Whether the passage is the reply to a turn that asks the query."""
     supersedes: str = ""
     """The id of the superseded memory that matched and that this passage replaces."""
+
+    @property
+    def ranking_coverage(self) -> float:
+        """The coverage as it counts for ranking: less for a question."""
+        return self.coverage * _QUESTION if self.passage.is_question else self.coverage
 
 
 def split_passages(text: str) -> list[Passage]:
@@ -116,11 +119,6 @@ def _is_question(line: str) -> bool:
     return ("?" in line or "\uff1f" in line) and _BLOCK_ID.sub("", line).rstrip(
         " *_)\"'”»"
     ).endswith(("?", "\uff1f"))
-
-
-def ranking_coverage(coverage: float, passage: Passage) -> float:
-    """Return the coverage as it counts for ranking: less for a question."""
-    return coverage * _QUESTION if passage.is_question else coverage
 
 
 class TermMatcher:
@@ -296,21 +294,16 @@ def snippet(text: str, line: int, column: int = 0, others: Collection[int] = ())
     if len(middle) >= SNIPPET_CHARACTERS:
         return middle if len(middle) <= _WHOLE_LINE else _cut(lines[line].rstrip(), column)
     first = last = line
-    size = len(middle)
-    while True:
+    size, grown = len(middle), True
+    while grown:
         grown = False
-        for candidate, forward in ((last + 1, True), (first - 1, False)):
-            if candidate in others or not 0 <= candidate < len(lines):
-                continue
-            wider = size + len(lines[candidate].strip()) + 1
-            if wider <= SNIPPET_CHARACTERS:
-                size = wider
-                first, last = (first, candidate) if forward else (candidate, last)
-                grown = True
-        if not grown:
-            return " ".join(
-                part for part in (piece.strip() for piece in lines[first : last + 1]) if part
-            )
+        for candidate in (last + 1, first - 1):
+            if candidate not in others and 0 <= candidate < len(lines):
+                wider = size + len(lines[candidate].strip()) + 1
+                if wider <= SNIPPET_CHARACTERS:
+                    size, grown = wider, True
+                    first, last = min(first, candidate), max(last, candidate)
+    return " ".join(filter(None, map(str.strip, lines[first : last + 1])))
 
 
 def _cut(line: str, column: int) -> str:

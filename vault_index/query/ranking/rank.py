@@ -9,19 +9,15 @@ best coverage, the more the cosine counts: a paraphrase shares few words with th
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
 
 from vault_index.config.schema import RankingConfig
 from vault_index.fields import NO_PASSAGE, NOT_SEARCHED, scalars
 from vault_index.query.ranking.echoes import RecentQuestions
 from vault_index.query.ranking.passages import (
-    Matches,
     Parts,
     Passage,
     RankedPassage,
     TermMatcher,
-    ranking_coverage,
     split_passages,
     union,
 )
@@ -36,46 +32,21 @@ _FEW_SPACES = 2  # frontmatter values with more spaces are passages
 _DAY = 86_400.0
 
 
-class Boosts(NamedTuple):
-    """Small corrections of a score by properties of the document at `now`, in epoch seconds.
+def boosts(config: RankingConfig, now: float, document: StoredDocument) -> dict[str, float]:
+    """Return the small corrections of a score at `now` that differ from 1.0, by name.
 
-    Each is a factor near 1.0, and there are few, so that they cannot hide a passage that answers
-    the query.
+    There are few, all near 1.0, so that they cannot hide a passage that answers the query. Recency
+    decays by half-lives from 1 (new) to 1 - weight (old).
     """
-
-    config: RankingConfig
-    now: float
-    accesses: Mapping[str, int]
-    """How often documents were opened, by uid; empty if usage does not count."""
-    backlinks: Mapping[int, int]
-    """How many notes link to documents, by document id; empty if backlinks do not count."""
-
-    def of(self, chunk: ChunkRecord) -> dict[str, float]:
-        """Return the factors that differ from 1.0, by name."""
-        outdated = chunk.document.valid_until is not None and chunk.document.valid_until <= self.now
-        found = {
-            "recency": self._recency(chunk),
-            "outdated": 1.0 - self.config.outdated if outdated else 1.0,
-            "usage": _by_count(self.config.usage, self.accesses.get(chunk.document.uid, 0)),
-            "backlinks": _by_count(self.config.backlinks, self.backlinks.get(chunk.document.id, 0)),
-        }
-        return {name: factor for name, factor in found.items() if factor != 1.0}
-
-    def _recency(self, chunk: ChunkRecord) -> float:
-        """Return a factor between 1 (new) and 1 - weight (old) that decays by half-lives."""
-        weight = {
-            "memory": self.config.recency_memories,
-            "session": self.config.recency_sessions,
-        }.get(chunk.document.kind, self.config.recency_notes)
-        if not weight:
-            return 1.0
-        age_days = max(self.now - max(chunk.document.updated, chunk.document.created), 0.0) / _DAY
-        return 1.0 - weight * (1.0 - math.exp2(-age_days / self.config.half_life_days))
-
-
-def _by_count(weight: float, count: int) -> float:
-    """Return a factor that rises from 1 - weight, for a count of 0, towards 1."""
-    return 1.0 - weight / (1.0 + count) if weight else 1.0
+    of_kind = {"memory": config.recency_memories, "session": config.recency_sessions}
+    age_days = max(now - max(document.updated, document.created), 0.0) / _DAY
+    age = 1.0 - math.exp2(-age_days / config.half_life_days)
+    outdated = document.valid_until is not None and document.valid_until <= now
+    found = {
+        "recency": 1.0 - of_kind.get(document.kind, config.recency_notes) * age,
+        "outdated": 1.0 - config.outdated * outdated,
+    }
+    return {name: factor for name, factor in found.items() if factor != 1.0}
 
 
 class Scorer:
@@ -140,8 +111,7 @@ def rank(
     evidence: Mapping[int, Evidence],
     matcher: TermMatcher,
     scorer: Scorer,
-    *,
-    boosts: Boosts | None = None,
+    boosts: Callable[[StoredDocument], Mapping[str, float]] | None = None,
     highest: float | None = None,
     questions: RecentQuestions | None = None,
 ) -> list[RankedPassage]:
@@ -152,24 +122,23 @@ def rank(
     Ties are broken by path and position, so that equal files give equal answers. `questions`
     detects passages that only repeat the query.
     """
-    passages = _matched_passages(chunks, matcher, questions)
+    if questions:
+        own = ((chunk, evidence[chunk.chunk_id]) for chunk in chunks)
+        evidence = {chunk.chunk_id: questions.evidence_of(chunk, one) for chunk, one in own}
+    passages = _matched_passages(chunks, evidence, matcher, questions)
     if highest is None:
-        scorer.set_coverage(max((one.coverage for one in passages), default=0.0))
+        scorer.set_coverage(max((hit.coverage for hit in passages), default=0.0))
     limit = 1.0 if highest is None else highest
-    boosts_of = {chunk.chunk_id: boosts.of(chunk) if boosts else {} for chunk in chunks}
+    documents = {chunk.document.id: chunk.document for chunk in chunks}
+    boosts_of = {id_: boosts(one) if boosts else {} for id_, one in documents.items()}
     ranked = []
-    for chunk, passage, matches, covered, echo in _best_passages(passages):
-        of_chunk = evidence[chunk.chunk_id]
-        parts = scorer.parts(of_chunk, ranking_coverage(covered, passage))
-        factors = boosts_of[chunk.chunk_id]
+    for hit in _best_passages(passages):
+        factors = boosts_of[hit.chunk.document.id]
+        parts = scorer.parts(hit.evidence, hit.ranking_coverage)
         score = min(sum(parts) * math.prod(factors.values()), limit)
-        ranked.append(
-            RankedPassage(chunk, passage, of_chunk, parts, covered, matches, score, factors, echo)
-        )
+        ranked.append(hit._replace(parts=parts, score=score, boosts=factors))
     # If coverage is not part of the score, it orders the passages within a chunk.
-    ranked.sort(
-        key=lambda hit: (-hit.score, -ranking_coverage(hit.coverage, hit.passage), _place(hit))
-    )
+    ranked.sort(key=lambda hit: (-hit.score, -hit.ranking_coverage, _place(hit)))
     return _called_first(ranked)
 
 
@@ -183,7 +152,7 @@ def _called_first(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
         if hit.evidence.called:
             first.setdefault(hit.chunk.document.id, hit)
     rest = [hit for hit in ranked if first.get(hit.chunk.document.id) is not hit]
-    return [*(replace(hit, score=ranked[0].score) for hit in first.values()), *rest]
+    return [*(hit._replace(score=ranked[0].score) for hit in first.values()), *rest]
 
 
 def _place(hit: RankedPassage) -> tuple[str, str, int, int]:
@@ -191,34 +160,21 @@ def _place(hit: RankedPassage) -> tuple[str, str, int, int]:
     return document.path, document.source, hit.chunk.ordinal, hit.passage.first
 
 
-class _MatchedPassage(NamedTuple):
-    chunk: ChunkRecord
-    passage: Passage
-    matches: Matches
-    coverage: float
-    echo: bool
-
-
 def _matched_passages(
-    chunks: Sequence[ChunkRecord], matcher: TermMatcher, questions: RecentQuestions | None
-) -> list[_MatchedPassage]:
-    names = [
-        " ".join(
-            (
-                "" if questions and questions.is_named(one) else one.document.title,
-                *one.headings,
-                *_context_values(one.document),
-            )
-        )
-        for one in chunks
-    ]
+    chunks: Sequence[ChunkRecord],
+    evidence: Mapping[int, Evidence],
+    matcher: TermMatcher,
+    questions: RecentQuestions | None,
+) -> list[RankedPassage]:
+    """Return the passages of `chunks` with their matches and coverage, without scores."""
     ids = [chunk.chunk_id for chunk in chunks]
+    names = [_context(chunk, questions) for chunk in chunks]
     lines = dict(zip(ids, matcher.match_lines([chunk.text for chunk in chunks]), strict=True))
     above = dict(zip(ids, map(union, matcher.match_lines(names)), strict=True))
     by_document: dict[int, list[ChunkRecord]] = {}
     for chunk in chunks:
         by_document.setdefault(chunk.document.id, []).append(chunk)
-    found: list[_MatchedPassage] = []
+    found: list[RankedPassage] = []
     for group in by_document.values():
         passages = _passages(group)
         matches = [
@@ -231,10 +187,19 @@ def _matched_passages(
             [above[chunk.chunk_id] for chunk, _ in passages],
             [passage.is_question for _, passage in passages],
         )
-        for place, here, covered, echo in zip(passages, matches, coverage, echoes, strict=True):
-            covered = matcher.share(here) if echo else covered
-            found.append(_MatchedPassage(*place, here, covered, echo))
+        for (chunk, passage), here, covered, echo in zip(
+            passages, matches, coverage, echoes, strict=True
+        ):
+            share = matcher.share(here) if echo else covered
+            own = evidence[chunk.chunk_id]
+            found.append(RankedPassage(chunk, passage, own, share, here, echo=echo))
     return found
+
+
+def _context(chunk: ChunkRecord, questions: RecentQuestions | None) -> str:
+    """Return the title, headings and short frontmatter values that apply to a chunk."""
+    title = "" if questions and questions.is_named(chunk) else chunk.document.title
+    return " ".join((title, *chunk.headings, *_context_values(chunk.document)))
 
 
 def _context_values(document: StoredDocument) -> Iterator[str]:
@@ -272,9 +237,9 @@ def _passages(chunks: Sequence[ChunkRecord]) -> list[tuple[ChunkRecord, Passage]
     return [found[place] for place in sorted(found)]
 
 
-def _best_passages(passages: Sequence[_MatchedPassage]) -> list[_MatchedPassage]:
+def _best_passages(passages: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Return the best passage of each chunk, and all that contain a term of the query."""
-    best: dict[int, _MatchedPassage] = {}
-    for one in sorted(passages, key=lambda one: -ranking_coverage(one.coverage, one.passage)):
-        best.setdefault(one.chunk.chunk_id, one)
-    return [one for one in passages if one.matches or one is best[one.chunk.chunk_id]]
+    best: dict[int, RankedPassage] = {}
+    for hit in sorted(passages, key=lambda hit: -hit.ranking_coverage):
+        best.setdefault(hit.chunk.chunk_id, hit)
+    return [hit for hit in passages if hit.matched or hit is best[hit.chunk.chunk_id]]

@@ -34,9 +34,6 @@ chunks are skipped."""
 _MOST_NAMES = 8192
 """Size of the cache of names split into words: about 2 MB."""
 _WORD = re.compile(r"[^\W_]+")
-_NAME_BY_TEXT = 0.3
-"""Name scores are divided by the best name score, or by 0.3 of the best text score if that is
-higher. So one common word in a title does not make a best name."""
 MOST_TEXTS = 20_000
 """Texts that are scored without further conditions, those with the rarest words. Each takes 0.5
 µs."""
@@ -169,7 +166,7 @@ def read_query_terms(
     frequencies = reader.vocabulary().frequencies(all_forms)
     # The full-text index counts forms that the vocabulary lacks.
     for form in all_forms - frequencies.keys():
-        frequencies[form] = reader.count_matches(term_expression(Term(form, "word", 0)))
+        frequencies[form] = reader.count_matches(term_expression(Term(form, "word")))
     chunks = count_rows(reader, "chunk")
     texts_of = {word: {form: frequencies.get(form, 0) for form in forms[word]} for word, _ in words}
     # An unknown word does not distinguish texts. It weighs at most as much as the rarest known one.
@@ -228,7 +225,7 @@ def terms_meant(
     forms = (form for meant in corrections.values() for form in meant)
     return [
         *content_terms(terms),
-        *(Term(form, "phrase" if " " in form else "word", 0) for form in forms),
+        *(Term(form, "phrase" if " " in form else "word") for form in forms),
     ]
 
 
@@ -349,9 +346,7 @@ def retrieve(
         others = [chunk_id for chunk_id in bm25 if chunk_id not in cosine]
         cosine |= cosines(reader, query.space_id, query.vector, others)
     found = {*bm25, *cosine}
-    name = (
-        _name_scores(reader, query, found, max(bm25.values(), default=0.0)) if query.match else {}
-    )
+    name = _name_scores(reader, query, found) if query.match else {}
     return {
         chunk_id: Evidence(bm25.get(chunk_id), cosine.get(chunk_id), *name.get(chunk_id, ()))
         for chunk_id in {*found, *name}.difference(hidden)
@@ -392,37 +387,26 @@ def _newest(
 
 
 def _name_scores(
-    reader: IndexReader, query: Query, found: Collection[int], best_text: float
+    reader: IndexReader, query: Query, found: Collection[int]
 ) -> dict[int, tuple[float, bool]]:
     """Return `name` and `called` of `Evidence` by chunk id, for documents with a matching name.
 
     A document without a chunk in `found` is represented by its first chunk.
     """
     bm25 = dict(reader.name_candidates(query.match, _MAX_NAMED_DOCUMENTS, query.parsed.filters))
-    if not bm25:
-        return {}
-    best = max(*bm25.values(), _NAME_BY_TEXT * best_text, 1e-9)
     names = names_of(reader, bm25)
     similarity = _name_similarity(
         reader, query.terms, {name for own in names.values() for name in own}
     )
     typed = {" ".join(same_form(text).split()) for text in (query.parsed.text, query.corrected)}
     in_full = {id_ for id_, own in names.items() if any(_read_name(one)[0] in typed for one in own)}
-    scores = {
-        # BM25 prefers short names, so a document whose full name is the query gets the best score.
-        id_: (1.0, len(in_full) <= _FEW)
-        if id_ in in_full
-        else (
-            max(score, 0.0)
-            / best
-            * max((similarity.get(name, 0.0) for name in names.get(id_, ())), default=0.0),
-            False,
-        )
-        for id_, score in bm25.items()
-    }
-    if unmatched := [id_ for id_, (name, _) in scores.items() if not name]:
-        for id_ in {*unmatched} - reader.own_names(query.match, unmatched):
-            del scores[id_]
+    # BM25 prefers short names, so a document whose full name is the query gets the best score.
+    scores = dict.fromkeys(in_full, (1.0, len(in_full) <= _FEW))
+    best = max(*bm25.values(), 1e-9, 0.0)
+    for id_, own in names.items():
+        score = max(bm25[id_], 0.0) / best * max(similarity.get(name, 0.0) for name in own)
+        if score and id_ not in in_full:
+            scores[id_] = (score, False)
     documents = documents_of(reader, sorted(found))
     by_chunk = {
         chunk_id: scores[document] for chunk_id, document in documents.items() if document in scores

@@ -2,13 +2,12 @@
 
 Candidates are found by edits (Damerau-Levenshtein distance, optimal string alignment). They are
 ranked by edits, by frequency, and by whether the first letter agrees, because it is seldom wrong. A
-missing or extra space is also an edit. If no word is near, words with this prefix are candidates.
+missing space is also an edit. If no word is near, words with this prefix are candidates.
 """
 
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from vault_index.embeddings.wordpiece import is_english
@@ -59,7 +58,7 @@ class Spelling(NamedTuple):
     forms: Mapping[str, Mapping[str, float]]
     """Words to search for in addition, each with its weight. Rare words have such forms too."""
     corrections: Mapping[str, str]
-    """Replacements of words, or pairs of words, that no text contains."""
+    """Replacements of words that no text contains."""
 
     def corrected(self, text: str) -> str:
         """Return `text` with corrections, except in phrases and filter keys."""
@@ -69,11 +68,9 @@ class Spelling(NamedTuple):
 
     def _corrected(self, text: str) -> str:
         for typed, correction in self.corrections.items():
-            written = r"\s+".join(map(re.escape, typed.split()))
             # A correction has only letters and spaces, so it needs no escaping as a replacement.
-            text = re.sub(
-                rf"(?<![^\W_]){written}(?![^\W_]|:\S)", correction, text, flags=re.IGNORECASE
-            )
+            pattern = rf"(?<![^\W_]){re.escape(typed)}(?![^\W_]|:\S)"
+            text = re.sub(pattern, correction, text, flags=re.IGNORECASE)
         return text
 
 
@@ -88,23 +85,13 @@ def correct(reader: IndexReader, terms: Sequence[Term], threshold: float) -> Spe
         for term in terms
         if term.kind == "word" and not term.stop
         for word in index_words(term.text)
+        if is_word(word)
     ]
-    words = list(filter(is_word, words))
     suspects = suspected_typos(reader.vocabulary().frequencies(words)) if words else {}
-    if not suspects:
-        return NO_CORRECTIONS
-    found = corrections(words, suspects, reader.vocabulary(), threshold)
-    forms: dict[str, dict[str, float]] = {}
-    for typed, proposals in found.items():
-        for word in typed.split():
-            forms.setdefault(word, {}).update(proposals)
+    found = corrections(suspects, reader.vocabulary(), threshold) if suspects else {}
     return Spelling(
-        forms,
-        {
-            typed: proposals[0].text
-            for typed, proposals in found.items()
-            if any(suspects.get(word) == 0 for word in typed.split())
-        },
+        {typed: dict(meant) for typed, meant in found.items()},
+        {typed: meant[0].text for typed, meant in found.items() if suspects[typed] == 0},
     )
 
 
@@ -123,45 +110,22 @@ def suspected_typos(frequencies: Mapping[str, int]) -> dict[str, int]:
 
 
 def corrections(
-    words: Sequence[str],
-    suspects: Mapping[str, int],
-    vocabulary: Vocabulary,
-    threshold: float = 0.7,
+    suspects: Mapping[str, int], vocabulary: Vocabulary, threshold: float = 0.7
 ) -> dict[str, list[Correction]]:
     """Return the corrections of suspected words, likeliest first; words without one are omitted.
 
-    `words` are the words of the query in lower case and in order. Two words that are one in the
-    index (`kuber netes`) have one entry under both. `suspects` is the result of `suspected_typos`.
-    `threshold` is the minimum similarity, at least 0.5.
+    `suspects` is the result of `suspected_typos`. `threshold` is the minimum similarity, at least
+    0.5.
     """
     threshold = max(threshold, _LEAST_THRESHOLD)
-    found = _joined_pairs(words, suspects, vocabulary, threshold)
-    parts = {part for pair in found for part in pair.split()}
-    for word in [word for word in suspects if word not in parts][:_MOST_WORDS]:
-        if candidates := sorted(_candidates(word, suspects[word], vocabulary, threshold)):
-            chosen = _weighted(candidates)
-            # A misspelled stopword is not searched for. If dozens of words are equally near, no
-            # correction is likely enough.
-            if chosen and not is_stopword(chosen[0].text):
-                found[word] = chosen
+    found = {}
+    for word, frequency in [*suspects.items()][:_MOST_WORDS]:
+        chosen = _weighted(sorted(_candidates(word, frequency, vocabulary, threshold)))
+        # A misspelled stopword is not searched for. If dozens of words are equally near, no
+        # correction is likely enough.
+        if chosen and not is_stopword(chosen[0].text):
+            found[word] = chosen
     return found
-
-
-def _joined_pairs(
-    words: Sequence[str], suspects: Mapping[str, int], vocabulary: Vocabulary, threshold: float
-) -> dict[str, list[Correction]]:
-    pairs = [
-        (first, second)
-        for first, second in pairwise(words)
-        if (suspects.get(first) == 0 or suspects.get(second) == 0)
-        and _without_space(first + second) >= threshold
-    ]
-    known = vocabulary.look_up([first + second for first, second in pairs]) if pairs else {}
-    return {
-        f"{first} {second}": [Correction(first + second, _without_space(first + second))]
-        for first, second in pairs
-        if first + second in known
-    }
 
 
 def _candidates(

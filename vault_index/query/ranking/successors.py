@@ -1,7 +1,6 @@
 """Replaces hits in superseded memories with the memory that superseded them."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from vault_index.models import Filters
 from vault_index.query.ranking.passages import Passage, RankedPassage, TermMatcher, split_passages
@@ -32,7 +31,7 @@ def with_successors(
             place = _best_passage(reader, newest, matcher, hidden)
             if place:
                 shown.append(
-                    replace(hit, chunk=place[0], passage=place[1], supersedes=document.uid)
+                    hit._replace(chunk=place[0], passage=place[1], supersedes=document.uid)
                 )
     return shown
 
