@@ -285,59 +285,6 @@ def is_under(folder: str, path: str) -> bool:
     return not folder or path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def worktree_of(path: str) -> str:
-    """Return the main git worktree that contains a folder, else the folder itself."""
-    folder, home = path, os.path.expanduser("~")
-    while not os.path.exists(os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        if above in (folder, home):  # a home directory in git is not a project
-            return path
-        folder = above
-    return _main_worktree(folder)
-
-
-def linked_worktrees(root: str) -> list[str]:
-    """Return the existing folders that `git worktree add` made from this repository."""
-    records = os.path.join(root, ".git", "worktrees")
-    folders = []
-    with contextlib.suppress(OSError):
-        folders = [
-            os.path.dirname(_git_line(os.path.join(records, name), "gitdir"))
-            for name in os.listdir(records)
-        ]
-    return [folder for folder in folders if folder and _main_worktree(folder) == root]
-
-
-def _main_worktree(tree: str) -> str:
-    """Return the main worktree of a linked worktree; another tree is its own.
-
-    Both must refer to each other, so that only git's own links count.
-    """
-    record = os.path.join(tree, _git_line(tree, ".git").removeprefix("gitdir: "))
-    place = os.path.realpath(record).split("/")
-    linked = place[-3:-1] == [".git", "worktrees"]
-    back = os.path.dirname(os.path.join(record, _git_line(record, "gitdir"))) if linked else ""
-    return (
-        "/".join(place[:-3]) if back and os.path.realpath(back) == os.path.realpath(tree) else tree
-    )
-
-
-def _git_line(folder: str, name: str) -> str:
-    """Read a small file of git; empty if it cannot be read, is a folder or a link."""
-    try:
-        descriptor = os.open(
-            os.path.join(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        )
-    except OSError:
-        return ""
-    try:
-        return os.read(descriptor, 4096).decode().strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
-    finally:
-        os.close(descriptor)
-
-
 def name_of(folder: str) -> str:
     """Return the last part of a path, also of a Windows path."""
     return folder.rstrip("/\\").replace("\\", "/").rpartition("/")[2]

@@ -2,8 +2,8 @@
 
 import os
 
-from vault_index.disk import linked_worktrees, worktree_of
 from vault_index.markdown.normalize import normalize_tag, project_form
+from vault_index.sources.git import linked_worktrees, worktree_of
 from vault_index.store.documents import Project
 
 

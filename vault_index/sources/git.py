@@ -1,4 +1,4 @@
-"""Read the git history of a vault: the date of a file's first commit, and earlier versions.
+"""Read git repositories: the worktrees of a project, and the history of a vault.
 
 The repository is untrusted. No program that it names runs, nothing outside it is read, and the size
 of its files, git's memory and git's output are limited.
@@ -83,6 +83,42 @@ def blob(root: str, commit: Commit) -> bytes | None:
             if int(_git(found[1], ["cat-file", "-s", name], _PATIENT_SECONDS)) <= _MOST_BYTES:
                 return _git(found[1], ["cat-file", "blob", name], _PATIENT_SECONDS)
     return None
+
+
+def worktree_of(path: str) -> str:
+    """Return the main git worktree that contains a folder, else the folder itself."""
+    folder, home = path, os.path.expanduser("~")
+    while not os.path.exists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above in (folder, home):  # a home directory in git is not a project
+            return path
+        folder = above
+    return _main_worktree(folder)
+
+
+def linked_worktrees(root: str) -> list[str]:
+    """Return the existing folders that `git worktree add` made from this repository."""
+    records = os.path.join(root, ".git", "worktrees")
+    folders = []
+    with suppress(OSError):
+        folders = [
+            os.path.dirname(_text(Path(records, name), "gitdir")) for name in os.listdir(records)
+        ]
+    return [folder for folder in folders if folder and _main_worktree(folder) == root]
+
+
+def _main_worktree(tree: str) -> str:
+    """Return the main worktree of a linked worktree; another tree is its own.
+
+    Both must refer to each other, so that only git's own links count.
+    """
+    record = os.path.join(tree, _text(Path(tree), ".git").removeprefix("gitdir: "))
+    place = os.path.realpath(record).split("/")
+    linked = place[-3:-1] == [".git", "worktrees"]
+    back = os.path.dirname(os.path.join(record, _text(Path(record), "gitdir"))) if linked else ""
+    return (
+        "/".join(place[:-3]) if back and os.path.realpath(back) == os.path.realpath(tree) else tree
+    )
 
 
 class GitDates:
@@ -180,7 +216,7 @@ def _head(place: Path, common: Path) -> str:
 
 def _text(folder: Path, name: str) -> str:
     """Read a text file of the repository; empty if missing, too large or not a regular file."""
-    with suppress(OSError, VaultIndexError):
+    with suppress(OSError, ValueError, VaultIndexError):
         return read_inside(str(folder), name, _MOST_BYTES)[0].decode("utf-8").strip()
     return ""
 

@@ -99,13 +99,8 @@ class SessionArchive:
 
     def find(self, id_: str) -> str | None:
         """Return the path of a session's copy."""
-        with suppress(OSError):
-            for project in sorted(os.listdir(self.folder)):
-                if not project.startswith(".") and os.path.isfile(
-                    os.path.join(self.folder, project, f"{id_}.md")
-                ):
-                    return f"{project}/{id_}.md"
-        return None
+        found = sorted(self.folder.glob(f"[!.]*/{id_}.md"))
+        return next((f"{one.parent.name}/{one.name}" for one in found if one.is_file()), None)
 
     def remove(self, path: str) -> None:
         """Remove a copy, and its draft if a crash left one."""

@@ -5,9 +5,9 @@ from functools import cached_property
 from itertools import chain
 
 from vault_index.config import Config
-from vault_index.disk import worktree_of
 from vault_index.errors import VaultIndexError
 from vault_index.models import Origin
+from vault_index.sources.git import worktree_of
 from vault_index.sources.sessions.archive import has_unknown_folder
 from vault_index.sources.sessions.projects import Projects, forms_of, is_place, with_targets
 from vault_index.sources.sessions.source import SessionSource

@@ -115,10 +115,6 @@ class SessionSource:
         ):
             return scan
 
-        def within(path: str) -> bool:
-            # A place is everything (empty), a project, or one session.
-            return not wanted.isdisjoint(("", path.partition("/")[0], path))
-
         try:
             kept = self.archive.all()
         except OSError as error:
@@ -129,37 +125,41 @@ class SessionSource:
         if reason and not kept:
             return Scan(vanished=True, reason=reason)
         listing = Listing({}) if reason else self.client.listing()
+        # A session may have been moved to another project: the newest copy counts.
+        copies = {
+            session_in(path): path for path in sorted(kept, key=lambda one: kept[one].mtime_ns)
+        }
         # A kept copy holds more than a remnant in the client.
-        stems = set(map(session_in, kept))
         there = {
-            id_: one for id_, one in listing.sessions.items() if not (one.partial and id_ in stems)
+            id_: one for id_, one in listing.sessions.items() if not (one.partial and id_ in copies)
         }
-        found = {
-            path: self._ref(listed)
-            for listed in there.values()
-            for path in (path_of(listed.session),)
-            if within(path) and self._wanted(listed)
-        }
-        unkept = self._keep and not reason
-        lost = {path for path in found if unkept and not (path in kept and kept[path].size)}
-        gone = {
-            path: DocumentRef(self._name, path, stamp)
-            for path, stamp in sorted(kept.items(), key=lambda one: one[1].mtime_ns)
-            if session_in(path) not in there and within(path) and self._wanted_still(path)
-        }
-        last = {session_in(path): path for path in gone}  # a session in two projects was moved
-        gone = {path: ref for path, ref in gone.items() if last[session_in(path)] == path}
-        faults = [Fault(fault.code, fault.message) for fault in listing.faults]
+        refs = [self._ref(one) for one in there.values() if self._wanted(one)]
+        refs += [
+            DocumentRef(self._name, path, kept[path])
+            for id_, path in copies.items()
+            if id_ not in there and self._wanted_still(path)
+        ]
+        # A place is everything (empty), a project, or one session.
+        refs = [
+            ref
+            for ref in sorted(refs, key=lambda ref: ref.path)
+            if not wanted.isdisjoint(("", ref.path.partition("/")[0], ref.path))
+        ]
+        whole = {path_of(one.session) for one in there.values() if not one.partial}
+        unkept = whole - {path for path, stamp in kept.items() if stamp.size}
         return Scan(
-            tuple(sorted((*found.values(), *gone.values()), key=lambda ref: ref.path)),
-            (*faults, *_some("session", listing.problems, "")),
+            tuple(refs),
+            (
+                *(Fault(fault.code, fault.message) for fault in listing.faults),
+                *_some("session", listing.problems, ""),
+            ),
             vanished=bool(reason),
             reason=reason,
             # The content of an unreadable store is unknown, so nothing counts as deleted.
             unreadable=("",) if listing.faults else (),
             problems=listing.faults,
-            kept=frozenset(gone),
-            unkept=frozenset(path for path in lost if not there[session_in(path)].partial),
+            kept=frozenset(ref.path for ref in refs if session_in(ref.path) not in there),
+            unkept=frozenset(ref.path for ref in refs if self._keep and ref.path in unkept),
         )
 
     def _scan_sessions(self, paths: Iterable[str]) -> Scan | None:
