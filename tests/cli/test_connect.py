@@ -81,6 +81,15 @@ def test_agent_install_is_idempotent_and_uninstall_restores_files(
     assert contents(tmp_path / "project") == {}
 
 
+def test_agent_install_prints_no_other_settings(user: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = '{"env": {"KEY": "hidden"}, "hooks": {"Stop": [{"hooks": [{"command": "bell"}]}]}}'
+    (user / ".claude/settings.json").write_text(settings)
+    assert main(["agent", "install", "claude-code", "--print"]) == 0
+    printed = capsys.readouterr().out
+    assert "agent hook claude-code" in printed
+    assert "hidden" not in printed
+
+
 def test_agent_install_writes_the_home_into_hooks_and_server(home: Path, user: Path) -> None:
     assert main(["agent", "install", "claude-code"]) == 0
     server = json.loads((user / ".claude.json").read_text())["mcpServers"]["vault-index"]

@@ -70,6 +70,11 @@ class Plan:
             with _naming(path):
                 self.after[path] = write_json(self.text(path), data)
 
+    def layout(self, path: Path) -> str:
+        """Return the old text of a file as `put` would lay it out."""
+        text = self.before[path] or ""
+        return write_json(text, read_json(text)) if text and path.suffix == ".json" else text
+
     @property
     def changed(self) -> list[Path]:
         """The files whose text changes."""

@@ -261,13 +261,11 @@ def _show_changes(
 
 
 def _diff(plan: "Plan") -> str:
-    """Return the changed lines only, because unchanged lines of a file may hold keys."""
+    """Return our lines only, because other lines of a file may hold keys."""
     from difflib import unified_diff
 
     lines: list[str] = []
     for path in plan.changed:
-        before, after = (
-            (text or "").splitlines() for text in (plan.before[path], plan.after[path])
-        )
+        before, after = plan.layout(path).splitlines(), (plan.after[path] or "").splitlines()
         lines += unified_diff(before, after, str(path), str(path), n=0, lineterm="")
     return "\n".join(lines)
