@@ -162,30 +162,34 @@ class Month:
         number = 0
         while len(self.sessions) < SESSIONS:
             number += 1
-            passed = len(self.sessions) / (SESSIONS + 1)
-            created = self.end + int((passed - 1) * DAYS * _DAY)
             begins = bool(origins) and number % 2 == 1
             topics = [origins.pop(0)] if begins else self._drawn(asks, origins)
-            about = topics[0] if topics else chance.choice(QUESTIONS)
-            title = self._title(topics, begins)
-            session = self._session(about.project, title, created)
-            told = [*topics]
-            # A client names a session by what it begins with.
-            if topics and title == topics[0].wordings[0]:
-                self._repeated(session, told.pop(0))
-            for user, said in chance.sample(_WORK, 2):
-                self._exchange(session, user, said)
-            if len(topics) > 1:
-                self._block(session, topics[0])
-            for topic in told or [about]:
-                self._exchange(session, *chance.choice(topic.talk))
-                if begins:
-                    self._answered(session, topic)
-                elif topic in told:
-                    self._repeated(session, topic)
-            if number % 7 == 0:
-                self._compaction(session, topics)
+            self._add(topics, begins, compacts=number % 7 == 0)
         self.sessions.sort(key=lambda session: session.created)
+
+    def _add(self, topics: Sequence[Question], begins: bool, *, compacts: bool) -> None:
+        """Add a session about these topics, some of its work, and a talk about the first one."""
+        passed = len(self.sessions) / (SESSIONS + 1)
+        created = self.end + int((passed - 1) * DAYS * _DAY)
+        about = topics[0] if topics else self._chance.choice(QUESTIONS)
+        title = self._title(topics, begins)
+        session = self._session(about.project, title, created)
+        told = [*topics]
+        # A client names a session by what it begins with.
+        if topics and title == topics[0].wordings[0]:
+            self._repeated(session, told.pop(0))
+        for user, said in self._chance.sample(_WORK, 2):
+            self._exchange(session, user, said)
+        if len(topics) > 1:
+            self._block(session, topics[0])
+        for topic in told or [about]:
+            self._exchange(session, *self._chance.choice(topic.talk))
+            if begins:
+                self._answered(session, topic)
+            elif topic in told:
+                self._repeated(session, topic)
+        if compacts:
+            self._compaction(session, topics)
 
     def _drawn(self, asks: list[Question], unanswered: Sequence[Question]) -> list[Question]:
         """Up to three questions of one project, taken from those that come back."""

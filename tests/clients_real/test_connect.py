@@ -1,5 +1,5 @@
 """`agent install` with real clients: recall, capture and tool calls work, recalled text is not read back as part of the
-session, and uninstall restores the files."""
+session, and uninstall restores the settings."""
 
 import json
 import os
@@ -75,9 +75,11 @@ class Place:
         state: dict[str, Any] = found["results"][0]
         return state
 
-    def files(self) -> dict[str, str]:
+    def files(self) -> dict[str, Any]:
+        """The data of JSON files, and the text of others."""
         paths = {name: self.client.home / name for name in FILES[self.name]}
-        return {name: path.read_text(encoding="utf-8") for name, path in paths.items() if path.exists()}
+        texts = {name: path.read_text(encoding="utf-8") for name, path in paths.items() if path.exists()}
+        return {name: json.loads(text) if name.endswith(".json") else text for name, text in texts.items()}
 
     def inbox(self) -> str:
         """The captured memories."""
@@ -118,7 +120,7 @@ def test_agent_install_and_uninstall_a_real_client(tmp_path_factory: pytest.Temp
     assert place.state()["state"] == "absent"
     after = place.files()
     if name == "claude-code":  # Claude Code keeps notes of its own in it
-        assert "vault-index" not in json.loads(after.pop(".claude.json")).get("mcpServers", {})
+        assert "vault-index" not in after.pop(".claude.json").get("mcpServers", {})
         before.pop(".claude.json")
     assert after == before
 
