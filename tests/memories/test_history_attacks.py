@@ -4,6 +4,7 @@ import random
 import shutil
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,6 @@ KILLED: dict[str, dict[str, Any]] = {
     "revert": {"ref": ID, "to": "1"},
     "undo": {},
     "delete": {"ref": ID},
-    "archive": {"ref": ID},
     "sync": {},
 }
 
@@ -99,6 +99,19 @@ def check_after_a_kill(folder: Path, texts: list[bytes]) -> None:
     assert not [path for path, _ in all_files(vault) if is_draft(path)]
     ask("sync")
     assert rows(folder / "home/index.db") == fresh_rows(folder)
+
+
+# --- several clients -----------------------------------------------------------------------------------------------
+
+
+def test_undo_from_four_clients_reverts_each_change_once(world: World) -> None:
+    world.daemon()
+    for number in range(8):
+        world.ask("add", text=f"Fact {number} of the heron.")
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: world.ask("undo"), range(8)))
+    assert len({str(answer["results"]) for answer in answers}) == 8
+    assert files_of(world.vault) == {}
 
 
 # --- permanent deletes ---------------------------------------------------------------------------------------------

@@ -198,13 +198,8 @@ def check_given(
     """
     warnings: list[str] = []
     for name, value in {"the text": text, **given}.items():
-        part = (
-            "\n".join(map(str, value))
-            if isinstance(value, list | tuple)
-            else ""
-            if value is None
-            else str(value)
-        )
+        values = value if isinstance(value, list | tuple) else [value]
+        part = "\n".join(str(one) for one in values if one is not None)
         try:
             size = len(part.encode())
         except UnicodeEncodeError as error:

@@ -59,24 +59,31 @@ def forget_sessions(
     with runtime.write.held("forget"):
         with runtime.pool.lend() as connections:
             all_ = {one.id: one for one in _sessions(runtime, connections)}
-            chosen = {_find_id(runtime, connections, ref, all_) for ref in refs} or {
-                one.id
-                for one in all_.values()
-                if project in ("", one.project)
-                and client in ("", one.client)
-                and one.updated < until
-            }
-        left = all_.keys() - chosen
-        while children := {id_ for id_ in left if all_[id_].parent in chosen}:
-            chosen |= children
-            left -= children
-        sessions = sorted((all_[id_] for id_ in chosen), key=lambda one: (one.client, one.path))
+            chosen = {_find_id(runtime, connections, ref, all_) for ref in refs}
+        if not refs:
+            chosen = {one.id for one in all_.values() if _matches(one, project, client, until)}
+        sessions = _with_subagents(chosen, all_)
         if not dry_run and sessions:
             _forget(runtime, sessions)
     outcome: Outcome = "would be forgotten" if dry_run else "forgotten"
     return MemoryOutcomes(
         tuple(MemoryOutcome(one.uid, one.path, one.title, outcome, {}) for one in sessions)
     )
+
+
+def _with_subagents(chosen: set[str], all_: dict[str, _Session]) -> list[_Session]:
+    """Return the chosen sessions and those of their subagents, by client and path."""
+    left = all_.keys() - chosen
+    while children := {id_ for id_ in left if all_[id_].parent in chosen}:
+        chosen |= children
+        left -= children
+    return sorted((all_[id_] for id_ in chosen), key=lambda one: (one.client, one.path))
+
+
+def _matches(one: _Session, project: str, client: str, until: float) -> bool:
+    """Return whether a session matches every filter; an empty one matches all."""
+    is_of_project = project in ("", one.project)
+    return is_of_project and client in ("", one.client) and one.updated < until
 
 
 def _sessions(runtime: Runtime, connections: Connections) -> Iterator[_Session]:

@@ -212,7 +212,7 @@ def past_of(runtime: Runtime, connections: Connections, ref: str, sources: Seque
 
 def _find_deleted(runtime: Runtime, revisions: Revisions, ref: str, sources: Sequence[str]) -> Past:
     name, folder = ref.strip(), runtime.config.memory.dir
-    paths = [f"{above}{name}{ending}" for above in ("", f"{folder}/") for ending in ("", ".md")]
+    paths = [name, f"{name}.md", f"{folder}/{name}", f"{folder}/{name}.md"]
     beginning = name.lower() if _ID.fullmatch(name.lower()) else ""
     found = {}
     for uid in revisions.uids(beginning, paths):

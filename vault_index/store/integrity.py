@@ -277,31 +277,26 @@ def refill(cache: Cache, index: Path) -> None:
 
 def vec0_fault() -> str:
     """Return why vectors do not work here: load the extension, write two vectors and search one."""
-    connection = apsw.Connection(":memory:")
-    try:
+    with closing(apsw.Connection(":memory:")) as connection:
         if not load_vec0(connection):
             return "sqlite-vec cannot be loaded"
-        connection.execute("CREATE VIRTUAL TABLE probe USING vec0 (embedding float[2])")
-        connection.execute(
-            "INSERT INTO probe (rowid, embedding) VALUES (1, '[1, 0]'), (2, '[0, 1]')"
-        )
-        found = connection.execute(
-            "SELECT rowid FROM probe WHERE embedding MATCH '[0.1, 1]' AND k = 1"
-        ).fetchall()
-    except apsw.Error as error:
-        return f"sqlite-vec does not work ({error})"
-    finally:
-        connection.close()
+        try:
+            found = connection.execute(_PROBE).fetchall()
+        except apsw.Error as error:
+            return f"sqlite-vec does not work ({error})"
     return "" if found == [(2,)] else "sqlite-vec finds the wrong vectors"
+
+
+_PROBE = """
+CREATE VIRTUAL TABLE probe USING vec0 (embedding float[2]);
+INSERT INTO probe (rowid, embedding) VALUES (1, '[1, 0]'), (2, '[0, 1]');
+SELECT rowid FROM probe WHERE embedding MATCH '[0.1, 1]' AND k = 1
+"""
 
 
 def versions() -> dict[str, str]:
     """Return the loaded versions of SQLite and sqlite-vec."""
-    connection = apsw.Connection(":memory:")
-    try:
-        vec0 = (
-            connection.execute("SELECT vec_version()").get if load_vec0(connection) else "missing"
-        )
-    finally:
-        connection.close()
+    with closing(apsw.Connection(":memory:")) as connection:
+        loaded = load_vec0(connection)
+        vec0 = connection.execute("SELECT vec_version()").get if loaded else "missing"
     return {"SQLite": apsw.sqlite_lib_version(), "sqlite-vec": str(vec0)}

@@ -270,11 +270,11 @@ class IndexReader(Database):
         condition, values = document_condition(filters)
         allowed: list[str] = []
         # Test each of these chunks rather than each document.
-        if among is not None and (condition or not self._partial):
+        if among is not None and condition:
             allowed.append(
                 "SELECT chunk.id FROM json_each(?) AS one CROSS JOIN chunk ON chunk.id = one.value"
                 " CROSS JOIN document ON document.id = chunk.document_id"
-                f" WHERE {condition or 'true'}"
+                f" WHERE {condition}"
             )
         elif among is not None:
             allowed.append(f"SELECT value FROM json_each(?) WHERE value IN ({every})")

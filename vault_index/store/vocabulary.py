@@ -29,8 +29,7 @@ _WORD = re.compile(r"[^\W_]+")
 # Bytes are split several times faster than text: other ASCII characters become spaces, non-ASCII
 # bytes stay.
 _FOLDED = bytes(
-    byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32
-    for byte in range(256)
+    byte if byte > 127 or chr(byte).isalnum() else 32 for byte in bytes(range(256)).lower()
 )
 CHUNK_TEXT = f"{CONTEXT} || char(10) || {TEXT}"
 

@@ -214,11 +214,9 @@ def _sentences(text: str) -> Iterator[tuple[int, str, str]]:
 def _lower(text: str) -> str:
     """Convert to lower case at equal offsets; a few letters would become two."""
     lower = text.lower()
-    return (
-        lower
-        if len(lower) == len(text)
-        else "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
-    )
+    if len(lower) == len(text):
+        return lower
+    return "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
 
 
 def _join_wrapped_lines(
@@ -235,11 +233,12 @@ def _join_wrapped_lines(
             continue
         item = _ITEM.match(seen)
         cut = item.end() if item else len(seen) - len(seen.lstrip())
-        keep = [index for index in range(cut, len(line.rstrip())) if seen[index] != "*"]
-        space = " " if raw else ""
+        line, seen = line.rstrip()[cut:], seen[cut : len(line.rstrip())]
         first = first if raw else number
-        raw += space + "".join(line[index] for index in keep)
-        visible += space + "".join(seen[index] for index in keep)
+        raw += (" " if raw else "") + "".join(
+            one for one, other in zip(line, seen, strict=True) if other != "*"
+        )
+        visible += (" " if visible else "") + seen.replace("*", "")
     if raw:
         yield first + 1, (raw, visible)
 

@@ -188,13 +188,10 @@ def with_section(text: str, heading: str, new: str, *, append: bool) -> str:
         split_lines(text.removeprefix(BOM)), len(lines) - len(lines_with_ends(file.body))
     )
     level, found = _find_heading(headings, heading)
-    below = [
-        other for rank, other in headings if other.start_line > found.end_line and rank <= level
-    ]
-    start, end = _without_blank_lines(
-        lines, found.end_line, below[0].start_line - 1 if below else len(lines)
-    )
-    before, old, after = ("".join(part) for part in (lines[:start], lines[start:end], lines[end:]))
+    below = (one.start_line - 1 for rank, one in headings if rank <= level)
+    end = next((line for line in below if line >= found.end_line), len(lines))
+    start, end = _without_blank_lines(lines, found.end_line, end)
+    before, old, after = map("".join, (lines[:start], lines[start:end], lines[end:]))
     section = with_line_ends(without_blank_edges(new), file.newline)
     if append:
         if not section:
@@ -231,10 +228,31 @@ def _headings(lines: Sequence[str], head_lines: int) -> list[tuple[int, Block]]:
 
 def _level(first: str, last: str) -> int:
     marks = _ATX.match(first)
-    return len(marks[1]) if marks else 1 if last.strip().startswith("=") else 2
+    underlined = 1 if last.strip().startswith("=") else 2
+    return len(marks[1]) if marks else underlined
 
 
 def _find_heading(headings: Sequence[tuple[int, Block]], name: str) -> tuple[int, Block]:
+    found = _matching(headings, name)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        lines = ", ".join(str(one.start_line) for _, one in found)
+        raise UsageError(
+            f"the heading {name.strip()!r} occurs {len(found)} times: lines {lines}",
+            "add the heading above it, as Parent#Heading, or edit the file",
+        )
+    names = [f"{'#' * level} {one.headings[-1]}" for level, one in headings]
+    raise UsageError(
+        f"no heading {name.strip()!r} in the file",
+        f"the headings are: {', '.join(names[:_SHOWN_HEADINGS])}"
+        if names
+        else "the file has no headings",
+    )
+
+
+def _matching(headings: Sequence[tuple[int, Block]], name: str) -> list[tuple[int, Block]]:
+    """Return the headings with this text, and this level if it begins with `#` marks."""
     marks = _ATX.match(name.strip())
     words = name.strip()[marks.end() :] if marks else name
     of_level = [(level, one) for level, one in headings if not marks or level == len(marks[1])]
@@ -247,22 +265,7 @@ def _find_heading(headings: Sequence[tuple[int, Block]], name: str) -> tuple[int
             for level, one in of_level
             if tuple(map(_folded, one.headings[-len(path) :])) == path
         ]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        lines = ", ".join(str(one.start_line) for _, one in found)
-        raise UsageError(
-            f"the heading {name.strip()!r} occurs {len(found)} times: lines {lines}",
-            "add the heading above it, as Parent#Heading, or edit the file",
-        )
-    names = ", ".join(
-        f"{'#' * level} {one.headings[-1]}" for level, one in headings[:_SHOWN_HEADINGS]
-    )
-    more = f" and {len(headings) - _SHOWN_HEADINGS} more" if len(headings) > _SHOWN_HEADINGS else ""
-    raise UsageError(
-        f"no heading {name.strip()!r} in the file",
-        f"the headings are: {names}{more}" if names else "the file has no headings",
-    )
+    return found
 
 
 def _folded(words: str) -> str:

@@ -43,9 +43,8 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    style = (
-        '"' if not value.isprintable() else "'" if _NUMBER_TO_OBSIDIAN.fullmatch(value) else None
-    )
+    style = "'" if _NUMBER_TO_OBSIDIAN.fullmatch(value) else None
+    style = style if value.isprintable() else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
@@ -183,22 +182,31 @@ def _attempts(
         known_key(name.value) if isinstance(name, yaml.ScalarNode) else "" for name, _ in pairs
     ]
     found = [number for number, name in enumerate(names) if name == key]
+    line = (_margin(inside, pairs[0][0]) if pairs else "") + entry(key, value, newline)
     if value is None:
         for reach in (False, True):
             changed = inside
             for number in reversed(found):
                 changed = _without(changed, pairs, number, reach=reach)
             yield changed
-        return
-    line = (_margin(inside, pairs[0][0]) if pairs else "") + entry(key, value, newline)
-    if found:
-        name, node = pairs[found[-1]]  # the last of duplicate keys counts
-        if value and isinstance(value, list) and isinstance(node, yaml.SequenceNode):
-            yield _with_items(inside, node, value, newline)
-        quote = node.style if isinstance(node, yaml.ScalarNode) else None
-        yield _replaced(inside, name, node, block_value(key, value, quote))
+    elif found:  # the last of duplicate keys counts
+        yield from _replacements(inside, pairs[found[-1]], key, value, newline)
         yield _added(_without(inside, pairs, found[-1], reach=True), None, line, newline)
-        return
+    else:
+        yield from _additions(inside, pairs, key, line, newline)
+
+
+def _replacements(inside: str, pair: Pair, key: str, value: Any, newline: str) -> Iterator[str]:
+    """Yield candidate texts with another value of a key."""
+    name, node = pair
+    if value and isinstance(value, list) and isinstance(node, yaml.SequenceNode):
+        yield _with_items(inside, node, value, newline)
+    quote = node.style if isinstance(node, yaml.ScalarNode) else None
+    yield _replaced(inside, name, node, block_value(key, value, quote))
+
+
+def _additions(inside: str, pairs: list[Pair], key: str, line: str, newline: str) -> Iterator[str]:
+    """Yield candidate texts with a new key."""
     if key == KEYS[0] and pairs:
         top = _line_start(inside, _start(pairs[0][0]))
         yield inside[:top] + line + inside[top:]

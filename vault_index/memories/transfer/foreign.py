@@ -11,7 +11,7 @@ from vault_index.markdown.memory import as_uuid
 from vault_index.markdown.normalize import normalize_tag
 from vault_index.memories.file.document import OLD_ID, without_blank_edges
 from vault_index.memories.file.fields import CONFIDENCES, TYPES
-from vault_index.memories.transfer.import_record import ImportRecord, in_order, is_nothing
+from vault_index.memories.transfer.import_record import ImportRecord, count_of, in_order, is_nothing
 from vault_index.unicode import mended
 
 CONTENTS = ("content", "memory", "text", "narrative", "body")
@@ -31,10 +31,10 @@ def to_memory(values: Mapping[str, Any], position: str) -> ImportRecord:
 
     Raises UsageError if the memory is empty or a time is invalid.
     """
-    rest = {key: value for key, value in values.items() if value is not None}
+    rest = dict(values)
 
     def take(*keys: str) -> Any:
-        return next((rest.pop(key) for key in keys if key in rest), None)
+        return next((rest.pop(key) for key in keys if rest.get(key) is not None), None)
 
     content = take(*CONTENTS)
     if not isinstance(content, str | None):
@@ -62,7 +62,7 @@ def to_memory(values: Mapping[str, Any], position: str) -> ImportRecord:
         in_order(unknown | head),
         body,
         names=tuple(name for name in names if name.strip("#")),
-        accesses=count if isinstance(count, int) and count > 0 else 0,
+        accesses=count_of(count),
         accessed=accessed,
     )
 
@@ -157,7 +157,7 @@ def confidence_of(value: object) -> dict[str, Any]:
         number = float(text)
     except ValueError:
         return {"imported_confidence": text_of(value)}
-    level = "high" if number >= _HIGH else "medium" if number >= _MEDIUM else "low"
+    level = ("low", "medium", "high")[(number >= _MEDIUM) + (number >= _HIGH)]
     return {"confidence": level, "imported_confidence": number}
 
 

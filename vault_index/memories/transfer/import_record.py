@@ -82,6 +82,11 @@ def compose(head: Mapping[str, Any], body: str) -> str:
     return f"---\n{entries}---\n{body}" if entries else body
 
 
+def count_of(value: object) -> int:
+    """Return a number of accesses; 0 for any other value."""
+    return value if isinstance(value, int) and value > 0 else 0
+
+
 def is_nothing(value: object) -> bool:
     """Return whether a value is empty, or a word for that."""
     if isinstance(value, str):

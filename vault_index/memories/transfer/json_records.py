@@ -14,6 +14,7 @@ from vault_index.memories.transfer.import_record import (
     Batch,
     ImportRecord,
     compose,
+    count_of,
     from_file,
     gather,
 )
@@ -59,7 +60,7 @@ def from_record(record: Mapping[str, Any], position: str) -> ImportRecord:
     return replace(
         from_file(text, record[_PATH]),
         position=position,
-        accesses=count if isinstance(count, int) and count > 0 else 0,
+        accesses=count_of(count),
         accessed=accessed if isinstance(accessed, str) else None,
     )
 
