@@ -1,1 +1,6 @@
-"""Measurements of vault-index; no figure depends on the data of the person who measures."""
+"""Measurements of vault-index; no figure depends on the sessions of the person who measures."""
+
+import os
+
+for variable in ("XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+    os.environ[variable] = "/nonexistent"

@@ -3,8 +3,6 @@
 python -m benchmarks.hostile [--only TEXT]
 """
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Iterator
