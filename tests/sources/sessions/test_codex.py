@@ -294,12 +294,6 @@ def test_codex_archived_session_is_the_same_session(tmp_path: Path) -> None:
     archived.parent.mkdir()
     file.rename(archived)
     assert read(tmp_path) == before
-    client = Codex(tmp_path)
-    assert client.concerns(str(archived))
-    assert not client.concerns(str(tmp_path / "history.jsonl"))
-    assert client.present()
-    assert not Codex(tmp_path / "sessions").present()
-    assert client.resume(OLD) == ("codex", "resume", OLD)
 
 
 def test_codex_reads_the_first_versions_without_frames(tmp_path: Path) -> None:
@@ -368,20 +362,3 @@ def test_codex_takes_a_lost_first_line_from_the_file_name(tmp_path: Path) -> Non
     assert (session.id, session.directory) == (OLD, "/home/user/shop")
     assert len(said(messages)) == 3
     assert ["the line at byte 0 cannot be read" in one for one in problems] == [True]
-
-
-def test_codex_names_every_lost_line_and_no_other(tmp_path: Path) -> None:
-    file = write(tmp_path, [meta(), *(user(f"Prompt {number}") for number in range(30))])
-    lines = file.read_bytes().splitlines(keepends=True)
-    lines[3] = lines[3][:40] + b"\n"
-    lines[9] = lines[9].decode().replace("Prompt", "Prömpt").encode("latin-1")
-    lines[12] = b"[1, 2]\n"
-    lines[15] = b"\0" * 200 + b"\n"
-    lines[20] = b"[" * 100_000 + b"\n"
-    file.write_bytes(b"".join(lines)[:-5])  # the last one is still being written
-    _, messages, problems = read(tmp_path)
-    lost = {2, 8, 11, 14, 19, 29}
-    assert said(messages) == [f"user: Prompt {number}" for number in range(30) if number not in lost]
-    starts = [sum(map(len, lines[:number])) for number in (3, 9, 12, 20)]
-    assert [any(f"byte {start} " in one for one in problems) for start in starts] == [True] * 4
-    assert len(problems) == 4

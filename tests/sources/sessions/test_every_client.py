@@ -216,3 +216,20 @@ def test_listing_continues_after_an_unreadable_folder(tmp_path: Path, monkeypatc
         listing = client.listing()
         assert set(listing.sessions) == found
         assert [fault.code for fault in listing.faults] == ["sessions_unreadable"]
+
+
+OTHERS = {"claude-code": "projects/-a/b.meta.json", "codex": "history.jsonl", "gemini": "tmp/shop/logs.json"}
+
+
+@every_client
+def test_clients_watch_and_resume_their_sessions(
+    tmp_path: Path, kind: type[FileClient], lines: list[Json], write: Callable[[Path, list[Any]], Path]
+) -> None:
+    client = kind(tmp_path)
+    assert not client.present()
+    file = write(tmp_path, lines)
+    (id_, *_) = client.listing().sessions
+    assert client.present()
+    assert client.concerns(str(file))
+    assert not client.concerns(str(tmp_path / OTHERS[client.name]))
+    assert client.resume(id_) == (*client.command, id_)

@@ -190,17 +190,6 @@ def test_gemini_names_each_unknown_kind_once(tmp_path: Path) -> None:
     ]
 
 
-def test_gemini_watches_its_sessions_and_resumes_them(tmp_path: Path) -> None:
-    file = write(tmp_path, CONVERSATION)
-    client = Gemini(tmp_path)
-    assert client.concerns(str(file))
-    assert client.concerns(str(file.parent / ID / "a.jsonl"))
-    assert not client.concerns(str(file.parents[1] / "logs.json"))
-    assert client.present()
-    assert not Gemini(file.parent).present()
-    assert client.resume(ID) == ("gemini", "--resume", ID)
-
-
 def test_gemini_names_files_without_a_session(tmp_path: Path) -> None:
     write(tmp_path, CONVERSATION)
     file = write(tmp_path, [head(messages=[message("a", "user", "Go")])], "session-2026-01-01T00-00-00000000.json")

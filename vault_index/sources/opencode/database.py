@@ -80,16 +80,12 @@ class Database:
             rows = self._connection.rows(
                 f"{self._sessions_sql()} {where} ORDER BY session.time_created, session.id", values
             )
+            tables = ("message", "session_message") if self._has_v2() else ("message",)
+            counts = " UNION ALL ".join(_COUNT.format(table, one) for table in tables)
             messages = {
                 id_: rest
-                for id_, *rest in self._connection.rows(_COUNTS.format("message", one), values)
+                for id_, *rest in self._connection.rows(_SUM.format(counts), values * len(tables))
             }
-            newer = (
-                self._connection.rows(_COUNTS.format("session_message", one), values)
-                if self._has_v2()
-                else []
-            )
-            v2 = {id_: rest for id_, *rest in newer}
             parts = dict(
                 self._connection.rows(
                     f"SELECT session_id, count(*) FROM part {one} GROUP BY session_id", values
@@ -109,19 +105,11 @@ class Database:
         for row in rows:
             if (known := _session(row, problems)) is not None:
                 session, revert = known
-                counts = [
-                    one for one in (messages.get(session.id), v2.get(session.id)) if one is not None
-                ]
-                changed = [
-                    session.updated,
-                    self._written.get(session.id, 0),
-                    *(changed for _, changed, _ in counts),
-                ]
-                number = sum(number for number, _, _ in counts)
+                number, changed, first = messages.get(session.id, (0, 0, session.created))
+                changed = max(session.updated, self._written.get(session.id, 0), changed)
                 # Leave out the answer that is still being written.
                 whole = parts.get(session.id, 0) - unfinished.get(session.id, ("", 0))[1]
-                stamp = stamp_of(session, revert, max(changed), number, whole)
-                first = min((first for _, _, first in counts), default=session.created)
+                stamp = stamp_of(session, revert, changed, number, whole)
                 found.append(Listed(session, stamp, number, first, Held(self, revert)))
         return found
 
@@ -291,10 +279,11 @@ class Database:
             ) from error
 
 
-_COUNTS = (
-    "SELECT session_id, count(*), max(time_updated), min(time_created)"
-    " FROM {} {} GROUP BY session_id"
+_COUNT = (
+    "SELECT session_id, count(*) AS number, max(time_updated) AS changed,"
+    " min(time_created) AS first FROM {} {} GROUP BY session_id"
 )
+_SUM = "SELECT session_id, sum(number), max(changed), min(first) FROM ({}) GROUP BY session_id"
 _WRITTEN = """
 SELECT session_id, max(time_updated) FROM part
 WHERE session_id IN (SELECT value FROM json_each(?))

@@ -5,6 +5,7 @@ problem.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -77,7 +78,6 @@ def _message(
     if role not in ("user", "assistant"):
         problems.append(f"message {raw.id} has an unknown role {role!r}")
         return None
-    speaker: Speaker = "summary" if data.get("summary") is True else role
     parts: list[Part] = []
     for part_id, content in raw_parts:
         if revert and raw.id == revert.message and part_id == revert.part:
@@ -85,14 +85,25 @@ def _message(
         value = read_object(content, f"part {part_id} of message {raw.id}", problems)
         if value is not None and (entry := _part(value, include, role)) is not None:
             parts.append(entry)
+    message = _built(raw, data, role, parts)
+    ended = message.finished or bool(data.get("error"))
+    return replace(
+        message,
+        answers=text_of(data, "parentID"),
+        speaker="summary" if data.get("summary") is True else role,
+        created=raw.created,
+        finished=ended,
+    )
+
+
+def _built(raw: RawMessage, data: Json, speaker: Speaker, parts: Iterable[Part]) -> Message:
+    """Return a message with the fields that both versions have."""
     return Message(
         id=raw.id,
-        answers=text_of(data, "parentID"),
+        answers="",
         speaker=speaker,
-        created=raw.created,
-        finished=role == "user"
-        or bool(data.get("error"))
-        or millis_of(data, "time", "completed") is not None,
+        created=millis_of(data, "time", "created") or raw.created,
+        finished=speaker != "assistant" or millis_of(data, "time", "completed") is not None,
         agent=text_of(data, "agent") or text_of(data, "mode"),
         model=_model(object_of(data, "model") or data),
         error=_error(data.get("error")),
@@ -166,7 +177,7 @@ def _tokens(value: Json) -> int:
 def _v2_user(raw: RawMessage, data: Json, _: Collection[str]) -> Message:
     files = [file for file in data.get("files") or () if isinstance(file, dict)]
     names = (Attachment(text_of(file, "name") or text_of(file, "uri")) for file in files)
-    return _v2_message(
+    return _built(
         raw, data, "user", (Text(words_in_prompt("opencode", text_of(data, "text"))), *names)
     )
 
@@ -177,7 +188,7 @@ def _v2_assistant(raw: RawMessage, data: Json, include: Collection[str]) -> Mess
         _v2_tool_call(one, include) if one.get("type") == "tool" else _part(one, include)
         for one in content
     )
-    return _v2_message(raw, data, "assistant", tuple(part for part in parts if part is not None))
+    return _built(raw, data, "assistant", tuple(part for part in parts if part is not None))
 
 
 def _v2_tool_call(data: Json, include: Collection[str]) -> ToolCall:
@@ -199,28 +210,13 @@ def _v2_shell(raw: RawMessage, data: Json, include: Collection[str]) -> Message:
         "metadata": {"exit": data.get("exit")},
         "output": data.get("output"),
     }
-    return _v2_message(raw, data, "user", (_tool_call({"tool": "shell", "state": state}, include),))
+    return _built(raw, data, "user", (_tool_call({"tool": "shell", "state": state}, include),))
 
 
 def _v2_compaction(raw: RawMessage, data: Json, _: Collection[str]) -> Message | None:
     if data.get("status", "completed") != "completed" or not text_of(data, "summary"):
         return None
-    return _v2_message(raw, data, "summary", (Text(text_of(data, "summary")),))
-
-
-def _v2_message(raw: RawMessage, data: Json, speaker: Speaker, parts: tuple[Part, ...]) -> Message:
-    return Message(
-        id=raw.id,
-        answers="",
-        speaker=speaker,
-        created=millis_of(data, "time", "created") or raw.created,
-        finished=speaker != "assistant" or millis_of(data, "time", "completed") is not None,
-        agent=text_of(data, "agent"),
-        model=_model(object_of(data, "model")),
-        error=_error(data.get("error")),
-        parts=parts,
-        tokens=_tokens(data),
-    )
+    return _built(raw, data, "summary", (Text(text_of(data, "summary")),))
 
 
 _V2: dict[str, Callable[[RawMessage, Json, Collection[str]], Message | None]] = {

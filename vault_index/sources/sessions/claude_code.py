@@ -7,7 +7,7 @@ history.jsonl      all prompts, also of sessions that the client removed by age
 
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +35,7 @@ from vault_index.sources.sessions.json_access import (
     title_of,
 )
 from vault_index.sources.sessions.jsonl import objects_in
-from vault_index.sources.sessions.model import Listed, Message, Part, Session, Text
+from vault_index.sources.sessions.model import Listed, Message, Session, Text
 
 _MAJORS = ("", "0", "1", "2")
 _FOLDERS = re.compile("[^/.]+(/[^/.]+(/subagents(/[^/.]+){0,2})?)?")
@@ -106,16 +106,10 @@ class ClaudeCode(FileClient):
     def head(self, file: Path, problems: list[str]) -> Session | None:
         """Read the session up to the first answer, which shows whether it is a fork."""
         side, first, title, forked = file.stem.startswith("agent-"), Json(), "", ""
-        for _, _, value in objects_in(file, [], passed_over=PASSED_OVER):
-            if not is_chained(value, side):
-                continue
+        for value in _until_answer(file, side):
             first = first or value
-            speaker, parts = message_parts(value)
-            title = title or (_title(parts) if speaker == "user" else "")
+            title = title or _title(value)
             forked = text_of(value, "forkedFrom", "sessionId") or text_of(value, "requestSessionId")
-            if value.get("type") == "assistant":
-                title = title or "Untitled"
-                break
         if not title or (side and title == _WARMUP):
             return None
         meta = object_in(file.with_suffix(".meta.json")) if side else {}
@@ -188,8 +182,20 @@ def _lacks_projects(folder: Path, places: Collection[str]) -> bool:
     return False
 
 
-def _title(parts: Iterable[Part]) -> str:
-    return next(filter(None, (title_of(part.text) for part in parts if isinstance(part, Text))), "")
+def _until_answer(file: Path, side: bool) -> Iterator[Json]:
+    for _, _, value in objects_in(file, [], passed_over=PASSED_OVER):
+        if is_chained(value, side):
+            yield value
+            if value.get("type") == "assistant":
+                return
+
+
+def _title(value: Json) -> str:
+    """Return a title from a prompt; an answer has none."""
+    speaker, parts = message_parts(value)
+    texts = [part.text for part in parts if isinstance(part, Text) and speaker == "user"]
+    untitled = "Untitled" if value.get("type") == "assistant" else ""
+    return next(filter(None, map(title_of, texts)), untitled)
 
 
 def _mtime_ns(entry: os.DirEntry[str]) -> int:

@@ -55,7 +55,7 @@ class _Line:
     typed: bool
     """Whether the line is a prompt, to which the user may rewind."""
     message: Message | None
-    waiting: int
+    waiting: int = 0
     """Number of calls without a result."""
 
 
@@ -115,32 +115,42 @@ class ClaudeConversation(AppendOnlyConversation):
         for what in unknown_in(value):
             self.report(what, begin)
         speaker, parts = message_parts(value)
-        error, calls, results = "", dict[str, tuple[int, Json]](), results_in(value)
-        if kind == "assistant":
-            speaker = "assistant"
-            parts, error, calls = answer_parts(value, self.include)
-        shown = parts or kind == "assistant"
         message = Message(
             id=id_,
-            answers=self._prompt if kind == "assistant" else "",
+            answers="",
             speaker=speaker,
             created=self._time,
-            finished=not calls,
+            finished=True,
             agent=text_of(value, "attributionAgent"),
             model=text_of(value, "message", "model").replace(SYNTHETIC, ""),
-            error=error,
+            error="",
             parts=parts,
-            tokens=self._new_tokens(value, id_) if kind == "assistant" else 0,
         )
-        typed = bool(parts) and speaker == "user" and not results
-        line = _Line(end - begin, parent, typed, message if shown else None, len(calls))
+        results = results_in(value)
+        prompted = bool(parts) and speaker == "user"
+        line = _Line(end - begin, parent, prompted and not results, message if parts else None)
         self._places[id_] = len(self._lines)
         self._lines.append(line)
-        self._calls |= {call: (line, *of_call) for call, of_call in calls.items()}
-        if parts and speaker == "user":
+        if prompted:
             self._prompt = id_
+        if kind == "assistant":
+            self._add_answer(line, value, message)
         for result in results:
             self._answer_call(result, object_of(value, "toolUseResult"))
+
+    def _add_answer(self, line: _Line, value: Json, message: Message) -> None:
+        parts, error, calls = answer_parts(value, self.include)
+        line.message = replace(
+            message,
+            answers=self._prompt,
+            speaker="assistant",
+            finished=not calls,
+            error=error,
+            parts=parts,
+            tokens=self._new_tokens(value, message.id),
+        )
+        line.waiting = len(calls)
+        self._calls |= {call: (line, *of_call) for call, of_call in calls.items()}
 
     def _parent_of(self, value: Json) -> int:
         above = text_of(value, "parentUuid")

@@ -46,6 +46,10 @@ class Listing:
                 self.by_beginning.setdefault(listed.first, []).append(listed)
         return self.by_beginning.get(first, [])
 
+    def without_remnants(self, kept: Collection[str]) -> dict[str, Listed]:
+        """Return the sessions by id, without remnants of kept ones, whose copies hold more."""
+        return {id_: one for id_, one in self.sessions.items() if not (one.partial and id_ in kept)}
+
 
 class Client(ABC):
     """One client on this machine. Thread-safe."""

@@ -84,14 +84,9 @@ class Codex(FileClient):
             if _NO_ZSTD not in problems:
                 problems.append(_NO_ZSTD)
             return None
-        meta: Json = {}
-        lines: list[Json] = []
-        for _, _, line in islice(_objects(file, problems), _HEAD):
-            lines.append(line)
-            # The first versions have no type.
-            if line.get("type") == "session_meta" or "type" not in line:
-                meta = object_of(line, "payload") or line
-                break
+        lines = list(_until_metadata(file, problems))
+        last = lines[-1] if lines else {}
+        meta = (object_of(last, "payload") or last) if _is_metadata(last) else {}
         ids = (text_of(meta, "id"), _rollout_of(file, 0))
         id_ = next(filter(None, map(id_in, ids)), "")
         if not lines or not id_:
@@ -99,24 +94,22 @@ class Codex(FileClient):
         if (mode := text_of(meta, "history_mode")) not in ("", "legacy", "paginated"):
             problems.append(f"{self.title}: unknown history_mode {mode!r}, parts may be missing")
         spawned = object_of(meta, "source", "subagent")
-        if object_of(meta, "source").get("internal") or any(
-            one in _OURSELVES
-            for one in (text_of(meta, "source", "subagent"), text_of(spawned, "other"))
-        ):
+        kinds = {text_of(meta, "source", "subagent"), text_of(spawned, "other")}
+        if object_of(meta, "source").get("internal") or not kinds.isdisjoint(_OURSELVES):
             return None
         times = (time_of(meta, "timestamp"), *(time_of(line, "timestamp") for line in lines))
+        folders = (text_of(meta, "cwd"), *(text_of(one, "payload", "cwd") for one in lines))
         parents = (
             text_of(meta, "parent_thread_id"),
             text_of(spawned, "thread_spawn", "parent_thread_id"),
         )
-        created = next((one for one in times if one), 0)
+        created = next(filter(None, times), 0)
         if "history_base" in meta and _UUID.fullmatch(id_):  # the file is newer than the session
             created = int(id_[:13].replace("-", ""), 16)
         return Session(
             id=id_,
             title="",
-            directory=text_of(meta, "cwd")
-            or next(filter(None, (text_of(one, "payload", "cwd") for one in lines)), ""),
+            directory=next(filter(None, folders), ""),
             worktree="",
             parent=next(filter(None, map(id_in, parents)), ""),
             version=text_of(meta, "cli_version"),
@@ -212,6 +205,18 @@ def _lacks_thread(folder: Path, id_: str) -> bool:
         with suppress(apsw.Error, OSError), closing(ClientDatabase(file, busy_ms=0)) as database:
             ids.update(id_ for (id_,) in database.rows("SELECT id FROM threads"))
     return bool(ids) and id_ not in ids
+
+
+def _is_metadata(line: Json) -> bool:
+    """Return whether a line describes the session; in the first versions it has no type."""
+    return line.get("type") == "session_meta" or "type" not in line
+
+
+def _until_metadata(file: Path, problems: list[str]) -> Iterator[Json]:
+    for _, _, line in islice(_objects(file, problems), _HEAD):
+        yield line
+        if _is_metadata(line):
+            return
 
 
 def _rollout_of(file: Path, part: int = -1) -> str:

@@ -106,21 +106,22 @@ class SessionSource:
 
     def scan_places(self, places: Iterable[str]) -> Scan:
         """Return the client's sessions, and kept copies of sessions that it no longer has."""
-        from vault_index.sources.sessions.client import Listing
-
         wanted = {place.strip("/") for place in places}
         if (
             all("/" in place for place in wanted)
             and (scan := self._scan_sessions(wanted)) is not None
         ):
             return scan
-
         try:
-            kept = self.archive.all()
+            return self._scan_all(wanted, self.archive.all())
         except OSError as error:
             message = f"cannot list kept {self.title} sessions ({error.filename}: {error.strerror})"
             fault = Problem("sessions_unreadable", message, "check the permissions of the folder")
             return Scan(faults=(Fault(fault.code, message),), unreadable=("",), problems=(fault,))
+
+    def _scan_all(self, wanted: Collection[str], kept: dict[str, FileStamp]) -> Scan:
+        from vault_index.sources.sessions.client import Listing
+
         reason = self.missing()
         if reason and not kept:
             return Scan(vanished=True, reason=reason)
@@ -129,24 +130,11 @@ class SessionSource:
         copies = {
             session_in(path): path for path in sorted(kept, key=lambda one: kept[one].mtime_ns)
         }
-        # A kept copy holds more than a remnant in the client.
-        there = {
-            id_: one for id_, one in listing.sessions.items() if not (one.partial and id_ in copies)
-        }
-        refs = [self._ref(one) for one in there.values() if self._wanted(one)]
-        refs += [
-            DocumentRef(self._name, path, kept[path])
-            for id_, path in copies.items()
-            if id_ not in there and self._wanted_still(path)
-        ]
-        # A place is everything (empty), a project, or one session.
-        refs = [
-            ref
-            for ref in sorted(refs, key=lambda ref: ref.path)
-            if not wanted.isdisjoint(("", ref.path.partition("/")[0], ref.path))
-        ]
-        whole = {path_of(one.session) for one in there.values() if not one.partial}
-        unkept = whole - {path for path, stamp in kept.items() if stamp.size}
+        there = listing.without_remnants(copies)
+        found = [self._ref(one) for one in there.values() if self._wanted(one)]
+        gone = map(copies.__getitem__, copies.keys() - there.keys())
+        found += [DocumentRef(self._name, path, kept[path]) for path in gone]
+        refs = sorted(self._within(wanted, found), key=lambda ref: ref.path)
         return Scan(
             tuple(refs),
             (
@@ -159,8 +147,19 @@ class SessionSource:
             unreadable=("",) if listing.faults else (),
             problems=listing.faults,
             kept=frozenset(ref.path for ref in refs if session_in(ref.path) not in there),
-            unkept=frozenset(ref.path for ref in refs if self._keep and ref.path in unkept),
+            unkept=frozenset(
+                ref.path for ref in refs if self._keep and _lacks_copy(ref.path, there, kept)
+            ),
         )
+
+    def _within(
+        self, places: Collection[str], refs: Iterable[DocumentRef]
+    ) -> Iterator[DocumentRef]:
+        """Yield the sessions of these places: everything (empty), a project, or one session."""
+        for ref in refs:
+            inside = any(place in places for place in ("", ref.path.partition("/")[0], ref.path))
+            if inside and (ref.stamp.ctime_ns != KEPT or self._wanted_still(ref.path)):
+                yield ref
 
     def _scan_sessions(self, paths: Iterable[str]) -> Scan | None:
         """Scan only these sessions; None if the client lacks one, which requires a full scan."""
@@ -429,6 +428,12 @@ class SessionSource:
             return older[0] if older else None
         times = set(self.client.times(listed))
         return max(older, key=lambda other: len(times.intersection(self.client.times(other))))
+
+
+def _lacks_copy(path: str, there: dict[str, Listed], kept: dict[str, FileStamp]) -> bool:
+    """Return whether a session in its client has no copy, or an empty one after a power loss."""
+    listed = there.get(session_in(path))
+    return listed is not None and not listed.partial and not (path in kept and kept[path].size)
 
 
 def _some(code: str, problems: Sequence[str], path: str) -> Iterator[Fault]:
