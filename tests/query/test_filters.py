@@ -94,13 +94,8 @@ def test_add_filter_refuses_an_invalid_option_with_a_hint(key: str, value: str) 
     ("text", "expected"),
     [
         ("2026", datetime(2026, 1, 1)),
-        ("2026-11-21", datetime(2026, 11, 21)),
-        ("2026-11-21T14:30", datetime(2026, 11, 21, 14, 30)),
         ("2026-11-21t14:30:00z", datetime.fromisoformat("2026-11-21T14:30:00+00:00")),
-        ("today", datetime(2026, 11, 21)),
-        ("tomorrow", datetime(2026, 11, 22)),
         ("last week", datetime(2026, 11, 14)),
-        ("3 days ago", datetime(2026, 11, 18)),
     ],
 )
 def test_parse_time_reads_dates_and_words(text: str, expected: datetime) -> None:

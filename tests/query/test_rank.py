@@ -2,7 +2,6 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 import pytest
-from hypothesis import given, strategies as st
 
 from tests.query.records import chunk_record
 from vault_index.config.schema import RankingConfig
@@ -78,33 +77,6 @@ def test_scorer_scales_vectors_by_the_known_share_of_the_language() -> None:
     evidence = Evidence(bm25=1.0, cosine=1.0)
     known, half = (Scorer({1: evidence}, text=True, vector=share).parts(evidence) for share in (1.0, 0.5))
     assert half.vector / half.text == pytest.approx(known.vector / known.text / 2)
-
-
-@given(
-    st.dictionaries(
-        st.integers(1, 8),
-        st.builds(
-            Evidence, *[st.none() | st.floats(lowest, highest) for lowest, highest in ((0, 40), (-1, 1), (0, 1))]
-        ),
-        max_size=8,
-    ),
-    st.lists(st.sampled_from(["heron", "the lake", "- lake heron", "# heron", "", "tea?"]), min_size=1, max_size=9),
-    st.booleans(),
-    st.sampled_from([0.0, 1.0]),
-)
-def test_rank_scores_fall_and_every_chunk_has_a_hit(
-    evidence: dict[int, Evidence], lines: list[str], text: bool, vector: float
-) -> None:
-    chunks = [
-        chunk_record("\n".join(lines), number, document_id=number)
-        for number in order(evidence, Scorer(evidence, text=True, vector=1.0), lambda ids: {id_: id_ for id_ in ids})
-    ]
-    hits = ranked(chunks, evidence, text=text, vector=vector) if chunks else []
-    scores = [hit.score for hit in hits]
-    assert scores == sorted(scores, reverse=True)
-    assert all(0 <= score <= 1 for score in scores)
-    assert {hit.chunk.chunk_id for hit in hits} == set(evidence)
-    assert len({(hit.chunk.chunk_id, hit.passage.first) for hit in hits}) == len(hits)
 
 
 def test_order_breaks_ties_by_the_given_order() -> None:

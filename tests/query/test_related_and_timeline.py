@@ -126,17 +126,14 @@ def test_related_reports_a_note_without_vectors(tmp_path: Path) -> None:
 # --- timeline --------------------------------------------------------------------------------------------------
 
 
-def test_timeline_is_chronological_without_expired_memories(index: VaultIndex) -> None:
+def test_timeline_is_chronological_and_bounded_without_expired_memories(index: VaultIndex) -> None:
     answer = index.timeline("starter", kind=["note", "memory"])
     assert answer.anchor.path == "starter.md"
     # pizza.md is of the same day, and before it in the alphabet
     assert paths(answer.before, answer.after)[0] == ["index.md", "bread.md", "pizza.md"]
     assert paths(answer.after)[0][:2] == ["wal.md", "80-memory/kept.md"]
-
-
-def test_timeline_is_bounded_on_both_sides(index: VaultIndex) -> None:
-    answer = index.timeline("starter", depth_before=2, depth_after=1)
-    assert paths(answer.before, answer.after) == [["bread.md", "pizza.md"], ["wal.md"]]
+    bounded = index.timeline("starter", depth_before=2, depth_after=1)
+    assert paths(bounded.before, bounded.after) == [["bread.md", "pizza.md"], ["wal.md"]]
     assert index.timeline("starter", depth_after=0).after == ()
 
 
@@ -148,11 +145,14 @@ def test_timeline_filters_apply_to_the_neighbours(index: VaultIndex) -> None:
     assert paths(index.timeline("bread", project="other").after) == [[]]
 
 
-def test_timeline_takes_the_best_hit_of_a_query_as_its_anchor(index: VaultIndex) -> None:
+def test_timeline_takes_the_best_hit_of_a_query_or_a_reference(index: VaultIndex) -> None:
     assert index.timeline(query="write-ahead log").anchor.path == "wal.md"
     assert "weak hit" in index.timeline(query="xyzzyplugh", source="vault").hints[0]
     with pytest.raises(NotFoundError, match="no hit for 'bread tag:none'"):
         index.timeline(query="bread tag:none", source="vault")
+    for ask in (index.related, index.timeline):
+        with pytest.raises(NotFoundError):
+            ask("nothing")
 
 
 @pytest.mark.parametrize("arguments", [{}, {"ref": "bread", "query": "bread"}])
@@ -160,12 +160,3 @@ def test_timeline_needs_exactly_one_anchor(index: VaultIndex, arguments: dict[st
     with pytest.raises(UsageError) as caught:
         dispatch(index, "timeline", arguments)
     assert "--query" in caught.value.hint
-
-
-@pytest.mark.parametrize("method", ["related", "timeline"])
-def test_related_and_timeline_refuse_invalid_arguments(index: VaultIndex, method: str) -> None:
-    with pytest.raises(NotFoundError):
-        dispatch(index, method, {"ref": "nothing"})
-    name, value = ("limit", 0) if method == "related" else ("depth_before", -1)
-    with pytest.raises(UsageError, match=name):
-        dispatch(index, method, {"ref": "bread", name: value})

@@ -7,7 +7,6 @@ import pytest
 
 from tests.api.vaults import indexed, opened, paths_found as found, write
 from vault_index import VaultIndex
-from vault_index.api import dispatch
 from vault_index.config import find_home
 from vault_index.config.edit import set_value
 from vault_index.errors import UsageError
@@ -95,16 +94,3 @@ def test_search_accepts_a_page_long_query_and_refuses_a_longer_one(index: VaultI
     for ask in (index.search, lambda query: index.why(query, "heron.md"), lambda query: index.timeline(query=query)):
         with pytest.raises(UsageError, match=r"24,000 characters"):
             ask("heron water " * 2000)
-
-
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("search", {"query": "\udcff"}),
-        ("list", {"tags": ["a", "\udcff"]}),
-        ("get", {"ref": "\udcff"}),
-    ],
-)
-def test_dispatch_names_a_parameter_of_invalid_utf8(index: VaultIndex, method: str, params: dict[str, object]) -> None:
-    with pytest.raises(UsageError, match=f"{next(iter(params))} is not valid UTF-8"):
-        dispatch(index, method, params)

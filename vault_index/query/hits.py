@@ -127,7 +127,8 @@ def represents(shown: RankedPassage, hit: RankedPassage) -> str:
     gap = max(passage.first - shown.passage.last, shown.passage.first - passage.last)
     short = chunk.ordinal >= 0 and gap <= _GAP and len(chunk.text) <= SNIPPET_CHARACTERS
     # Chunks overlap. The parts of a line that is longer than a chunk are different passages.
-    again = chunk.start_line < chunk.end_line and first_line(shown) == first_line(hit)
+    starts = shown.chunk.start_line + shown.passage.first, chunk.start_line + passage.first
+    again = chunk.start_line < chunk.end_line and starts[0] == starts[1]
     if again or (short and shown.chunk.chunk_id == chunk.chunk_id):
         return "same_snippet"
     return "field" if chunk.ordinal < 0 and not hit.matched else ""

@@ -134,7 +134,7 @@ class Searcher:
         """
         started = time.perf_counter()
         with self._reader.snapshot():
-            answer = self.ask(text, options)
+            answer = self.answer(self.understand(text, options), options)
             nothing = () if answer.selected else self._unanswerable(answer.query.parsed)
             sure, space_id = self.confidence(answer), answer.query.space_id
             marks, explain = self._weak(answer, sure), options.explain
@@ -186,15 +186,12 @@ class Searcher:
         ]
         return (*gone, "index: nothing is indexed yet; run `vault-index sync`")
 
-    def ask(self, text: str, options: SearchOptions) -> Answer:
-        """Return the answer to `text`. Call it within a snapshot."""
-        return self.answer(self.understand(text, options), options)
-
     def understand(self, text: str, options: SearchOptions) -> Query:
         """Parse the query, correct its typing errors, and embed it."""
-        filters = (
-            options.filters if options.as_of is None else _as_of_day(options.filters, options.as_of)
-        )
+        filters = options.filters
+        if options.as_of is not None:  # documents created after the end of the day are excluded
+            end = options.as_of + _DAY
+            filters = filters._replace(before=min(filters.before or end, end), now=options.as_of)
         all_words = options.match == "all"
         parsed = parse_query(text, filters, every=all_words)
         spelling = (
@@ -414,9 +411,3 @@ class Searcher:
         return to_hits(
             self._reader, self._state, self._sources, answer, selected, weak, explain=explain
         )
-
-
-def _as_of_day(filters: Filters, day: float) -> Filters:
-    """Return `filters` as of the end of a day, excluding documents created later."""
-    end = day + _DAY
-    return filters._replace(before=min(filters.before or end, end), now=day)

@@ -33,7 +33,7 @@ def why(
     Raises UsageError as `search`.
     """
     with reader.snapshot():
-        answer = searcher.ask(text, options)
+        answer = searcher.answer(searcher.understand(text, options), options)
         unlimited = searcher.everything(answer, options)
         hit, rank, reasons = _Examination(reader, options, place, unlimited).verdict()
         hits = searcher.to_hits(answer, [hit], [False], explain=True) if hit else ()

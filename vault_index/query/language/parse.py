@@ -71,7 +71,11 @@ def parse_query(text: str, filters: Filters | None = None, *, every: bool = Fals
     if is_sentence(tokens, text):
         tokens = [token for token in tokens if token.text != "|"]  # part of quoted code
         if not every and not any(token.is_typed_operator for token in tokens):
-            phrases = [Term(token.text, "phrase") for token in tokens if token.kind == "phrase"]
+            phrases = [
+                Term(token.text, "phrase")
+                for token in tokens
+                if token.kind == "phrase" and " " in token.text.strip()
+            ]
             tokens = words_of(tokens)
     tree = read_tree(tokens)
     lifted: list[tuple[FilterTerm, bool]] = []
@@ -83,8 +87,7 @@ def parse_query(text: str, filters: Filters | None = None, *, every: bool = Fals
         return ParsedQuery("", (), (), (), filters)
     terms = positive_terms(words)
     embedded = " ".join(term.text for term in terms)
-    preferred = [phrase for phrase in phrases if " " in phrase.text.strip()]
-    return ParsedQuery(embedded, (*terms, *preferred), *conditions(words, every=every), filters)
+    return ParsedQuery(embedded, (*terms, *phrases), *conditions(words, every=every), filters)
 
 
 def _lift_filters(node: Node, negated: bool, lifted: list[tuple[FilterTerm, bool]]) -> Node | None:

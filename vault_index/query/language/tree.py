@@ -138,8 +138,7 @@ def _operand(query: str, start: int) -> tuple[Token | None, int]:
         return found, phrase.end() if phrase else start + 1
     if query[start] == "[":
         brackets = _BRACKETS.match(query, start)
-        value = _property(brackets[1].strip()) if brackets else None
-        if brackets and value:
+        if brackets and (value := _property(brackets[1].strip())):
             return Token("filter", value, "property", start, brackets[0]), brackets.end()
     named = _FILTER.match(query, start)
     if named and named[1].lower() in QUERY_KEYS:

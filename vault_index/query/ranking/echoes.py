@@ -244,9 +244,9 @@ def _reply(
     has content, any passage of the turn.
     """
     following = chunks_of(reader, chunk.document.id, first=chunk.ordinal + 1, limit=_MOST_CHUNKS)
-    turns = [list(turn) for _, turn in groupby(following, key=lambda one: one.headings[:1])]
-    others = [turn for turn in turns if turn[0].headings[:1] != chunk.headings[:1]]
-    answer = others[0] if others and speaker(others[0][0]) == "Assistant" else []
+    turns = (list(turn) for _, turn in groupby(following, key=lambda one: one.headings[:1]))
+    after = next((turn for turn in turns if turn[0].headings[:1] != chunk.headings[:1]), [])
+    answer = (one for one in after if speaker(one) == "Assistant")
     places = [(one, passage) for one in answer for passage in split_passages(one.text)]
     prose: list[tuple[ChunkRecord, Passage]] = []
     output, last = False, 0

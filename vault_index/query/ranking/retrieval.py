@@ -403,9 +403,9 @@ def _name_scores(
     # BM25 prefers short names, so a document whose full name is the query gets the best score.
     scores = dict.fromkeys(in_full, (1.0, len(in_full) <= _FEW))
     best = max(*bm25.values(), 1e-9, 0.0)
-    for id_, own in names.items():
-        score = max(bm25[id_], 0.0) / best * max(similarity.get(name, 0.0) for name in own)
-        if score and id_ not in in_full:
+    for id_ in names.keys() - in_full:
+        likest = max(similarity.get(name, 0.0) for name in names[id_])
+        if score := max(bm25[id_], 0.0) / best * likest:
             scores[id_] = (score, False)
     documents = documents_of(reader, sorted(found))
     by_chunk = {
