@@ -63,15 +63,11 @@ class Spelling(NamedTuple):
     def corrected(self, text: str) -> str:
         """Return `text` with corrections, except in phrases and filter keys."""
         parts = _PHRASES.split(text)
-        parts[::2] = [self._corrected(part) for part in parts[::2]]
-        return "".join(parts)
-
-    def _corrected(self, text: str) -> str:
         for typed, correction in self.corrections.items():
             # A correction has only letters and spaces, so it needs no escaping as a replacement.
-            pattern = rf"(?<![^\W_]){re.escape(typed)}(?![^\W_]|:\S)"
-            text = re.sub(pattern, correction, text, flags=re.IGNORECASE)
-        return text
+            pattern = re.compile(rf"(?<![^\W_]){re.escape(typed)}(?![^\W_]|:\S)", re.IGNORECASE)
+            parts[::2] = [pattern.sub(correction, part) for part in parts[::2]]
+        return "".join(parts)
 
 
 NO_CORRECTIONS = Spelling({}, {})
