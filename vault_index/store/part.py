@@ -103,6 +103,17 @@ class PartReader(IndexReader):
         )
         return int(self.value(sql, (match, last - last // share)))
 
+    def own_names(self, match: str, document_ids: Collection[int]) -> set[int]:
+        """Return the given documents, without those that match only by texts of hidden links."""
+        sql = (
+            "SELECT rowid FROM name_fts WHERE name_fts MATCH ?"
+            f" AND +rowid IN ({', '.join('?' * len(document_ids))})"
+        )
+        return {
+            id_
+            for (id_,) in self.execute(sql, (f"{{name title aliases}} : ({match})", *document_ids))
+        }
+
     def new_vocabulary(self) -> Vocabulary:
         """Return a vocabulary of the visible texts."""
         return PartVocabulary(self)

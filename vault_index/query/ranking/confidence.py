@@ -78,16 +78,15 @@ def weak(
     """
     if query.parsed.required or not query.terms:
         return [False] * len(hits)
-    floor, evidence = _floor(reader), _evidence(reader, query, hits)
-    return [
-        hit.echo
-        or (
-            hit.score < _FAR_BEHIND * best
-            and found <= floor
-            and not (hit.evidence.called or _says_all(query, [hit], 0.0))
-        )
-        for hit, found in zip(hits, evidence, strict=True)
+    behind = [
+        hit
+        for hit in hits
+        if hit.score < _FAR_BEHIND * best
+        and not (hit.evidence.called or _says_all(query, [hit], 0.0))
     ]
+    found = zip(map(id, behind), _evidence(reader, query, behind), strict=True)
+    floor, evidence = _floor(reader), dict(found)
+    return [hit.echo or evidence.get(id(hit), math.inf) <= floor for hit in hits]
 
 
 def evidence_of(

@@ -403,10 +403,13 @@ def _name_scores(
     # BM25 prefers short names, so a document whose full name is the query gets the best score.
     scores = dict.fromkeys(in_full, (1.0, len(in_full) <= _FEW))
     best = max(*bm25.values(), 1e-9, 0.0)
-    for id_ in names.keys() - in_full:
-        likest = max(similarity.get(name, 0.0) for name in names[id_])
-        if score := max(bm25[id_], 0.0) / best * likest:
-            scores[id_] = (score, False)
+    for id_ in bm25.keys() - in_full:
+        likest = max((similarity.get(name, 0.0) for name in names.get(id_, ())), default=0.0)
+        scores[id_] = (max(bm25[id_], 0.0) / best * likest, False)
+    # Names that the caller may not know find no document.
+    unmatched = {id_ for id_, (name, _) in scores.items() if not name}
+    for id_ in unmatched - reader.own_names(query.match, unmatched):
+        del scores[id_]
     documents = documents_of(reader, sorted(found))
     by_chunk = {
         chunk_id: scores[document] for chunk_id, document in documents.items() if document in scores
