@@ -84,6 +84,13 @@ def test_undo_names_a_new_file_that_was_renamed(index: VaultIndex, vault: Path) 
     assert not (vault / stored.path).exists()
 
 
+def test_undo_takes_a_deleted_file_out_of_the_trash(index: VaultIndex, vault: Path) -> None:
+    index.delete("coot")
+    index.undo()
+    assert not [*(vault / ".trash").rglob("*.md")]
+    assert (vault / "80-memory" / "coot.md").read_bytes() == HAND.encode()
+
+
 def test_undo_restores_a_deleted_file_after_the_trash_was_emptied(index: VaultIndex, vault: Path) -> None:
     index.delete("coot")
     (trashed,) = (vault / ".trash").rglob("*.md")

@@ -187,10 +187,6 @@ def _merge(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]
     return _replace(memories, found, text, "merged")
 
 
-def _supersede(memories: MemoryStore, found: Sequence[Found]) -> list[MemoryOutcome]:
-    return _replace(memories, found, found[0][1].text, "superseding")
-
-
 def _replace(
     memories: MemoryStore, found: Sequence[Found], text: str, outcome: Outcome
 ) -> list[MemoryOutcome]:
@@ -259,5 +255,6 @@ _OF_EACH: Mapping[str, Callable[[MemoryStore, StoredDocument], MemoryOutcome]] =
     "accept": _accept, "archive": archive_one, "delete": remove_one,
 }  # fmt: skip
 _OF_ALL: Mapping[str, Callable[[MemoryStore, Sequence[Found]], list[MemoryOutcome]]] = {
-    "merge": _merge, "supersede": _supersede, "keep": _keep,
+    "merge": _merge, "keep": _keep,
+    "supersede": lambda memories, found: _replace(memories, found, found[0][1].text, "superseding"),
 }  # fmt: skip

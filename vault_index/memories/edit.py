@@ -212,11 +212,7 @@ def delete_memories(
 
         done, failed = for_each(refs, delete)
         if permanent and done:
-            seconds = memories.purge(keys)
-            done = [
-                replace(one, details={**one.details, "purge_seconds": round(seconds, 3)})
-                for one in done
-            ]
+            memories.purge(keys)
     return MemoryOutcomes(tuple(done), tuple(failed))
 
 

@@ -1,7 +1,6 @@
 """Find, store, change and remove memories while the write lock is held."""
 
 import re
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -401,10 +400,9 @@ class MemoryStore:
             root = self.runtime.vaults[source].config.path
             self.runtime.write.wrote(root / folder, [root / path for path in paths])
 
-    def purge(self, keys: set[bytes]) -> float:
-        """Update the index and erase removed texts from its files; return the seconds that took."""
+    def purge(self, keys: set[bytes]) -> None:
+        """Update the index and erase removed texts from its files."""
         self.flush()
-        started = time.monotonic()
         try:
             self.runtime.write.purge(keys)
         except VaultIndexError as error:
@@ -412,7 +410,6 @@ class MemoryStore:
                 f"{error.message}; the memories are deleted, but the index files keep their text",
                 "the next `delete --permanent` erases it",
             ) from error
-        return time.monotonic() - started
 
     # --- helpers ----------------------------------------------------------------------------------
 

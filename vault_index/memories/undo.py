@@ -103,6 +103,7 @@ def _undone(
     data = before.data() or b""
     if row.digest == REMOVED:
         memories.restore(source, path, row.uid, data)
+        files.remove_from_trash(path, data)
     elif row.moved_from:
         memories.move(source, row.path, path)
     file = files.read(path, any_bytes=True)

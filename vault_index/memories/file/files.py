@@ -7,7 +7,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -190,6 +190,19 @@ class MemoryFiles:
                 disk.rename_without_overwriting(place, f"{into}/{name}")
                 disk.sync_folder(into)
             disk.sync_folder(os.path.dirname(place))
+
+    def remove_from_trash(self, path: str, data: bytes) -> None:
+        """Delete a copy of a file from the trash: one with its name and these bytes."""
+        folder, _, name = path.rpartition("/")
+        digest, stem = hashlib.sha256(data).digest(), name.removesuffix(".md")
+        with (
+            suppress(OSError, VaultIndexError),
+            disk.folder_in(self._root, f"{_TRASH}/{folder}") as bin,
+        ):
+            copies = (f"{bin}/{one}" for one in sorted(os.listdir(bin)) if one.startswith(stem))
+            copy = next((one for one in copies if _digest(one) == digest), None)
+            if copy is not None:
+                os.unlink(copy)
 
     def copies_in_trash(self, uid: str) -> list[str]:
         """Return the paths of the files in the trash that contain this id."""

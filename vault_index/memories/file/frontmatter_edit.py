@@ -286,7 +286,7 @@ def _with_items(inside: str, node: yaml.SequenceNode, items: list[Any], newline:
     lines = {
         item.value: margin + inside[start:stop].rstrip(_BLANK) + newline
         for item, start, stop in zip(node.value, starts, [*starts[1:], end], strict=True)
-        if _is_scalar(item)
+        if isinstance(item, yaml.ScalarNode) and item.value
     }
     new = "".join(
         lines.get(item) or f"{margin}- {block_value('', item)}{newline}" for item in items
@@ -302,10 +302,6 @@ def _dashes(inside: str, node: yaml.SequenceNode) -> Iterator[int]:
         dashes = [match.start(1) for match in _DASH.finditer(inside, position, _start(item) + 1)]
         yield from dashes[-1:]
         position = max(position, _end(inside, item))
-
-
-def _is_scalar(item: yaml.Node) -> bool:
-    return isinstance(item, yaml.ScalarNode) and bool(item.value)
 
 
 def _without(inside: str, pairs: list[Pair], number: int, *, reach: bool) -> str:
