@@ -35,6 +35,7 @@ from vault_index.models import (
 )
 from vault_index.secrets.find import drop_private, redact
 from vault_index.sources.sessions.privacy import PrivateScope
+from vault_index.sources.sessions.projects import session_in
 from vault_index.sources.source import Source
 from vault_index.store.records import DocumentState, PendingChunk
 from vault_index.store.state import State
@@ -248,7 +249,7 @@ class Moment:
             if source.look(document.path) is not None:
                 return False
             if client is not None:
-                return client.knows(document.path.rpartition("/")[2].removesuffix(".md"))
+                return client.session(session_in(document.path)) is not None
             return os.path.lexists(source.config.path / document.path)
         except VaultIndexError:
             return False

@@ -50,7 +50,7 @@ def to_index(
         hidden = _expire(source, scan.kept) | (_follow(source, gone) if may_be else set())
         # Do not index other traces of them (prompts) instead.
         put_forgotten(
-            state, [session_in(path) for path in hidden if source.knows(session_in(path))]
+            state, [session_in(path) for path in hidden if source.session(session_in(path))]
         )
         refs = [ref for ref in refs if ref.path not in hidden]
     anew = {path: row._replace(made_with="") for path, row in known.items() if path in scan.unkept}

@@ -70,7 +70,7 @@ class RuleBook:
     @property
     def silent(self) -> bool:
         """Whether only `.vaultignore` files have rules."""
-        return not (self._exclude or self._include or self._obsidian)
+        return not (self._exclude or self._include or any(self._obsidian))
 
     def enter(self, chain: Chain, prefix: str) -> tuple[Chain, tuple[Fault, ...]]:
         """Return the rules inside a folder, given those around it, and their faults.
@@ -162,32 +162,24 @@ def _settled(state: _State) -> bool:
     return state is None or time.time_ns() - state[1] > _TICK_NS
 
 
-class ObsidianFilters:
+class ObsidianFilters(NamedTuple):
     """Obsidian's excluded files: path prefixes and regular expressions."""
 
-    def __init__(
-        self,
-        prefixes: tuple[str, ...] = (),
-        expressions: tuple[Callable[[bytes], object], ...] = (),
-    ) -> None:
-        self._prefixes = prefixes
-        self._expressions = expressions
-
-    def __bool__(self) -> bool:
-        return bool(self._prefixes or self._expressions)
+    prefixes: tuple[str, ...] = ()
+    expressions: tuple[Callable[[bytes], object], ...] = ()
 
     def ignores(self, path: str) -> bool:
         """Return whether a path is excluded; the caller checks its parent folders first."""
-        if path.startswith(self._prefixes):
+        if path.startswith(self.prefixes):
             parent = path[: path.rfind("/", 0, -1) + 1]
             # A `!rule` may have re-included the parent folder despite the prefix.
             return any(
                 path.startswith(prefix) and not parent.startswith(prefix)
-                for prefix in self._prefixes
+                for prefix in self.prefixes
             )
         # RE2 needs valid UTF-8.
         name = path.encode("utf-8", "replace")
-        return not path.endswith("/") and any(matches(name) for matches in self._expressions)
+        return not path.endswith("/") and any(matches(name) for matches in self.expressions)
 
 
 def read_filters(root: str) -> tuple[ObsidianFilters, tuple[Fault, ...]]:

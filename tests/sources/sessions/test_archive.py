@@ -231,7 +231,7 @@ def test_kept_session_obeys_exclude_and_local_only(home: Home, talks: Path) -> N
     set_value(home, "sessions.codex.local_only", "/home/other")
     source = SessionSource(load_config(home), "codex")
     assert not source.stays_home(f"api/{HERON}.md")
-    assert source.knows(HERON)
+    assert source.session(HERON)
     set_value(home, "sessions.codex.exclude", "/home/user/api")
     with opened(home) as index:
         assert index.list(kind="session").total == 0

@@ -131,6 +131,6 @@ def test_session_source_without_data_imports_nothing(monkeypatch: pytest.MonkeyP
         source = SessionSource(Config(), name)
         assert source.missing().endswith(" yet")
         assert source.scan_places([""]).vanished
-        assert not source.knows("ses_a")
+        assert not source.session("ses_a")
         assert not source.watched()
         assert (source.version(), source.look("api/ses_a.md")) == (None, None)

@@ -4,16 +4,12 @@ row or file -> RawMessage -> Message -> markdown
 """
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from vault_index.models import FileStamp
 from vault_index.sources.sessions.model import Session
-
-if TYPE_CHECKING:
-    from vault_index.sources.opencode.database import Database
-    from vault_index.sources.opencode.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +36,20 @@ class RawMessage:
     """Type of a v2 row, in which `data` contains the parts; empty for v1."""
 
 
+class Store(Protocol):
+    """The interface of a database or a tree."""
+
+    def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]:
+        """Yield the messages of a session in order; add unreadable ones to `problems`."""
+
+    def times(self, session: str) -> list[int]:
+        """Return the times of the messages in ms; empty if that requires reading all of them."""
+
+
 class Held(NamedTuple):
     """The store that holds a session, and the point where reading ends."""
 
-    store: "Database | Tree"
+    store: Store
     revert: Revert | None
 
 

@@ -269,10 +269,6 @@ class SessionSource:
         """Return a session of the client, or else its kept copy. Raises VaultIndexError."""
         return listed.session if (listed := self._session(id_)) is not None else None
 
-    def knows(self, session: str) -> bool:
-        """Return whether a session exists or was kept. Raises VaultIndexError."""
-        return self.session(session) is not None
-
     def sessions(self) -> Iterator[Session]:
         """Yield all sessions, also kept ones. Raises VaultIndexError."""
         return (listed.session for listed in self._sessions())
