@@ -175,7 +175,8 @@ def read_query_terms(
     for word, prefix in words:
         texts = texts_of[word]
         weights = {stems.get(form, form): weight for form, weight in reversed(forms[word].items())}
-        idf = _idf(max(*texts.values(), rarest), chunks)
+        held = max(*texts.values(), rarest)
+        idf = math.log(1.0 + (max(chunks - held, 0) + 0.5) / (held + 0.5))
         found.append(
             QueryTerm(word, weights, prefix or is_prefix(word), idf, any(texts.values()), texts)
         )
@@ -190,10 +191,6 @@ def _single_words(corrections: Mapping[str, float]) -> dict[str, float]:
         for words in [text.split()]
         for word in words
     }
-
-
-def _idf(documents: int, total: int) -> float:
-    return math.log(1.0 + (max(total - documents, 0) + 0.5) / (documents + 0.5))
 
 
 def with_completions(reader: IndexReader, terms: Iterable[Term]) -> tuple[Term, ...]:
@@ -394,10 +391,24 @@ def _name_scores(
     A document without a chunk in `found` is represented by its first chunk.
     """
     bm25 = dict(reader.name_candidates(query.match, _MAX_NAMED_DOCUMENTS, query.parsed.filters))
+    scores = _document_scores(reader, query, bm25)
+    documents = documents_of(reader, sorted(found))
+    by_chunk = {
+        chunk_id: scores[document] for chunk_id, document in documents.items() if document in scores
+    }
+    # The first chunk may not meet required or excluded words, so such documents are omitted.
+    if not query.parsed.required and not query.parsed.excluded:
+        firsts = first_chunks(reader, sorted(scores.keys() - set(documents.values())))
+        by_chunk |= {chunk_id: scores[document] for document, chunk_id in firsts.items()}
+    return by_chunk
+
+
+def _document_scores(
+    reader: IndexReader, query: Query, bm25: Mapping[int, float]
+) -> dict[int, tuple[float, bool]]:
+    """Return `name` and `called` of `Evidence` by document id; `bm25` is that of their names."""
     names = names_of(reader, bm25)
-    similarity = _name_similarity(
-        reader, query.terms, {name for own in names.values() for name in own}
-    )
+    similarity = _name_similarity(reader, query.terms, {*chain.from_iterable(names.values())})
     typed = {" ".join(same_form(text).split()) for text in (query.parsed.text, query.corrected)}
     in_full = {id_ for id_, own in names.items() if any(_read_name(one)[0] in typed for one in own)}
     # BM25 prefers short names, so a document whose full name is the query gets the best score.
@@ -410,15 +421,7 @@ def _name_scores(
     unmatched = {id_ for id_, (name, _) in scores.items() if not name}
     for id_ in unmatched - reader.own_names(query.match, unmatched):
         del scores[id_]
-    documents = documents_of(reader, sorted(found))
-    by_chunk = {
-        chunk_id: scores[document] for chunk_id, document in documents.items() if document in scores
-    }
-    # The first chunk may not meet required or excluded words, so such documents are omitted.
-    if not query.parsed.required and not query.parsed.excluded:
-        firsts = first_chunks(reader, sorted(scores.keys() - set(documents.values())))
-        by_chunk |= {chunk_id: scores[document] for document, chunk_id in firsts.items()}
-    return by_chunk
+    return scores
 
 
 def _name_similarity(
