@@ -77,17 +77,6 @@ def test_mcp_stores_finds_changes_and_deletes_a_memory(each: Session, vault: Pat
     assert client.call("memory_list", type="warning")["results"] == []
 
 
-def test_mcp_accepts_short_names_of_fields_and_filters(client: Session, vault: Path) -> None:
-    stored = client.call("memory_store", content="The tide table is kept here.", by="ann", bead="bd-7")
-    text = (vault / stored["path"]).read_text("utf-8")
-    assert "entered_by: ann" in text
-    assert "bead_id: bd-7" in text
-    for names in ({"by": "ann", "bead": "bd-7"}, {"entered_by": "ann", "bead_id": "bd-7"}):
-        found = client.call("memory_search", query="tide table", **names)
-        assert [hit["path"] for hit in found["results"]] == [stored["path"]]
-    client.call("memory_delete", ref=stored["id"])
-
-
 def test_memory_recall_quotes_within_its_budget(client: Session) -> None:
     recalled = client.call("memory_recall", query="what is the queue called", budget=200)
     assert "> It is called Tidewater." in recalled["shown"]
@@ -155,7 +144,6 @@ def test_memory_get_returns_good_references_and_names_bad_ones(client: Session) 
     assert [text["path"] for text in answer["results"]] == ["harbour.md"]
     assert [item["position"] for item in answer["failed"]] == ["no such note", "../x.md"]
     assert "not found: 'no such note'; hint: look for it with `memory_search 'no such note'`" in answer["shown"]
-    assert "leads out of the vault" in answer["shown"]
     assert "not found: " in client.error("memory_get", ref=["no such note", "nor this"])
     assert "empty" in client.error("memory_get", ref=[" "])
 

@@ -81,25 +81,21 @@ class Backend:
         return self._call_here(method, params)
 
     def _serve(self, caller: Caller, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Call by a pooled connection; return it to the pool after success."""
         asked = {"caller": caller_to_json(caller), "method": method, "params": dict(params)}
         # Two methods of the page write.
         reading = method not in WRITING and method not in ("page/sign_in", "page/tokens")
-        try:
-            return self._served(asked, reading=reading)
-        except BusyError:
-            if not reading:
-                raise
-            return self._served(asked, reading=reading)  # the daemon may have restarted
-
-    def _served(self, asked: dict[str, Any], *, reading: bool) -> dict[str, Any]:
-        """Call by a pooled connection; return it to the pool after success."""
-        client = self._connection()
-        try:
-            answer = client.call("served", asked, reading=reading)
-        except BaseException:
-            client.close()
-            raise
-        self._kept.append(client)
+        for retry in (reading, False):  # the daemon may have restarted
+            client = self._connection()
+            try:
+                answer = client.call("served", asked, reading=reading)
+            except BaseException as error:
+                client.close()
+                if not (retry and isinstance(error, BusyError)):
+                    raise
+            else:
+                self._kept.append(client)
+                break
         assert isinstance(answer, dict)  # no format was requested
         return answer
 

@@ -1,6 +1,5 @@
 """Run tool calls, from arguments to answers; every failure is a VaultIndexError."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -32,10 +31,6 @@ _LEAST_ROW = 10  # minimum tokens of a document in a list
 _NAMED = 10
 """Maximum number of memories that a question names."""
 _LONGEST_NAME = 120
-
-_WIKILINK = re.compile(r"^!?\[\[.*\]\]$", re.DOTALL)
-_ABSOLUTE = re.compile(r"^(?:~?[/\\]|[A-Za-z]:[/\\])")
-_HINT = "use the id or the path that memory_search returns"
 
 _OBSERVATION = ("narrative", "files")
 """Arguments of OpenCodeKit's tool, whose facts are one text with commas."""
@@ -139,9 +134,6 @@ class Toolbox:
             args = {**more, **args}
         if self._source is not None:
             args.setdefault("source", self._source)
-        # `get` reports each reference separately.
-        for place in _places(tool.method, args) if tool.method != "get" else ():
-            _refuse_outside(place)
         if isinstance(args.get("facts"), str) and not given.keys().isdisjoint(_OBSERVATION):
             args["facts"] = [fact.strip() for fact in args["facts"].split(",")]
         if tool.method == "add":
@@ -221,7 +213,6 @@ class Toolbox:
         for number, place in enumerate(places):
             ref, skip = place_of(place)
             try:
-                _refuse_outside(ref)
                 [text] = self._ask(method, {**args, "ref": ref, "max_tokens": budget})["results"]
             except VaultIndexError as error:
                 hint = in_words_of_tools(error.hint)
@@ -302,39 +293,3 @@ def _number(cursor: str) -> int:
     if not (cursor.isascii() and cursor.isdigit()):
         raise UsageError(f"{cursor!r} is not a cursor of this tool", "start again without it")
     return int(cursor[:9])
-
-
-def _places(method: str, args: Mapping[str, Any]) -> list[str]:
-    """Return the references and globs to check.
-
-    The path of a new memory is checked when it is written.
-    """
-    names = ("ref", "supersedes") if method == "add" else ("ref", "supersedes", "path", "file")
-    given = [args.get(name) for name in names]
-    return [
-        place
-        for value in given
-        if value
-        for place in ([value] if isinstance(value, str) else value)
-    ]
-
-
-def _refuse_outside(place: str) -> None:
-    """Raise UsageError for a path outside the vaults, or to hidden files.
-
-    Only the name is checked: other references are looked up in the index, never on the disk.
-    """
-    if _WIKILINK.match(place.strip()):
-        return
-    parts = re.split(r"[/\\]", place.strip())
-    hidden = any(part.startswith(".") for part in parts[:-1]) or (
-        len(parts) > 1 and parts[-1].startswith(".")
-    )
-    for refused, why in (
-        ("\0" in place, "is not a path"),
-        (_ABSOLUTE.match(place.strip()), "is an absolute path, not one inside a vault"),
-        (".." in parts, "leads out of the vault"),
-        (hidden, "is hidden: files and folders that begin with a dot are not indexed"),
-    ):
-        if refused:
-            raise UsageError(f"{place!r} {why}", _HINT)

@@ -220,34 +220,39 @@ class Tool:
         Raises UsageError for an argument that is unknown, invalid, given twice or missing.
         """
         known = {**self.arguments, **self.unlisted}
-        names = {other: name for name, argument in known.items() for other in argument.other_names}
         checked: dict[str, Any] = {}
         for other, value in given.items():
-            written = HUMP.sub("_", other).lower().replace("-", "_")
-            name = written if written in known else names.get(written)
-            stripped = _without_placeholders(known[name].kind if name else "text", value)
-            value = value if stripped is None and name in self.needs else stripped
-            if value is None or (value == "" and not (name and known[name].clears)):
+            name = _name_in(known, other)
+            argument = known.get(name)
+            value = _without_placeholders(argument.kind if argument else "text", value)
+            if value is None or (value == "" and not (argument and argument.clears)):
                 continue
-            if name is None:
+            if argument is None:
                 there_are = f"the arguments are {', '.join(known)}"
                 raise UsageError(
-                    f"there is no argument {other!r}", did_you_mean(written, known, there_are)
+                    f"there is no argument {other!r}", did_you_mean(name, known, there_are)
                 )
             if name in _ALL_FILTERS and self.read_only and value in _ALL:
                 continue
-            value = known[name].checked(other, value)
-            if checked.get(name, value) != value:
+            value = argument.checked(other, value)
+            if checked.setdefault(name, value) != value:
                 raise UsageError(
                     f"{other} and {name} mean the same, and both are given", f"give only {name}"
                 )
-            checked[name] = value
-        if self.needs and not any(str(checked.get(name) or "").strip() for name in self.needs):
-            raise UsageError(
-                f"{' or '.join(self.needs)} is missing",
-                f"pass {' or '.join(self.needs)} to {self.name}",
-            )
+        self._require_one(checked)
         return {known[name].sent_as or name: value for name, value in checked.items()}
+
+    def _require_one(self, checked: Mapping[str, Any]) -> None:
+        if self.needs and not any(str(checked.get(name) or "").strip() for name in self.needs):
+            needs = " or ".join(self.needs)
+            raise UsageError(f"{needs} is missing", f"pass {needs} to {self.name}")
+
+
+def _name_in(known: Mapping[str, Argument], other: str) -> str:
+    """Return the argument for another spelling or an alias; if unknown, the name in snake_case."""
+    written = HUMP.sub("_", other).lower().replace("-", "_")
+    aliases = (name for name, argument in known.items() if written in argument.other_names)
+    return written if written in known else next(aliases, written)
 
 
 TOOLS = (

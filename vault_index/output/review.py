@@ -127,12 +127,10 @@ def _memories(page: Page, memories: Sequence[Record], room: int, *, color: bool)
         return [*upper, Text(), *lower]
     width = (page.width - len(_BETWEEN)) // 2
     sides = [_panel(page, *one, width, room) for one in zip(memories, texts, marks, strict=False)]
-    rows = []
-    for left, right in zip_longest(*sides, fillvalue=Text()):
-        left = left.copy()
-        left.align("left", width)
-        rows.append(left + Text(_BETWEEN, "dim") + right)
-    return rows
+    return [
+        Text.assemble(left, " " * (width - left.cell_len), (_BETWEEN, "dim"), right)
+        for left, right in zip_longest(*sides, fillvalue=Text())
+    ]
 
 
 def _panel(page: Page, memory: Record, text: Text, mark: str, width: int, room: int) -> list[Text]:

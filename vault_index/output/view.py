@@ -44,7 +44,6 @@ COLUMNS: Mapping[str, Column] = {
     "updated_at": Column("updated", "minute", "updated", "dim"),
     "mark": Column("mark", style="green"),
     "type": Column("type", head="type", style="green"),
-    "type_or_kind": Column("type_or_kind", head="type"),
     "type_or_session": Column("type_or_session", head="type", style="green"),
     "project": Column("project", head="project", style="green", share=1),
     "title": Column("title", head="title", style="bold", share=3),
@@ -119,7 +118,6 @@ def documents(records: Iterable[Record]) -> list[dict[str, Any]]:
             if one_line(record["digest"]).rstrip(".…") == record["title"]
             else record["digest"],
             "state": state(record),
-            "type_or_kind": record["type"] or record["kind"],
             "type_or_session": record["type"]
             or (record["kind"] if record["kind"] == "session" else ""),
         }

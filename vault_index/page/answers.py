@@ -5,14 +5,13 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing, suppress
-from functools import cache
 from typing import Any
 
 from vault_index.callers import Caller
 from vault_index.config import Home, load_config
 from vault_index.errors import ForbiddenError, NotFoundError
 from vault_index.page import tokens
-from vault_index.page.images import Images
+from vault_index.page.images import read_image
 from vault_index.page.memories import read_memories
 from vault_index.store.state import State
 from vault_index.version import __version__
@@ -32,7 +31,7 @@ def answer(home: Home, caller: Caller, name: str, params: Mapping[str, Any]) -> 
         case "about":
             return _about(home, caller)
         case "image":
-            image = _images().read(
+            image = read_image(
                 load_config(home).sources, str(params.get("source")), str(params.get("path"))
             )
             return {"kind": image.kind, "data": base64.b64encode(image.data).decode("ascii")}
@@ -45,11 +44,6 @@ def answer(home: Home, caller: Caller, name: str, params: Mapping[str, Any]) -> 
         case "sent":
             return _sent(home)
     raise NotFoundError("unknown path", "see docs/serve.md")
-
-
-@cache
-def _images() -> Images:
-    return Images()
 
 
 def _about(home: Home, caller: Caller) -> dict[str, Any]:

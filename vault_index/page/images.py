@@ -4,6 +4,7 @@ import os
 import stat
 import time
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -29,58 +30,43 @@ class Image(NamedTuple):
     data: bytes
 
 
-class Images:
-    """The images of all vaults.
+def read_image(sources: Iterable[SourceConfig], source: str, path: str) -> Image:
+    """Return the image at a path in a vault, else the best match for its name, as in Obsidian.
 
-    It lists the images of a vault at most every two seconds.
+    The best match is the image of the same name with the most similar path. Raises NotFoundError if
+    there is no such image, if it is hidden, if its content is not an image, or if its real path is
+    outside the vault.
     """
-
-    def __init__(self) -> None:
-        self._named: dict[str, tuple[float, dict[str, list[str]]]] = {}
-        """By path of the vault: the time of the listing, and the image paths by lower-case file
-        name.
-        """
-
-    def read(self, sources: Iterable[SourceConfig], source: str, path: str) -> Image:
-        """Return the image at a path in a vault, else the best match for its name, as in Obsidian.
-
-        The best match is the image of the same name with the most similar path. Raises
-        NotFoundError if there is no such image, if it is hidden, if its content is not an image, or
-        if its real path is outside the vault.
-        """
-        vault = next((str(one.path) for one in sources if one.name == source), None)
-        if vault is not None and not any(
-            part.startswith(".") or not part for part in path.split("/")
-        ):
-            found = _read(vault, path) or _read(vault, self._best_match(vault, path))
-            if found is not None:
-                return found
-        raise NotFoundError(
-            "there is no such image in this vault",
-            "the page shows PNG, JPEG, GIF, WebP, AVIF and SVG",
-        )
-
-    def _best_match(self, vault: str, path: str) -> str:
-        """Return the path of the best match for `path` by name; empty if there is none."""
-        looked, named = self._named.get(vault, (0.0, {}))
-        parts = path.lower().split("/")
-        if parts[-1] not in named and time.monotonic() > looked + _LOOK_SECONDS:
-            named = _images_below(vault)
-            self._named[vault] = time.monotonic(), named
-
-        def alike(other: str) -> int:
-            pairs = zip(reversed(parts), reversed(other.lower().split("/")), strict=False)
-            return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-        return min(
-            named.get(parts[-1], ()),
-            key=lambda other: (-alike(other), other.count("/"), other),
-            default="",
-        )
+    vault = next((str(one.path) for one in sources if one.name == source), None)
+    hidden = any(part.startswith(".") or not part for part in path.split("/"))
+    if vault is not None and not hidden:
+        found = _read(vault, path) or _read(vault, _best_match(vault, path))
+        if found is not None:
+            return found
+    raise NotFoundError(
+        "there is no such image in this vault", "the page shows PNG, JPEG, GIF, WebP, AVIF and SVG"
+    )
 
 
-def _images_below(vault: str) -> dict[str, list[str]]:
-    """Return the image paths of a vault by lower-case file name, without hidden or linked ones."""
+def _best_match(vault: str, path: str) -> str:
+    """Return the path of the best match for `path` by name; empty if there is none."""
+    parts = path.lower().split("/")
+
+    def rank(other: str) -> tuple[int, int, str]:
+        pairs = zip(reversed(parts), reversed(other.lower().split("/")), strict=False)
+        alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        return -alike, other.count("/"), other
+
+    named = _images_below(vault, int(time.monotonic() / _LOOK_SECONDS))
+    return min(named.get(parts[-1], ()), key=rank, default="")
+
+
+@lru_cache(maxsize=4)
+def _images_below(vault: str, period: int) -> dict[str, list[str]]:
+    """Return the image paths of a vault by lower-case file name, without hidden or linked ones.
+
+    The cache keeps them for one `period` of two seconds.
+    """
     named: dict[str, list[str]] = {}
     for folder, folders, files in os.walk(vault):
         folders[:] = [one for one in folders if not one.startswith(".")]

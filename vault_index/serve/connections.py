@@ -1,13 +1,10 @@
 """An HTTP connection with deadlines for every phase; uvicorn has one only between requests."""
 
-import json
 from asyncio import TimerHandle, Transport
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
-
-from vault_index.serve.answers import SECURITY
 
 MOST = 512
 """Maximum number of connections. Beyond it, the one that has waited longest for a request is
@@ -100,30 +97,8 @@ class Connection(H11Protocol):
             self._read_until = None
 
     def send_400_response(self, msg: str) -> None:
-        """Send the error in the usual format; `msg` is uvicorn's text."""
-        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):  # already answered
+        """Refuse what is not HTTP/1.1; close the connection if a request is being answered."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
             self.transport.abort()
-            return
-        error = {
-            "code": "usage",
-            "message": "this is not an HTTP/1.1 request",
-            "hint": "see docs/serve.md",
-        }
-        body = json.dumps({"error": error}).encode()
-        headers = {
-            **SECURITY,
-            "content-type": "application/json",
-            "content-length": str(len(body)),
-            "connection": "close",
-        }
-        for event in (
-            h11.Response(
-                status_code=400,
-                headers=list(headers.items()),
-                reason=b"Bad Request",
-            ),
-            h11.Data(data=body),
-            h11.EndOfMessage(),
-        ):
-            self.transport.write(self.conn.send(event) or b"")
-        self.transport.close()
