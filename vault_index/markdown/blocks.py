@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from vault_index.markdown.scanner import BlockSpan, Spans, heading_title, scan
@@ -150,50 +151,33 @@ def _structure(
     return Structure(tuple(blocks), first_h1, code_lines, faults)
 
 
-def _spans(tokens: Iterable[Token], lines: Sequence[str], before: int = 0) -> Iterator[BlockSpan]:
+def _spans(tokens: Sequence[Token], lines: Sequence[str], before: int = 0) -> Iterator[BlockSpan]:
     """Yield top-level blocks and items of top-level lists; `before` lines precede the text."""
-    heading: Token | None = None
     in_list = False
-    for token in tokens:
-        if heading is not None:
-            yield from _trimmed(heading, lines, before, int(heading.tag[1:]), token.content)
-            heading = None
-        elif token.level == 0 and token.nesting >= 0:
+    for at, token in enumerate(tokens):
+        is_top = token.level == 0 and token.nesting >= 0
+        if is_top:
             in_list = token.type in _LISTS
-            if token.type == "heading_open":
-                heading = token
-            elif not in_list:
-                yield from _trimmed(token, lines, before)
-        elif in_list and token.level == 1 and token.type == "list_item_open":
-            yield from _trimmed(token, lines, before)
-
-
-def _trimmed(
-    token: Token, lines: Sequence[str], before: int, level: int = 0, title: str = ""
-) -> Iterator[BlockSpan]:
-    """Yield the span of a token without blank lines, which markdown-it includes in list items."""
-    start, end = token.map or (0, 0)
-    start, end = before + start, min(before + end, len(lines))
-    while end > start and not lines[end - 1].strip():
-        end -= 1
-    while start < end and not lines[start].strip():
-        start += 1
-    if start < end:
-        yield BlockSpan(start + 1, end, level, title)
+        is_item = in_list and token.level == 1 and token.type == "list_item_open"
+        if token.map and (is_item or (is_top and not in_list)):
+            # Without the blank lines that markdown-it includes in list items.
+            numbers = range(before + token.map[0] + 1, min(before + token.map[1], len(lines)) + 1)
+            filled = [number for number in numbers if lines[number - 1].strip()]
+            level = int(token.tag[1:]) if token.type == "heading_open" else 0
+            if filled:
+                title = tokens[at + 1].content if level else ""
+                yield BlockSpan(filled[0], filled[-1], level, title)
 
 
 def _with_gaps(spans: Iterable[BlockSpan], lines: Sequence[str]) -> Iterator[BlockSpan]:
     """Yield the spans, and spans for lines without a token (link definitions)."""
     position = 0
     for span in (*spans, BlockSpan(len(lines) + 1, len(lines))):
-        start: int | None = None
-        for number in range(position + 1, span.start + 1):
-            has_text = number < span.start and bool(lines[number - 1].strip())
-            if has_text and start is None:
-                start = number
-            elif not has_text and start is not None:
-                yield BlockSpan(start, number - 1)
-                start = None
+        gap = range(position + 1, span.start)
+        for is_filled, run in groupby(gap, key=lambda number: bool(lines[number - 1].strip())):
+            if is_filled:
+                numbers = list(run)
+                yield BlockSpan(numbers[0], numbers[-1])
         if position < span.start <= span.end:
             yield span
         position = max(position, span.end)

@@ -50,7 +50,7 @@ _FIELDS = (
     re.compile(rf"\({_KEY}::(?P<value>[^()\n]+)\)"),
 )
 _LONGEST_VALUE = 500
-_COMMENT = "%%"
+_COMMENT = re.compile("%%")
 _A_WORD = re.compile(r"[^\d]")
 _NOT_A_RULE = re.compile(r"[^/\-_]")
 
@@ -199,36 +199,18 @@ def _is_tag(name: str) -> bool:
 
 
 def without_comments(lines: Sequence[str], code_lines: Container[int]) -> list[str]:
-    """Blank out comments; the number of lines stays the same. An unclosed `%%` is text.
+    """Remove comments; the number of lines stays the same. An unclosed `%%` is text.
 
     `code_lines` are the numbers (from 1) of code lines, which hold no comments.
     """
+    text = "\n".join(lines)
     prose = "\n".join(
-        "" if number in code_lines else line for number, line in enumerate(lines, start=1)
+        " " * len(line) if number in code_lines else line
+        for number, line in enumerate(lines, start=1)
     )
-    prose_lines = masked(prose, code_spans(prose)).split("\n")
-    result = list(lines)
-    kept: dict[int, list[str]] = {}  # by line with `%%`: the parts outside comments
-    done: dict[int, int] = {}
-    for (first, start), (last, end) in _comments(prose_lines):
-        kept.setdefault(first, []).append(lines[first][done.get(first, 0) : start])
-        result[first + 1 : last] = [""] * max(last - first - 1, 0)
-        kept.setdefault(last, [])
-        done[last] = end
-        if first != last:
-            done[first] = len(lines[first])
-    for number, parts in kept.items():
-        result[number] = "".join(parts) + lines[number][done[number] :]
-    return result
-
-
-def _comments(lines: Sequence[str]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Yield the begin and end of each comment as (line, column), from 0; the end is exclusive."""
-    opened: tuple[int, int] | None = None
-    for number, line in enumerate(lines):
-        position = line.find(_COMMENT)
-        while position >= 0:
-            if opened:
-                yield opened, (number, position + 2)
-            opened = None if opened else (number, position)
-            position = line.find(_COMMENT, position + 2)
+    marks = [mark.start() for mark in _COMMENT.finditer(masked(prose, code_spans(prose)))]
+    parts, position = [], 0
+    for start, end in zip(marks[::2], marks[1::2], strict=False):
+        parts += [text[position:start], "\n" * text.count("\n", start, end)]
+        position = end + len("%%")
+    return ("".join(parts) + text[position:]).split("\n")
