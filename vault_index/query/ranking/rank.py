@@ -128,14 +128,13 @@ def rank(
     passages = _matched_passages(chunks, evidence, matcher, questions)
     if highest is None:
         scorer.set_coverage(max((hit.coverage for hit in passages), default=0.0))
-    limit = 1.0 if highest is None else highest
     documents = {chunk.document.id: chunk.document for chunk in chunks}
     boosts_of = {id_: boosts(one) if boosts else {} for id_, one in documents.items()}
     ranked = []
     for hit in _best_passages(passages):
         factors = boosts_of[hit.chunk.document.id]
         parts = scorer.parts(hit.evidence, hit.ranking_coverage)
-        score = min(sum(parts) * math.prod(factors.values()), limit)
+        score = min(sum(parts) * math.prod(factors.values()), 1.0 if highest is None else highest)
         ranked.append(hit._replace(parts=parts, score=score, boosts=factors))
     # If coverage is not part of the score, it orders the passages within a chunk.
     ranked.sort(key=lambda hit: (-hit.score, -hit.ranking_coverage, _place(hit)))

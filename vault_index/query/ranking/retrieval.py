@@ -34,6 +34,9 @@ chunks are skipped."""
 _MOST_NAMES = 8192
 """Size of the cache of names split into words: about 2 MB."""
 _WORD = re.compile(r"[^\W_]+")
+_NAME_BY_TEXT = 0.3
+"""Name scores are divided by the best name score, or by 0.3 of the best text score if that is
+higher. So one common word in a title does not make a best name."""
 MOST_TEXTS = 20_000
 """Texts that are scored without further conditions, those with the rarest words. Each takes 0.5
 µs."""
@@ -343,7 +346,9 @@ def retrieve(
         others = [chunk_id for chunk_id in bm25 if chunk_id not in cosine]
         cosine |= cosines(reader, query.space_id, query.vector, others)
     found = {*bm25, *cosine}
-    name = _name_scores(reader, query, found) if query.match else {}
+    name = (
+        _name_scores(reader, query, found, max(bm25.values(), default=0.0)) if query.match else {}
+    )
     return {
         chunk_id: Evidence(bm25.get(chunk_id), cosine.get(chunk_id), *name.get(chunk_id, ()))
         for chunk_id in {*found, *name}.difference(hidden)
@@ -384,14 +389,14 @@ def _newest(
 
 
 def _name_scores(
-    reader: IndexReader, query: Query, found: Collection[int]
+    reader: IndexReader, query: Query, found: Collection[int], best_text: float
 ) -> dict[int, tuple[float, bool]]:
     """Return `name` and `called` of `Evidence` by chunk id, for documents with a matching name.
 
     A document without a chunk in `found` is represented by its first chunk.
     """
     bm25 = dict(reader.name_candidates(query.match, _MAX_NAMED_DOCUMENTS, query.parsed.filters))
-    scores = _document_scores(reader, query, bm25)
+    scores = _document_scores(reader, query, bm25, best_text)
     documents = documents_of(reader, sorted(found))
     by_chunk = {
         chunk_id: scores[document] for chunk_id, document in documents.items() if document in scores
@@ -404,7 +409,7 @@ def _name_scores(
 
 
 def _document_scores(
-    reader: IndexReader, query: Query, bm25: Mapping[int, float]
+    reader: IndexReader, query: Query, bm25: Mapping[int, float], best_text: float
 ) -> dict[int, tuple[float, bool]]:
     """Return `name` and `called` of `Evidence` by document id; `bm25` is that of their names."""
     names = names_of(reader, bm25)
@@ -413,7 +418,7 @@ def _document_scores(
     in_full = {id_ for id_, own in names.items() if any(_read_name(one)[0] in typed for one in own)}
     # BM25 prefers short names, so a document whose full name is the query gets the best score.
     scores = dict.fromkeys(in_full, (1.0, len(in_full) <= _FEW))
-    best = max(*bm25.values(), 1e-9, 0.0)
+    best = max(*bm25.values(), _NAME_BY_TEXT * best_text, 1e-9)
     for id_ in bm25.keys() - in_full:
         likest = max((similarity.get(name, 0.0) for name in names.get(id_, ())), default=0.0)
         scores[id_] = (max(bm25[id_], 0.0) / best * likest, False)
