@@ -44,6 +44,7 @@ COMMANDS: dict[str, Callable[[VaultIndex], object]] = {
     "update": lambda index: index.update("coot", content="It does not.", expires="2030-01-01"),
     "archive": lambda index: index.archive("coot"),
     "delete": lambda index: index.delete("coot"),
+    "delete twice": lambda index: index.delete(["coot", "coot"]),
     "prune": lambda index: index.prune(before="2200-01-01"),
     "capture": capture,
     "import": import_one,
