@@ -3,10 +3,11 @@
 import contextlib
 import os
 import re
+import select
 import signal
 import sys
 from collections.abc import Iterator
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any, Self
 
 REDRAW = "redraw"
@@ -14,10 +15,7 @@ REDRAW = "redraw"
 END = "\x04"
 """Ctrl-D, or the end of stdin."""
 _KEY = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1bO.|\x1b.|[\xc0-\xff][\x80-\xbf]*|.", re.DOTALL)
-
-
-class _Interrupted(Exception):
-    """A signal arrived during `read`."""
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Keys:
@@ -31,18 +29,30 @@ class Keys:
         self._stdin = sys.stdin.fileno()
         self.terminal = sys.stdin.isatty()
         self._waiting = b""
-        self._reading = False
         self._before: list[Any] = []
         self._handlers: dict[signal.Signals, Any] = {}
+        self._wake = (-1, -1)
 
     def __enter__(self) -> Self:
         if self.terminal:
+            self._wake = os.pipe()
+            for end in self._wake:
+                os.set_blocking(end, False)
+            signal.set_wakeup_fd(self._wake[1], warn_on_full_buffer=False)
             self._take()
         return self
 
-    def __exit__(self, *_error: object) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         if self.terminal:
             self._give_back()
+            signal.set_wakeup_fd(-1)
+            for end in self._wake:
+                os.close(end)
 
     def read(self) -> str:
         """Return the next key, `REDRAW`, `END`, or an empty string for any other key."""
@@ -50,19 +60,15 @@ class Keys:
             line = sys.stdin.readline()
             return line.strip()[:1] if line else END
         if not self._waiting:
-            self._reading = True
-            try:
+            for ready in select.select([self._stdin, self._wake[0]], [], [])[0]:
+                if ready != self._stdin:
+                    return self._signalled(os.read(ready, 64))
+            with contextlib.suppress(OSError):  # the terminal was closed
                 self._waiting = os.read(self._stdin, 1024)
-            except _Interrupted:
-                return REDRAW
-            except OSError:  # the terminal was closed
-                return END
-            finally:
-                self._reading = False
-        found = _KEY.match(self._waiting)
-        if found is None:
+        if not self._waiting:
             return END
-        key, self._waiting = found[0], self._waiting[found.end() :]
+        found = _KEY.match(self._waiting)
+        key, self._waiting = (found[0], self._waiting[found.end() :]) if found else (b"", b"")
         return key.decode() if len(key) == 1 and key.isascii() else ""
 
     @contextlib.contextmanager
@@ -72,7 +78,7 @@ class Keys:
             yield
             return
         self._give_back()
-        before = signal.signal(signal.SIGINT, lambda *_: None)
+        before = signal.signal(signal.SIGINT, _noted)
         try:
             yield
         finally:
@@ -86,9 +92,10 @@ class Keys:
         import tty
 
         self._before = termios.tcgetattr(self._stdin)
-        handlers = {signal.SIGWINCH: self._redraw, signal.SIGTSTP: self._redraw}
-        handlers |= {signal.SIGTERM: _end, signal.SIGHUP: _end}
-        self._handlers = {number: signal.signal(number, act) for number, act in handlers.items()}
+        for number in (signal.SIGWINCH, signal.SIGTSTP):
+            self._handlers[number] = signal.signal(number, _noted)
+        for number in _ENDING:
+            self._handlers[number] = signal.signal(number, _ended)
         tty.setcbreak(self._stdin, termios.TCSADRAIN)
 
     def _give_back(self) -> None:
@@ -99,15 +106,19 @@ class Keys:
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
 
-    def _redraw(self, number: int, frame: FrameType | None) -> None:
-        """Make `read` return `REDRAW`; for SIGTSTP, first restore the terminal and stop."""
-        if number == signal.SIGTSTP:
+    def _signalled(self, numbers: bytes) -> str:
+        """Handle the signals that arrived; for SIGTSTP, restore the terminal and stop."""
+        if signal.SIGTSTP in numbers:
             self._give_back()
-            os.kill(os.getpid(), signal.SIGSTOP)
+            signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGTSTP)
             self._take()
-        if self._reading:
-            raise _Interrupted
+        return REDRAW
 
 
-def _end(number: int, frame: FrameType | None) -> None:
+def _noted(number: int, frame: FrameType | None) -> None:
+    """Do nothing: the number of the signal is in the pipe that `read` polls."""
+
+
+def _ended(number: int, frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
