@@ -12,10 +12,10 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 24_600
+STATEMENTS = 23_880
 """Executable ones: without docstrings and imports."""
-MODULES = 293
-TEST_LINES = 44_800
+MODULES = 292
+TEST_LINES = 44_700
 LINES = 600
 BEGINNINGS = ("TOML",)
 """Names in upper case that may begin a message."""
