@@ -191,5 +191,5 @@ def test_systemd_names_a_missing_program_and_writes_nothing(
 def test_systemd_logs_show_the_journal(stand_in: Stand, unit: Path, capfd: pytest.CaptureFixture[str]) -> None:
     stand_in("systemctl", SYSTEMCTL)
     stand_in("journalctl", 'echo "the journal $*"\nexit 3')
-    assert main(["service", "logs", "-n", "7"]) == 3
-    assert capfd.readouterr().out == "the journal --user --no-pager --unit vault-index.service --lines 7\n"
+    assert main(["logs", "--serve", "-n", "7"]) == 3
+    assert capfd.readouterr().out == "the journal --user --no-pager --unit vault-index-serve.service --lines 7\n"
