@@ -70,7 +70,7 @@ test-openapi: $(READY) $(VENV)/schemathesis/ready
 
 # The suites whose files changed since they last passed (tools/ci_paths.toml).
 test-changed: $(READY)
-	$(BIN)/python tools/changed.py
+	$(BIN)/python tools/changed.py --run
 
 # Everything there is, with ten times the seeds, new ones each time; also on the oldest and the newest Python.
 nightly:
@@ -92,6 +92,7 @@ check: $(READY)
 	$(UV) lock --check --quiet
 
 format: $(READY)
+	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

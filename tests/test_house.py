@@ -45,11 +45,12 @@ def test_house_keeps_within_its_budget() -> None:
     modules = [path for path in texts if path.name != "__init__.py"]
     statements = sum(is_executable(node) for text in texts.values() for node in ast.walk(ast.parse(text)))
     too_long = [path.name for path, text in texts.items() if text.count("\n") > LINES]
-    assert statements <= STATEMENTS
-    assert len(modules) <= MODULES
-    assert too_long == []
+    advice = "over the budget (CONTRIBUTING.md, Structure of the code): make room, or ask to raise it"
+    assert statements <= STATEMENTS, advice
+    assert len(modules) <= MODULES, advice
+    assert too_long == [], advice
     tests = sum(path.read_text(encoding="utf-8").count("\n") for path in TESTS.rglob("*.py"))
-    assert tests <= TEST_LINES
+    assert tests <= TEST_LINES, advice
 
 
 def is_executable(node: ast.AST) -> bool:

@@ -69,9 +69,14 @@ any case.
 
 
 _ALIKE = """\
-# [{}], [{}] and [{}] have the same keys (VAULT_INDEX_SESSIONS_CLAUDE_CODE_DATA).
+# {} have the same keys (VAULT_INDEX_SESSIONS_CLAUDE_CODE_DATA).
 
 """
+
+
+def _list(names: list[str]) -> str:
+    *some, last = (f"[{name}]" for name in names)
+    return f"{', '.join(some)} and {last}"
 
 
 def reference() -> str:
@@ -80,7 +85,7 @@ def reference() -> str:
     first, *others = (f"sessions.{name}" for name in CLIENTS)
     shown = [(name, kind) for name, kind in SECTIONS if name not in others]
     sections += [
-        _section(name, kind, variables=True) + (_ALIKE.format(*others) * (name == first))
+        _section(name, kind, variables=True) + (_ALIKE.format(_list(others)) * (name == first))
         for name, kind in shown
     ]
     rows = [

@@ -1,10 +1,10 @@
-"""Run the suites with changed files since they last passed: `python tools/changed.py`.
+"""Print the suites with changed files since they last passed: `python tools/changed.py`.
 
-CI does the same. tools/ci_paths.toml has the suites, their files, and the digest of these files
-when the suite last passed.
+`make test-changed` and CI run them. tools/ci_paths.toml has the suites, their files, and the
+digest of these files when the suite last passed.
 
-    python tools/changed.py SUITE…             # run these suites, whatever changed
-    python tools/changed.py --list             # print the suites that would run
+    python tools/changed.py --run              # run them
+    python tools/changed.py --run SUITE…       # run these suites, whatever changed
     python tools/changed.py --record [SUITE…]  # store the digests of passed suites, or all
 """
 
@@ -60,12 +60,12 @@ def commands(names: list[str], table: tomlkit.TOMLDocument) -> list[list[str]]:
 
 
 def main() -> int:
-    """Run, list or record suites."""
+    """List, run or record suites."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("suites", nargs="*", metavar="SUITE")
-    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--run", action="store_true")
     parser.add_argument("--record", action="store_true")
     chosen = parser.parse_args()
     table = tomlkit.parse(TABLE.read_text("utf-8"))
@@ -82,7 +82,7 @@ def main() -> int:
         return 0
     changed = chosen.suites or [name for name in now if table[name]["passed"] != now[name]]
     print("suites to run:", ", ".join(changed) or "none", flush=True)
-    if chosen.list:
+    if not chosen.run:
         return 0
     # All of them run, so that one log names everything that is red.
     return max(

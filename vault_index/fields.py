@@ -94,6 +94,8 @@ class Filter(Declared):
       a time.
     - `key` is the key in the query language if it differs from the name, or empty if the query
       language has another syntax.
+    - `metavar` is the placeholder in the help. With `LIST`, the option takes comma-separated
+      values and may be repeated.
     - `many` is whether agents may give several values.
     - `splits` is whether one string may hold several values, because no value has a comma. Paths
       and names may have one.

@@ -7,7 +7,8 @@ from vault_index.models import Filters
 from vault_index.query.language.filters import QUERY_KEYS
 from vault_index.query.language.parse import parse_query
 
-PAGE = (Path(__file__).parents[2] / "docs" / "query-language.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "query-language.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| (`.+?) \|", PAGE, re.MULTILINE)
 EXAMPLES = [example for row in ROWS for example in re.findall(r"`([^`]+)`", row)]
 
@@ -38,3 +39,5 @@ def test_query_language_page_alternatives_are_equal() -> None:
 def test_query_language_page_shows_every_filter() -> None:
     shown = {key for example in EXAMPLES for key in re.findall(r"(\w+):", example)}
     assert shown >= QUERY_KEYS
+    of_page = (ROOT / "vault_index/serve/page/site/query.js").read_text("utf-8").split("const TOKEN")[0]
+    assert {*re.findall(r'"(\w+)"', of_page)} == QUERY_KEYS

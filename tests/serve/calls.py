@@ -84,7 +84,7 @@ class Asker:
             "title": (item.title,) if item.title else (), "session": (item.id[:13],) if item.id else (),
             "confidence": ("high",), "type": ("decision",), "kind": (item.kind,), "client": ("claude-code",),
             "is": STATES, "state": STATES, "model": ("claude*",),
-        }[field]  # fmt: skip
+        }.get(field, ())  # fmt: skip
         return str(self.random.choice(of_item)) if of_item else self.word()
 
     def globs(self, item: Item) -> tuple[str, ...]:

@@ -12,9 +12,10 @@ import pytest
 from tests.seeds import seeds
 from tests.sources.sessions.test_incremental import RECORDED, opened
 from vault_index.errors import VaultIndexError
+from vault_index.sources.sessions.clients import KNOWN
 from vault_index.sources.sessions.source import SessionSource
 
-CLIENTS = ("claude-code", "codex", "gemini")
+CLIENTS = tuple(name for name in KNOWN if name != "opencode")
 
 
 @pytest.fixture(params=CLIENTS)
