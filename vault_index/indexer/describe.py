@@ -63,14 +63,11 @@ def describe(
         searched = searched._replace(
             frontmatter={key: front.get(key) for key in ("project", "tags")}
         )
-    modified = raw.ref.stamp.mtime_ns / 1e9
-    name = path.rpartition("/")[2].rpartition(".")[0]
-    created = first_time(front.get("created"), front.get("date"), _day_in(name))
     return DocumentRow(
         uid=_uid(kind, front, raw.ref.source, path),
         source=raw.ref.source,
         path=path,
-        name=same_form(name),
+        name=same_form(_name(raw)),
         kind=kind,
         title=parsed.title,
         content_hash=raw.content_hash,
@@ -80,13 +77,8 @@ def describe(
         inode=raw.ref.stamp.inode,
         made_with=made_with,
         line_count=parsed.line_count,
-        created=created or min(modified, born(path) or modified),
-        updated=first_time(front.get("updated"), front.get("modified")) or modified,
         type=plain_text(front.get("type")) or ("note" if memory else None),
         digest=plain_text(front.get("digest")) or (_first_sentences(chunks) if memory else ""),
-        expires=last_moment(own.get("expires")),
-        valid_until=last_moment(own.get("valid_until")),
-        archived=first_time(own.get("archived")),
         unreviewed=unreviewed,
         superseded_by=plain_text(own.get("superseded_by")),
         frontmatter={
@@ -109,14 +101,40 @@ def describe(
         title_given=given,
         name_given=named,
         omitted=omitted,
-        # The columns for filters, filled from the frontmatter.
-        **{
-            one.column: plain_text((own if one.of_memories else front).get(one.frontmatter[0]))
-            for one in FILTERS.values()
-            if one.column and one.frontmatter
-        }
-        | {"project": project_in(front)},
+        **_times(raw, front, own, born),
+        **_filter_columns(front, own),
     )
+
+
+def _times(
+    raw: RawDocument,
+    front: Mapping[str, Any],
+    own: Mapping[str, Any],
+    born: Callable[[str], float | None],
+) -> dict[str, Any]:
+    modified = raw.ref.stamp.mtime_ns / 1e9
+    created = first_time(front.get("created"), front.get("date"), _day_in(_name(raw)))
+    return {
+        "created": created or min(modified, born(raw.ref.path) or modified),
+        "updated": first_time(front.get("updated"), front.get("modified")) or modified,
+        "expires": last_moment(own.get("expires")),
+        "valid_until": last_moment(own.get("valid_until")),
+        "archived": first_time(own.get("archived")),
+    }
+
+
+def _filter_columns(front: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns for filters, filled from the frontmatter; `own` is that of a memory."""
+    columns = {
+        one.column: plain_text((own if one.of_memories else front).get(one.frontmatter[0]))
+        for one in FILTERS.values()
+        if one.column and one.frontmatter
+    }
+    return columns | {"project": project_in(front)}
+
+
+def _name(raw: RawDocument) -> str:
+    return raw.ref.path.rpartition("/")[2].rpartition(".")[0]
 
 
 def _day_in(name: str) -> str:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Set
 from contextlib import suppress
 
 from vault_index.errors import StateDamagedError
@@ -43,18 +43,27 @@ def to_index(
     if scan.vanished or scan.unreadable:  # keep indexed sessions, and read only the others
         refs = [ref for ref in refs if ref.path not in scan.kept or ref.path not in known]
     else:
-        there = sum(ref.path not in scan.kept for ref in refs)
-        rows = {path for path in scan.kept if path in known and session_in(path) not in out}
-        gone = {path for path in rows if known[path].stamp.ctime_ns != KEPT}
-        may_be = same and there and len(gone) <= max(there, _FEW)
-        hidden = _expire(source, scan.kept) | (_follow(source, gone) if may_be else set())
+        kept = {path for path in scan.kept if session_in(path) not in out}
+        alive = sum(ref.path not in scan.kept for ref in refs) if same else 0
+        hidden = _delete(source, scan.kept, kept & known.keys(), known, alive)
         # Do not index other traces of them (prompts) instead.
-        put_forgotten(
-            state, [session_in(path) for path in hidden if source.session(session_in(path))]
-        )
+        put_forgotten(state, list(filter(source.session, map(session_in, hidden))))
         refs = [ref for ref in refs if ref.path not in hidden]
-    anew = {path: row._replace(made_with="") for path, row in known.items() if path in scan.unkept}
+    anew = {path: known[path]._replace(made_with="") for path in scan.unkept & known.keys()}
     return scan._replace(refs=tuple(refs)), {**known, **anew}
+
+
+def _delete(
+    source: SessionSource, kept: Collection[str], indexed: Set[str], known: Known, alive: int
+) -> set[str]:
+    """Delete the expired copies of `kept`, and those that the client recorded as deleted.
+
+    Return their paths. `alive` is the number of sessions that the client has, or 0 if its list
+    cannot be trusted.
+    """
+    gone = {path for path in indexed if known[path].stamp.ctime_ns != KEPT}
+    expired = _expire(source, kept)
+    return expired | _follow(source, gone) if alive and len(gone) <= max(alive, _FEW) else expired
 
 
 def _follow(source: SessionSource, gone: Collection[str]) -> set[str]:
