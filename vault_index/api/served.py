@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from vault_index.api.methods import METHODS, Method
@@ -28,6 +28,18 @@ def served_params(caller: Caller, name: str, params: Mapping[str, Any]) -> dict[
     Raises NotFoundError for a method that is not served, ForbiddenError for one that the token does
     not allow, and UsageError for an unknown or local parameter.
     """
+    method = _method(caller, name)
+    _check(caller, method, params)
+    given = dict(params)
+    if name in (*_READS_FOLDERS, "add", "update") and (project := given.get("project")):
+        _refuse_folders(name, project if isinstance(project, list) else [project])
+    is_signed = any(given.get(one) not in (None, "") for one in ("entered_by", "by"))
+    if name in ("add", "capture") and not is_signed:
+        given["entered_by"] = caller.name
+    return given
+
+
+def _method(caller: Caller, name: str) -> Method:
     method = METHODS.get(name)
     if method is None or not (method.served or _is_for(method, caller)):
         known = ", ".join(one.name for one in methods_for(caller))
@@ -40,34 +52,30 @@ def served_params(caller: Caller, name: str, params: Mapping[str, Any]) -> dict[
         raise ForbiddenError(
             f"{name} requires access to the whole index", "ask for a token without a scope"
         )
+    return method
+
+
+def _check(caller: Caller, method: Method, params: Mapping[str, Any]) -> None:
     names = _parameters(method)
     for parameter, value in params.items():
         if parameter not in names and not (caller.owner and parameter in method.local):
             raise UsageError(
-                f"{name} has no parameter {parameter[:40]!r} here",
+                f"{method.name} has no parameter {parameter[:40]!r} here",
                 f"its parameters: {', '.join(names) or 'none'}",
             )
         if isinstance(value, list) and len(value) > _MOST_VALUES:
             raise UsageError(
                 f"{parameter[:40]!r} has more than {_MOST_VALUES} values", "send fewer per request"
             )
-    given = dict(params)
-    if name in (*_READS_FOLDERS, "add", "update") and (project := given.get("project")):
-        from vault_index.query.projects import is_folder  # late: most daemons serve no network
-        from vault_index.sources.sessions.projects import is_place
 
-        names_folder = is_folder if name in _READS_FOLDERS else is_place
-        if any(
-            names_folder(str(one)) for one in (project if isinstance(project, list) else [project])
-        ):
-            raise UsageError(
-                "a project cannot be a folder here", "use the name that the documents use"
-            )
-    if name in ("add", "capture") and all(
-        given.get(one) in (None, "") for one in ("entered_by", "by")
-    ):
-        given["entered_by"] = caller.name
-    return given
+
+def _refuse_folders(name: str, projects: Sequence[object]) -> None:
+    from vault_index.query.projects import is_folder  # late: most daemons serve no network
+    from vault_index.sources.sessions.projects import is_place
+
+    names_folder = is_folder if name in _READS_FOLDERS else is_place
+    if any(names_folder(str(one)) for one in projects):
+        raise UsageError("a project cannot be a folder here", "use the name that the documents use")
 
 
 def redact_paths(answer: dict[str, Any], runtime: Runtime, asked: str) -> dict[str, Any]:

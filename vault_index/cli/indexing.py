@@ -40,28 +40,10 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
     """Write the configuration, index the vault, and print the next steps."""
     from vault_index.cli.daemon import reload_daemon  # late: `sync` must not import sockets
     from vault_index.config import load_config
-    from vault_index.config.edit import create_config, set_value
     from vault_index.config.schema import CLIENTS
 
     home = home_of(options)
-    if args.get("vault") == "":
-        raise UsageError(
-            "the name of the vault folder is empty", "name it: vault-index init ~/Vault"
-        )
-    vault = args.get("vault") or _vault(home.config_file.exists())
-    answer: dict[str, Any] = {"config": str(home.config_file), "source": None, "vault": None}
-    if vault:
-        done = create_config(home, absolute(vault), args.get("provider"), args.get("memory_dir"))
-        answer |= {
-            "source": done.source,
-            "vault": absolute(vault),
-            "created": done.created,
-            "added": done.added,
-        }
-    else:
-        for key, option in (("embedding.provider", "provider"), ("memory.dir", "memory_dir")):
-            if option in args:
-                set_value(home, key, args[option])
+    answer = {"config": str(home.config_file), **_configure(home, args)}
     left_out = CLIENTS if "no_sessions" in args else ("opencode",) if "no_opencode" in args else ()
     answer["sessions"] = _sessions(options, left_out)
     answer["opencode"] = next(
@@ -70,11 +52,8 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
     human = answer_format(options, "init") == "human"
     if human and answer.get("created"):
         remark(options, f"Wrote {home.config_file}")
-    if (
-        answer["sessions"]
-        and (config := load_config(home)).sessions.keep
-        and not config.sessions.mirror
-    ):
+    sessions = load_config(home).sessions
+    if answer["sessions"] and sessions.keep and not sessions.mirror:
         remark(
             options,
             f"Sessions that clients delete are kept in {home.sessions_dir} (sessions.keep)",
@@ -84,13 +63,40 @@ def run_init(options: Options, args: dict[str, Any]) -> int:
     if "no_sync" not in args:
         report = _work(options, "sync", {"embed": False} if "embed" in args else {})
     show(options, "init", {**answer, "daemon": daemon, "sync": report or None})
-    status = call(options, "status", {}) if report else {"embedder": {}, "problems": ()}
+    if report:
+        _remark_problems(options, call(options, "status", {}), report)
+    return _exit_code(options, "init", report)
+
+
+def _configure(home: "Home", args: dict[str, Any]) -> dict[str, Any]:
+    """Write the configuration; return the keys of the answer about it."""
+    from vault_index.config.edit import create_config, set_value
+
+    if args.get("vault") == "":
+        raise UsageError(
+            "the name of the vault folder is empty", "name it: vault-index init ~/Vault"
+        )
+    vault = args.get("vault") or _vault(home.config_file.exists())
+    if not vault:
+        for key, option in (("embedding.provider", "provider"), ("memory.dir", "memory_dir")):
+            if option in args:
+                set_value(home, key, args[option])
+        return {"source": None, "vault": None}
+    done = create_config(home, absolute(vault), args.get("provider"), args.get("memory_dir"))
+    return {
+        "source": done.source,
+        "vault": absolute(vault),
+        "created": done.created,
+        "added": done.added,
+    }
+
+
+def _remark_problems(options: Options, status: dict[str, Any], report: dict[str, Any]) -> None:
     if advice := status["embedder"].get("advice"):
         remark(options, f"{advice[0].upper()}{advice[1:]}")
     problems = [problem for problem in status["problems"] if problem["code"] != "left_out"]
     if len(problems) > len(report.get("problems", ())):
         remark(options, "Some files have problems; see: vault-index status")
-    return _exit_code(options, "init", report)
 
 
 def _sessions(options: Options, left_out: Collection[str]) -> list[dict[str, Any]]:
