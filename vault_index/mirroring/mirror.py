@@ -77,16 +77,8 @@ class MirroredSessions(SessionSource):
         out = forgotten(state, (session_of(ref.path) for ref in found.refs))
         refs = tuple(ref for ref in found.refs if session_of(ref.path) not in out)
         found = found._replace(refs=refs, kept=frozenset(), unkept=frozenset())
-        missing = self.vault.missing()
-        # An empty vault is normal unless we wrote files into it before.
-        if found.vanished or (missing and not (missing.endswith(EMPTY) and not state.mirrored())):
-            self._scan = found._replace(refs=()) if found.vanished else Scan(unreadable=("",))
-            return []
-        try:
-            self.vault.absolute(self._folder)
-        except UsageError as error:  # a link out of the vault; the vault itself is still synced
-            fault = Fault("not_mirrored", error.message)
-            self._scan = found._replace(refs=(), faults=(*found.faults, fault), unreadable=("",))
+        if (obstacle := self._obstacle(found, state)) is not None:
+            self._scan = obstacle
             return []
         sessions = self._live(found.refs)
         known = self._known(state)
@@ -100,16 +92,11 @@ class MirroredSessions(SessionSource):
                 self._scan = Scan(unreadable=("",))
                 return sorted(touched)
             row = known.get(one.session.id)
-            try:
-                written = self._write(one, row, names)._replace(made_of=made_of)
-            except Exception as error:  # a defect with one session must not stop the others
-                if isinstance(error, VaultIndexError):
-                    message = error.message
-                else:
-                    log.exception("a defect of vault-index session=%s", one.session.id)
-                    message = f"{one.ref.path}: a defect of vault-index: {type(error).__name__}"
-                failed.append(Fault("not_mirrored", message, row.path if row else ""))
+            written = self._try_to_write(one, row, names)
+            if isinstance(written, Fault):
+                failed.append(written)
                 continue
+            written = written._replace(made_of=made_of)
             state.put_origins(self.vault.config.name, [(written.path, "", _origin(one))])
             state.put_mirrored(one.session.id, written)
             self.archive.remove(one.ref.path)  # written before mirroring was enabled
@@ -122,6 +109,33 @@ class MirroredSessions(SessionSource):
             refs=(), faults=(*found.faults, *failed, *faults), unreadable=()
         )
         return sorted(touched)
+
+    def _obstacle(self, found: Scan, state: State) -> Scan | None:
+        """Return the scan to report if nothing can be written now, else None."""
+        missing = self.vault.missing()
+        if found.vanished:
+            return found._replace(refs=())
+        # An empty vault is normal unless we wrote files into it before.
+        if missing and not (missing.endswith(EMPTY) and not state.mirrored()):
+            return Scan(unreadable=("",))
+        try:
+            self.vault.absolute(self._folder)
+        except UsageError as error:  # a link out of the vault; the vault itself is still synced
+            fault = Fault("not_mirrored", error.message)
+            return found._replace(refs=(), faults=(*found.faults, fault), unreadable=("",))
+        return None
+
+    def _try_to_write(
+        self, one: _Live, row: MirroredSession | None, names: dict[str, str]
+    ) -> MirroredSession | Fault:
+        try:
+            return self._write(one, row, names)
+        except VaultIndexError as error:
+            message = error.message
+        except Exception as error:  # a defect with one session must not stop the others
+            log.exception("a defect of vault-index session=%s", one.session.id)
+            message = f"{one.ref.path}: a defect of vault-index: {type(error).__name__}"
+        return Fault("not_mirrored", message, row.path if row else "")
 
     # --- as a source: the vault has the documents -------------------------------------------------
 
