@@ -12,7 +12,7 @@ import vault_index
 
 PACKAGE = Path(vault_index.__file__).parent
 TESTS = Path(__file__).parent
-STATEMENTS = 23_910
+STATEMENTS = 23_930
 """Executable ones: without docstrings and imports."""
 MODULES = 292
 TEST_LINES = 44_700

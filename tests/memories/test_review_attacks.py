@@ -8,7 +8,7 @@ from tests.terminal import Terminal
 EDITORS = {
     'echo "half" > "$1"; exit 1': "the editor exited with code 1",
     ': > "$1"': "not done: ",
-    'sed -i "s/^id: ./id: f/" "$1"': "not done: ",
+    'sed -i -e "s/^id: [0-7]/id: f/" -e t -e "s/^id: ./id: 0/" "$1"': "not done: ",
     'printf "caf\\351\\n" >> "$1"': "cannot read",
     ":": "nothing was changed",
     'echo Mine. >> "$1"; echo Theirs. >> "$MEMORY"': "changed since it was shown",

@@ -30,14 +30,8 @@ _LONGEST = 4096
 """Longest rule, in characters; no path is longer."""
 
 
-_TOKEN = re.compile(r"\*+|\\.|[^*\\\[]|\[[!^]?+\]?+(?:\[:[^\]]*:\]|\\.|[^\]\\])*+\]", re.DOTALL)
-"""Stars, an escaped character, a character, or a bracket expression."""
-_IN_BRACKET = re.compile(
-    r"(?!\[:[^\]]*:\])\\?(.)-\\?(.)|(?!\[:[^\]]*:\])\\?(.)|\[:([^\]]*):\]", re.DOTALL
-)
-"""A range, a character, or a named class."""
-_Name = list[str]
-"""Tokens of one name."""
+_Row = list[list[str]]
+"""Names of folders and files. Each is a list of regular expressions, with stars between them."""
 
 
 class Rule(NamedTuple):
@@ -116,37 +110,14 @@ def _rule(text: str) -> Rule | None:
     glob = glob.removeprefix("/")
     if not glob or len(glob) > _LONGEST:
         return None
-    tokens, end = list[str](), 0
-    while token := _TOKEN.match(glob, end):
-        tokens.append(token[0])
-        end = token.end()
-    if end < len(glob):  # an open bracket, or a backslash at the end
-        return None
     try:
-        pattern = re.compile(_expression(_rows(tokens)), re.DOTALL)
+        pattern = re.compile(_expression(_parse(glob)), re.DOTALL)
         return Rule(ignores, folders_only, whole_path, pattern)
-    except (KeyError, re.error):
+    except (ValueError, re.error):
         return None
 
 
-def _rows(tokens: list[str]) -> list[list[_Name]]:
-    """Split a pattern at `**` into rows of names."""
-    names: list[_Name] = [[]]
-    for token in tokens:
-        if token in ("/", "\\/"):
-            names.append([])
-        else:
-            names[-1].append(token)
-    rows: list[list[_Name]] = [[]]
-    for name in names:
-        if len(name) != 1 or not name[0].startswith("**"):
-            rows[-1].append(name)
-        elif rows[-1] or len(rows) == 1:
-            rows.append([])
-    return rows if rows[-1] else [*rows[:-1], [["*"]]]  # `a/**` is `a/**/*`
-
-
-def _expression(rows: list[list[_Name]]) -> str:
+def _expression(rows: list[_Row]) -> str:
     """Return the regular expression for a whole path."""
     numbers = count()
 
@@ -155,13 +126,7 @@ def _expression(rows: list[list[_Name]]) -> str:
         group = f"g{next(numbers)}"
         return f"(?=(?P<{group}>{expression}))(?P={group})"
 
-    def name(tokens: _Name) -> str:
-        pieces = [""]
-        for token in tokens:
-            if token.startswith("*"):
-                pieces.append("")
-            else:
-                pieces[-1] += _character(token)
+    def name(pieces: list[str]) -> str:
         first, *others = pieces
         if not others:
             return first
@@ -176,19 +141,81 @@ def _expression(rows: list[list[_Name]]) -> str:
     return f"{begin}{between}(?:[^/]*/)*{others[-1]}"
 
 
-def _character(token: str) -> str:
-    """Return the regular expression for one character. Raises KeyError for an unknown class."""
-    if token == "?":
-        return "[^/]"
-    if not token.startswith("["):
-        return re.escape(token[-1])
-    negated = token[1] in "!^"
-    parts = []
-    for low, high, one, named in _IN_BRACKET.findall(token[1 + negated : -1]):
-        if high:
-            # As in git, a backward range (`z-a`) means only its first character.
-            parts.append(f"[{re.escape(low)}-{re.escape(max(low, high))}]")
+def _parse(glob: str) -> list[_Row]:
+    """Split a pattern at `**`, `/` and `*`. Raises ValueError if it is incomplete."""
+    rows = [[[""]]]
+    position = 0
+    while position < len(glob):
+        begin, step = position, 1
+        if glob[position] == "*":
+            step = len(glob) - position - len(glob[position:].lstrip("*"))
+            rest = glob[begin + step :]
+            folders = step > 1 and glob[:begin][-1:] in ("", "/") and rest[:1] in ("", "/")
+            if folders:
+                rows[-1].pop()
+                if rows[-1] or len(rows) == 1:
+                    rows.append([])
+                rows[-1].append([""])
+            if folders and rest:
+                step += 1
+            else:
+                rows[-1][-1].append("")
+        elif glob.startswith(("/", "\\/"), position):
+            step = glob.index("/", position) + 1 - position
+            rows[-1].append([""])
         else:
-            parts.append(re.escape(one) if one else f"[{_CLASSES[named]}]")
-    choice = "|".join(parts)
-    return f"(?!{choice})[^/]" if negated else f"(?!/)(?:{choice})"
+            one, step = _one(glob, position)
+            rows[-1][-1][-1] += one
+        position += step
+    return rows
+
+
+def _one(glob: str, position: int) -> tuple[str, int]:
+    """Return the regular expression for one character, and its length in `glob`."""
+    if glob[position] == "?":
+        return "[^/]", 1
+    if glob[position] == "[":
+        return _bracket(glob[position:])
+    escaped = glob[position] == "\\"
+    if escaped and position + 1 == len(glob):
+        _fail("nothing after the backslash")
+    return re.escape(glob[position + escaped]), 1 + escaped
+
+
+def _bracket(rest: str) -> tuple[str, int]:
+    """Return the regular expression for a bracket at the beginning of `rest`, and its length."""
+    position = 1
+    negated = rest[1:2] in ("!", "^")
+    position += negated
+    parts = []
+    begin = position
+    while position == begin or rest[position : position + 1] != "]":
+        if rest.startswith("[:", position) and (end := rest.find(":]", position)) > 0:
+            name = rest[position + 2 : end]
+            parts.append(f"[{_CLASSES[name]}]" if name in _CLASSES else _fail(f"no class {name}"))
+            position = end + 2
+            continue
+        low, position = _character(rest, position)
+        if rest[position : position + 1] == "-" and rest[position + 1 : position + 2] not in (
+            "]",
+            "",
+        ):
+            high, position = _character(rest, position + 1)
+            # As in git, a backward range (`z-a`) means only its first character.
+            parts.append(f"[{re.escape(low)}-{re.escape(high if low <= high else low)}]")
+        else:
+            parts.append(re.escape(low))
+    choice = f"(?:{'|'.join(parts)})"
+    return (f"(?!{choice})[^/]" if negated else f"(?!/){choice}"), position + 1
+
+
+def _character(rest: str, position: int) -> tuple[str, int]:
+    if rest[position : position + 1] == "\\":
+        position += 1
+    if position >= len(rest):
+        _fail("the bracket is not closed")
+    return rest[position], position + 1
+
+
+def _fail(reason: str) -> str:
+    raise ValueError(reason)
