@@ -43,6 +43,8 @@ _OUTPUT = ("```text", "````text")
 _CALL = re.compile(r"- ([\w.-]+): ")
 _SEARCHES = ("search", "grep", "glob", "fetch", "find", "task")
 _WORD = re.compile(r"\w+")
+_NUMBER = re.compile(r"\d")
+"""A number answers even without a word of the question."""
 _QUESTION_WORDS = frozenset(
     _WORD.findall("""
 who whom whose what whats which when where why how wer wann warum wieso weshalb wie welche welchen
@@ -127,7 +129,10 @@ class RecentQuestions:
             return len(rest) < len(sentences) and all(map(_is_question, rest))
         if not any(kind == "asks" for _, kind in sentences):
             return not rest
-        return self._matcher.share_of(" ".join(rest)) < _REST or self._is_near(text)
+        beside = " ".join(rest)
+        return self._is_near(text) or (
+            self._matcher.share_of(beside) < _REST and not _NUMBER.search(beside)
+        )
 
     def awaits(self, chunk: ChunkRecord, passage: Passage) -> bool:
         """Return whether the next turn replies to this echo.
@@ -189,7 +194,11 @@ class RecentQuestions:
 
     def _is_near(self, text: str) -> bool:
         words, new = self._beyond(text)
-        return len(new) <= _NEW * len(words) and self._matcher.share_of(text) >= _SAME
+        return (
+            len(new) <= _NEW * len(words)
+            and not _NUMBER.search(" ".join(new))
+            and self._matcher.share_of(text) >= _SAME
+        )
 
     def _beyond(self, text: str) -> tuple[list[str], list[str]]:
         """Return the words of a text that have content, and those of them that the query lacks."""
@@ -226,8 +235,10 @@ def with_replies(
         waits = hit.echo and questions.awaits(hit.chunk, hit.passage)
         reply = _reply(reader, questions, matcher, hit.chunk) if waits else None
         if reply:
-            hit = hit._replace(chunk=reply[0], passage=reply[1], echo=False, answers=True)
-            hit = hit._replace(matched=matcher.matches_of(reply[1].of(reply[0].text)))
+            matched = matcher.matches_of(reply[1].of(reply[0].text))
+            hit = hit._replace(
+                chunk=reply[0], passage=reply[1], matched=matched, echo=False, answers=True
+            )
         (unanswered if hit.echo else answers).append(hit)
     return answers, unanswered
 
@@ -246,11 +257,10 @@ def _reply(
     following = chunks_of(reader, chunk.document.id, first=chunk.ordinal + 1, limit=_MOST_CHUNKS)
     turns = (list(turn) for _, turn in groupby(following, key=lambda one: one.headings[:1]))
     after = next((turn for turn in turns if turn[0].headings[:1] != chunk.headings[:1]), [])
-    answer = (one for one in after if speaker(one) == "Assistant")
-    places = [(one, passage) for one in answer for passage in split_passages(one.text)]
+    answer = [one for one in after if speaker(one) == "Assistant"]
     prose: list[tuple[ChunkRecord, Passage]] = []
     output, last = False, 0
-    for place in places:
+    for place in ((one, passage) for one in answer for passage in split_passages(one.text)):
         text = place[1].of(place[0].text)
         output |= text.startswith(_OUTPUT)
         if output or _CALL.match(text):
@@ -285,7 +295,8 @@ def _is_request(words: Iterable[str]) -> bool:
 
 def _is_search(words: Sequence[str]) -> bool:
     """Return whether a sentence announces a search, such as `Let me check the logs`."""
-    if words[:2] in (["one", "moment"], ["hold", "on"]):
-        return True
     rest = [*dropwhile(lambda word: word in _LEADS, words)]
-    return bool(rest) and rest[0] in _LOOKS and (len(rest) < len(words) or rest[0].endswith("ing"))
+    looks = rest[:1] != [] and rest[0] in _LOOKS
+    return (looks and (len(rest) < len(words) or rest[0].endswith("ing"))) or (
+        words[:2] in (["one", "moment"], ["hold", "on"])
+    )
