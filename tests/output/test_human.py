@@ -120,7 +120,7 @@ def test_render_human_doctor_shows_recall_and_hard_notes() -> None:
     hard = [HardToFind(f"Sync {n}", "link", f"sync/{n}.md", 7 if n else None) for n in range(25)]
     text = rendered("doctor", answers.doctor(*hard))
     assert text.startswith("No problems found.\n\n")
-    for line in ("recall 5 +98%", "alias +40 +92%", "Sync 0 +link +sync/0.md"):
+    for line in ("in the first five +98%", "alias +40 +92%", "Sync 0 +link +sync/0.md"):
         assert re.search(f"^{line}$", text, re.MULTILINE), line
     assert "5 more; --json lists all" in text
     assert "Sync 20" not in text

@@ -333,7 +333,7 @@ def _number(count: int, words: str = "{:,}") -> str:
 
 
 def _label(key: str) -> str:
-    return key.replace("_", " ")
+    return "in the first five" if key == "recall_5" else key.replace("_", " ")
 
 
 _FORMATS: Mapping[str, Callable[[Any], str]] = {

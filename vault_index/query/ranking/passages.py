@@ -23,6 +23,8 @@ _AFTER_QUESTION = 0.9
 them."""
 _ABOVE = 0.6
 """Weight of a term in the title or a heading above."""
+_ALL_ABOVE = 0.95
+"""Weight if they contain every term: the passage is their content."""
 _QUESTION = 0.8
 """Weight of a passage that ends as a question. The answer is usually in the next passage."""
 
@@ -199,7 +201,7 @@ class TermMatcher:
                             covered[place + distance], here, _AFTER_QUESTION if answers else weight
                         )
         for best, heading in zip(covered, above, strict=True):
-            _keep_best(best, heading, _ABOVE)
+            _keep_best(best, heading, _ALL_ABOVE if self.share(heading) > _ALL_ABOVE else _ABOVE)
         return [self.share(best) if best else 0.0 for best in covered]
 
     def best_window(self, texts: Sequence[str], size: int) -> int:

@@ -29,7 +29,6 @@ _VECTOR_GAIN = 2.0
 """The weight of the cosine grows by this factor times (1 - best coverage)."""
 _CONTEXT_KEYS = NO_PASSAGE | {"tags", "tag"}
 _FEW_SPACES = 2  # frontmatter values with more spaces are passages
-_DAY = 86_400.0
 
 
 def boosts(config: RankingConfig, now: float, document: StoredDocument) -> dict[str, float]:
@@ -39,7 +38,7 @@ def boosts(config: RankingConfig, now: float, document: StoredDocument) -> dict[
     decays by half-lives from 1 (new) to 1 - weight (old).
     """
     of_kind = {"memory": config.recency_memories, "session": config.recency_sessions}
-    age_days = max(now - max(document.updated, document.created), 0.0) / _DAY
+    age_days = max(now - max(document.updated, document.created), 0.0) / 86_400
     age = 1.0 - math.exp2(-age_days / config.half_life_days)
     outdated = document.valid_until is not None and document.valid_until <= now
     found = {
