@@ -23,7 +23,7 @@ from vault_index import VaultIndex, tokens
 from vault_index.api import dispatch
 from vault_index.markdown.normalize import split_lines
 from vault_index.output import render, render_json
-from vault_index.output.short import one_line
+from vault_index.output.text import one_line
 from vault_index.output.view import shown_hits
 
 Answer = dict[str, Any]

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from tests.output import answers
 from vault_index.output import Format, render
-from vault_index.output.clean import visible
+from vault_index.output.text import visible
 
 LINE = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 

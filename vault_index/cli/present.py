@@ -88,7 +88,7 @@ def _print_to_stderr(text: str) -> None:
 
 
 def _safe(text: str) -> str:
-    from vault_index.output.clean import clean
+    from vault_index.output.text import clean
 
     return clean(text)
 

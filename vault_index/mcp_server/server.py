@@ -27,7 +27,7 @@ from vault_index.errors import ForbiddenError, NotFoundError, UsageError, VaultI
 from vault_index.markdown.sanitize import without_invisible
 from vault_index.mcp_server import prompts, resources
 from vault_index.mcp_server.tools import offered
-from vault_index.output.clean import visible
+from vault_index.output.text import visible
 from vault_index.version import __version__
 
 if TYPE_CHECKING:  # the tokenizer and renderer wait for the first call

@@ -28,7 +28,7 @@ def render(
     `width` and `color` apply to `human` only. With `terminal`, JSON is indented and human output
     has links. Control characters of notes and names are always neutralised: escaped in JSON,
     replaced in TOON and markdown, except tabs. A caller that prints TOON or markdown on a terminal
-    must also pass it through `vault_index.output.clean.clean`.
+    must also pass it through `vault_index.output.text.clean`.
     """
     if format == "json":
         return render_json(result, indent=terminal)
@@ -40,7 +40,7 @@ def render(
         from vault_index.output.terminal import render_human
 
         return render_human(method, result, width=width, color=color, links=terminal)
-    from vault_index.output.clean import visible  # late: its tables have thousands of entries
+    from vault_index.output.text import visible  # late: its tables have thousands of entries
 
     if format == "toon":
         from vault_index.output.toon import render_toon

@@ -6,9 +6,20 @@ from hashlib import sha256
 from operator import itemgetter
 from typing import Any
 
-from vault_index.output.blocks import Block, Line, Pairs, Part, Quote, Raw, Table
-from vault_index.output.short import lines, more_of, one_line, with_short_ids
-from vault_index.output.view import WRITTEN, Column, Record, cell
+from vault_index.output.text import lines, more_of, one_line, with_short_ids
+from vault_index.output.view import (
+    WRITTEN,
+    Block,
+    Column,
+    Line,
+    Pairs,
+    Part,
+    Quote,
+    Raw,
+    Record,
+    Table,
+    cell,
+)
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
 _BLANK_LINES = re.compile(r"\n{3,}")

@@ -3,9 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vault_index.output.blocks import GAP, Blocks, Pairs, Table, line, shown_if
-from vault_index.output.short import counted, duration, flat, joined, kept, moment, size
-from vault_index.output.view import Column, Record, is_records
+from vault_index.output.text import counted, duration, flat, joined, kept, moment, size
+from vault_index.output.view import (
+    GAP,
+    Blocks,
+    Column,
+    Pairs,
+    Record,
+    Table,
+    is_records,
+    line,
+    shown_if,
+)
 
 _DOING = {"text": "indexing", "embed": "embedding"}
 _SHOWN = 20

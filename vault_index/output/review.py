@@ -7,8 +7,8 @@ from itertools import zip_longest
 
 from rich.text import Text
 
-from vault_index.output.clean import clean, clean_line
 from vault_index.output.terminal import Page
+from vault_index.output.text import clean, clean_line
 from vault_index.output.view import Record
 from vault_index.output.views import about
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
-from vault_index.output.short import counted, moment, one_line, when, with_short_ids
+from vault_index.output.text import counted, moment, one_line, when, with_short_ids
 
 Record = Mapping[str, Any]
 

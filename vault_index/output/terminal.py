@@ -10,10 +10,20 @@ from rich.style import Style
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from vault_index.output.blocks import Block, Line, Pairs, Part, Quote, Raw, Table, line
-from vault_index.output.clean import clean, clean_line
-from vault_index.output.short import passage
-from vault_index.output.view import Column, Record, cell
+from vault_index.output.text import clean, clean_line, passage
+from vault_index.output.view import (
+    Block,
+    Column,
+    Line,
+    Pairs,
+    Part,
+    Quote,
+    Raw,
+    Record,
+    Table,
+    cell,
+    line,
+)
 from vault_index.output.views import view
 
 _READABLE = 100

@@ -8,7 +8,7 @@ from typing import Any
 import toon_format
 
 from vault_index.output.sessions import done, held, session_rows, spent, summary_head
-from vault_index.output.short import (
+from vault_index.output.text import (
     cost,
     joined,
     lines,

@@ -1,4 +1,4 @@
-"""Columns, rows and explanations that all formats share."""
+"""Columns, rows, blocks and explanations that all formats share."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -6,7 +6,7 @@ from itertools import chain
 from math import prod
 from typing import Any, NamedTuple
 
-from vault_index.output.short import moment, one_line, state, when, with_short_ids
+from vault_index.output.text import Spans, moment, one_line, state, when, with_short_ids
 
 Record = Mapping[str, Any]
 
@@ -243,3 +243,62 @@ def _sum(explain: Record) -> str:
     if factors and len(parts) > 1:
         terms = f"({terms})"
     return f"score {min(total, 1.0):.2f} = {' × '.join([terms, *factors])}"
+
+
+Part = str | tuple[str, str] | tuple[str, str, str]
+"""A text, optionally with a style, or with a style and the target of a link."""
+
+
+class Line(NamedTuple):
+    """A wrapped paragraph of at most `limit` lines.
+
+    All lines are indented by `indent` characters, all but the first by `hang` more.
+    """
+
+    parts: tuple[Part, ...]
+    indent: int = 0
+    hang: int = 0
+    limit: int | None = None
+
+
+class Pairs(NamedTuple):
+    """Names and values, without empty values."""
+
+    rows: Sequence[tuple[str, str]]
+    indent: int = 0
+
+
+class Table(NamedTuple):
+    """A table with a row per record."""
+
+    columns: Sequence[Column]
+    records: Sequence[Record]
+
+
+class Quote(NamedTuple):
+    """Text of a document, with the matched words; a terminal shows three lines of it."""
+
+    text: str
+    spans: Spans = ()
+    indent: int = 0
+
+
+class Raw(NamedTuple):
+    """Text without wrapping: the terminal wraps it, so that it can be copied."""
+
+    text: str
+
+
+GAP = Raw("")
+Block = Line | Pairs | Table | Quote | Raw
+Blocks = Sequence[Block]
+
+
+def line(*parts: Part, indent: int = 0, hang: int = 0, limit: int | None = None) -> Line:
+    """Return a paragraph of these parts."""
+    return Line(parts, indent, hang, limit)
+
+
+def shown_if(condition: object, *blocks: Block) -> Blocks:
+    """Return the blocks if the condition is true, else nothing."""
+    return blocks if condition else ()

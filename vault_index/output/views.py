@@ -5,21 +5,9 @@ from functools import partial
 from itertools import chain
 from shlex import quote
 
-from vault_index.output.blocks import (
-    GAP,
-    Block,
-    Blocks,
-    Line,
-    Pairs,
-    Quote,
-    Raw,
-    Table,
-    line,
-    shown_if,
-)
 from vault_index.output.reports import REPORTS, any_report
 from vault_index.output.sessions import count_of, done, held, session_rows, summary_head, work_head
-from vault_index.output.short import (
+from vault_index.output.text import (
     counted,
     duration,
     joined,
@@ -32,14 +20,24 @@ from vault_index.output.short import (
 )
 from vault_index.output.view import (
     CERTAINTY,
+    GAP,
+    Block,
+    Blocks,
+    Line,
+    Pairs,
+    Quote,
+    Raw,
     Record,
+    Table,
     around,
     columns,
     documents,
     explanation_lines,
     import_in_short,
+    line,
     reading_lines,
     shown_hits,
+    shown_if,
     stored,
     versions,
     with_sources,
