@@ -14,7 +14,7 @@ from vault_index.config.edit import add_source, set_value
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.memories.file.files import MemoryFiles
 from vault_index.output.review import item_screen
-from vault_index.results.review import Review
+from vault_index.results.memories import Review
 
 NEW = "2026-11-20T10:00:00+00:00"
 PORT = "The dev server listens on port 3000 now"

@@ -14,9 +14,14 @@ from vault_index.models import Progress, no_progress
 from vault_index.runtime import Runtime
 
 if TYPE_CHECKING:
-    from vault_index.results.history import Diff, History
-    from vault_index.results.memories import ExportReport, MemoryOutcomes, StoredMemory
-    from vault_index.results.review import Review
+    from vault_index.results.memories import (
+        Diff,
+        ExportReport,
+        History,
+        MemoryOutcomes,
+        Review,
+        StoredMemory,
+    )
 
 
 class Memories:

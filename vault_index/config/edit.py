@@ -15,7 +15,14 @@ from vault_index import disk
 from vault_index.config.home import Home, private_folder
 from vault_index.config.load import from_environment, load_config, parse_config, read_text
 from vault_index.config.schema import CLIENTS, SECTIONS, Config, SourceConfig
-from vault_index.config.values import BadValueError, check, from_text, keys, plain, without_password
+from vault_index.config.validate import (
+    BadValueError,
+    check,
+    from_text,
+    keys,
+    plain,
+    without_password,
+)
 from vault_index.errors import ConfigError, NotSetUpError, UsageError, did_you_mean
 
 Origin = Literal["default", "file", "environment"]

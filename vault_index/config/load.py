@@ -16,8 +16,7 @@ from vault_index.config.schema import (
     Config,
     SourceConfig,
 )
-from vault_index.config.validate import check_together
-from vault_index.config.values import BadValueError, check, from_text, keys
+from vault_index.config.validate import BadValueError, check, check_together, from_text, keys
 from vault_index.disk import must_be_own
 from vault_index.errors import ConfigError, NotSetUpError, did_you_mean, nearest
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import openai
 
-from vault_index.config.values import without_password
+from vault_index.config.validate import without_password
 from vault_index.embeddings.access import (
     KNOWN_DIMENSIONS,
     PROBE,

@@ -13,8 +13,7 @@ from vault_index.markdown.memory import project_in
 from vault_index.memories.create import embed_stored
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.store import MemoryStore, writing
-from vault_index.results.history import Diff, History, Version
-from vault_index.results.memories import StoredMemory
+from vault_index.results.memories import Diff, History, StoredMemory, Version
 from vault_index.runtime import Runtime
 from vault_index.sources.git import blob, commits_of
 from vault_index.store.documents import documents_by_id

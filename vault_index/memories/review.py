@@ -16,7 +16,7 @@ from vault_index.memories.file.files import MemoryFiles
 from vault_index.memories.similar import NearPair, near_pairs
 from vault_index.query.ranking.comparison import age
 from vault_index.results.documents import DocumentRecord
-from vault_index.results.review import Review, ReviewedMemory, ReviewItem
+from vault_index.results.memories import Review, ReviewedMemory, ReviewItem
 from vault_index.runtime import Runtime
 from vault_index.store.documents import Order, content_hashes, documents_page
 from vault_index.store.pool import Connections

@@ -1,10 +1,12 @@
-"""The answers of the commands that write memories, such as `add`, `delete` and `import`."""
+"""The answers about memories: changes, duplicates, reviews, versions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from vault_index.fields import Reason
 from vault_index.results.base import WHEN_ASKED, FailedItem as FailedItem
+from vault_index.results.documents import DocumentRecord
 
 Outcome = Literal[
     "created",
@@ -102,3 +104,79 @@ class ExportReport:
     """The vault that was exported."""
     memories: int
     bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedMemory(DocumentRecord):
+    """A memory to review, with the beginning of its text."""
+
+    text: str
+    """The beginning of the current text of the file, without frontmatter."""
+    cut: bool
+    """Whether the text was cut."""
+    seen: str
+    """SHA-256 of the file, to pass to `decide`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewItem:
+    """One decision to make: about one memory, or about a pair in which the first would stay."""
+
+    id: str
+    reason: Reason
+    about: str
+    """Details of the reason, such as the similarity or the day of expiry."""
+    memories: tuple[ReviewedMemory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """The answer of `review`: one page of items."""
+
+    results: tuple[ReviewItem, ...]
+    total: int
+    counts: Mapping[str, int]
+    """Number of items for each requested reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One recorded version of the file of a memory."""
+
+    number: int | None
+    """None for a git commit."""
+    seen: str
+    by: str
+    action: str
+    """The command that wrote the version, or the subject of the commit. Changes by hand are
+    `added`, `edited`, `moved`, `copied` or `removed`."""
+    path: str
+    bytes: int | None
+    commit: str | None = None
+    """The hash of the commit, if the vault is in a git repository and the version comes from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The versions of one memory, newest first."""
+
+    id: str
+    path: str
+    title: str
+    results: tuple[Version, ...]
+    total: int
+    forgotten: int
+    """Number of older versions that were dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """The difference between two versions of a memory."""
+
+    id: str
+    path: str
+    before: int | str | None
+    """A version number or a commit hash; None if there was no earlier version."""
+    after: int | str
+    text: str
+    """A unified diff; empty if the versions are equal."""
