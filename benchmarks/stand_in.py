@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from vault_index.api import VaultIndex
-from vault_index.embeddings.english import EnglishModel
-from vault_index.embeddings.inference import Array
+from vault_index.embeddings.inference import Array, EnglishModel
 from vault_index.embeddings.spaces import ENGLISH
 from vault_index.embeddings.wordpiece import vocabulary
 from vault_index.models import Vector

@@ -22,7 +22,7 @@ buildPythonApplication {
   src = lib.cleanSource ../.;
   build-system = [ hatchling ];
   dependencies = map (requirement: (lacking // python.pkgs).${nameOf requirement}) project.dependencies;
-  pythonImportsCheck = [ "vault_index.api" "vault_index.daemon.run" "vault_index.embeddings.english" ];
+  pythonImportsCheck = [ "vault_index.api" "vault_index.daemon.run" "vault_index.embeddings.inference" ];
   # The tests are a check of the flake: who installs the program need not run them.
   doCheck = false;
   postInstall = "install -Dm644 systemd/* -t $out/share/vault-index/systemd";

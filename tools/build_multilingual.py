@@ -244,7 +244,7 @@ def record(source: Source, place: Path) -> dict[str, Array]:
     import onnxruntime
 
     sys.path.insert(0, str(ROOT))
-    from vault_index.embeddings.unigram import Unigram
+    from vault_index.embeddings.multilingual import Unigram
 
     texts = [json.loads(line) for line in (OWN / "texts.jsonl").read_text("utf-8").splitlines()]
     (place / "vocabulary").write_bytes(

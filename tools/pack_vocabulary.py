@@ -1,4 +1,4 @@
-"""Write the vocabulary of a unigram model as one file for `vault_index.embeddings.unigram`."""
+"""Write the vocabulary of a unigram model as one file for `vault_index.embeddings.multilingual`."""
 
 import struct
 import zlib

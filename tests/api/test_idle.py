@@ -4,7 +4,7 @@ import gc
 from pathlib import Path
 
 from tests.api.vaults import indexed, paths_found
-from vault_index.embeddings.english import EnglishModel
+from vault_index.embeddings.inference import EnglishModel
 
 NOTES = {"tree.md": "# Oak\n\nAn oak grows slowly.\n", "car.md": "# Engine\n\nThe engine did not start.\n"}
 

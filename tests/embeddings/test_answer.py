@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.embeddings.answer import parse_answer, parse_vectors
+from vault_index.embeddings.openai import parse_answer, parse_vectors
 from vault_index.errors import RequestRefused
 from vault_index.models import Vector
 

@@ -123,7 +123,7 @@ def test_local_embedder_refuses_a_damaged_installation(
     (tmp_path / "model" / "vocab.txt").write_text("[UNK]\n")
     if content is not None:
         (tmp_path / "model" / "model.int8-nm.onnx").write_bytes(content)
-    monkeypatch.setattr("vault_index.embeddings.english.MODEL", tmp_path / "model")
+    monkeypatch.setattr("vault_index.embeddings.inference.MODEL", tmp_path / "model")
     with pytest.raises(EmbedderRefused, match="cannot be loaded") as caught:
         LocalEmbedder(EmbeddingConfig()).embed(["text"])
     assert "reinstall" in caught.value.hint
@@ -133,7 +133,7 @@ def test_local_embedder_refuses_a_model_with_a_wrong_checksum(tmp_path: Path, mo
     """Even one that loads, and one changed after the check."""
     shipped = Path(sys.modules[LocalEmbedder.__module__].__file__ or "").parent / "model"
     shutil.copytree(shipped, tmp_path / "model")
-    monkeypatch.setattr("vault_index.embeddings.english.MODEL", tmp_path / "model")
+    monkeypatch.setattr("vault_index.embeddings.inference.MODEL", tmp_path / "model")
     LocalEmbedder(EmbeddingConfig()).embed(["text"])
     model = tmp_path / "model" / "model.int8-nm.onnx"
     data = bytearray(model.read_bytes())

@@ -1,6 +1,6 @@
 import pytest
 
-from vault_index.embeddings.retry import Patience, Unavailable, retry_after
+from vault_index.embeddings.faults import Patience, Unavailable, retry_after
 from vault_index.errors import EmbedderError
 
 NOW = 1_795_255_200.0  # Sat, 21 Nov 2026 10:00:00 GMT

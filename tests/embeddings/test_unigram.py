@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.embeddings.unigram import Unigram
+from vault_index.embeddings.multilingual import Unigram
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]

@@ -92,33 +92,6 @@ def open_embedder(config: "EmbeddingConfig", space: VectorSpace | None = None) -
     )
 
 
-def known_share(space: VectorSpace, text: str) -> float:
-    """Return how well the model knows the language of a text, from 0 to 1.
-
-    The vocabulary of the English model decides; other models get 1.
-    """
-    from vault_index.embeddings.spaces import ENGLISH
-    from vault_index.embeddings.wordpiece import vocabulary
-
-    if space != ENGLISH:
-        return 1.0
-    return vocabulary().known_share(text)
-
-
-def batches(token_counts: Sequence[int], max_tokens: int, max_texts: int) -> list[range]:
-    """Split texts into requests within both limits; a text over `max_tokens` goes alone."""
-    found: list[range] = []
-    start, total = 0, 0
-    for index, count in enumerate(token_counts):
-        if index > start and (total + count > max_tokens or index - start >= max_texts):
-            found.append(range(start, index))
-            start, total = index, 0
-        total += count
-    if start < len(token_counts):
-        found.append(range(start, len(token_counts)))
-    return found
-
-
 def _not_configured(space: VectorSpace) -> EmbedderRefused:
     where = f" at {space.endpoint}" if space.endpoint else ""
     return EmbedderRefused(

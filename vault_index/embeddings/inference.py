@@ -1,4 +1,4 @@
-"""Shared parts of the local models: ONNX sessions, file checksums, and windows over long texts."""
+"""Run the local models: ONNX sessions, file checksums, windows, and the bundled English model."""
 
 import hashlib
 import os
@@ -16,7 +16,9 @@ import numpy as np
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 import onnxruntime
 
+from vault_index.embeddings.wordpiece import MODEL, vocabulary
 from vault_index.models import Vector
+from vault_index.vectors import as_int8
 
 Array = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -24,6 +26,10 @@ LONGEST_HEAD = 48
 """Maximum number of pieces of a first line (the location) that every window repeats."""
 _MOST_THREADS = 4
 """Maximum number of threads: texts are short, and other programs need cores, too."""
+WINDOW = 254
+"""Maximum number of pieces per input, without `[CLS]` and `[SEP]`."""
+_FILE = "model.int8-nm.onnx"
+_CLS, _SEP = 101, 102
 
 
 def open_session(path: Path) -> onnxruntime.InferenceSession:
@@ -115,3 +121,27 @@ def _options() -> onnxruntime.SessionOptions:
 def _cores() -> int:
     """Return the number of cores that this process may use (fewer in a container)."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class EnglishModel:
+    """The vocabulary and the ONNX session (50 MB together)."""
+
+    def __init__(self) -> None:
+        lines = (MODEL / "SHA256SUMS").read_text("utf-8").splitlines()
+        with checked(
+            MODEL, {name: digest for digest, name in map(str.split, lines) if name == _FILE}
+        ):
+            self._session = open_session(MODEL / _FILE)
+            self._pieces = vocabulary()
+
+    def embed(self, text: str) -> "Vector":
+        """Return the unit vector of a text, in int8."""
+        return as_int8(
+            unit_mean([self._run(ids) for ids in windows(text, self._pieces.ids, WINDOW)])
+        )
+
+    embed_query = embed
+
+    def _run(self, ids: list[int]) -> "Array":
+        batch = np.array([[_CLS, *ids, _SEP]], np.int64)
+        return np.asarray(self._session.run(None, {"input_ids": batch})[0][0], "<f4")

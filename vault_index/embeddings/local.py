@@ -101,7 +101,7 @@ def _import(space: VectorSpace) -> type[Model]:
         from vault_index.embeddings.multilingual import MultilingualModel
 
         return MultilingualModel
-    from vault_index.embeddings.english import EnglishModel
+    from vault_index.embeddings.inference import EnglishModel
 
     return EnglishModel
 

@@ -8,6 +8,9 @@ from functools import cache
 from pathlib import Path
 from threading import Lock
 
+from vault_index.embeddings.spaces import ENGLISH
+from vault_index.models import VectorSpace
+
 MODEL = Path(__file__).parent / "model"
 """Folder of the bundled model."""
 _UNKNOWN = "[UNK]"
@@ -167,6 +170,14 @@ def vocabulary() -> WordPiece:
 @cache
 def _vocabulary() -> WordPiece:
     return WordPiece(read_pieces())
+
+
+def known_share(space: VectorSpace, text: str) -> float:
+    """Return how well the model knows the language of a text, from 0 to 1.
+
+    The vocabulary of the English model decides; other models get 1.
+    """
+    return vocabulary().known_share(text) if space == ENGLISH else 1.0
 
 
 def release() -> None:

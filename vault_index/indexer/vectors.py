@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from vault_index import tokens
-from vault_index.embeddings import Embedder, batches
+from vault_index.embeddings import Embedder
 from vault_index.errors import RequestRefused
 from vault_index.indexer.outbound import Now, Outbound
 from vault_index.models import Vector
@@ -209,3 +209,17 @@ class VectorBuilder:
             return 0
         with self._lock():
             return put_vectors(self._writer, self._space.id, vectors, chunks)
+
+
+def batches(token_counts: Sequence[int], max_tokens: int, max_texts: int) -> list[range]:
+    """Split texts into requests within both limits; a text over `max_tokens` goes alone."""
+    found: list[range] = []
+    start, total = 0, 0
+    for index, count in enumerate(token_counts):
+        if index > start and (total + count > max_tokens or index - start >= max_texts):
+            found.append(range(start, index))
+            start, total = index, 0
+        total += count
+    if start < len(token_counts):
+        found.append(range(start, len(token_counts)))
+    return found

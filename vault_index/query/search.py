@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, Literal
 
 from vault_index.config.schema import RankingConfig
-from vault_index.embeddings import known_share
 from vault_index.embeddings.spaces import MULTILINGUAL
+from vault_index.embeddings.wordpiece import known_share
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import Filters, QueryOrigins, Vector
 from vault_index.query.hits import (

@@ -12,8 +12,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from vault_index.embeddings import known_share
 from vault_index.embeddings.spaces import COSINES, ENGLISH_COSINES, CosineScale
+from vault_index.embeddings.wordpiece import known_share
 from vault_index.models import Filters
 from vault_index.query.ranking.passages import RankedPassage
 from vault_index.query.ranking.retrieval import Query

@@ -1,6 +1,6 @@
 from hypothesis import given, strategies as st
 
-from vault_index.embeddings import batches
+from vault_index.indexer.vectors import batches
 
 
 @given(st.lists(st.integers(0, 100)), st.integers(1, 150), st.integers(1, 10))
