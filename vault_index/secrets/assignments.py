@@ -10,6 +10,7 @@ Therefore the value decides:
 """
 
 import re
+from bisect import bisect
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -34,7 +35,8 @@ _NEAR, _FAR, _LONG = 20, 130, 100
 
 _JOINTS = ("-", "_", " ", ".")
 """Characters between a name and the word before it."""
-_SEPARATORS = (*"│┃|\t;,", "  ")
+_SEPARATORS = "│┃|\t;,"
+_BLANKS = "  "
 _LONGEST_HEADER = 500
 _LONGEST_ROW = 2_000
 _AROUND = " \t*`\"'"
@@ -60,41 +62,23 @@ def assignments(text: str, folded: str, hits: Iterable[tuple[str, int]]) -> Iter
         hits: the literals of patterns.toml in the text, each with its position.
     """
     done: dict[Row, int] = {}
-    cells = Column(0, 0, [])
+    column = Column(0, 0, [])
     for literal, position in hits:
         for name in rows("names").get(literal, ()):
             label = _label(name, position, text, folded) if position >= done.get(name, 0) else None
-            if (
-                label
-                and not cells.rows <= position < cells.end
-                and (below := _column(text, *label.span()))
-            ):
-                cells = below
-                for start, end in cells.cells:
-                    value = text[start:end]
-                    phrase = name.kind == _PASSWORD and pattern("<PHRASE>").fullmatch(value)
-                    if phrase or _is_said(name, value):
-                        yield name.kind, start, end
-                    elif (
-                        name.kind == _PASSWORD
-                        and _is_word(value, prose=True)
-                        and not _is_code(value, bare=True)
-                    ):
-                        yield WEAK + name.kind.removeprefix("a "), start, end
-            match = _value(name, label, text, folded) if label else None
-            kind = (
-                _kind(name, match, text[position : match.start(match.lastgroup or 0)])
-                if match
-                else ""
-            )
-            if match and kind:
-                start = match.start(match.lastgroup or 0)
-                end = start + len(_trimmed(match))
-                # Skip a long value, so that the names in it are not read again.
-                if end - start > _LONG and (rest := pattern("<REST>").match(text, end)):
-                    end = done[name] = rest.end()
-                yield kind, start, end
-            if label and (not kind or text[label.end() : label.end() + 1] == " "):
+            if not label:
+                continue
+            inside = column.rows <= position < column.end
+            if not inside and (below := _column(text, *label.span())):
+                column = below
+                yield from _in_cells(name, text, column.cells)
+            assigned = _assigned(name, label, text, folded)
+            if assigned:
+                yield assigned
+                _, start, end = assigned
+                if end - start > _LONG:  # do not read the names in a long value again
+                    done[name] = end
+            if not assigned or text[label.end() : label.end() + 1] == " ":
                 yield from _said(name, label, text)
 
 
@@ -116,6 +100,17 @@ def _label(name: Row, position: int, text: str, folded: str) -> re.Match[str] | 
     return label
 
 
+def _assigned(name: Row, label: re.Match[str], text: str, folded: str) -> Found | None:
+    match = _value(name, label, text, folded)
+    start = match.start(match.lastgroup or 0) if match else 0
+    kind = _kind(name, match, text[label.start() : start]) if match else ""
+    if not match or not kind:
+        return None
+    end = start + len(_trimmed(match))
+    rest = pattern("<REST>").match(text, end) if end - start > _LONG else None
+    return kind, start, rest.end() if rest else end
+
+
 def _value(name: Row, label: re.Match[str], text: str, folded: str) -> re.Match[str] | None:
     near = max(label.start() - _NEAR * 3, 0)
     begins = name.kind == _PASSWORD and pattern("<LINE_BEGINS>").search(text, near, label.start())
@@ -135,24 +130,24 @@ def _value(name: Row, label: re.Match[str], text: str, folded: str) -> re.Match[
 def _kind(name: Row, match: re.Match[str], sign: str) -> str:
     """Return the kind of a value, or nothing. `sign` is the name and what joins it to the value."""
     kind, value = name.kind, _trimmed(match)
-    bare = match.lastgroup == "bare" and not sign.endswith(">")
     if kind.startswith(WEAK):
         return kind if pattern("<PIN>").fullmatch(value) else ""
     direct = pattern("<DIRECT>").search(sign) is not None
-    if _is_phrase(name, value, sign) or (
-        direct
-        and kind in (_PASSWORD, "a secret")
-        and match.lastgroup != "phrase"
-        and pattern("<PHRASE>").fullmatch(value)
-    ):
+    delimited = direct and kind in (_PASSWORD, "a secret") and match.lastgroup != "phrase"
+    if _is_phrase(name, value, sign) or (delimited and pattern("<PHRASE>").fullmatch(value)):
         return kind
-    code = _is_code(value, bare=bare or kind != _PASSWORD)
-    if code or (not direct and pattern("<IDENTIFIER>").fullmatch(value)):
+    bare = match.lastgroup == "bare" and not sign.endswith(">")
+    if _is_code(value, bare=bare or kind != _PASSWORD):
         return ""
-    chosen = (
-        _is_password(value, sign) if kind == _PASSWORD else kind == "a secret" and is_chosen(value)
-    )
-    strong = chosen or (kind != _PASSWORD and is_random(value))
+    return _kind_by_shape(name, match, sign, direct=direct)
+
+
+def _kind_by_shape(name: Row, match: re.Match[str], sign: str, *, direct: bool) -> str:
+    """Return the kind of a value that is neither a phrase nor code."""
+    kind, value = name.kind, _trimmed(match)
+    if not direct and pattern("<IDENTIFIER>").fullmatch(value):
+        return ""
+    strong = _is_strong(name, value, sign)
     if strong and not (kind == _PASSWORD and pattern("<WEAK_PASSWORD>").fullmatch(value)):
         return kind
     weak = strong or (
@@ -206,14 +201,19 @@ def _is_said(name: Row, value: str) -> bool:
     """Return whether a value in a sentence or a cell is a credential of this name."""
     if name.kind.startswith(WEAK):
         return pattern("<PIN>").fullmatch(value) is not None
-    password = name.kind == _PASSWORD
-    chosen = password and (
-        _is_password(value, "=") or pattern("<SIGNED>").fullmatch(value) is not None
-    )
-    looks_so = chosen or is_random(value) or (name.kind == "a secret" and is_chosen(value))
+    signed = name.kind == _PASSWORD and pattern("<SIGNED>").fullmatch(value)
     return _is_phrase(name, value, "") or (
-        looks_so and not pattern("<NO_SECRET>").search(value) and not _is_code(value, bare=True)
+        (bool(signed) or _is_strong(name, value, "="))
+        and not pattern("<NO_SECRET>").search(value)
+        and not _is_code(value, bare=True)
     )
+
+
+def _is_strong(name: Row, value: str, sign: str) -> bool:
+    """Return whether the shape of a value shows a credential of this name."""
+    if name.kind == _PASSWORD:
+        return _is_password(value, sign)
+    return is_random(value) or (name.kind == "a secret" and is_chosen(value))
 
 
 def _is_password(value: str, sign: str) -> bool:
@@ -268,45 +268,62 @@ def _column(text: str, start: int, end: int) -> Column | None:
     """Return the column whose header holds the name from `start` to `end`."""
     if not pattern("<REST_OF_CELL>").match(text, end):
         return None
-    header = text.rfind("\n", max(start - _LONGEST_HEADER, 0), start) + 1
-    above = text[max(header - _LONGEST_HEADER, 0) : max(header - 1, 0)].rpartition("\n")[2]
-    rows = text.find("\n", end, end + _LONGEST_HEADER) + 1
-    names = text[header:rows].rstrip()
+    lines, _, begin = text[max(start - 2 * _LONGEST_HEADER, 0) : start].rpartition("\n")
+    rest, newline, _ = text[end : end + _LONGEST_HEADER].partition("\n")
+    if not newline or len(begin) > _LONGEST_HEADER:
+        return None
+    header, names = start - len(begin), (begin + text[start:end] + rest).rstrip()
     copied = pattern("<COPIED>").match(names)
     if copied:
         header, names = header + copied.start("names"), copied["names"]
-    separator = next((sign for sign in _SEPARATORS if sign in names), "")
-    if not separator or not rows or start - header > _LONGEST_HEADER:
-        return None
+    separator = next((sign for sign in _SEPARATORS if sign in names), _BLANKS)
     cell = _cells(separator)
     titles = [match.span(1) for match in cell.finditer(names)]
-    name = pattern("<HEADER_CELL>" if separator in "│┃|" else "<NAME_CELL>")
-    inside = len(cell.findall(above)) == len(titles) and not pattern("<RULE>").fullmatch(above)
-    if len(titles) < 2 or inside or not all(name.fullmatch(names, *span) for span in titles):
+    title = pattern("<HEADER_CELL>" if separator in "│┃|" else "<NAME_CELL>")
+    if len(titles) < 2 or not all(title.fullmatch(names, *span) for span in titles):
         return None
+    above = lines.rpartition("\n")[2]
+    if len(cell.findall(above)) == len(titles) and not pattern("<RULE>").fullmatch(above):
+        return None  # the line is a row of a table
+    number = bisect(titles, (start - header, len(names))) - 1
     cell = _cells("\t") if copied else cell
-    cells, at, number = [], rows, sum(title <= start - header for title, _ in titles) - 1
+    return _below(text, end + len(rest) + 1, cell, len(titles), number)
+
+
+def _below(text: str, rows: int, cell: re.Pattern[str], count: int, number: int) -> Column:
+    """Return the cells with this number in the rows from `rows` on, which have `count` cells."""
+    cells, at = [], rows
     while at < len(text):
-        until = text.find("\n", at) if "\n" in text[at : at + _LONGEST_ROW] else len(text)
-        row = text[at : min(until, at + _LONGEST_ROW)].rstrip()
+        line, newline, _ = text[at : at + _LONGEST_ROW].partition("\n")
+        row = line.rstrip()
+        rule = pattern("<RULE>").fullmatch(row)
         spans = [match.span(1) for match in cell.finditer(row)]
-        if not pattern("<RULE>").fullmatch(row):
-            if len(spans) != len(titles):
-                break
+        if not row or not (rule or len(spans) == count):
+            break
+        if not rule:
             begin, stop = spans[number]
             value = row[begin:stop].lstrip(_AROUND)
-            cells.append(
-                (at + stop - len(value), at + stop - len(value) + len(value.rstrip(_AROUND)))
-            )
-        elif not row:
-            break
-        at = until + 1
+            first = at + stop - len(value)
+            cells.append((first, first + len(value.rstrip(_AROUND))))
+        at = at + len(line) + 1 if newline else len(text)
     return Column(rows, at, cells)
+
+
+def _in_cells(name: Row, text: str, cells: list[tuple[int, int]]) -> Iterator[Found]:
+    """Yield the credentials in the cells below a name."""
+    password = name.kind == _PASSWORD
+    for start, end in cells:
+        value = text[start:end]
+        phrase = password and pattern("<PHRASE>").fullmatch(value)
+        if phrase or _is_said(name, value):
+            yield name.kind, start, end
+        elif password and _is_word(value, prose=True) and not _is_code(value, bare=True):
+            yield f"{WEAK}password", start, end
 
 
 def _cells(separator: str) -> re.Pattern[str]:
     """Return the pattern of a cell; its group is the text between two separators."""
-    if not separator.strip(" "):
+    if separator == _BLANKS:
         return pattern(r"(?:\A[ ]*|[ ]{2,})(\S+(?:[ ]\S+)*)")
     return pattern(
         rf'(?:\A|[{separator}])([ \t]*"(?:[^"\n]|"")*"[ \t]*(?=[{separator}]|\Z)'
