@@ -19,8 +19,7 @@ from vault_index.config import Config, Home, find_home, load_config
 from vault_index.config.home import check_folder
 from vault_index.disk import must_be_own
 from vault_index.errors import NotFoundError, NotSetUpError
-from vault_index.indexer.current_sources import Moments, sessions_of, vaults_of, waiting
-from vault_index.indexer.embedders import Embedders
+from vault_index.indexer.current_settings import Embedders, Moments, sessions_of, vaults_of, waiting
 from vault_index.store.pool import Connections, ReadPool
 from vault_index.store.reader import IndexReader
 from vault_index.store.spaces import read_spaces

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows, write
 from vault_index import VaultIndex
 from vault_index.errors import BusyError, UsageError
-from vault_index.indexer.describe import describe
+from vault_index.indexer.reading import describe
 from vault_index.sources.reading import read_inside
 
 NOTES = {
@@ -239,7 +239,7 @@ def test_sync_continues_after_an_unwritable_document(tmp_path: Path, monkeypatch
             return replace(row, title="\ud83d") if "heron" in raw.text or "heron" in raw.ref.path else row
 
         with monkeypatch.context() as patch:
-            patch.setattr("vault_index.indexer.describe.describe", half)
+            patch.setattr("vault_index.indexer.reading.describe", half)
             report = index.sync()
         assert {failure.path for failure in report.failed} == {"a.md", "new.md", "sub/heron.md"}
         assert (report.added, report.moved, report.removed) == (1, 0, 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.query.sessions import make_home
 from vault_index import VaultIndex
-from vault_index.indexer.describe import describe
+from vault_index.indexer.reading import describe
 from vault_index.markdown.chunk import chunk
 from vault_index.markdown.parse import parse_transcript
 from vault_index.models import DocumentRef, FileStamp, RawDocument

@@ -6,7 +6,7 @@ from contextlib import closing, suppress
 
 from vault_index.errors import VaultIndexError
 from vault_index.health.stats import price_of, rounded
-from vault_index.indexer.current_sources import waiting
+from vault_index.indexer.current_settings import waiting
 from vault_index.results.changes import EmbedPlan, EmbedStatus
 from vault_index.results.status import Privacy, SentDocument, SentRecord
 from vault_index.runtime import Runtime

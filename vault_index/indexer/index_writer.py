@@ -19,8 +19,7 @@ from vault_index.errors import (
     StateDamagedError,
     VaultIndexError,
 )
-from vault_index.indexer.embedders import Embedders
-from vault_index.indexer.folder_mtimes import FolderTimes
+from vault_index.indexer.current_settings import Embedders, waiting
 from vault_index.indexer.reading import ROWS_VERSION, RowSettings
 from vault_index.indexer.sync import Synchroniser
 from vault_index.markdown.recalled import quoted_places
@@ -29,6 +28,7 @@ from vault_index.results.base import Problem
 from vault_index.results.changes import EmbedReport, SyncReport
 from vault_index.sources.sessions.privacy import PrivateScope
 from vault_index.sources.source import Source
+from vault_index.sources.walk import FolderTimes
 from vault_index.store.cache import Cache
 from vault_index.store.connection import set_aside
 from vault_index.store.counts import (
@@ -40,7 +40,7 @@ from vault_index.store.counts import (
     write_meta,
 )
 from vault_index.store.documents import embed_keys
-from vault_index.store.integrity import damage_reported, index_damage, refill
+from vault_index.store.integrity import index_damage, raise_damage, refill
 from vault_index.store.lock import WriteLock
 from vault_index.store.revisions import Revisions
 from vault_index.store.spaces import drop_all_spaces, pending_of_document, put_vectors, read_spaces
@@ -368,8 +368,6 @@ class WriteSide:
         )
 
     def _count_pending(self) -> int:
-        from vault_index.indexer.current_sources import waiting
-
         writer = self._open_writer()
         spaces = read_spaces(writer)
         target = next((row for row in spaces if not row.serving), next(iter(spaces), None))
@@ -447,16 +445,28 @@ class WriteSide:
         problems: list[Problem] = []
         while True:
             try:
-                with damage_reported(self._home.index_db):
-                    report = work()
-                    if problems and not whole:
-                        report = self._synchroniser(no_progress, CancelToken()).sync(self._sources)
-                    return report, tuple(problems)
+                return self._attempt(work, again=bool(problems) and not whole), tuple(problems)
             except (IndexCorruptError, CacheDamagedError) as error:
                 if len(problems) == 2:
                     raise
                 corrupt = isinstance(error, IndexCorruptError)
                 problems.append(self._renew_index(error) if corrupt else self.renew_cache(error))
+
+    def _attempt(self, work: Callable[[], SyncReport], *, again: bool) -> SyncReport:
+        """Do `work`, then with `again` sync all sources.
+
+        Raises IndexCorruptError also for damage that SQLite does not notice.
+        """
+        try:
+            report = work()
+            if again:
+                report = self._synchroniser(no_progress, CancelToken()).sync(self._sources)
+            return report
+        except VaultIndexError:
+            raise
+        except Exception as error:
+            raise_damage(self._home.index_db, error)
+            raise
 
     def renew_cache(self, error: VaultIndexError) -> Problem:
         """Set a damaged cache aside and refill it from the index; the caller holds the lock."""

@@ -1,15 +1,39 @@
-"""Decide which documents to read, and turn a document into rows."""
+"""Decide which documents to read, and turn a document into rows: identity, dates, fields, terms."""
 
+import hashlib
+import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from vault_index.models import UNTRUSTED, DocumentRef, Fault, FileStamp, RawDocument
+from vault_index.fields import FIELDS, FILTERS, NOT_SEARCHED, scalars
+from vault_index.markdown.frontmatter import plain_text, string_list
+from vault_index.markdown.memory import (
+    document_uid,
+    first_time,
+    last_moment,
+    memory_identity,
+    project_in,
+)
+from vault_index.markdown.normalize import SENTENCE
+from vault_index.models import (
+    UNTRUSTED,
+    Chunk,
+    DocumentRef,
+    Fault,
+    FileStamp,
+    Kind,
+    ParsedDocument,
+    RawDocument,
+)
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import Source
 from vault_index.store.revisions import packed
-from vault_index.store.writer import DocumentRow, KnownDocument
+from vault_index.store.spaces import without_key
+from vault_index.store.writer import ChunkRow, DocumentRow, KnownDocument
+from vault_index.terms import index_text, index_words
+from vault_index.unicode import same_form
 
 ROWS_VERSION = 14
 """Increase it when the same file would give other rows; then every document is read again."""
@@ -18,6 +42,20 @@ ROWS_VERSION = 14
 _RACY_NS = 20_000_000
 _COARSE_NS = 2_020_000_000
 """The clock tick of file systems with whole seconds, or even seconds (FAT)."""
+_DATE_IN_NAME = re.compile(
+    r"(?<!\d)(?:(\d{4})([-_.])(\d\d)\2(\d\d)|((?:19|20)\d\d)(\d\d)(\d\d)(?:\d{4}|\d{6})?)(?!\d)"
+)
+"""Matches `2018-11-20`, `2018_11_20`, `20181120`, and with a time `201811201633`."""
+_DAY = len("2027-02-01")
+_DIGEST_CHARACTERS = 200
+_REPEATED = 4_000
+"""Maximum characters of the title, the tags and so on, which every chunk repeats.
+
+It keeps the size of the index proportional to the text. Documents with very many short sections get
+less.
+"""
+_REPEATED_AT_LEAST = 64_000
+_KEY = re.compile(r"^- ([^:\n]+): ", re.MULTILINE)
 
 
 class RowSettings(NamedTuple):
@@ -89,7 +127,6 @@ def read_document(
     Raises the errors of `Source.read`.
     """
     # Imported here because parsing is slow to import, and most syncs find nothing to parse.
-    from vault_index.indexer.describe import describe
     from vault_index.markdown.canvas import parse_canvas
     from vault_index.markdown.chunk import chunk, chunk_fields
     from vault_index.markdown.memory import unreviewed_in
@@ -147,3 +184,233 @@ def _is_same(raw: RawDocument, known: KnownDocument, made_with: str) -> bool:
     was, now = known.stamp, raw.ref.stamp
     rest = (was.size, was.mtime_ns, known.made_with) == (now.size, now.mtime_ns, made_with)
     return rest and raw.content_hash == known.content_hash
+
+
+def describe(
+    raw: RawDocument,
+    parsed: ParsedDocument,
+    chunks: Sequence[Chunk],
+    fields: Sequence[Chunk] = (),
+    *,
+    made_with: str,
+    born: Callable[[str], float | None] = lambda path: None,
+    omitted: str | None = None,
+    unreviewed: int = 0,
+) -> DocumentRow:
+    """Return the rows of one document. Equal files give equal rows at any time.
+
+    `born` returns the creation time of a path, for documents that do not state it.
+    """
+    path, kind, front = raw.ref.path, raw.kind or "note", parsed.frontmatter
+    memory = kind == "memory"
+    own = front if memory else {}  # for keys that mean something only in memories
+    named = not (memory and _is_made(path, front))
+    given = parsed.title_given and (parsed.title_in_text or named)
+    searched = parsed._replace(title_given=given)
+    # Model, folder and version are the same in most sessions, and would only be noise.
+    if kind == "session":
+        searched = searched._replace(
+            frontmatter={key: front.get(key) for key in ("project", "tags")}
+        )
+    return DocumentRow(
+        uid=_uid(kind, front, raw.ref.source, path),
+        source=raw.ref.source,
+        path=path,
+        name=same_form(_name(raw)),
+        kind=kind,
+        title=parsed.title,
+        content_hash=raw.content_hash,
+        size=raw.ref.stamp.size,
+        mtime_ns=raw.ref.stamp.mtime_ns,
+        ctime_ns=raw.ref.stamp.ctime_ns,
+        inode=raw.ref.stamp.inode,
+        made_with=made_with,
+        line_count=parsed.line_count,
+        type=plain_text(front.get("type")) or ("note" if memory else None),
+        digest=plain_text(front.get("digest")) or (_first_sentences(chunks) if memory else ""),
+        unreviewed=unreviewed,
+        superseded_by=plain_text(own.get("superseded_by")),
+        frontmatter={
+            **front,
+            **{f"{key}::": list(values) for key, values in parsed.inline.items()},
+        },
+        tags=parsed.tags,
+        aliases=parsed.aliases,
+        links=parsed.links,
+        chunks=tuple(
+            _chunk_rows(
+                path if named else _still_said(path, parsed.title), searched, chunks, fields
+            )
+        ),
+        identity=memory_identity(
+            raw.text, front, searched.title if given and searched.title_in_text else ""
+        )
+        if memory
+        else None,
+        title_given=given,
+        name_given=named,
+        omitted=omitted,
+        **_times(raw, front, own, born),
+        **_filter_columns(front, own),
+    )
+
+
+def _times(
+    raw: RawDocument,
+    front: Mapping[str, Any],
+    own: Mapping[str, Any],
+    born: Callable[[str], float | None],
+) -> dict[str, Any]:
+    modified = raw.ref.stamp.mtime_ns / 1e9
+    created = first_time(front.get("created"), front.get("date"), _day_in(_name(raw)))
+    return {
+        "created": created or min(modified, born(raw.ref.path) or modified),
+        "updated": first_time(front.get("updated"), front.get("modified")) or modified,
+        "expires": last_moment(own.get("expires")),
+        "valid_until": last_moment(own.get("valid_until")),
+        "archived": first_time(own.get("archived")),
+    }
+
+
+def _filter_columns(front: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns for filters, filled from the frontmatter; `own` is that of a memory."""
+    columns = {
+        one.column: plain_text((own if one.of_memories else front).get(one.frontmatter[0]))
+        for one in FILTERS.values()
+        if one.column and one.frontmatter
+    }
+    return columns | {"project": project_in(front)}
+
+
+def _name(raw: RawDocument) -> str:
+    return raw.ref.path.rpartition("/")[2].rpartition(".")[0]
+
+
+def _day_in(name: str) -> str:
+    match = _DATE_IN_NAME.search(name)
+    return "-".join(filter(str.isdigit, filter(None, match.groups()))) if match else ""
+
+
+def _is_made(path: str, front: Mapping[str, Any]) -> bool:
+    """Return whether a memory has a generated file name: `<type>/<day>-<words of its title>`.
+
+    A memory written by hand has no id and a chosen name.
+    """
+    folder, name = path.split("/")[-2:]
+    day = str(front.get("created"))[:_DAY]
+    return (
+        "id" in front
+        and folder in (*FIELDS["type"].choices, "inbox", "waiting")
+        and name.startswith(f"{day}-")
+    )
+
+
+def _still_said(path: str, title: str) -> str:
+    """Return a generated path without its words if these are from an earlier title.
+
+    A new title does not rename the file.
+    """
+    folder, _, name = path.removesuffix(".md").rpartition("/")
+    words = (word for word in name[_DAY:].split("-") if not word.isdecimal())
+    return path if {*words} <= {"", *index_words(title)} else f"{folder}/{name[:_DAY]}"
+
+
+def _uid(kind: Kind, front: Mapping[str, Any], source: str, path: str) -> str:
+    session = plain_text(front.get("session")) if kind == "session" else None
+    if session:  # the same for every source of the session
+        return document_uid(None, "session", session)
+    return document_uid(front.get("id") if kind == "memory" else None, source, path)
+
+
+def _chunk_rows(
+    path: str, parsed: ParsedDocument, chunks: Sequence[Chunk], texts: Sequence[Chunk]
+) -> Iterator[ChunkRow]:
+    """Yield the rows of all chunks; `texts` are the chunks of the frontmatter.
+
+    Every other chunk has the frontmatter in a column, so that required and excluded words may match
+    in different places. For the same reason, a generated title is a field of all chunks except the
+    first, which contains it.
+    """
+    both = *texts, *chunks
+    room = min(
+        _REPEATED, (_REPEATED_AT_LEAST + sum(len(one.text) for one in both)) // max(len(both), 1)
+    )
+    given, title, place = (
+        parsed.title_given,
+        index_text(parsed.title[:room]),
+        index_text(path[:room]),
+    )
+    aliases, tags = (
+        index_text("\n".join(parsed.aliases)[:room]),
+        index_text(" ".join(parsed.tags)[:room]),
+    )
+    front = parsed.frontmatter
+    searched = [value for key, value in front.items() if key not in NOT_SEARCHED]
+    fields = index_text("\n".join(scalars(searched))[:room])
+    for number, chunk in enumerate(both):
+        of_fields = number < len(texts)
+        headings = _within(chunk.headings, room)
+        context = "" if of_fields else embedding_context(parsed, headings, room)
+        yield ChunkRow(
+            start_line=chunk.start_line,
+            end_line=chunk.end_line,
+            headings=headings,
+            context=context,
+            text=chunk.text,
+            tokens=chunk.tokens,
+            embed_key=embed_key(context, without_key(chunk.text) if of_fields else chunk.text),
+            terms=(
+                title if given else "",
+                aliases,
+                index_text("\n".join(headings)),
+                tags,
+                fields if given or number == len(texts) else f"{title}\n{fields}",
+                place,
+                index_text(
+                    _KEY.sub(lambda key: "" if key[1] in front else key[0], chunk.text)
+                    if of_fields
+                    else chunk.text
+                ),
+            ),
+            of_fields=of_fields,
+        )
+
+
+def _within(headings: tuple[str, ...], room: int) -> tuple[str, ...]:
+    """Return the headings, truncated evenly if they exceed `room` characters."""
+    return (
+        headings
+        if sum(map(len, headings)) <= room
+        else tuple(one[: room // len(headings)] for one in headings)
+    )
+
+
+def embedding_context(parsed: ParsedDocument, headings: Sequence[str], room: int) -> str:
+    """Return the text embedded before a chunk: `[tags] title > heading path`.
+
+    Only a title in the document counts: with the file name as title, a new name would cost new
+    embeddings. Only frontmatter tags count: a new inline tag must not change the other chunks of
+    the note. Each part has at most `room` characters.
+    """
+    title = (parsed.title[:room],) if parsed.title_in_text else ()
+    crumbs = " > ".join((*title, *(headings[1:] if headings[:1] == title else headings)))
+    own = parsed.frontmatter.get("tags", parsed.frontmatter.get("tag"))
+    tags = " ".join(tag.lstrip("#") for tag in string_list(own, split_spaces=True))
+    return " ".join(part for part in (f"[{tags[:room]}]" if tags else "", crumbs) if part)
+
+
+def embed_key(context: str, text: str) -> bytes:
+    """Return the key of an embedding: the SHA-256 of context and text."""
+    return hashlib.sha256(f"{context}\0{text}".encode("utf-8", "surrogatepass")).digest()
+
+
+def _first_sentences(chunks: Sequence[Chunk]) -> str:
+    """Return the first sentences of the body, about 200 characters."""
+    text = next((c.text for c in chunks), "")
+    plain = " ".join(line for line in text.split("\n") if line.strip() and not line.startswith("#"))
+    digest = ""
+    for sentence in SENTENCE.findall(plain):
+        if digest and len(digest) + len(sentence) > _DIGEST_CHARACTERS:
+            break
+        digest += sentence
+    return digest.strip()[: _DIGEST_CHARACTERS * 2]

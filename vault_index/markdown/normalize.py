@@ -25,6 +25,8 @@ _BASE64 = re.compile(
     r"^([ \t>]*)([A-Za-z0-9+/]{60,}={0,2})[ \t]*$|([A-Za-z0-9+/]{400,}={0,2})", re.MULTILINE
 )
 _LINE_TEXT = re.compile(r"[^\n]+")
+SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
+"""Matches each sentence of a paragraph."""
 
 
 def split_lines(text: str) -> list[str]:

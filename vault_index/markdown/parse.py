@@ -18,7 +18,7 @@ from vault_index.markdown.frontmatter import (
     string_list,
 )
 from vault_index.markdown.memory import first_time
-from vault_index.markdown.normalize import normalize_tag, split_lines, without_data
+from vault_index.markdown.normalize import SENTENCE, normalize_tag, split_lines, without_data
 from vault_index.markdown.obsidian import Inline, read_inline, wikilinks, without_comments
 from vault_index.markdown.recalled import fingerprint, runs_of_words
 from vault_index.markdown.words import plain_words
@@ -30,7 +30,6 @@ _MOST_TAGS = 10_000
 _SENTENCE_WORDS = 3
 _SENTENCE_CJK = 6
 _SENTENCES_ALONE = 16  # fewer frontmatter sentences than this get a chunk each
-SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
 _TITLE_CHARACTERS = 80
 _DATES_OF_NOTES = ("created", "updated", "date", "modified")
 _DATES = (*_DATES_OF_NOTES, "expires", "valid_until", "archived")

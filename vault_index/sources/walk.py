@@ -5,6 +5,7 @@ import errno
 import heapq
 import os
 import stat
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
 
 from vault_index.config import SourceConfig
@@ -24,6 +25,8 @@ from vault_index.sources.source import Scan
 
 Identity = tuple[int, int]
 """Device and inode."""
+Times = Mapping[str, int]
+"""The modification time of each folder of a tree, in nanoseconds."""
 
 
 class Walk:
@@ -250,3 +253,36 @@ def unreadable_fault(path: str, error: OSError | VaultIndexError) -> Fault:
     """Return the fault of a path that exists but cannot be read."""
     reason = error.strerror if isinstance(error, OSError) else None
     return Fault("unreadable", f"cannot be read: {reason or error}", path)
+
+
+class FolderTimes:
+    """Remembers folder trees. An edit of a file changes no folder; the watcher detects edits."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Times] = {}
+
+    def news(self, root: str) -> Times | None:
+        """Return the current times of a tree, or None if it is unchanged since `keep`."""
+        kept = self._kept.get(root)
+        if kept and all(_time(folder) == time for folder, time in kept.items()):
+            return None
+        return {folder: _time(folder) for folder, _, _ in os.walk(root)}
+
+    def keep(self, root: str, times: Times) -> None:
+        """Record that the tree was indexed after it had these times."""
+        self._kept[root] = times
+
+    def wrote(self, root: str, files: Iterable[str]) -> None:
+        """Record that this program wrote and indexed these files below the root."""
+        folders = set(self._kept.get(root, ()))
+        for file in files:
+            while (file := os.path.dirname(file)).startswith(root):
+                folders.add(file)
+        self._kept[root] = {folder: _time(folder) for folder in folders}
+
+
+def _time(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0

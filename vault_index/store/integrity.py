@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
@@ -241,20 +241,10 @@ def index_damage(path: Path) -> str:
         return error.message if isinstance(error, IndexCorruptError) else ""
 
 
-@contextmanager
-def damage_reported(path: Path) -> Iterator[None]:
-    """If the block fails on a damaged index, raise IndexCorruptError.
-
-    SQLite itself does not notice some damage.
-    """
-    try:
-        yield
-    except VaultIndexError:
-        raise
-    except Exception as error:
-        if damage := index_damage(path):
-            raise IndexCorruptError(f"{path} is damaged ({damage})", REBUILD) from error
-        raise
+def raise_damage(path: Path, error: BaseException) -> None:
+    """If the index is damaged, raise IndexCorruptError: SQLite does not notice some damage."""
+    if damage := index_damage(path):
+        raise IndexCorruptError(f"{path} is damaged ({damage})", REBUILD) from error
 
 
 def cache_damage(path: Path) -> str:

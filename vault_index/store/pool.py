@@ -64,11 +64,11 @@ class ReadPool:
             raise UsageError("the request is not valid UTF-8", "send it as UTF-8") from error
         except VaultIndexError:
             raise
-        except BaseException:
-            from vault_index.store.integrity import damage_reported
+        except Exception as error:
+            from vault_index.store.integrity import raise_damage
 
-            with damage_reported(self._home.index_db):
-                raise
+            raise_damage(self._home.index_db, error)
+            raise
         finally:
             self._give_back(connections, sound)
 

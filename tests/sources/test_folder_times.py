@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from vault_index.indexer.folder_mtimes import FolderTimes
+from vault_index.sources.walk import FolderTimes
 
 
 def later(folder: Path) -> None:
