@@ -25,7 +25,7 @@ from tests.api.vaults import indexed, paths_found, rows
 from vault_index import VaultIndex
 from vault_index.errors import VaultIndexError
 from vault_index.store.connection import load_vec0
-from vault_index.store.text_blocks import add_functions, pack
+from vault_index.store.records import add_functions, pack
 
 Damage = Callable[[Path], None]
 

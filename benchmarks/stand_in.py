@@ -12,11 +12,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from vault_index.api import VaultIndex
-from vault_index.embeddings.inference import Array, EnglishModel
+from vault_index.embeddings.inference import Array, EnglishModel, as_int8
 from vault_index.embeddings.spaces import ENGLISH
 from vault_index.embeddings.wordpiece import vocabulary
-from vault_index.models import Vector
-from vault_index.vectors import SCALE, as_int8
+from vault_index.models import INT8_SCALE, Vector
 
 _RARE = 1e-3
 _RIDGE = 0.01
@@ -42,7 +41,8 @@ class StandIn:
         self._filled = np.zeros(2**15, bool)
         sums = np.array([self._sum(text) for text in passages])
         wanted = (
-            np.array([np.frombuffer(self._model.embed(text), "i1") for text in passages]) / SCALE
+            np.array([np.frombuffer(self._model.embed(text), "i1") for text in passages])
+            / INT8_SCALE
         )
         self._mean, self._offset = sums.mean(axis=0), wanted.mean(axis=0)
         sums -= self._mean

@@ -182,6 +182,17 @@ class VectorSpace(NamedTuple):
     """The base URL of the server; empty for the local model."""
 
 
+INT8_SCALE = 381
+"""int8 components are multiples of 1/381 of a unit vector, so 127 means one third.
+
+Only vectors of the model in the package are int8, a quarter of the space of float32. With the
+multilingual model it reduced recall measurably (benchmarks/README.md); vectors of servers cost
+money. The largest measured component was .273 in 41,842 passages and .308 in 500 single words.
+Larger components are clipped.
+"""
+INT8_LARGEST = 127
+
+
 # --- long work ------------------------------------------------------------------------------------
 
 Progress = Callable[[str, int, int], None]

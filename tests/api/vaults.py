@@ -12,7 +12,7 @@ from vault_index.config import find_home
 from vault_index.config.edit import create_config
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.store.connection import load_vec0
-from vault_index.store.text_blocks import CONTEXT, HEADINGS, TEXT, add_functions
+from vault_index.store.records import CONTEXT, HEADINGS, TEXT, add_functions
 
 
 def write(vault: Path, files: Mapping[str, str]) -> None:

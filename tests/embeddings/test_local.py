@@ -12,8 +12,7 @@ from vault_index.config import EmbeddingConfig
 from vault_index.embeddings.inference import spans
 from vault_index.embeddings.local import LocalEmbedder
 from vault_index.errors import ConfigError, EmbedderRefused
-from vault_index.models import Vector, VectorSpace
-from vault_index.vectors import SCALE
+from vault_index.models import INT8_SCALE, Vector, VectorSpace
 
 TEXTS = [
     "How do I back up the database?",
@@ -33,7 +32,7 @@ def embedder() -> Iterator[LocalEmbedder]:
 
 
 def numbers(vector: Vector) -> tuple[float, ...]:
-    return tuple(value / SCALE for value in struct.unpack("<384b", vector))
+    return tuple(value / INT8_SCALE for value in struct.unpack("<384b", vector))
 
 
 def cosine(left: Vector, right: Vector) -> float:

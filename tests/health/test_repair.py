@@ -17,7 +17,7 @@ from vault_index.config import find_home, load_config
 from vault_index.health.environment import leftover_problems
 from vault_index.results.base import Problem
 from vault_index.store.connection import load_vec0
-from vault_index.store.text_blocks import add_functions, pack
+from vault_index.store.records import add_functions, pack
 
 NOTES = {
     "a.md": "---\ntags: [red]\naliases: [fruit]\n---\n# Apple\n\nCrunchy, see [[b]].\n\n## Core\n\nSeeds inside.\n",

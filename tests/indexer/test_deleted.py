@@ -13,7 +13,7 @@ from tests.query.sessions import make_home, say
 from tests.sources.opencode.stores import Client, tool
 from vault_index import VaultIndex
 from vault_index.config.edit import set_value
-from vault_index.store.text_blocks import TEXT, add_functions
+from vault_index.store.records import TEXT, add_functions
 
 FACT = "Customers in Norway are billed through the reseller Fjordpay in Oslo."
 QUOTES: dict[str, list[Any]] = {

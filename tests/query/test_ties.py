@@ -8,7 +8,7 @@ import pytest
 from tests.api.vaults import opened, write
 from vault_index import VaultIndex
 from vault_index.query.search import Mode
-from vault_index.store.ties import best
+from vault_index.store.filters import best
 
 WORDS = [f"{one}{two}" for one in "abcdefghij" for two in "klmnopqrst"]
 ALIKE = {f"{word}.md": f"# Note {word}\n\nA heron near {word}.\n" for word in WORDS}

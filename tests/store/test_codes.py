@@ -13,10 +13,10 @@ from vault_index.models import Filters, VectorSpace
 from vault_index.store import codes, spaces
 from vault_index.store.codes import write_codes
 from vault_index.store.documents import documents_of
+from vault_index.store.filters import Candidates
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import add_space, codes_due, drop_space, pending_chunks, put_vectors, serving_space
-from vault_index.store.ties import Candidates
 from vault_index.store.writer import IndexWriter
 
 SPACE = VectorSpace("openai", "toy", 128)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.vaults import indexed
-from vault_index.store.counts import count_rows
+from vault_index.store.connection import count_rows
 from vault_index.store.pool import ReadPool
 
 

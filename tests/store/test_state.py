@@ -13,7 +13,7 @@ from vault_index.models import VectorSpace
 from vault_index.results.status import SentRecord
 from vault_index.store import connection as opening
 from vault_index.store.cache import Cache
-from vault_index.store.counts import write_meta
+from vault_index.store.connection import write_meta
 from vault_index.store.records import MirroredSession
 from vault_index.store.state import STATE_MADE, State, mend
 from vault_index.store.writer import IndexWriter

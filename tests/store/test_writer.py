@@ -6,7 +6,8 @@ import pytest
 
 from tests.store.rows import SPACE, document_row, vector
 from vault_index.models import Filters
-from vault_index.store.counts import count_rows, tag_counts
+from vault_index.store.connection import count_rows
+from vault_index.store.documents import tag_counts
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import (

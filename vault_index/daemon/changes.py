@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from vault_index.callers import Scope
 from vault_index.errors import NotSetUpError
 from vault_index.runtime import Runtime
-from vault_index.store.counts import fingerprint
+from vault_index.store.documents import fingerprint
 
 _RECENT_NS = 100_000_000
 """A file written this recently may be written again with the same time stamp."""

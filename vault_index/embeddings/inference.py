@@ -17,8 +17,7 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 import onnxruntime
 
 from vault_index.embeddings.wordpiece import MODEL, vocabulary
-from vault_index.models import Vector
-from vault_index.vectors import as_int8
+from vault_index.models import INT8_LARGEST, INT8_SCALE, Vector
 
 Array = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -145,3 +144,8 @@ class EnglishModel:
     def _run(self, ids: list[int]) -> "Array":
         batch = np.array([[_CLS, *ids, _SEP]], np.int64)
         return np.asarray(self._session.run(None, {"input_ids": batch})[0][0], "<f4")
+
+
+def as_int8(floats: "Array") -> Vector:
+    """Quantize float32 unit vectors to int8; the bytes of several vectors are concatenated."""
+    return (floats * INT8_SCALE).round().clip(-INT8_LARGEST, INT8_LARGEST).astype("i1").tobytes()

@@ -34,9 +34,9 @@ from vault_index.results.base import Problem
 from vault_index.results.status import DoctorReport, RecallReport
 from vault_index.runtime import Runtime
 from vault_index.store.cache import Cache
-from vault_index.store.counts import SYNCED_AT, read_meta, source_counts
+from vault_index.store.connection import SYNCED_AT, read_meta
 from vault_index.store.document_names import document_names
-from vault_index.store.documents import paths_by_shared_id
+from vault_index.store.documents import paths_by_shared_id, source_counts
 from vault_index.store.integrity import Checkup, Comparison, cache_damage, vec0_fault
 from vault_index.store.lock import WriteLock
 from vault_index.store.spaces import lacking_documents, serving_space

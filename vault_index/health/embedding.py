@@ -6,12 +6,12 @@ from contextlib import closing, suppress
 
 from vault_index.errors import VaultIndexError
 from vault_index.health.stats import price_of, rounded
-from vault_index.indexer.current_settings import waiting
+from vault_index.indexer.current_sources import waiting
 from vault_index.results.changes import EmbedPlan, EmbedStatus
 from vault_index.results.status import Privacy, SentDocument, SentRecord
 from vault_index.runtime import Runtime
 from vault_index.store.cache import Cache
-from vault_index.store.counts import count_rows
+from vault_index.store.connection import count_rows
 from vault_index.store.records import DocumentState
 from vault_index.store.spaces import document_states, pending_chunks, read_spaces
 from vault_index.store.state import State

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from vault_index.models import Filters
 from vault_index.query.language.filters import unmet_filters
 from vault_index.results.status import AgentCount, AgentList, Stats, TagCount, TagList
-from vault_index.store.counts import SYNCED_AT, read_meta, source_counts, tag_counts, value_counts
+from vault_index.store.connection import SYNCED_AT, read_meta
+from vault_index.store.documents import source_counts, tag_counts, value_counts
 from vault_index.store.spaces import serving_space
 from vault_index.times import iso_time
 

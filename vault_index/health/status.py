@@ -38,16 +38,16 @@ from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import EMPTY, YET, Source
 from vault_index.sources.vault import VaultSource
 from vault_index.store.cache import Cache
-from vault_index.store.counts import (
-    EMBED_PROBLEM,
-    count_rows,
+from vault_index.store.connection import EMBED_PROBLEM, count_rows, read_meta
+from vault_index.store.documents import (
+    chunks_of,
+    count_unreviewed,
     faults,
     faults_of,
-    read_meta,
     source_counts,
+    spread_texts,
     stamps,
 )
-from vault_index.store.documents import chunks_of, count_unreviewed, spread_texts
 from vault_index.store.forgotten import forgotten
 from vault_index.store.pool import Connections
 from vault_index.store.reader import IndexReader

@@ -19,7 +19,7 @@ from vault_index.errors import (
     StateDamagedError,
     VaultIndexError,
 )
-from vault_index.indexer.current_settings import Embedders, waiting
+from vault_index.indexer.current_sources import waiting
 from vault_index.indexer.reading import ROWS_VERSION, RowSettings
 from vault_index.indexer.sync import Synchroniser
 from vault_index.markdown.recalled import quoted_places
@@ -30,13 +30,13 @@ from vault_index.sources.sessions.privacy import PrivateScope
 from vault_index.sources.source import Source
 from vault_index.sources.walk import FolderTimes
 from vault_index.store.cache import Cache
-from vault_index.store.connection import set_aside
-from vault_index.store.counts import (
+from vault_index.store.connection import (
     EMBED_PROBLEM,
     KEPT_HOME,
     ROWS_MADE_WITH,
     SYNCED_AT,
     read_meta,
+    set_aside,
     write_meta,
 )
 from vault_index.store.documents import embed_keys
@@ -48,6 +48,7 @@ from vault_index.store.state import STATE_MADE, State
 from vault_index.store.writer import IndexWriter
 
 if TYPE_CHECKING:  # so that `add` skips the import of the embedding modules
+    from vault_index.embeddings import Embedder
     from vault_index.indexer.outbound import Now
 
 log = logging.getLogger(__name__)
@@ -73,13 +74,13 @@ class WriteSide:
         home: Home,
         config: Config,
         sources: Sequence[Source],
-        embedders: Embedders,
+        embedder: Callable[[], "Embedder | None"],
         now: "Now",
     ) -> None:
         self._home = home
         self._config = config
         self._sources = sources
-        self._embedders = embedders
+        self._embedder = embedder
         self._now = now
         self._write_lock = WriteLock(home.write_lock)
         self._writer: IndexWriter | None = None
@@ -262,7 +263,7 @@ class WriteSide:
         if self._config.embedding.provider != "local":
             return
         try:
-            embedder = self._embedders.configured()
+            embedder = self._embedder()
             writer = self._open_writer()
             with self._held("embed"):
                 space = open_space(writer, embedder)
@@ -323,7 +324,7 @@ class WriteSide:
         finished = True
         problems: list[Problem] = []
         try:
-            embedder = self._embedders.configured()
+            embedder = self._embedder()
             with self._held("embed"):
                 space = open_space(self._open_writer(), embedder, renew=renew)
             if space is not None and renew:

@@ -24,7 +24,7 @@ from vault_index.sources.names import is_readable_name, shown_name, spellings
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import EMPTY, YET, Scan, Source
 from vault_index.store.cache import Cache
-from vault_index.store.counts import NUMBERING, read_meta, write_meta
+from vault_index.store.connection import NUMBERING, read_meta, write_meta
 from vault_index.store.document_names import refresh_names
 from vault_index.store.revisions import Revision, Revisions
 from vault_index.store.spaces import read_spaces

@@ -11,7 +11,7 @@ from vault_index.errors import RequestRefused
 from vault_index.indexer.outbound import Now, Outbound
 from vault_index.models import Vector
 from vault_index.store.cache import Cache
-from vault_index.store.counts import count_rows
+from vault_index.store.connection import count_rows
 from vault_index.store.records import PendingChunk, SpaceRow
 from vault_index.store.spaces import (
     add_space,

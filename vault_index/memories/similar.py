@@ -28,8 +28,7 @@ from vault_index.store.documents import chunks_of, documents_by_key, documents_o
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.store.related import Others, among, nearest_documents
-from vault_index.store.spaces import vectors_by_document, vectors_of
-from vault_index.vectors import mean
+from vault_index.store.spaces import mean, vectors_by_document, vectors_of
 
 if TYPE_CHECKING:  # numpy takes longer to import than most commands
     from numpy import float32

@@ -13,8 +13,7 @@ from vault_index.store.documents import allows, chunks_of, documents_by_key, lin
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import ChunkRecord, StoredDocument
 from vault_index.store.related import Others, among, in_time, nearest_documents, superseded_of
-from vault_index.store.spaces import serving_space, vectors_of
-from vault_index.vectors import mean
+from vault_index.store.spaces import mean, serving_space, vectors_of
 
 _LOW_COSINE = 0.3  # documents with a lower cosine have other subjects
 _NEAR = 50  # maximum number of documents related by meaning alone

@@ -41,18 +41,18 @@ from vault_index.query.ranking.spelling import NO_CORRECTIONS, correct
 from vault_index.query.ranking.successors import with_successors
 from vault_index.results.search import Hit, SearchResult
 from vault_index.sources.source import YET, Source
-from vault_index.store.counts import KEPT_HOME, count_rows, read_meta
+from vault_index.store.connection import KEPT_HOME, count_rows, read_meta
 from vault_index.store.documents import (
     chunks_in,
     documents_of,
     session_tree,
     sessions_written_in,
 )
+from vault_index.store.filters import chunks_in_order
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import count_pending, serving_space
 from vault_index.store.state import State
-from vault_index.store.ties import chunks_in_order
 
 Mode = Literal["hybrid", "text", "vector"]
 Match = Literal["any", "all"]

@@ -13,8 +13,8 @@ from pathlib import Path
 from vault_index.errors import StateDamagedError
 from vault_index.models import Vector, VectorSpace
 from vault_index.store.connection import Database
+from vault_index.store.spaces import size
 from vault_index.store.state import State
-from vault_index.vectors import size
 
 _VARIABLES = 500  # values in one IN (…)
 _KEY = 16  # bytes of a key that are stored, enough to tell texts apart

@@ -25,8 +25,8 @@ import numpy as np
 
 from vault_index.models import Vector
 from vault_index.store.connection import Database, any_of
+from vault_index.store.filters import Candidates
 from vault_index.store.spaces import CODED_BITS, CODES_SUFFIX, MAX_K, cosines, most_uncoded
-from vault_index.store.ties import Candidates
 
 log = logging.getLogger(__name__)
 

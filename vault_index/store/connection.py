@@ -26,7 +26,7 @@ from vault_index.errors import (
     VaultIndexError,
 )
 from vault_index.markdown.normalize import project_forms
-from vault_index.store import text_blocks
+from vault_index.store import records
 from vault_index.unicode import same_form
 
 Name = Literal["index", "cache", "state"]
@@ -49,6 +49,27 @@ _MMAP_BYTES = 1 << 30
 REBUILD = "run `vault-index rebuild`, which restores the index from your files"
 ANY_OF = "IN (SELECT value FROM json_each(?))"
 """An IN condition for any number of values; `?` marks are limited to 32,766."""
+
+EMBED_PROBLEM = "embed_problem"
+"""Meta key of the embedding problem: code, message and hint as JSON; empty without a problem."""
+
+KEPT_HOME = "kept_home"
+"""Meta key of the number of chunks that have no vector because their text may not be sent."""
+
+ROWS_MADE_WITH = "rows_made_with"
+"""Meta key of the row version; if it differs, a sync rereads all documents and recounts words."""
+
+SYNCED_AT = "synced_at"
+"""Meta key of the time of the last sync, in seconds since the epoch."""
+
+UNCLEAN = "unclean"
+"""Meta key that is set while the file holds words of deleted documents (`IndexWriter.clean`)."""
+
+NUMBERING = "numbering"
+"""Meta key, followed by a source name: the mounts that its inode numbers belong to.
+
+The value is empty if inode numbers are stable.
+"""
 
 
 class Database:
@@ -282,7 +303,7 @@ def connect(
                 "names_project", _names_project, -1, deterministic=True
             )
             connection.create_scalar_function("nfc", _nfc, 1, deterministic=True)
-            text_blocks.add_functions(connection)
+            records.add_functions(connection)
             _prepare(connection, path, name, writable, begin)
         except BaseException:
             connection.close()
@@ -404,3 +425,24 @@ def _migrate(connection: apsw.Connection, path: Path, name: Name, begin: Begin |
         if isinstance(error, apsw.SQLError | apsw.ConstraintError):
             raise _translate(apsw.CorruptError(str(error)), path) from error
         raise
+
+
+def count_rows(db: Database, what: str) -> int:
+    """Return the number of rows of `document` or `chunk`."""
+    return int(db.value(f"SELECT count(*) FROM {db.tables[what]}"))
+
+
+def read_meta(db: Database, key: str) -> str | None:
+    """Return the value of a meta key, or None."""
+    found: str | None = db.value("SELECT value FROM meta WHERE key = ?", (key,))
+    return found
+
+
+def write_meta(db: Database, key: str, value: str) -> None:
+    """Store the value of a meta key."""
+    with db.transaction():
+        db.execute(
+            "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE"
+            " SET value = excluded.value",
+            (key, value),
+        )

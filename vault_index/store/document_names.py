@@ -7,7 +7,8 @@ from typing import NamedTuple, cast
 
 from vault_index.models import Link
 from vault_index.store.connection import ANY_OF, Database, any_of
-from vault_index.store.text_blocks import HEADINGS
+from vault_index.store.documents import texts_by_document
+from vault_index.store.records import HEADINGS
 from vault_index.terms import index_text
 from vault_index.unicode import same_form
 
@@ -38,14 +39,16 @@ def document_names(
             f" AND (archived IS NULL OR archived > ?1){among} ORDER BY source, path",
             (now, *values),
         )
-        aliases = _gathered(db.execute("SELECT document_id, alias FROM alias ORDER BY rowid"))
+        aliases = texts_by_document(
+            db.execute("SELECT document_id, alias FROM alias ORDER BY rowid")
+        )
         links = db.execute(
             "SELECT DISTINCT target_name, target, text FROM link JOIN document"
             " ON document.id = link.document_id"
             f" WHERE text <> '' AND NOT embed{among} ORDER BY target_name, target, text",
             values,
         )
-        headings = _gathered(
+        headings = texts_by_document(
             (document_id, heading)
             for document_id, path in db.execute(
                 f"SELECT document_id, {HEADINGS} FROM chunk ORDER BY document_id, ordinal"
@@ -65,25 +68,6 @@ def document_names(
     ]
 
 
-def names_of(db: Database, document_ids: Collection[int]) -> dict[int, list[str]]:
-    """Return the names that find each document: file name, title, aliases and link texts.
-
-    Generated file names and titles are left out.
-    """
-    ids = any_of(document_ids)
-    links = "JOIN link ON text <> '' AND target_name ="
-    rows = db.execute(
-        f"SELECT id, name FROM document WHERE name_given AND id {ANY_OF}"
-        f" UNION SELECT id, title FROM document WHERE title_given AND id {ANY_OF}"
-        f" UNION SELECT document_id, alias FROM alias WHERE document_id {ANY_OF}"
-        f" UNION SELECT document.id, text FROM document {links} name WHERE document.id {ANY_OF}"
-        f" UNION SELECT alias.document_id, text FROM alias {links} folded"
-        f" WHERE alias.document_id {ANY_OF}",
-        [ids] * 5,
-    )
-    return _gathered(rows)
-
-
 def _link_texts(
     documents: Iterable[tuple[int, str, str, str]],
     aliases: Mapping[int, Iterable[str]],
@@ -93,7 +77,7 @@ def _link_texts(
     texts: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for name, target, text in links:
         texts[name.removesuffix(".md")].append((same_form(target).removesuffix(".md"), text))
-    return _gathered(
+    return texts_by_document(
         (document_id, text)
         for document_id, path, own_name, _ in documents
         for name in (own_name, *map(same_form, aliases.get(document_id, ())))
@@ -101,14 +85,6 @@ def _link_texts(
         if "/" not in target
         or f"/{same_form(path)}".removesuffix(".md").endswith(f"/{target.lstrip('./')}")
     )
-
-
-def _gathered(pairs: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
-    """Return the unique texts of each document, in order."""
-    found: dict[int, dict[str, None]] = defaultdict(dict)
-    for document_id, text in pairs:
-        found[document_id][text] = None
-    return {document_id: list(texts) for document_id, texts in found.items()}
 
 
 def target_name(link: Link) -> str:

@@ -1,14 +1,21 @@
-"""Look up and list documents, and read their contents and those of a project."""
+"""Look up, list and count documents, and read their contents and those of a project."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from vault_index.models import Filters, Link
+from vault_index.models import Fault, FileStamp, Filters, Link
 from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.filters import document_condition, marks, of_project, tagged
-from vault_index.store.records import CHUNK, DOCUMENT, ChunkRecord, StoredDocument, chunk_records
-from vault_index.store.text_blocks import TEXT
+from vault_index.store.records import (
+    CHUNK,
+    DOCUMENT,
+    TEXT,
+    ChunkRecord,
+    StoredDocument,
+    chunk_records,
+)
 from vault_index.unicode import same_form
 
 _LASTING = ("decision", "warning", "pattern", "preference")
@@ -405,3 +412,95 @@ def _within(sources: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         if sources
         else ("", ())
     )
+
+
+def tag_counts(db: Database, filters: Filters) -> list[tuple[str, int]]:
+    """Return the tags with their number of documents, most frequent first."""
+    condition, values = document_condition(filters)
+    ids = f"SELECT document.id FROM document WHERE {condition or 'true'}"
+    return db.execute(
+        f"SELECT tag, count(*) AS n FROM tag WHERE document_id IN ({ids})"
+        " GROUP BY tag ORDER BY n DESC, tag",
+        values,
+    )
+
+
+def value_counts(
+    db: Database, column: str, filters: Filters | None = None
+) -> list[tuple[str, int]]:
+    """Return the values of a column of `document` with their counts, most frequent first."""
+    condition, values = document_condition(filters or Filters())
+    return db.execute(
+        f"SELECT {column}, count(*) AS n FROM document WHERE {column} IS NOT NULL"
+        f" AND {condition or 'true'}"
+        f" GROUP BY {column} ORDER BY n DESC, {column}",
+        values,
+    )
+
+
+def source_counts(db: Database) -> dict[str, tuple[int, int]]:
+    """Return the number of documents and chunks by source."""
+    rows = db.execute(
+        "SELECT document.source, count(DISTINCT document.id), count(chunk.id) FROM document"
+        " LEFT JOIN chunk ON chunk.document_id = document.id GROUP BY document.source"
+    )
+    return {source: (documents, chunks) for source, documents, chunks in rows}
+
+
+def stamps(db: Database, source: str) -> dict[str, FileStamp]:
+    """Return the stamps of the documents of a source by path, except those to be read again."""
+    rows = db.execute(
+        "SELECT path, size, mtime_ns, ctime_ns, inode FROM document WHERE source = ?"
+        " AND made_with <> ''",
+        (source,),
+    )
+    return {path: FileStamp(*stamp) for path, *stamp in rows}
+
+
+def faults(db: Database) -> list[tuple[str, Fault]]:
+    """Return source and fault of every file with a problem, by source and path."""
+    rows = db.execute(
+        "SELECT source, code, message, path, line FROM fault ORDER BY source, path, line"
+    )
+    return [(source, Fault(*fault)) for source, *fault in rows]
+
+
+def faults_of(db: Database, source: str, path: str) -> list[Fault]:
+    """Return the faults of one file."""
+    return [fault for name, fault in faults(db) if (name, fault.path) == (source, path)]
+
+
+def fingerprint(db: Database) -> tuple[dict[str, int], int]:
+    """Return the number of documents of each kind, and a hash of all documents.
+
+    The hash is comparable within this process only.
+    """
+    rows = db.execute("SELECT kind, source, path, uid, substr(content_hash, 1, 8) FROM document")
+    return dict(Counter(kind for kind, *_ in rows)), hash(frozenset(rows))
+
+
+def names_of(db: Database, document_ids: Collection[int]) -> dict[int, list[str]]:
+    """Return the names that find each document: file name, title, aliases and link texts.
+
+    Generated file names and titles are left out.
+    """
+    ids = any_of(document_ids)
+    links = "JOIN link ON text <> '' AND target_name ="
+    rows = db.execute(
+        f"SELECT id, name FROM document WHERE name_given AND id {ANY_OF}"
+        f" UNION SELECT id, title FROM document WHERE title_given AND id {ANY_OF}"
+        f" UNION SELECT document_id, alias FROM alias WHERE document_id {ANY_OF}"
+        f" UNION SELECT document.id, text FROM document {links} name WHERE document.id {ANY_OF}"
+        f" UNION SELECT alias.document_id, text FROM alias {links} folded"
+        f" WHERE alias.document_id {ANY_OF}",
+        [ids] * 5,
+    )
+    return texts_by_document(rows)
+
+
+def texts_by_document(pairs: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
+    """Return the unique texts of each document, in order."""
+    found: dict[int, dict[str, None]] = defaultdict(dict)
+    for document_id, text in pairs:
+        found[document_id][text] = None
+    return {document_id: list(texts) for document_id, texts in found.items()}

@@ -8,12 +8,11 @@ from pathlib import Path
 import apsw
 
 from vault_index.errors import IndexCorruptError, VaultIndexError
-from vault_index.models import Vector, VectorSpace
+from vault_index.models import INT8_SCALE, Vector, VectorSpace
 from vault_index.store.cache import Cache
 from vault_index.store.connection import REBUILD, Database, create_index, load_vec0, translated
-from vault_index.store.spaces import MAX_K, mark, read_spaces, serving_space
-from vault_index.store.text_blocks import TEXT, UNREADABLE
-from vault_index.vectors import SCALE, is_int8, size
+from vault_index.store.records import TEXT, UNREADABLE
+from vault_index.store.spaces import MAX_K, is_int8, mark, read_spaces, serving_space, size
 
 _BATCH = 2000
 _ROWS = {
@@ -96,7 +95,7 @@ class Checkup(Database):
                 zero, given = bytes(size(row.space)), mark(row.space)
                 table = f"FROM vector_{row.id:d}"
                 # The length of int8 vectors varies, and is smaller if a component was clipped.
-                unit, least = (SCALE, 0.9) if is_int8(row.space) else (1, 0.99)
+                unit, least = (INT8_SCALE, 0.9) if is_int8(row.space) else (1, 0.99)
                 length = (
                     f"vec_distance_l2(embedding, {given}) BETWEEN {least * unit} AND {1.01 * unit}"
                 )

@@ -38,7 +38,7 @@ class ReadPool:
     def __init__(
         self, home: Home, open_reader: Callable[[Path], IndexReader] = IndexReader
     ) -> None:
-        self._home = home
+        self._index, self._state = home.index_db, home.state_db
         self._open = open_reader
         self.sources: Collection[str] | None = None
         """Names of the configured sources; rows of others are hidden. None if unknown."""
@@ -67,7 +67,7 @@ class ReadPool:
         except Exception as error:
             from vault_index.store.integrity import raise_damage
 
-            raise_damage(self._home.index_db, error)
+            raise_damage(self._index, error)
             raise
         finally:
             self._give_back(connections, sound)
@@ -96,18 +96,18 @@ class ReadPool:
                 if connections.file == file:
                     return connections
                 connections.close()
-        reader = self._open(self._home.index_db)
+        reader = self._open(self._index)
         try:
             if self.sources is not None:
                 reader.leave_out_all_but(self.sources)
-            return Connections(reader, State(self._home.state_db), self._file())
+            return Connections(reader, State(self._state), self._file())
         except BaseException:
             reader.close()
             raise
 
     def _file(self) -> tuple[int, int]:
         try:
-            found = os.stat(self._home.index_db)
+            found = os.stat(self._index)
         except OSError:
             return (0, 0)
         return (found.st_dev, found.st_ino)

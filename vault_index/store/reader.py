@@ -13,10 +13,15 @@ import apsw
 from vault_index.models import Filters, Vector
 from vault_index.store import spaces
 from vault_index.store.connection import ANY_OF, Database, any_of, load_vec0
-from vault_index.store.filters import document_condition, marks
-from vault_index.store.records import CHUNK, ChunkRecord, chunk_records
-from vault_index.store.text_blocks import TEXT
-from vault_index.store.ties import Candidates, best, chunks_in_order, documents_in_order
+from vault_index.store.filters import (
+    Candidates,
+    best,
+    chunks_in_order,
+    document_condition,
+    documents_in_order,
+    marks,
+)
+from vault_index.store.records import CHUNK, TEXT, ChunkRecord, chunk_records
 
 if TYPE_CHECKING:  # so that queries without corrections skip the import
     from vault_index.store.codes import Allowed

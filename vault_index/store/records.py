@@ -1,18 +1,75 @@
-"""Values read from the index, and the columns they consist of.
-
-Each column of `document` that is written and read is one field of `DocumentColumns`; the statements
-that write and read a document are built from its fields.
-"""
+"""Values read from the index: their columns, and the compressed blocks that hold the texts."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from functools import lru_cache
+from itertools import accumulate, groupby
+from typing import Any, NamedTuple, cast
+
+import apsw
 
 from vault_index.fields import STATES
 from vault_index.models import FileStamp, Kind, VectorSpace
-from vault_index.store.text_blocks import BODY, headings_and_text
 from vault_index.times import iso_time_or_none
+
+UNREADABLE = (zlib.error, ValueError, LookupError, TypeError)
+"""Exceptions for a damaged block."""
+_BLOCK_BYTES = 8192
+_LEVEL = 6  # compression level of zlib
+BODY = "(SELECT body FROM text_block WHERE text_block.id = chunk.block_id)"
+"""SQL for the block of a chunk, which holds its headings and text at its `place`."""
+HEADINGS = f"in_block({BODY}, chunk.place, 1)"
+CONTEXT = f"in_block({BODY}, chunk.place, 0)"
+TEXT = f"in_block({BODY}, chunk.place, 2)"
+
+
+def in_blocks(texts: Sequence[tuple[str, str, str]]) -> Iterator[tuple[bytes, list[int]]]:
+    """Yield the blocks of a document, each with the byte lengths of its texts.
+
+    `texts` are context, headings (as JSON) and text of each chunk.
+    """
+    sizes = [len(text.encode()) for *_, text in texts]
+    starts = accumulate(sizes, initial=0)
+    for _, those in groupby(
+        zip(starts, sizes, texts, strict=False), key=lambda one: one[0] // _BLOCK_BYTES
+    ):
+        block = list(those)
+        body = pack(json.dumps([text for *_, one in block for text in one], ensure_ascii=False))
+        yield body, [size for _, size, _ in block]
+
+
+def headings_and_text(body: bytes, place: int) -> tuple[tuple[str, ...], str]:
+    """Return the headings and the text of a chunk from its block and place."""
+    _, headings, text = _unpack(body)[place * 3 : place * 3 + 3]
+    return _headings(headings), text
+
+
+@lru_cache(maxsize=16)  # the parts of a long section share their headings
+def _headings(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
+
+
+def pack(text: str) -> bytes:
+    """Compress a text."""
+    return zlib.compress(text.encode(), _LEVEL)
+
+
+@lru_cache(maxsize=16)  # the chunks of a document are read in order
+def _unpack(body: bytes) -> list[str]:
+    found: list[str] = json.loads(zlib.decompress(body))
+    return found
+
+
+def add_functions(connection: apsw.Connection) -> None:
+    """Add the SQL function `in_block(body, place, part)`."""
+    connection.create_scalar_function("in_block", _in_block, 3, deterministic=True)
+
+
+def _in_block(*values: "apsw.SQLiteValue") -> str:
+    body, place, part = values
+    return _unpack(cast("bytes", body))[cast("int", place) * 3 + cast("int", part)]
 
 
 def column_names(row_type: type, *left_out: str) -> list[str]:

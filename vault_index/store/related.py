@@ -7,9 +7,8 @@ from vault_index.models import Filters, Vector
 from vault_index.store import spaces
 from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.documents import documents_of
-from vault_index.store.filters import document_condition
+from vault_index.store.filters import chunks_in_order, document_condition
 from vault_index.store.records import StoredDocument
-from vault_index.store.ties import chunks_in_order
 
 _NEAREST_CHUNKS = 200
 """Number of nearest chunks from which the nearest documents are taken."""

@@ -7,8 +7,7 @@ from vault_index.models import Filters
 from vault_index.store.connection import ANY_OF, Database, any_of
 from vault_index.store.documents import documents_by_key, held_in
 from vault_index.store.filters import document_condition, marks
-from vault_index.store.records import StoredDocument
-from vault_index.store.text_blocks import headings_and_text
+from vault_index.store.records import StoredDocument, headings_and_text
 
 _CLIENT = "coalesce(json_extract(document.frontmatter, '$.client'), document.source)"
 """SQL for the client of a session, as `query.resume.client_of`."""

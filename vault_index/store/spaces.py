@@ -1,23 +1,22 @@
 """Vector spaces in `index.db`: one vec0 table per space, and its pending chunks.
 
-Vectors have unit length, in int8 or float32 (`vault_index.vectors`). They are compared by L2
+Vectors have unit length, in int8 or float32 (`is_int8`). They are compared by L2
 distance (vec0's default), from which the cosine follows.
 """
 
 import contextlib
 import json
+import math
 import re
+import struct
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 from vault_index.fields import OF_MEMORIES, Filters
-from vault_index.models import Fault, Vector, VectorSpace
+from vault_index.models import INT8_LARGEST, INT8_SCALE, Fault, Vector, VectorSpace
 from vault_index.store.connection import ANY_OF, Database, any_of
-from vault_index.store.filters import document_condition
-from vault_index.store.records import DocumentState, PendingChunk, SpaceRow
-from vault_index.store.text_blocks import CONTEXT, TEXT
-from vault_index.store.ties import Candidates, best, chunks_in_order
-from vault_index.vectors import cosine, is_int8
+from vault_index.store.filters import Candidates, best, chunks_in_order, document_condition
+from vault_index.store.records import CONTEXT, TEXT, DocumentState, PendingChunk, SpaceRow
 
 MAX_K = 4096  # limit of vec0
 _SAMPLE = 500
@@ -465,3 +464,41 @@ def embed_text(context: str, text: str) -> str:
 
 def _table(space_id: int) -> str:
     return f"vector_{space_id:d}"
+
+
+def is_int8(space: VectorSpace) -> bool:
+    """Return whether the vectors of a space are stored as int8."""
+    return space.provider == "local" and space.model == "all-MiniLM-L6-v2-int8"
+
+
+def size(space: VectorSpace) -> int:
+    """Return the size of one vector in bytes."""
+    return space.dimensions if is_int8(space) else 4 * space.dimensions
+
+
+def mean(space: VectorSpace, vectors: Sequence[Vector]) -> Vector | None:
+    """Return the normalized mean of some vectors; None if there are none or they cancel out."""
+    # Without numpy, because importing it takes longer than this loop.
+    kind = f"<{space.dimensions}{'b' if is_int8(space) else 'f'}"
+    sums = [
+        sum(column)
+        for column in zip(*(struct.unpack(kind, vector) for vector in vectors), strict=True)
+    ]
+    length = math.hypot(*sums)
+    if not length:
+        return None
+    if is_int8(space):
+        return struct.pack(
+            kind,
+            *(
+                max(-INT8_LARGEST, min(INT8_LARGEST, round(value * INT8_SCALE / length)))
+                for value in sums
+            ),
+        )
+    return struct.pack(kind, *(value / length for value in sums))
+
+
+def cosine(space: VectorSpace, distance: float) -> float:
+    """Return the cosine of two unit vectors from their L2 distance in stored units."""
+    unit = INT8_SCALE if is_int8(space) else 1
+    return 1.0 - distance * distance / (2 * unit * unit)

@@ -15,9 +15,8 @@ from typing import cast
 
 import apsw
 
-from vault_index.store.connection import Database, translated
-from vault_index.store.counts import count_rows
-from vault_index.store.text_blocks import CONTEXT, TEXT
+from vault_index.store.connection import Database, count_rows, translated
+from vault_index.store.records import CONTEXT, TEXT
 from vault_index.terms import folded, index_text_without_grams, is_word
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # as in chunk_fts

@@ -16,15 +16,17 @@ from vault_index.models import DocumentRef, Fault, FileStamp, Link, Vector
 from vault_index.store import document_names, spaces, vocabulary
 from vault_index.store.connection import (
     ANY_OF,
+    NUMBERING,
+    UNCLEAN,
     Database,
     any_of,
     load_vec0,
+    read_meta,
     recreate_index,
     translated,
+    write_meta,
 )
-from vault_index.store.counts import NUMBERING, UNCLEAN, read_meta, write_meta
-from vault_index.store.records import DocumentColumns, column_names
-from vault_index.store.text_blocks import TEXT, in_blocks
+from vault_index.store.records import TEXT, DocumentColumns, column_names, in_blocks
 from vault_index.unicode import same_form
 
 _CLEANING_SHARE = 0.01

@@ -170,7 +170,7 @@ def unmet_filters(reader: "IndexReader", filters: Filters) -> Iterator[str]:
 def _nearest(reader: "IndexReader", filters: Filters) -> str:
     from difflib import get_close_matches  # late: most filters are met
 
-    from vault_index.store.counts import tag_counts, value_counts
+    from vault_index.store.documents import tag_counts, value_counts
 
     for declared in FILTERS.values():
         wanted = getattr(filters, declared.field)

@@ -17,7 +17,7 @@ from vault_index.embeddings.wordpiece import known_share
 from vault_index.models import Filters
 from vault_index.query.ranking.passages import RankedPassage
 from vault_index.query.ranking.retrieval import Query
-from vault_index.store.counts import count_rows
+from vault_index.store.connection import count_rows
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import SpaceRow
 from vault_index.store.spaces import cosines, serving_space

@@ -18,12 +18,11 @@ from vault_index.query.language.parse import (
 )
 from vault_index.query.language.tree import Term
 from vault_index.query.ranking.spelling import Spelling
-from vault_index.store.counts import count_rows
-from vault_index.store.document_names import names_of
-from vault_index.store.documents import documents_of, first_chunks
+from vault_index.store.connection import count_rows
+from vault_index.store.documents import documents_of, first_chunks, names_of
+from vault_index.store.filters import Candidates
 from vault_index.store.reader import Bounded, IndexReader
 from vault_index.store.spaces import cosines
-from vault_index.store.ties import Candidates
 from vault_index.terms import STOPWORDS, index_words, is_plain, is_prefix
 from vault_index.unicode import same_form
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.models import Vector, VectorSpace
-from vault_index.vectors import LARGEST, SCALE, as_int8, cosine, mean, size
+from vault_index.embeddings.inference import as_int8
+from vault_index.models import INT8_LARGEST, INT8_SCALE, Vector, VectorSpace
+from vault_index.store.spaces import cosine, mean, size
 
 OF_SERVER, LOCAL = VectorSpace("openai", "toy", 2, "https://x"), VectorSpace("local", "all-MiniLM-L6-v2-int8", 64)
 _DIRECTIONS = st.lists(st.floats(-1, 1, width=32), min_size=64, max_size=64).filter(lambda one: math.hypot(*one) > 0.1)
@@ -40,13 +41,18 @@ def test_mean_without_direction_is_none(vectors: list[Vector]) -> None:
 
 
 def test_as_int8_clips_values_out_of_range() -> None:
-    assert struct.unpack("<4b", as_int8(np.array([0.5, -0.5, 0.25, 0.0], "<f4"))) == (LARGEST, -LARGEST, 95, 0)
+    assert struct.unpack("<4b", as_int8(np.array([0.5, -0.5, 0.25, 0.0], "<f4"))) == (
+        INT8_LARGEST,
+        -INT8_LARGEST,
+        95,
+        0,
+    )
 
 
 @given(_DIRECTIONS, _DIRECTIONS)
 def test_cosine_of_int8_equals_that_of_floats(one: list[float], other: list[float]) -> None:
     left, right = unit(one), unit(other)
-    if max(*abs(left), *abs(right)) <= LARGEST / SCALE:
+    if max(*abs(left), *abs(right)) <= INT8_LARGEST / INT8_SCALE:
         kept = [np.frombuffer(as_int8(vector), "i1").astype(float) for vector in (left, right)]
         assert cosine(LOCAL, float(np.linalg.norm(kept[0] - kept[1]))) == pytest.approx(float(left @ right), abs=0.02)
 
