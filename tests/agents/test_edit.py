@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.agents.edit import read_json, read_toml, write_json, write_toml
+from vault_index.agents.install import read_json, read_toml, write_json, write_toml
 from vault_index.errors import ConfigError
 
 SERVER = {"command": "vault-index", "args": ["mcp"]}

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from vault_index.cli.progress import progress_bar
+from vault_index.cli.present import progress_bar
 
 
 class Terminal(io.StringIO):

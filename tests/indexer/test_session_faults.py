@@ -13,7 +13,7 @@ import pytest
 from tests.indexer.test_sessions import open_index
 from tests.sources.opencode.stores import Client, copied
 from vault_index import VaultIndex
-from vault_index.mirroring.note import as_note
+from vault_index.mirroring.files import as_note
 
 
 def found(index: VaultIndex, word: str) -> list[str]:

@@ -15,7 +15,7 @@ from vault_index import VaultIndex
 from vault_index.access import Tokens
 from vault_index.api.methods import METHODS, WRITING
 from vault_index.serve import connections
-from vault_index.serve.page.drawing import draw
+from vault_index.serve.page.reading import draw
 
 SERVED = [name for name, method in METHODS.items() if method.served]
 WRITES = sorted(WRITING & set(SERVED))

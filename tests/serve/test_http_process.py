@@ -18,8 +18,8 @@ from tests.world import Served, World, bearer
 from vault_index.callers import Scope
 from vault_index.cli import main
 from vault_index.daemon.client import ping
-from vault_index.serve import bodies
-from vault_index.serve.answers import Refusal
+from vault_index.serve import http
+from vault_index.serve.http import Refusal
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -149,7 +149,7 @@ def test_serve_speaks_tls_with_a_certificate(new_world: World, tmp_path: Path) -
 
 
 def test_read_body_gives_up_after_its_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.01)
+    monkeypatch.setattr(http, "BODY_SECONDS", 0.01)
 
     async def receive() -> dict[str, object]:
         await asyncio.Event().wait()
@@ -157,7 +157,7 @@ def test_read_body_gives_up_after_its_timeout(monkeypatch: pytest.MonkeyPatch) -
 
     scope = {"type": "http", "known_headers": {"content-type": "application/json"}, "max_body_bytes": 1000}
     with pytest.raises(Refusal, match="did not arrive in time") as refused:
-        asyncio.run(bodies.read_body(Request(scope, receive)))
+        asyncio.run(http.read_body(Request(scope, receive)))
     assert refused.value.status == 408
 
 

@@ -132,9 +132,9 @@ def test_page_disk_lists_the_sizes_of_files(world: World, served: Served, owner:
 
 _OPEN = f"""
 import sys
-import vault_index.cli.open
+import vault_index.cli.serve
 from vault_index.cli import main
-vault_index.cli.open._START_SECONDS = {PATIENCE}
+vault_index.cli.serve._START_SECONDS = {PATIENCE}
 sys.exit(main(sys.argv[1:]))
 """
 

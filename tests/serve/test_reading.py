@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from vault_index.errors import NotFoundError
-from vault_index.serve.page import drawing
-from vault_index.serve.page.drawing import draw
-from vault_index.serve.page.reading import read_document
+from vault_index.serve.page import reading
+from vault_index.serve.page.reading import draw, read_document
 
 PLAIN = "\n\n".join(f"Paragraph {number}: " + "words " * 40 for number in range(1, 601))
 BLOCKS = "\n\n".join(
@@ -22,7 +21,7 @@ BLOCKS = "\n\n".join(
 def _here(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """Few tests draw in a separate process; the others avoid it."""
     if "blocks-long.md:290" not in request.node.name and "timeout" not in request.node.name:
-        monkeypatch.setattr(drawing, "_SHORT", 10_000_000)
+        monkeypatch.setattr(reading, "_SHORT", 10_000_000)
 
 
 class Vault:

@@ -14,7 +14,7 @@ from vault_index.errors import BusyError, VaultIndexError
 if TYPE_CHECKING:  # most commands finish without a progress bar
     from pathlib import Path
 
-    from vault_index.cli.progress import Progress
+    from vault_index.cli.present import Progress
 
 
 _HUNG_SECONDS = 20.0
@@ -62,7 +62,7 @@ def call(
 
 def call_with_progress(options: Options, method: str, params: dict[str, Any]) -> dict[str, Any]:
     """Call a method that may take minutes, with a progress bar."""
-    from vault_index.cli.progress import progress_bar
+    from vault_index.cli.present import progress_bar
 
     with progress_bar(quiet=options.quiet) as progress:
         return call(options, method, params, progress=progress)

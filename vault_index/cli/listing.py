@@ -1,9 +1,10 @@
-"""`list`, `tags`, `stats`, `status`: list the contents and the state of the index."""
+"""`list`, `sessions`, `resume`, `tags`, `stats`, `status`: list the contents and the state."""
 
 import os
 from typing import Any
 
 from vault_index.cli.arguments import (
+    FILTER,
     FILTER_OPTIONS,
     Options,
     absolute,
@@ -11,11 +12,16 @@ from vault_index.cli.arguments import (
     flag,
     natural,
     positive,
+    project_named,
     takes,
 )
 from vault_index.cli.client import ask, call, with_source
-from vault_index.cli.present import show
+from vault_index.cli.present import remark, show, show_value
+from vault_index.errors import NotFoundError
 from vault_index.fields import KINDS, SORTS
+
+_HERE = (".", "..", f".{os.sep}", f"..{os.sep}", "~")
+"""Beginnings of paths that are relative to the working folder or the user's home."""
 
 
 @takes(
@@ -81,3 +87,87 @@ def run_status(options: Options, args: dict[str, Any]) -> None:
             "file_status",
             {"ref": absolute(file) if os.path.exists(os.path.expanduser(file)) else file},
         )
+
+
+@takes(
+    argument("--project", metavar="NAME", help="sessions of this project, or in this folder (.)"),
+    FILTER["client"],
+    argument("--file", metavar="PATH", help="sessions that wrote or read this path"),
+    argument(
+        "--since",
+        metavar="DATE",
+        help="start: 2026-11-21, yesterday, 3 days ago, 2 hours ago",
+    ),
+    argument("--until", metavar="DATE", help="last day, written as for --since"),
+    flag(
+        "--summary",
+        "summarize the work by project (default: last 7 days)",
+    ),
+    flag("--subagents", "also list sessions of subagents"),
+    argument("--limit", metavar="N", type=positive, help="maximum number (default: 20)"),
+    argument("--offset", metavar="N", type=natural, help="skip the first N (default: 0)"),
+    description="List the agent sessions of all clients, newest first. --summary shows time, "
+    "written files, commands and failed commands per project, taken from the sessions without a "
+    "language model.",
+)
+def run_sessions(options: Options, args: dict[str, Any]) -> None:
+    """List sessions, or summarize the work in them."""
+    params = dict(args)
+    if project := args.get("project"):
+        params["project"] = project_named(project)
+    if (file := args.get("file", "")) in _HERE[:2] or file.startswith(_HERE[2:]):
+        params["file"] = absolute(file)
+    if params.get("summary"):  # the summary always counts subagents
+        params.pop("subagents", None)
+    ask(options, "sessions", params)
+
+
+@takes(
+    argument(
+        "ref",
+        nargs="+",
+        metavar="REF",
+        help="id in vault-index or in the client, its prefix, path, or words of the title",
+    ),
+    flag("--exec", "run the command in the session's folder instead of printing it"),
+    description="Print the command that resumes a session in its client and its folder.",
+)
+def run_resume(options: Options, args: dict[str, Any]) -> None:
+    """Print the command that resumes a session, or run it."""
+    answer = call(options, "resume", with_source(options, {"ref": " ".join(args["ref"])}))
+    if answer.get("instead_of"):
+        remark(
+            options,
+            f"vault-index: “{answer['instead_of']}” is a subagent's session; using its parent",
+        )
+    if args.get("exec"):
+        _run(answer)
+    if not answer["there"]:
+        folder = answer["directory"] or "unknown"
+        remark(options, f"vault-index: the folder of the session does not exist: {folder}")
+    show_value(options, "resume", answer, answer["shell"])
+
+
+def _run(answer: dict[str, Any]) -> None:
+    """Replace this process with the program.
+
+    It is located before changing to the session's folder, which may contain another program of
+    this name. Raises NotFoundError for a missing program or folder.
+    """
+    from shutil import which
+
+    program, *_ = answer["command"]
+    found = which(program)
+    if found is None:
+        raise NotFoundError(
+            f"program not found: {program}", "install it, or add its folder to PATH"
+        )
+    if not answer["there"]:
+        folder = answer["directory"] or "unknown"
+        raise NotFoundError(
+            f"the folder of the session does not exist: {folder}",
+            f"create the folder, or run in another one: {answer['shell']}",
+        )
+    found = os.path.abspath(found)
+    os.chdir(answer["directory"])
+    os.execv(found, answer["command"])

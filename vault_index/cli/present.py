@@ -1,8 +1,9 @@
-"""Print answers to stdout in the chosen format, and errors and remarks to stderr."""
+"""Print answers to stdout in the chosen format, and errors, remarks and progress to stderr."""
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_index.cli.arguments import Options
@@ -10,6 +11,17 @@ from vault_index.errors import VaultIndexError
 
 if TYPE_CHECKING:  # avoids importing the renderers
     from vault_index.output import Format
+
+Progress = Callable[[str, int, int], None]
+"""Callback of long work: the stage, the number of finished items, and the total (0 if unknown)."""
+
+_LABELS = {
+    "read": "reading",
+    "import": "importing",
+    "text": "indexing",
+    "embed": "embedding",
+    "waiting": "waiting for the daemon",
+}
 
 
 def answer_format(options: Options, method: str) -> "Format":
@@ -101,3 +113,37 @@ def _width() -> int:
         return os.get_terminal_size(sys.stdout.fileno()).columns or 80
     except (OSError, ValueError):  # not a terminal, or not a file
         return 80
+
+
+@contextmanager
+def progress_bar(*, quiet: bool) -> Iterator[Progress]:
+    """Yield a callback that draws one line per stage, with rate and remaining time."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda stage, done, total: None
+        return
+    import rich.progress
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    with rich.progress.Progress(
+        TextColumn("{task.description:<9}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}", style="dim"),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        console=console,
+    ) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                for earlier in tasks.values():
+                    bar.stop_task(earlier)
+                tasks[stage] = bar.add_task(_LABELS.get(stage, stage), total=total or None, rate="")
+            task = next(task for task in bar.tasks if task.id == tasks[stage])
+            speed = task.speed
+            rate = f"{speed:,.0f}/s" if speed and speed >= 10 else f"{speed:.1f}/s" if speed else ""
+            bar.update(tasks[stage], completed=done, total=total or None, rate=rate)
+
+        yield show

@@ -24,9 +24,9 @@ from vault_index.disk import is_under
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.markdown.normalize import split_lines
-from vault_index.mirroring.files import Files
-from vault_index.mirroring.note import (
+from vault_index.mirroring.files import (
     UNTITLED,
+    Files,
     as_note,
     free_name,
     is_earlier,

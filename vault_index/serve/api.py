@@ -14,8 +14,7 @@ from vault_index.api.served import methods_for, served_params
 from vault_index.callers import Caller
 from vault_index.errors import BusyError
 from vault_index.mcp_server.backend import Backend
-from vault_index.serve.answers import JsonResponse
-from vault_index.serve.bodies import read_params
+from vault_index.serve.http import JsonResponse, read_params
 
 READERS, _WRITERS, _WAITING = (os.cpu_count() or 1) + 1, 4, 128
 """Maximum concurrent reading and writing requests, and requests waiting.

@@ -22,8 +22,7 @@ from vault_index.callers import Caller
 from vault_index.config.schema import ServeConfig
 from vault_index.daemon.log import error_location, log_event
 from vault_index.errors import DefectError, VaultIndexError
-from vault_index.serve.answers import SECURITY, JsonResponse, Refusal, error_response
-from vault_index.serve.bodies import read_params
+from vault_index.serve.http import SECURITY, JsonResponse, Refusal, error_response, read_params
 from vault_index.serve.page.site import page_file
 
 log = logging.getLogger(__name__)

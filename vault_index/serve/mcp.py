@@ -13,9 +13,8 @@ from starlette.types import Message, Receive, Scope, Send
 from vault_index.callers import Caller
 from vault_index.mcp_server.backend import Backend
 from vault_index.mcp_server.server import Asker, Context, build_server, check_message
-from vault_index.serve.answers import JsonResponse, Refusal
-from vault_index.serve.bodies import parse_json, read_body
 from vault_index.serve.guard import not_allowed
+from vault_index.serve.http import JsonResponse, Refusal, parse_json, read_body
 
 _SESSIONS = 64
 """Maximum number of sessions per token; the least recently used one is closed, and its client

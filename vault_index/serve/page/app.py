@@ -16,10 +16,8 @@ from starlette.routing import BaseRoute, Route
 from vault_index.callers import Caller
 from vault_index.errors import ForbiddenError
 from vault_index.mcp_server.backend import Backend
-from vault_index.serve.answers import JsonResponse
-from vault_index.serve.bodies import read_params
-from vault_index.serve.page.drawing import draw
-from vault_index.serve.page.reading import read_document
+from vault_index.serve.http import JsonResponse, read_params
+from vault_index.serve.page.reading import draw, read_document
 
 _NAMES = ("about", "disk", "memories", "read", "sent", "tokens")
 _DRAWERS = 2
