@@ -10,7 +10,7 @@ import sys
 
 SECRETS = "vault_index.secrets.find:find_secrets"
 TREE = "vault_index.markdown.tree:tree"
-INLINE = "vault_index.markdown.obsidian:read_inline"
+INLINE = "vault_index.markdown.inline:read_inline"
 BEGIN = "'-----BEGIN PRIVATE ' + 'KEY-----'"
 
 HOSTILE = {
@@ -30,7 +30,7 @@ HOSTILE = {
     "spaces in a tag": ("vault_index.markdown.normalize:normalize_tag", "f('a' + ' ' * 800_000 + 'b')"),
     "spaces in a list": ("vault_index.markdown.frontmatter:string_list", "f('a' + ' ' * 800_000 + 'b')"),
     "a deep indentation": ("vault_index.markdown.nest:nest", "f('# a\\n' + '\\t' * 500_000 + 'b', 2)"),
-    "openings of terminal sequences": ("vault_index.markdown.sanitize:harmless", "f('\\x90' * 5_000_000)"),
+    "openings of terminal sequences": ("vault_index.markdown.normalize:harmless", "f('\\x90' * 5_000_000)"),
     "spaces in the address of a link": (
         INLINE,
         "f(['[a](' + ' ' * 500_000, 'b' + ' ' * 500_000 + '!', '[c](d' + '(e' * 200_000])",

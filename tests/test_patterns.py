@@ -15,7 +15,7 @@ NOT_OURS = PACKAGE / "tokens.py"
 ESCAPE_OR_SET = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 POSSESSIVE_OR_ATOMIC = re.compile(r"[*+?}]\+|\(\?>")
 
-BOUNDED = {"markdown.words._EMPHASIS": "texts of at most 200 characters"}
+BOUNDED = {"markdown.inline._EMPHASIS": "texts of at most 200 characters"}
 """Quadratic ones, on texts that are never long."""
 
 MADE_WHILE_RUNNING = {

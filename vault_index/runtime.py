@@ -115,8 +115,7 @@ class Runtime:
         """Return whether the caller may see a file with this text, indexed or not."""
         if self.scope is None or not self.scope.projects:
             return True
-        from vault_index.markdown.frontmatter import read_frontmatter
-        from vault_index.markdown.memory import project_in
+        from vault_index.markdown.frontmatter import project_in, read_frontmatter
         from vault_index.markdown.normalize import split_lines
 
         return self.scope.holds(

@@ -1,7 +1,12 @@
+""""""
+
+import re
+import unicodedata
+
 import pytest
 from hypothesis import given, strategies as st
 
-from vault_index.markdown.normalize import identity, normalize_tag, split_lines
+from vault_index.markdown.normalize import harmless, harmless_line, identity, normalize_tag, split_lines
 
 TITLE, SUBTITLE, FACTS, BODY = "Use WAL", "readers never block", ("a fact", "another"), "One line.\n\nAnd another."
 
@@ -64,3 +69,45 @@ def test_normalize_tag_is_idempotent(text: str) -> None:
     once = normalize_tag(text)
     assert normalize_tag(once) == once
     assert once == once.strip("/ \n\t")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain, déjà vu, 数据库, e.g. a > b && c", "plain, déjà vu, 数据库, e.g. a > b && c"),
+        ("two\r\nlines\rthree\u2028four\x85five", "two\nlines\nthree\nfour\nfive"),
+        ("\x1b[31;1mred\x1b[0m \x9b2Jcleared", "red cleared"),
+        ("\x1b]0;title\x07shown \x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\", "shown link"),
+        ("\x1bPq#0\x1b\\sixel \x1b(Bcharset \x1bcreset", "sixel charset reset"),
+        ("bell\x07 back\x08 nul\x00 del\x7f half\x1b", "bell back nul del half"),
+        ("👩‍👩‍👧 ✈️ 1️⃣ ❤️‍🔥 می‌خواهم क्‍ष", "👩‍👩‍👧 ✈️ 1️⃣ ❤️‍🔥 می‌خواهم क्‍ष"),
+        ("a\u200d\u200cb 👩\ufe0f\ufe0f\u200d\u200d👩 1\ufe0f2 م\u200c\u200cم", "ab 👩\ufe0f👩 12 مم"),
+        ("zero\u200bwidth\u200d\ufeff soft\u00adhyphen", "zerowidth softhyphen"),
+        ("\u202egnp.exe\u202c \u2066isolate\u2069", "gnp.exe isolate"),
+        ("tags \U000e0041\U000e0042 and variants a\ufe00\U000e0101", "tags  and variants a"),
+        ("half \udc80", "half \ufffd"),
+        ("<tag> \uff1ctag> \u2039tag\u203a < tag", "&lt;tag> &lt;tag> &lt;tag\u203a &lt; tag"),
+        ("a\tb", "a b"),
+    ],
+)
+def test_harmless_keeps_text_and_removes_controls(text: str, expected: str) -> None:
+    assert harmless(text) == expected
+
+
+@given(st.text() | st.text("\x1b\x9b[]m;<\u200b\u202e\ud800\r\n a"))
+def test_harmless_leaves_nothing_that_acts_or_hides(text: str) -> None:
+    shown = harmless(text)
+    assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cs") and c != "\n"]
+    hiding = (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0xE0000, 0xE1000))
+    joined = "[\u00a9\u00ae\u0620-\u109f\u1780-\u18af\u203c-\u33ff\ufb50-\ufefc\U0001f000-\U0001faff]"
+    joins = re.findall(f"{joined}\ufe0f?[\u200c\u200d](?={joined})", shown)
+    assert len([c for c in shown if ord(c) in hiding]) == len(joins)
+    assert "<" not in unicodedata.normalize("NFKC", shown)
+    assert harmless(shown) == shown
+
+
+@given(st.text(), st.integers(1, 50))
+def test_harmless_line_is_one_bounded_line(text: str, longest: int) -> None:
+    line = harmless_line(text, longest)
+    assert "\n" not in line
+    assert len(line) <= longest

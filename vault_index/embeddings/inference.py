@@ -123,7 +123,7 @@ def _cores() -> int:
 
 
 class EnglishModel:
-    """The vocabulary and the ONNX session (50 MB together)."""
+    """all-MiniLM-L6-v2 in int8 (`model/README.md`): vocabulary and ONNX session, 50 MB together."""
 
     def __init__(self) -> None:
         lines = (MODEL / "SHA256SUMS").read_text("utf-8").splitlines()

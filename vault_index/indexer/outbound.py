@@ -22,7 +22,7 @@ from vault_index.disk import is_under
 from vault_index.embeddings import Embedder
 from vault_index.embeddings.access import PROBE, endpoint
 from vault_index.errors import EmbedderRefused, VaultIndexError
-from vault_index.markdown.memory import as_uuid, origin_in, projects_in
+from vault_index.markdown.frontmatter import as_uuid, origin_in, projects_in
 from vault_index.markdown.normalize import project_form
 from vault_index.models import (
     FileStamp,

@@ -8,13 +8,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from vault_index.fields import FIELDS, FILTERS, NOT_SEARCHED, scalars
-from vault_index.markdown.frontmatter import plain_text, string_list
-from vault_index.markdown.memory import (
+from vault_index.markdown.frontmatter import (
     document_uid,
     first_time,
     last_moment,
     memory_identity,
+    plain_text,
     project_in,
+    string_list,
 )
 from vault_index.markdown.normalize import SENTENCE
 from vault_index.models import (
@@ -129,7 +130,7 @@ def read_document(
     # Imported here because parsing is slow to import, and most syncs find nothing to parse.
     from vault_index.markdown.canvas import parse_canvas
     from vault_index.markdown.chunk import chunk, chunk_fields
-    from vault_index.markdown.memory import unreviewed_in
+    from vault_index.markdown.frontmatter import unreviewed_in
     from vault_index.markdown.parse import parse, parse_transcript, without_quotes
 
     began = time.time_ns()

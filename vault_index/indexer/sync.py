@@ -14,7 +14,7 @@ from vault_index.disk import is_under, remove_left_drafts
 from vault_index.errors import NotFoundError, StateDamagedError, VaultIndexError
 from vault_index.indexer.reading import Job, Plan, Read, RowSettings, Work, diff, read_document
 from vault_index.indexer.session_filter import to_index
-from vault_index.markdown.memory import document_uid
+from vault_index.markdown.frontmatter import document_uid
 from vault_index.markdown.recalled import fingerprint, runs_in
 from vault_index.models import DocumentRef, Fault, FileStamp, Progress, Vector
 from vault_index.results.base import Failure, Problem

@@ -9,8 +9,8 @@ from functools import cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from vault_index.markdown.inline import plain_words
 from vault_index.markdown.scanner import BlockSpan, Spans, heading_title, scan
-from vault_index.markdown.words import plain_words
 from vault_index.models import Block, Fault
 
 if TYPE_CHECKING:  # takes 50 ms, and most notes do not need it

@@ -6,8 +6,8 @@ from bisect import bisect
 from collections.abc import Iterator
 from typing import Any
 
+from vault_index.markdown.inline import without_suffix
 from vault_index.markdown.normalize import split_lines
-from vault_index.markdown.obsidian import without_suffix
 from vault_index.markdown.parse import normal_tags, read_body
 from vault_index.models import Block, Fault, Link, ParsedDocument
 from vault_index.unicode import mended

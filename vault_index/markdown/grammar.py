@@ -16,7 +16,7 @@ from markdown_it.rules_inline.state_inline import Delimiter
 from markdown_it.token import Token
 
 from vault_index.markdown.blocks import MATH, MAX_LINES, math_block, read_structure
-from vault_index.markdown.obsidian import WIKI, tag_at, without_comments
+from vault_index.markdown.inline import WIKI, tag_at, without_comments
 
 Env = MutableMapping[str, Any]
 """Link definitions, and counters of the rules."""

@@ -8,7 +8,7 @@ and open constructs closed or escaped.
 import re
 from collections.abc import Sequence
 
-from vault_index.markdown.code import code_spans, masked
+from vault_index.markdown.inline import code_spans, masked
 from vault_index.markdown.normalize import split_lines
 
 _HEADING = re.compile(r"( {0,3})(#{1,6})(?=[ \t]|$)")

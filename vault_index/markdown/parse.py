@@ -13,15 +13,20 @@ from vault_index.markdown.frontmatter import (
     TEMPLATE,
     FieldText,
     Frontmatter,
+    first_time,
     plain_text,
     read_frontmatter,
     string_list,
 )
-from vault_index.markdown.memory import first_time
+from vault_index.markdown.inline import (
+    Inline,
+    plain_words,
+    read_inline,
+    wikilinks,
+    without_comments,
+)
 from vault_index.markdown.normalize import SENTENCE, normalize_tag, split_lines, without_data
-from vault_index.markdown.obsidian import Inline, read_inline, wikilinks, without_comments
 from vault_index.markdown.recalled import fingerprint, runs_of_words
-from vault_index.markdown.words import plain_words
 from vault_index.models import Block, Fault, ParsedDocument
 from vault_index.terms import is_word
 

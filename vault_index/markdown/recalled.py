@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import dropwhile
 
-from vault_index.markdown.sanitize import harmless, harmless_line
+from vault_index.markdown.normalize import harmless, harmless_line
 from vault_index.version import PROGRAMS
 
 PREFACE = (

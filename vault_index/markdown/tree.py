@@ -23,9 +23,8 @@ from vault_index.markdown.grammar import (
     blocks_of,
     inline_of,
 )
+from vault_index.markdown.inline import SCHEME, plain_words, wikilink
 from vault_index.markdown.normalize import split_lines
-from vault_index.markdown.obsidian import SCHEME, wikilink
-from vault_index.markdown.words import plain_words
 from vault_index.unicode import mended
 
 Node: TypeAlias = str | list[Any]

@@ -24,7 +24,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from vault_index.config.home import working_directory
 from vault_index.errors import ForbiddenError, NotFoundError, UsageError, VaultIndexError
-from vault_index.markdown.sanitize import without_invisible
+from vault_index.markdown.normalize import without_invisible
 from vault_index.mcp_server import prompts, resources
 from vault_index.mcp_server.tools import offered
 from vault_index.output.text import visible

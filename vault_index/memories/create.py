@@ -9,7 +9,7 @@ from typing import Any
 from vault_index.config.schema import MemoryConfig
 from vault_index.dates import read_date
 from vault_index.errors import UsageError
-from vault_index.markdown.memory import INBOX, as_uuid, last_moment
+from vault_index.markdown.frontmatter import INBOX, as_uuid, last_moment
 from vault_index.markdown.parse import title_of
 from vault_index.memories.file.document import (
     BOM,

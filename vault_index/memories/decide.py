@@ -5,7 +5,7 @@ from itertools import combinations
 
 from vault_index.errors import ConflictError, UsageError
 from vault_index.fields import ACTIONS
-from vault_index.markdown.memory import origin_in
+from vault_index.markdown.frontmatter import origin_in
 from vault_index.memories.create import check_given
 from vault_index.memories.edit import archive_one, for_each, remove_one
 from vault_index.memories.file.document import BOM, MemoryFile, read_text, with_line_ends

@@ -13,7 +13,7 @@ from vault_index.errors import (
     UsageError,
     VaultIndexError,
 )
-from vault_index.markdown.memory import first_time, last_moment
+from vault_index.markdown.frontmatter import first_time, last_moment
 from vault_index.markdown.parse import normal_tags, parse, title_of
 from vault_index.memories.create import check_given, client_of, embed_stored, resolve_superseded
 from vault_index.memories.file.document import (

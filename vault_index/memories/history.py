@@ -9,7 +9,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from vault_index.errors import NotFoundError, UsageError
-from vault_index.markdown.memory import project_in
+from vault_index.markdown.frontmatter import project_in
 from vault_index.memories.create import embed_stored
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.store import MemoryStore, writing

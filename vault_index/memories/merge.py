@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from vault_index.markdown.blocks import plain_spans
-from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.memory import first_time, last_moment
+from vault_index.markdown.frontmatter import first_time, last_moment, string_list
 from vault_index.markdown.normalize import normal_text
 from vault_index.memories.file.document import MemoryFile, body_of, with_more_tags, with_paragraph
 from vault_index.memories.file.frontmatter_edit import with_changes

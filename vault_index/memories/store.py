@@ -9,8 +9,7 @@ from shlex import quote
 from typing import Any
 
 from vault_index.errors import BusyError, ConflictError, NotFoundError, UsageError, VaultIndexError
-from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.memory import document_uid, origin_in, unreviewed_in
+from vault_index.markdown.frontmatter import document_uid, origin_in, string_list, unreviewed_in
 from vault_index.memories.file.document import MemoryFile, is_over, read_text, with_more_tags
 from vault_index.memories.file.files import MemoryFiles, PlannedFiles, to_utf8
 from vault_index.memories.file.frontmatter_edit import with_changes

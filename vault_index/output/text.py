@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from vault_index.markdown.sanitize import without_invisible
+from vault_index.markdown.normalize import without_invisible
 
 _ID_LENGTH = 8
 """Minimum length of a short id, because a prefix is looked up in the whole index."""

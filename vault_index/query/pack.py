@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from vault_index import tokens
 from vault_index.markdown.chunk import pieces
+from vault_index.markdown.normalize import harmless
 from vault_index.markdown.recalled import as_recalled, is_plain_place, quotation
-from vault_index.markdown.sanitize import harmless
 from vault_index.results.texts import RecalledSource
 
 _SHARE = 8

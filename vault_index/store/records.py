@@ -26,7 +26,11 @@ TEXT = f"in_block({BODY}, chunk.place, 2)"
 
 
 def in_blocks(texts: Sequence[tuple[str, str, str]]) -> Iterator[tuple[bytes, list[int]]]:
-    """Yield the blocks of a document, each with the byte lengths of its texts.
+    """Yield the compressed blocks of a document, each with the byte lengths of its texts.
+
+    A few hundred bytes compress to half their size alone, but to a third in a block of about 8,000.
+    A hit reads one block: a JSON array of context, headings (JSON again) and text of each chunk.
+    The division depends only on the texts, so equal files give equal rows.
 
     `texts` are context, headings (as JSON) and text of each chunk.
     """

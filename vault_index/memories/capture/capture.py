@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from vault_index.errors import VaultIndexError
-from vault_index.markdown.memory import INBOX, WAITING
+from vault_index.markdown.frontmatter import INBOX, WAITING
 from vault_index.markdown.recalled import drop_recalled
 from vault_index.memories.capture.markers import Captured, captures, tag_words, with_tags_and_expiry
 from vault_index.memories.create import check_given, new_memory

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from vault_index.dates import leading_date
 from vault_index.markdown.blocks import plain_spans
-from vault_index.markdown.code import code_spans, masked
+from vault_index.markdown.inline import code_spans, masked
 from vault_index.markdown.normalize import normalize_tag, split_lines
 from vault_index.memories.file.fields import TYPES
 

@@ -9,11 +9,17 @@ from itertools import takewhile
 from typing import Any
 
 from vault_index.errors import UsageError
-from vault_index.markdown.frontmatter import read_frontmatter, string_list
-from vault_index.markdown.memory import document_uid, first_time, last_moment, memory_identity
+from vault_index.markdown.frontmatter import (
+    document_uid,
+    first_time,
+    last_moment,
+    memory_identity,
+    read_frontmatter,
+    string_list,
+)
+from vault_index.markdown.inline import plain_words
 from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.parse import normal_tags, parse, read_body
-from vault_index.markdown.words import plain_words
 from vault_index.models import Block, Fault, ParsedDocument
 
 BOM = "\ufeff"

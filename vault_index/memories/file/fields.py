@@ -13,8 +13,7 @@ from vault_index.fields import (
     TYPES as TYPES,
     Field,
 )
-from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.memory import last_moment
+from vault_index.markdown.frontmatter import last_moment, string_list
 from vault_index.markdown.normalize import normalize_tag, split_lines
 
 _OTHER_NAMES = {"by": "entered_by", "bead": "bead_id"}

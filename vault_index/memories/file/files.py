@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from vault_index import disk
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
-from vault_index.markdown.memory import WAITING
+from vault_index.markdown.frontmatter import WAITING
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, parts_of
 from vault_index.sources.reading import decode, read_inside, read_regular

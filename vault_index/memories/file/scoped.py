@@ -6,7 +6,7 @@ from pathlib import Path
 from vault_index.callers import Scope
 from vault_index.disk import is_under, real_path
 from vault_index.errors import ForbiddenError
-from vault_index.markdown.memory import project_in
+from vault_index.markdown.frontmatter import project_in
 from vault_index.memories.file.document import MemoryFile, read_text
 from vault_index.memories.file.files import MemoryFiles, to_utf8
 

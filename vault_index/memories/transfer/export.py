@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from vault_index import disk
 from vault_index.errors import NotSetUpError, UsageError, VaultIndexError
-from vault_index.markdown.memory import document_uid
+from vault_index.markdown.frontmatter import document_uid
 from vault_index.memories.file.document import read_text
 from vault_index.memories.store import home_of_memories
 from vault_index.memories.transfer.json_records import to_record

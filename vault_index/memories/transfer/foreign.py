@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from vault_index.errors import UsageError
-from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.memory import as_uuid
+from vault_index.markdown.frontmatter import as_uuid, string_list
 from vault_index.markdown.normalize import normalize_tag
 from vault_index.memories.file.document import OLD_ID, without_blank_edges
 from vault_index.memories.file.fields import CONFIDENCES, TYPES

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vault_index.errors import UsageError
-from vault_index.markdown.memory import as_uuid
+from vault_index.markdown.frontmatter import as_uuid
 from vault_index.markdown.parse import title_of
 from vault_index.memories.file.document import read_text
 from vault_index.memories.file.frontmatter_edit import KEYS, entry

@@ -11,8 +11,7 @@ from typing import Any
 
 from vault_index.cancel import CancelToken
 from vault_index.errors import VaultIndexError
-from vault_index.markdown.frontmatter import string_list
-from vault_index.markdown.memory import as_uuid, document_uid, last_moment
+from vault_index.markdown.frontmatter import as_uuid, document_uid, last_moment, string_list
 from vault_index.memories.create import refuse_secrets
 from vault_index.memories.file.document import OLD_ID, is_over, read_text
 from vault_index.memories.file.frontmatter_edit import with_changes

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
-from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.memory import last_moment
+from vault_index.markdown.frontmatter import last_moment, read_frontmatter
 from vault_index.markdown.normalize import split_lines
 from vault_index.memories.file.document import without_blank_edges
 from vault_index.memories.file.fields import TYPES

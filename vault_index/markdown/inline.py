@@ -1,17 +1,22 @@
-"""Parse comments, tags, links and Dataview fields in text."""
+"""Read inline markdown: code spans, comments, links and tags of Obsidian, and plain words."""
 
+import html
 import re
 from bisect import bisect
 from collections import deque
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from urllib.parse import unquote
 
-from vault_index.markdown.code import BREAK, Span, code_spans, masked
-from vault_index.markdown.words import ESCAPE, plain_words
 from vault_index.models import Link
 
+_RUN = re.compile(r"`+")
+# Inline code does not reach into another paragraph, list item, table row or heading.
+BREAK = r"\n(?=[ \t>]*(?:\n|\Z|[-*+|#]|\d{1,9}[.)]))"
+_BREAK = re.compile(BREAK)
+
+Span = tuple[int, int]
 _OPEN_BRACKETS = 64  # maximum nesting of brackets
 # Linear without possessive quantifiers, which Python 3.11.0 to 3.11.4 miscompiles: consecutive
 # parts begin with different characters, and `(?!\s)` ends runs of spaces.
@@ -53,6 +58,80 @@ _LONGEST_VALUE = 500
 _COMMENT = re.compile("%%")
 _A_WORD = re.compile(r"[^\d]")
 _NOT_A_RULE = re.compile(r"[^/\-_]")
+MAX_CHARACTERS = 500
+"""Longest plain words, because every chunk repeats its headings and one may be a paragraph."""
+
+_SHORT = 200
+"""Longest text from which emphasis is removed: matching hundreds of stars is slow."""
+
+_MARKS = re.compile(r"[\[\]*_`=~^\\<&]")
+_BLOCK_ID = re.compile(r"(?:^| )\^[A-Za-z0-9-]+$")
+ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_SHOWN_LINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
+_LINK = re.compile(
+    r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?(?:\s[^()]*)?\)|\[[^\[\]]*\])"
+)
+_FOOTNOTE = re.compile(r"\[\^[^\[\]]*\]")
+_HTML = re.compile(
+    r"</?(?:a|b|br|center|code|del|div|em|font|i|img|ins|kbd|mark|p|s|small|span|strong|sub|sup|u)(?:\s[^<>]*)?/?>"
+    r"|<!--(?:[^<]|<(?!!))*?-->",
+    re.IGNORECASE,
+)
+_EMPHASIS = re.compile(
+    r"(\*{1,3}|==|~~)(?=[^\s*=~])(.+?)(?<=\S)\1|(?<!\w)(_{1,3})(?=[^\s_])(.+?)(?<=\S)\3(?!\w|\.\w)"
+)
+_KEPT = re.compile("\0([0-9]+)\0")
+
+
+def code_spans(text: str) -> list[Span]:
+    """Return the offsets of inline code in order, with its backticks; the end is exclusive.
+
+    As in CommonMark, the next run of the same length closes a run of backticks; an unclosed run is
+    text. A table, filled from the end of the text, gives the partner of each run in linear time.
+    """
+    runs = [match.span() for match in _RUN.finditer(text)]
+    if len(runs) < 2:
+        return []
+    breaks = [match.start() for match in _BREAK.finditer(text)]
+    partners: list[int | None] = [None] * len(runs)
+    nearest: dict[tuple[int, int], int] = {}
+    for number in range(len(runs) - 1, -1, -1):
+        start, end = runs[number]
+        paragraph = bisect(breaks, start)
+        partners[number] = nearest.get((paragraph, end - start - _escaped(text, start)))
+        nearest[paragraph, end - start] = number
+    spans: list[Span] = []
+    number = 0
+    while number < len(runs):
+        partner = partners[number]
+        if partner is None:
+            number += 1
+        else:
+            start = runs[number][0]
+            spans.append((start + _escaped(text, start), runs[partner][1]))
+            number = partner + 1
+    return spans
+
+
+def masked(text: str, spans: Iterable[Span], filler: str = "`") -> str:
+    """Replace each character of the spans, so that offsets stay. Spans are sorted, and may nest."""
+    parts: list[str] = []
+    position = 0
+    for start, end in spans:
+        if end > position:
+            start = max(start, position)
+            parts += [text[position:start], filler * (end - start)]
+            position = end
+    parts.append(text[position:])
+    return "".join(parts)
+
+
+def _escaped(text: str, start: int) -> int:
+    """Return 1 if a backslash escapes the first backtick of a run, else 0."""
+    slashes = 0
+    while slashes < start and text[start - slashes - 1] == "\\":
+        slashes += 1
+    return slashes % 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,3 +293,38 @@ def without_comments(lines: Sequence[str], code_lines: Container[int]) -> list[s
         parts += [text[position:start], "\n" * text.count("\n", start, end)]
         position = end + len("%%")
     return ("".join(parts) + text[position:]).split("\n")
+
+
+def plain_words(text: str) -> str:
+    """Return a text without markup and a trailing `^block-id`; links become their shown text."""
+    text = _BLOCK_ID.sub("", " ".join(text.replace("\0", " ").split()))
+    if len(text) > MAX_CHARACTERS:
+        return text[:MAX_CHARACTERS].rsplit(" ", 1)[0]
+    if not _MARKS.search(text):
+        return text
+    kept: list[str] = []
+    text = ESCAPE.sub(lambda match: _keep(match[1], kept), _without_code(text, kept))
+    text = _LINK.sub(r"\1", _SHOWN_LINK.sub(_shown, _FOOTNOTE.sub("", text)))
+    text = _LINK.sub(r"\1", text)  # an image that is a link
+    text = html.unescape(_HTML.sub("", text))
+    for _ in range(3 if len(text) <= _SHORT else 0):  # marks within marks
+        text = _EMPHASIS.sub(lambda match: match[2] or match[4], text)
+    return " ".join(_KEPT.sub(lambda match: kept[int(match[1])], text).split())
+
+
+def _without_code(text: str, kept: list[str]) -> str:
+    """Replace inline code with placeholders, because it contains no markup."""
+    for start, end in reversed(code_spans(text)):
+        words = text[start:end].strip("`")
+        text = text[:start] + _keep(words.strip() or words, kept) + text[end:]
+    return text
+
+
+def _keep(words: str, kept: list[str]) -> str:
+    kept.append(words)
+    return f"\0{len(kept) - 1}\0"
+
+
+def _shown(match: re.Match[str]) -> str:
+    text: str | None = match[2]
+    return text or " > ".join(part for part in match[1].rstrip("\\").split("#") if part)

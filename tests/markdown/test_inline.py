@@ -1,5 +1,11 @@
-import pytest
+"""Code spans, comments, links and tags, and plain words."""
 
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, strategies as st
+
+from vault_index.markdown.inline import MAX_CHARACTERS, code_spans, masked, plain_words
 from vault_index.markdown.parse import parse
 from vault_index.models import Link
 
@@ -88,3 +94,53 @@ def test_parse_finds_links_in_properties() -> None:
 )  # fmt: skip
 def test_parse_finds_dataview_fields(text: str, fields: dict[str, list[str]]) -> None:
     assert parse(text, "note").inline == fields
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("a `b` c", ["`b`"]), ("`a` `b`", ["`a`", "`b`"]), ("``a ` b`` c", ["``a ` b``"]), ("`a``b`", ["`a``b`"]),
+        ("``a` b", []), ("`a\nb` c", ["`a\nb`"]), ("`a\n\nb`", []), ("- `a\n- b`", []), ("> `a\n> b`", ["`a\n> b`"]),
+        (r"\`a` b`", ["` b`"]), (r"`a\` b", [r"`a\`"]), (r"\\`a`", ["`a`"]),
+    ],
+)  # fmt: skip
+def test_code_spans_finds_inline_code(text: str, code: list[str]) -> None:
+    assert [text[start:end] for start, end in code_spans(text)] == code
+
+
+@given(st.text(alphabet="`a \n\\-"))
+def test_code_spans_are_in_order_and_masking_keeps_offsets(text: str) -> None:
+    spans = code_spans(text)
+    assert all(start < end for start, end in spans)
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    assert len(masked(text, spans)) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("**Bold** and *italic* and _more_", "Bold and italic and more"), ("**a *b* c**", "a b c"),
+        ("==marked== ~~gone~~", "marked gone"), ("snake_case and __init__.py", "snake_case and __init__.py"),
+        ("`__init__` of `a*b*c`", "__init__ of a*b*c"), ("2 * 3 * 4", "2 * 3 * 4"), (r"\*kept\*", "*kept*"),
+        ("[[folder/Note#Part|shown]]", "shown"), ("[[Note#Part]]", "Note > Part"),
+        ("see [the docs](https://example.org/a_(b)) now", "see the docs now"), ("[![alt](image.png)](page.md)", "alt"),
+        ("[text][ref] and [ ] box", "text and [ ] box"), ("Note[^1]", "Note"), ("Title ^block-id", "Title"),
+        ('<a id="x"></a>Title<br>', "Title"), ("List<string>", "List<string>"), ("R&amp;D", "R&D"), ("", ""),
+        ("\0001\0 [[x]]", "1 x"),
+    ],
+)  # fmt: skip
+def test_plain_words_removes_markup_of_a_heading(written: str, words: str) -> None:
+    assert plain_words(written) == words
+
+
+def test_plain_words_cuts_an_endless_heading_at_a_word() -> None:
+    words = plain_words("word " * 1000)
+    assert len(words) <= MAX_CHARACTERS
+    assert words.endswith("word")
+
+
+@given(st.text(alphabet="ab*_`[]()=~\\^<>&! \n\0" + "0"))
+def test_plain_words_accepts_any_text(text: str) -> None:
+    words = plain_words(text)
+    assert "\n" not in words
+    assert words == words.strip()
