@@ -1,11 +1,8 @@
 """Archived memories and unreviewed ones: which commands find them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from tests.api.vaults import fresh_rows, indexed, paths_found, rows
+from tests.api.vaults import indexed, paths_found
 from vault_index import VaultIndex
 from vault_index.api import to_json
 from vault_index.output import render
@@ -20,12 +17,6 @@ NOTES = {
 }
 EVERY = {path for path in NOTES if path.endswith(".md")}
 ARCHIVED, INBOX, WAITS = "80-memory/old-pier.md", "80-memory/inbox/said.md", "80-memory/inbox/waiting/guessed.md"
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    with indexed(tmp_path_factory.mktemp("archived"), NOTES) as index:
-        yield index
 
 
 def test_search_finds_archived_and_unreviewed_memories_on_request(index: VaultIndex) -> None:
@@ -55,21 +46,6 @@ def test_status_counts_memories_that_wait_for_review(index: VaultIndex) -> None:
     assert "2 memories wait for review: vault-index review\n" in f"{render('status', status, 'human')}\n"
     del status["index"]["waiting"]
     assert "review" not in render("status", status, "human")
-
-
-def test_why_names_the_state_that_hides_a_memory(index: VaultIndex) -> None:
-    for path, code in ((ARCHIVED, "archived"), (WAITS, "unreviewed")):
-        assert [reason.code for reason in index.why("ferry", path).reasons] == [code]
-        assert index.why(f"ferry is:{code}", path).found
-
-
-def test_sync_accepts_a_memory_moved_out_of_the_inbox(tmp_path: Path) -> None:
-    with indexed(tmp_path, {WAITS: NOTES[WAITS]}) as index:
-        assert paths_found(index, "ferry") == []
-        (tmp_path / "vault" / WAITS).rename(tmp_path / "vault/80-memory/guessed.md")
-        assert index.sync().moved == 1
-        assert paths_found(index, "ferry -is:unreviewed") == ["80-memory/guessed.md"]
-        assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
 def test_archived_value_that_is_not_a_date_archives_nothing(tmp_path: Path) -> None:

@@ -7,37 +7,12 @@ import pytest
 
 from tests.api.vaults import indexed
 from tests.query.records import chunk_record
+from tests.tables import tables
 from vault_index.query.ranking.comparison import Memory, as_memory, compare
 
+CASES = tables(__file__)
+
 DOCKER = "Deploys run in Docker on the build host."
-PAIRS = [
-    # one value replaced, another number, a negation, an antonym
-    ("The nightly backup starts at 02:00.", "The nightly backup starts at 04:30.", 0.95, "contradiction"),
-    ("The docs site is built with Docusaurus.", "The docs site is built with VitePress.", 0.65, "contradiction"),
-    ("The server stands in Frankfurt.", "The server stands in Helsinki.", 0.9, "contradiction"),
-    ("CO2: reliable up to 2000 ppm.", "After the update it reads CO2 up to 5000.", 0.8, "contradiction"),
-    ("All requests are logged.", "Requests to the probe are not logged.", 0.8, "contradiction"),
-    ("Never use tabs in Go.", "In Go we use tabs, always.", 0.8, "contradiction"),
-    ("Telemetry is enabled by default.", "By default we ship telemetry disabled.", 0.8, "contradiction"),
-    ("Force pushes are allowed on main.", "On main, pushes by force: forbidden.", 0.8, "contradiction"),
-    ("Run migrations before the deploy.", "Migrations: run after a deploy.", 0.8, "contradiction"),
-    ("Der Serverraum wird montags geprüft.", "Der Serverraum wird freitags geprüft.", None, "contradiction"),
-    # the same, by words without vectors
-    (DOCKER, DOCKER, 1.0, "duplicate"),
-    ("Tests use port 0.", "Tests use port 0, because fixed ports clash in CI.", 0.9, "duplicate"),
-    ("Backups run every night at 02:00", "The nightly backup starts at 2 am", 0.8, "duplicate"),
-    ("阳台上的番茄需要每天浇水", "阳台的番茄需要每天浇水", None, "duplicate"),
-    # other facts about one subject
-    ("Keycloak is our identity provider.", "Keycloak sessions last eight hours.", 0.65, "subject"),
-    # another subject: two values replaced in one sentence, or nothing in common
-    ("Staging runs two replicas.", "Production runs six replicas.", 0.8, None),
-    ("Emil is allergic to peanuts.", "Clara is allergic to penicillin.", 0.75, None),
-    ("Revenue in 2023 was 1.8 million.", "Revenue in 2024 was 2.3 million.", 0.85, None),
-    ("GET /orders returns 50 rows.", "GET /customers returns 200 rows.", 0.8, None),
-    ("On Linux it watches by inotify.", "On macOS it watches by FSEvents.", 0.64, None),
-    (DOCKER, "The tea kitchen on level two has a new dishwasher.", 0.1, None),
-    (DOCKER, "The tea kitchen on level two has a new dishwasher.", None, None),
-]  # fmt: skip
 
 
 def as_fact(text: str, project: str | None = None, tokens: int = 20, title: str = "") -> Memory:
@@ -47,18 +22,11 @@ def as_fact(text: str, project: str | None = None, tokens: int = 20, title: str 
     return as_memory(document, text, lambda words: {word: word.removesuffix("s") for word in words})
 
 
-@pytest.mark.parametrize(("older", "newer", "cosine", "kind"), PAIRS)
-def test_compare_distinguishes_contradictions_and_duplicates(
-    older: str, newer: str, cosine: float | None, kind: str | None
-) -> None:
+@pytest.mark.parametrize(("older", "newer", "cosine", "kind"), CASES["pairs"])
+def test_compare_distinguishes_contradictions_and_duplicates(older: str, newer: str, cosine: float, kind: str) -> None:
     for one, other in ((older, newer), (newer, older)):
-        found = compare(as_fact(one), as_fact(other), cosine)
-        assert (found.kind if found else None) == kind
-
-
-def test_compare_takes_values_from_the_text_not_from_the_title() -> None:
-    one, other = as_fact(DOCKER, title="Where deploys run"), as_fact(DOCKER, title="How deploys run")
-    assert compare(one, other, 0.9) == ("duplicate", 0.9)
+        found = compare(as_fact(one), as_fact(other), cosine or None)
+        assert (found.kind if found else "") == kind
 
 
 def test_compare_separates_projects_and_long_memories() -> None:

@@ -7,9 +7,6 @@ import pytest
 
 from tests.api.vaults import indexed, write
 from vault_index import VaultIndex
-from vault_index.config import find_home
-from vault_index.config.edit import create_config, set_value
-from vault_index.embeddings.spaces import multilingual_is_installed
 from vault_index.query.search import Mode
 
 
@@ -35,26 +32,6 @@ def one_note(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
 )
 def test_confidence_is_right_in_a_vault_of_one_note(one_note: VaultIndex, query: str, expected: set[str]) -> None:
     assert one_note.search(query).confidence in expected
-
-
-@pytest.fixture(scope="module")
-def many_notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    """A short note with an alias, and many unrelated ones."""
-    others = {f"{number}.md": f"word{number}\n" for number in range(100)}
-    street = "---\naliases: [aardvark]\n---\nLook left.\n"
-    with indexed(tmp_path_factory.mktemp("many"), {"Street.md": street, **others}) as index:
-        yield index
-
-
-def test_confidence_counts_a_matching_name_without_matching_text(many_notes: VaultIndex) -> None:
-    assert many_notes.search("aardvark").confidence != "none"
-    assert many_notes.search("aardvark of unicorns with a griffin").confidence == "none"
-
-
-def test_confidence_counts_a_met_condition(many_notes: VaultIndex) -> None:
-    words = ("left", "unicorn", "griffin", "wyvern", "dragon", "sphinx", "kraken")
-    assert many_notes.search(" ".join(words)).confidence == "none"
-    assert many_notes.search(" OR ".join(words)).confidence == "low"
 
 
 def ask(index: VaultIndex, question: str) -> tuple[str, list[bool]]:
@@ -124,18 +101,3 @@ def test_hits_that_match_the_query_are_not_weak(tmp_path: Path) -> None:
                 assert not {hit.path for hit in hits if hit.path in zebras} - shown, (question, mode)
         assert not any(hit.weak for hit in index.search("tag:animals/zebra").results)
         assert not any(hit.weak for hit in index.search("", kind="note", limit=50).results)
-
-
-@pytest.mark.skipif(
-    not multilingual_is_installed(), reason="the multilingual model is not installed: make multilingual"
-)
-def test_hits_in_another_language_match_without_common_words(tmp_path: Path) -> None:
-    write(tmp_path / "vault", TOPICS)
-    home = find_home(tmp_path / "home")
-    create_config(home, tmp_path / "vault", provider="local", memory_dir=None)
-    set_value(home, "embedding.model", "multilingual-e5-small")
-    with VaultIndex.open(home) as index:
-        index.sync()
-        level, hits = ask(index, "de qué color se pintó el barco")
-        assert (level != "none", hits) == (True, [False, True, True, True])
-        assert ask(index, "cómo se prepara el gazpacho andaluz") == ("none", [True] * 4)

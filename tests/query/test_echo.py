@@ -149,13 +149,3 @@ def test_search_does_not_take_a_heading_of_a_note_for_a_turn(tmp_path: Path) -> 
         hits = index.search(question).results
         assert [hit.kind for hit in hits] == ["note", "session"]
         assert hits[0].headings == ("FAQ", question)
-
-
-def test_search_does_not_match_a_session_by_its_first_question(tmp_path: Path) -> None:
-    question, _, _ = words(0)
-    turns = [question, "I don't know.", "Then rename the helper.", "Renamed it in four files."]
-    with sessions(tmp_path, {"ses_a": turns}, notes=notes(whole=True), title=question) as index:
-        answer = index.search(question)
-        assert "another rack" in answer.results[0].snippet
-        assert answer.confidence != "high" or answer.results[0].kind == "note"
-        assert question not in index.recall(question, project="/home/user/api").text

@@ -1,17 +1,19 @@
 """Frontmatter is searched and shown like the text below it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.api.vaults import indexed, paths_found, write
+from tests.tables import tables
 from vault_index import VaultIndex
 from vault_index.api import to_json
 from vault_index.markdown.normalize import split_lines
 from vault_index.output import render
 
-FILES = {
+CASES = tables(__file__)
+
+NOTES = {
     "80-memory/boat.md": "---\ntitle: Boat\nid: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f\nfacts:\n  - The keel is oak\n"
     "  - The mast came from Riga\ndigest: All about the sloop\nentered_by: Ada\n---\nIt lies in the harbour.\n",
     "80-memory/flow.md": '---\nfacts: [Gulls nest on the pier, "Terns: they do not"]\n---\nBirds.\n',
@@ -28,31 +30,15 @@ FILES = {
 }
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    with indexed(tmp_path_factory.mktemp("fields"), FILES) as opened_index:
-        yield opened_index
-
-
-@pytest.mark.parametrize(
-    ("query", "path", "focus", "shown"),
-    [
-        ("mast", "80-memory/boat.md", (6, 6), "- facts: The mast came from Riga"),
-        ("kestrel", "80-memory/rig.md", (3, 3), "- owner: Kestrel"),
-        ("9944", "80-memory/rig.md", (4, 4), "- port: 9944"),
-        ("sloop", "80-memory/boat.md", (7, 7), "- digest: All about the sloop"),
-        ("terns", "80-memory/flow.md", (2, 2), "- facts: Terns: they do not"),
-        ("twine", "page.md", (3, 5), "and with which twine."),
-    ],
-)
+@pytest.mark.parametrize(("query", "path", "focus", "shown"), CASES["search_quotes_a_field_with_its_line"])
 def test_search_quotes_a_field_with_its_line(
-    index: VaultIndex, query: str, path: str, focus: tuple[int, int], shown: str
+    index: VaultIndex, query: str, path: str, focus: list[int], shown: str
 ) -> None:
     hit = index.search(query).results[0]
-    assert (hit.path, hit.focus) == (path, focus)
+    assert (hit.path, [*hit.focus]) == (path, focus)
     assert shown in hit.snippet
     assert not [other for other in ("Stays", "keel", "digest", "seen") if other in hit.snippet and other not in shown]
-    assert query in "\n".join(split_lines(FILES[path])[focus[0] - 1 : focus[1]]).casefold()
+    assert query in "\n".join(split_lines(NOTES[path])[focus[0] - 1 : focus[1]]).casefold()
     assert index.why(query, f"{path}:{focus[0]}").found
 
 
@@ -70,24 +56,6 @@ def test_search_shows_each_matching_fact(index: VaultIndex) -> None:
     first, second = index.search("keel sloop").results[:2]  # with a line between
     assert {first.focus, second.focus} == {(5, 5), (7, 7)}
     assert "mast" not in first.snippet + second.snippet
-
-
-def test_why_reports_a_field_that_does_not_match(index: VaultIndex) -> None:
-    (hit,) = (hit for hit in index.search("harbour boat").results if hit.path == "80-memory/boat.md")
-    reason = index.why("harbour boat", "80-memory/boat.md:7").reasons[0]
-    assert (hit.focus, reason.code) == ((10, 10), "field")
-    assert "Hit 1 (80-memory/boat.md:10)" in reason.message
-
-
-def test_search_hybrid_ranks_a_word_only_in_frontmatter_first(tmp_path: Path) -> None:
-    files = {f"n{number}.md": f"---\nauthor: Ann\n---\nA lamp of the {number}th room.\n" for number in range(40)}
-    files["n30.md"] = "---\nauthor: Quetzal\n---\nA walk along the canal.\n"
-    files["80-memory/m.md"] = "---\ntitle: Ropes\nvendor: Obsidiana\n---\nHemp is heavier when it is wet.\n"
-    with indexed(tmp_path, files, provider="local") as index:
-        for query in ("Quetzal", "what is Quetzal doing"):
-            assert paths_found(index, query)[:1] == ["n30.md"]
-        assert paths_found(index, "Obsidiana")[:1] == ["80-memory/m.md"]
-        assert "- vendor: Obsidiana" in index.recall("who is Obsidiana").text
 
 
 def test_search_finds_short_fields_without_a_passage(index: VaultIndex) -> None:
@@ -112,14 +80,6 @@ def test_search_conditions_apply_to_fields_and_text_together(index: VaultIndex) 
     assert paths_found(index, "description") == []  # a key
     assert set(paths_found(index, "vx-9")) == {"80-memory/one.md", "80-memory/two.md"}
     assert index.search("path:80-memory/boat.md").results[0].snippet == "It lies in the harbour."
-
-
-def test_recall_quotes_a_field(index: VaultIndex) -> None:
-    assert "The mast came from Riga" in index.recall("where did the mast come from?").text
-    together = index.recall("oak keel and mast from Riga")
-    assert [one.lines for one in together.sources if one.title == "Boat"] == [(5, 6)]
-    assert "> - facts: The keel is oak\n> - facts: The mast came from Riga\n" in together.text
-    assert together.text.count("**Boat**") == 1
 
 
 def test_sync_embeds_no_vector_again_for_another_field(tmp_path: Path) -> None:

@@ -4,10 +4,13 @@ from datetime import datetime
 
 import pytest
 
+from tests.tables import tables
 from vault_index.errors import UsageError
-from vault_index.fields import FILTERS, Filters
-from vault_index.query.language.filters import add_filter, parse_time
+from vault_index.fields import Filters
+from vault_index.query.language.filters import add_filter
 from vault_index.query.language.parse import parse_query
+
+CASES = tables(__file__)
 
 NOVEMBER = datetime(2026, 11, 1).timestamp()
 
@@ -56,20 +59,7 @@ def test_parse_query_adds_filters_to_those_of_the_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "message", "hint"),
-    [
-        ("after:soon", "after:soon at column 1", "not a date", "2026-11-21"),
-        ("bread (before:2026-13-01)", "before:2026-13-01 at column 8", "not a date", "2026-11-21"),
-        ("bread -kind:book", "kind:book at column 8", "no kind 'book'", "note, memory, session"),
-        ("全文 is:x", "is:x at column 4", "no state 'x'", "expired, superseded, outdated"),
-        ("confidence:sure", "confidence:sure at column 1", "no confidence 'sure'", "high, medium, low"),
-        ("tag:#", "tag:# at column 1", "not a tag", "food/bread"),
-        ("bread OR tag:a", "tag:a at column 10", "part of the query", "whole query"),
-        ("(tag:a OR type:b)", "tag:a at column 2", "part of the query", "OR can join"),
-        ("NOT (bread AND tag:a)", "tag:a at column 16", "part of the query", "whole query"),
-        ("after:2026 OR after:2025", "after:2026 at column 1", "part of the query", "whole query"),
-        ("tag:a OR tag:b tag:c OR tag:d", "tag:c at column 16", "second group of alternative tags", "only one group"),
-    ],
+    ("text", "place", "message", "hint"), CASES["parse_query_locates_an_invalid_filter_with_a_hint"]
 )
 def test_parse_query_locates_an_invalid_filter_with_a_hint(text: str, place: str, message: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -79,24 +69,8 @@ def test_parse_query_locates_an_invalid_filter_with_a_hint(text: str, place: str
     assert hint in caught.value.hint
 
 
-def test_filters_declared_all_have_values() -> None:
-    assert sorted(declared.field for declared in FILTERS.values()) == sorted({*Filters._fields} - {"now", "without"})
-
-
 @pytest.mark.parametrize(("key", "value"), [("property", ":x"), ("is", "new"), ("anytag", "#"), ("after", "soon")])
 def test_add_filter_refuses_an_invalid_option_with_a_hint(key: str, value: str) -> None:
     with pytest.raises(UsageError) as caught:
         add_filter(Filters(), key, value)
     assert caught.value.hint
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("2026", datetime(2026, 1, 1)),
-        ("2026-11-21t14:30:00z", datetime.fromisoformat("2026-11-21T14:30:00+00:00")),
-        ("last week", datetime(2026, 11, 14)),
-    ],
-)
-def test_parse_time_reads_dates_and_words(text: str, expected: datetime) -> None:
-    assert parse_time(text, now=datetime(2026, 11, 21, 9, 14)) == expected.timestamp()

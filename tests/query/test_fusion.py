@@ -1,10 +1,8 @@
 """Fusion of the channels: names, phrases in sentences, vectors of unknown languages."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.api.vaults import indexed, paths_found as found
+from tests.api.vaults import paths_found as found
 from vault_index import VaultIndex
 
 NOTES = {
@@ -25,10 +23,7 @@ NOTES = {
 }
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    with indexed(tmp_path_factory.mktemp("fusion"), NOTES, provider="local") as opened_index:
-        yield opened_index
+PROVIDER = "local"
 
 
 @pytest.mark.parametrize("mode", ["text", "hybrid"])
@@ -48,12 +43,3 @@ def test_search_ranks_by_text_for_a_name_of_many_documents(index: VaultIndex) ->
 @pytest.mark.parametrize("mode", ["text", "hybrid"])
 def test_search_ranks_a_matching_text_above_a_long_similar_title(index: VaultIndex, mode: str) -> None:
     assert found(index, "light doubles the growth of tomato seedlings", mode=mode)[0] == "trial.md"
-
-
-@pytest.mark.parametrize(
-    "query", ["ποια είναι η πρωτεύουσα της Ελλάδας", "ποιο είναι το ψηλότερο βουνό", "เมืองหลวง ของ ประเทศไทย"]
-)
-def test_search_ranks_languages_unknown_to_the_model_by_words(index: VaultIndex, query: str) -> None:
-    answer = index.search(query)
-    assert [hit.path for hit in answer.results] == found(index, query, mode="text")
-    assert not answer.degraded

@@ -1,16 +1,14 @@
-import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
 
-from tests.api.vaults import indexed, opened
+from tests.api.vaults import indexed
+from tests.tables import tables
 from vault_index import VaultIndex
-from vault_index.api import to_json
 from vault_index.errors import NotFoundError, UsageError
-from vault_index.output import Format, render
+
+CASES = tables(__file__)
 
 LONG = "# Long\n\n" + "\n\n".join(f"## Part {n}\n\nWords of part {n}, and more of them." for n in range(1, 9)) + "\n"
 MEMORY = """---
@@ -74,39 +72,10 @@ NOTES = {
 }
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    with indexed(tmp_path_factory.mktemp("get"), NOTES) as opened_index:
-        yield opened_index
-
-
-@pytest.mark.parametrize(
-    ("reference", "path", "lines"),
-    [
-        ("long.md", "long.md", (1, 33)),
-        ("long.md:3-5", "long.md", (3, 5)),
-        ("long.md:30-99", "long.md", (30, 33)),
-        ("5f0c", "80-memory/decision/wal.md", (10, 10)),
-        ("5F0C3F0E-8a1b-4c2d-9e3f-6b7a8c9d0e1f:10", "80-memory/decision/wal.md", (10, 10)),
-        ("handoffs/2026-01-01", "80-memory/handoffs/2026-01-01.md", (1, 1)),
-        ("[[nick name]]", "named.md", (4, 4)),
-        ("[[Long]]", "long.md", (1, 33)),
-        ("[[sub/Long]]", "sub/Long.md", (1, 1)),
-        ("[[Long#Part 2|there]]", "long.md", (7, 9)),
-        ("![[wal#^why]]", "80-memory/decision/wal.md", (10, 10)),
-        ("[[blocks#^para]]", "blocks.md", (6, 7)),
-        ("[[Second Name#^one]]", "blocks.md", (9, 12)),
-        ("[[blocks#^table]]", "blocks.md", (16, 20)),
-        ("[[blocks#Deep]]", "blocks.md", (26, 28)),
-        ("[[blocks#Other#Deep]]", "blocks.md", (32, 34)),
-        ("[[Second Name#Blocks#Deep]]", "blocks.md", (26, 28)),
-        ("[[blocks#Log a]]", "blocks.md", (22, 28)),
-        ("#7", "80-memory/old.md", (4, 4)),
-    ],
-)
-def test_get_opens_a_reference(index: VaultIndex, reference: str, path: str, lines: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("reference", "path", "lines"), CASES["get_opens_a_reference"])
+def test_get_opens_a_reference(index: VaultIndex, reference: str, path: str, lines: list[int]) -> None:
     (text,) = index.get(reference).results
-    assert (text.path, text.lines) == (path, lines)
+    assert (text.path, [*text.lines]) == (path, lines)
     whole = NOTES[path].split("\n")
     assert text.content.rstrip("\n") == "\n".join(whole[lines[0] - 1 : lines[1]])
 
@@ -172,31 +141,6 @@ def test_get_neighbors_widen_a_place(index: VaultIndex) -> None:
     assert "part 2" in text.content
     assert "part 4" in text.content
     assert "part 5" not in text.content
-
-
-def test_get_and_list_return_the_fields_of_a_memory_once(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        old = index.add("Backups run weekly.").id
-        given: dict[str, Any] = {
-            "subtitle": "restic",
-            "facts": ["30 days", "0.17"],
-            "concepts": ["backup"],
-            "confidence": "high",
-        }
-        text = index.add(
-            "They run nightly.", title="Backups", digest="Every night", files_read=["a.py"], supersedes=old, **given
-        )
-        [bare] = to_json(index.get(text.id))["results"]
-        form: Format
-        assert bare["fields"] == {**given, "files_read": ["a.py"], "supersedes": [old]}
-        for form in ("human", "toon", "markdown"):
-            shown = render("get", to_json(index.get(text.id)), form, width=200)
-            assert all(one in shown for one in ("restic", "30 days, 0.17", "backup", "a.py", "high", old)), form
-            whole = render("get", to_json(index.get(text.id, full=True)), form, width=200)
-            assert (whole.count("30 days"), whole.count("content_hash")) == (1, 1), form
-            listed = render("list", to_json(index.list(sort="access")), form, width=200)
-            assert "Every night" in listed
-            assert re.search("accesses|opened", listed)
 
 
 def test_get_full_adds_the_metadata(index: VaultIndex) -> None:

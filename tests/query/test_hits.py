@@ -1,16 +1,18 @@
 """Hits point at the matching lines."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.api.vaults import indexed, opened, paths_found, write
+from tests.tables import tables
 from vault_index import VaultIndex
 from vault_index.api import to_json
 from vault_index.config.edit import add_source
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.output import Format, render
+
+CASES = tables(__file__)
 
 GROCERIES = "\n".join(f"- {word}" for word in ("apples", "pears", "plums", "grapes", "limes"))
 LIST = f"# Shopping\n\n{GROCERIES}\n- the good olive oil from Crete\n{GROCERIES}\n"
@@ -49,30 +51,14 @@ Evening: soup, and early to bed.
 """
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    windows = PROSE.replace("kingfisher", "woodpecker").replace("\n", "\r\n")
-    notes = {"list.md": LIST, "table.md": TABLE, "talk.md": TALK, "prose.md": PROSE, "windows.md": windows}
-    with indexed(tmp_path_factory.mktemp("focus"), notes) as opened_index:
-        yield opened_index
+WINDOWS = PROSE.replace("kingfisher", "woodpecker").replace("\n", "\r\n")
+NOTES = {"list.md": LIST, "table.md": TABLE, "talk.md": TALK, "prose.md": PROSE, "windows.md": WINDOWS}
 
 
-@pytest.mark.parametrize(
-    ("query", "path", "focus"),
-    [
-        ("which olive oil", "list.md", (8, 8)),
-        ("redis port", "table.md", (6, 6)),
-        ("when does the ferry leave the north pier", "talk.md", (9, 9)),
-        ("who brings bread", "talk.md", (11, 11)),
-        ("kingfisher", "prose.md", (8, 10)),
-        ("fence mill kingfisher", "prose.md", (8, 10)),
-        ("woodpecker", "windows.md", (8, 10)),
-        ("early to bed", "prose.md", (12, 12)),
-    ],
-)
-def test_hit_focus_is_on_the_matching_lines(index: VaultIndex, query: str, path: str, focus: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("query", "path", "focus"), CASES["hit_focus_is_on_the_matching_lines"])
+def test_hit_focus_is_on_the_matching_lines(index: VaultIndex, query: str, path: str, focus: list[int]) -> None:
     hits = [hit for hit in index.search(query).results if hit.path == path]
-    assert hits[0].focus == focus
+    assert [*hits[0].focus] == focus
     assert "\r" not in hits[0].snippet
     assert hits[0].lines[0] <= focus[0] <= focus[1] <= hits[0].lines[1]
 

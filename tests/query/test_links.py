@@ -1,17 +1,19 @@
 """Resolution of links to documents."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.api.vaults import opened, write
 from tests.query.readers import reader_of
+from tests.tables import tables
 from vault_index.config.edit import add_source
 from vault_index.models import Link
-from vault_index.query.links import linked, linked_from, linking_to
+from vault_index.query.links import linked_from, linking_to
 from vault_index.store.documents import documents_by_key, documents_by_path, links_of
 from vault_index.store.reader import IndexReader
+
+CASES = tables(__file__)
 
 NOTES = {
     "note.md": "Root.\n",
@@ -26,47 +28,12 @@ NOTES = {
 }
 
 
-@pytest.fixture(scope="module")
-def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
-    with reader_of(tmp_path_factory.mktemp("links"), NOTES) as opened_reader:
-        yield opened_reader
-
-
-@pytest.mark.parametrize(
-    ("written_in", "target", "meant"),
-    [
-        ("a/other.md", "note", "note.md"),  # the exact path, before the one nearby
-        ("note.md", "a/note", "a/note.md"),
-        ("a/other.md", "b/note", "a/b/note.md"),  # relative to its own document
-        ("note.md", "b/note", "a/b/note.md"),  # the end of a path
-        ("a/b/note.md", "../note", "a/note.md"),
-        ("a/other.md", "../note", "note.md"),
-        ("a/b/note.md", "/note", "note.md"),
-        ("z/deep thing.md", "deep thing", "z/deep thing.md"),
-        ("note.md", "deep thing", "a/Deep Thing.md"),  # equally short: the first
-        ("note.md", "nick name", "a/other.md"),
-        ("note.md", "nick", "x/Nick.md"),
-        ("note.md", "board.canvas", "x/board.canvas"),
-        ("note.md", "dotted.name", "x/dotted.name.md"),
-        ("note.md", "dotted", None),
-        ("note.md", "b/other", None),
-        ("a/b/note.md", "../../../note", None),
-        ("note.md", "nothing", None),
-    ],
-)
-def test_linked_from_resolves_a_link(reader: IndexReader, written_in: str, target: str, meant: str | None) -> None:
+@pytest.mark.parametrize(("written_in", "target", "meant"), CASES["linked_from_resolves_a_link"])
+def test_linked_from_resolves_a_link(reader: IndexReader, written_in: str, target: str, meant: str) -> None:
     (writer,) = documents_by_path(reader, written_in)
     found = linked_from(reader, writer, [Link(target, "", "", 1)])
     documents = documents_by_key(reader, found)
     assert [document.path for document in documents.values()] == ([meant] if meant else [])
-
-
-@pytest.mark.parametrize(("target", "meant"), [("Note.md", "note.md"), ("board.canvas", "x/board.canvas")])
-def test_linked_resolves_a_reference_by_the_same_rule(reader: IndexReader, target: str, meant: str) -> None:
-    document = linked(reader, target, ())
-    assert document is not None
-    assert document.path == meant
-    assert linked(reader, target, ["another source"]) is None
 
 
 def test_links_and_backlinks_agree(tmp_path: Path) -> None:

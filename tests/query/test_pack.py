@@ -76,12 +76,6 @@ def test_quote_cuts_a_long_text_at_a_sentence() -> None:
     assert words.text.endswith("word …")
 
 
-def test_quote_cuts_a_list_between_items() -> None:
-    quoted = quote(candidate(text="\n".join(f"- {number} items that stand in a row" for number in range(30))), 90)
-    assert quoted is not None
-    assert quoted.text.endswith("items that stand in a row …")
-
-
 @pytest.mark.parametrize("text", ["x" * 200_000, "数" * 50_000, " " * 200_000 + "x", "\n" * 50_000, "a.\n" * 20_000])
 def test_pack_fits_huge_lines(text: str) -> None:
     block, sources = pack([candidate(text=text), candidate(1)], (), (), 400, TOKEN)
@@ -91,11 +85,6 @@ def test_pack_fits_huge_lines(text: str) -> None:
 
 def test_pack_quotes_the_same_text_once() -> None:
     assert paths([candidate(0)], [candidate(1, " readers  NEVER wait.\n")], 1200) == ["0.md"]
-
-
-def test_pack_returns_nothing_for_a_budget_that_is_too_small() -> None:
-    assert pack([candidate()], (), (), 40, TOKEN) == ("", ())
-    assert pack((), (), (), 1200, TOKEN) == ("", ())
 
 
 @given(st.lists(st.text(max_size=300), max_size=8), st.integers(1, 600), st.sampled_from(["0000", "f3" * 32]))

@@ -6,50 +6,21 @@ import apsw
 import pytest
 from hypothesis import given, strategies as st
 
+from tests.tables import tables
 from vault_index.errors import UsageError
 from vault_index.models import Filters
 from vault_index.query.language.parse import match_expression, parse_query
 from vault_index.terms import index_text
 
+CASES = tables(__file__)
 
-@pytest.mark.parametrize(
-    ("text", "expression"),
-    [
-        ("wal mode", '"wal" OR "mode"'),
-        ('"wal mode" sqlite', '"wal mode" OR "sqlite"'),
-        ("what is the wal", '"wal"'),
-        ("what's in the wal? ", '"wal?"'),
-        ("warum ist die Datenbank langsam", '"die" OR "Datenbank" OR "langsam"'),
-        ("what did WHO say", '"WHO" OR "say"'),
-        ("to be or not to be", '"to" OR "be" OR "or" OR "not"'),
-        ("foo-bar c++ l'eau", '"foo-bar" OR "c++" OR "l\'eau"'),
-        ("dock* x86_6*", '"dock"* OR "x86_6"*'),
-        ("useEffect", '("useEffect" OR "use Effect")'),
-        ("全文検索", '("全文" OR "文検" OR "検索")'),
-        ('"全文検索"', '"全文 文検 検索"'),
-        ("索", '"索"*'),
-        ("", ""),
-    ],
-)
+
+@pytest.mark.parametrize(("text", "expression"), CASES["match_expression_quotes_the_terms_that_rank"])
 def test_match_expression_quotes_the_terms_that_rank(text: str, expression: str) -> None:
     assert match_expression(parse_query(text).terms) == expression
 
 
-@pytest.mark.parametrize(
-    ("text", "same"),
-    [
-        ("docker | podman", "docker OR podman"),
-        ("docker||podman", "docker OR podman"),
-        ('"core dump" | coredump -swarm', '"core dump" OR coredump -swarm'),
-        ("tag:a | tag:b wal", "tag:a OR tag:b wal"),
-        ("log (docker | podman)", "log (docker OR podman)"),
-        ("| docker |", "docker"),
-        ("|", ""),
-        # Not in a sentence, a phrase or brackets.
-        ("what does | mean in bash", "what does mean in bash"),
-        ("[[Note|alias]] tag:a|b", '"[[Note|alias]]" tag:"a|b"'),
-    ],
-)
+@pytest.mark.parametrize(("text", "same"), CASES["parse_query_reads_a_bar_as_or"])
 def test_parse_query_reads_a_bar_as_or(text: str, same: str) -> None:
     bar, plain = parse_query(text), parse_query(same)
     assert [term.text for term in bar.terms] == [term.text for term in plain.terms]
@@ -58,31 +29,7 @@ def test_parse_query_reads_a_bar_as_or(text: str, same: str) -> None:
         assert (bar.required, bar.excluded) == (plain.required, plain.excluded)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ('an "unbalanced quote', ["an", "unbalanced", "quote"]),
-        ("(an unbalanced parenthesis", ["an", "unbalanced", "parenthesis"]),
-        ("what (if anything) helps :)", ["what", "if", "anything", "helps"]),
-        ("f(x) and (g(x))", ["f(x)", "and", "g(x)"]),
-        ("error: foo", ["error:", "foo"]),
-        ("opencode/build agents?", ["opencode", "build", "agents?"]),
-        ("src/app/main.py I/O a/b v1/users main/app.py", ["src/app/main.py", "I/O", "a/b", "v1/users", "main/app.py"]),
-        ("file:///tmp/x type::decision", ["file:///tmp/x", "type::decision"]),
-        (r"std::vector C:\x", ["std::vector", r"C:\x"]),
-        ("[ ] todo [x] done", ["todo", "[x]", "done"]),
-        ("arr[0] a[key] [0]", ["arr[0]", "a[key]", "[0]"]),
-        ("[ERROR] [std::x] [see below]", ["[ERROR]", "[std::x]", "[see", "below]"]),
-        ("[[Note]] [a](b.md)", ["[[Note]]", "[a](b.md)"]),
-        ('a 12" pipe, and a 10" one', ["a", '12"', "pipe,", "and", "a", '10"', "one"]),
-        ("- * ... ?! () -\"\" wal", ["wal"]),
-        ("and or not And Or Not", ["and", "or", "not", "And", "Or", "Not"]),
-        ("OR NOT", ["OR", "NOT"]),
-        ("wal AND", ["wal"]),
-        ("OR wal", ["wal"]),
-        ("wal AND ?!", ["wal"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "words"), CASES["parse_query_reads_invalid_syntax_as_plain_words"])
 def test_parse_query_reads_invalid_syntax_as_plain_words(text: str, words: list[str]) -> None:
     query = parse_query(text)
     assert [term.text for term in query.terms] == words
@@ -91,53 +38,14 @@ def test_parse_query_reads_invalid_syntax_as_plain_words(text: str, words: list[
     assert query.text == " ".join(words)
 
 
-@pytest.mark.parametrize(
-    ("text", "required", "excluded"),
-    [
-        ('"wal mode"', '"wal mode"', ""),
-        ('sqlite "wal mode" "fast"', '"wal mode" AND "fast"', ""),
-        ('sqlite -"slow disk" -java', "", '"slow disk" OR "java"'),
-        ("-java", "", '"java"'),
-        ("bread -(rye wheat)", "", '("rye" OR "wheat")'),
-        ("bread -(rye AND wheat)", '"bread"', '("rye" AND "wheat")'),
-        ("wal AND mode", '"wal" AND "mode"', ""),
-        ("wal AND NOT mode", '"wal"', '"mode"'),
-        ("wal OR mode", '("wal" OR "mode")', ""),
-        ("sqlite wal OR mode", '(("sqlite" AND "wal") OR "mode")', ""),
-        ("sqlite (wal OR mode)", '"sqlite" AND ("wal" OR "mode")', ""),
-        ("how to use (wal OR mode)", '"use" AND ("wal" OR "mode")', ""),
-        ("wal AND OR mode", '("wal" OR "mode")', ""),
-        ("a OR (b -c)", '("a" OR ("b" NOT "c"))', ""),
-        # All except texts with b and without a: FTS5 has no unary NOT, so the query lists the exclusions.
-        ("a OR NOT b", "", '("b" NOT "a")'),
-        ("NOT a OR NOT b", "", '("a" AND "b")'),
-        ("NOT (a OR NOT b)", '("b" NOT "a")', ""),
-        ("-全文検索 -索", "", '"全文 文検 検索" OR "索"*'),
-        ("全文検索 AND Docker网络", '"全文 文検 検索" AND "Docker 网络"', ""),
-        ("useEffect AND dock*", '("useEffect" OR "use Effect") AND "dock"*', ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "required", "excluded"), CASES["parse_query_separates_required_and_excluded_terms"])
 def test_parse_query_separates_required_and_excluded_terms(text: str, required: str, excluded: str) -> None:
     query = parse_query(text)
     assert (query.required, query.excluded) == (required, excluded)
 
 
 @pytest.mark.parametrize(
-    ("text", "terms", "has_conditions"),
-    [
-        ("how do I extract an archive with tar -xzf", "how do I extract an archive with tar xzf", False),
-        ("from -5 to 10", "from 5 to 10", False),
-        ("Privatpersonen und -organisationen", "Privatpersonen und organisationen", False),
-        ("(H2A)-histone", "H2A -histone", False),
-        ('Make directory "TestProject"', "Make directory TestProject", False),
-        ('Prints "ls -l" every 2 seconds', "Prints ls -l every 2 seconds ls -l", False),
-        ("协议 “一致性” 是什么？", "协议 一致性 是什么？", False),
-        ("one two three four five six -seven", "one two three four five six", True),
-        ("one two three four five six seven -eight", "one two three four five six seven eight", False),
-        ("test -flaky", "test", True),
-        ("how do I feed -rye tag:food", "how do I feed", True),
-        ('what is "wal mode" AND fast', "what is wal mode fast", True),
-    ],
+    ("text", "terms", "has_conditions"), CASES["parse_query_finds_conditions_only_in_operator_style"]
 )
 def test_parse_query_finds_conditions_only_in_operator_style(text: str, terms: str, has_conditions: bool) -> None:
     query = parse_query(text)
@@ -145,27 +53,9 @@ def test_parse_query_finds_conditions_only_in_operator_style(text: str, terms: s
     assert bool(query.all_of or query.none_of) == has_conditions
 
 
-@pytest.mark.parametrize(
-    ("text", "required"),
-    [
-        ("wal mode", '"wal" AND "mode"'),
-        ("what is the wal mode", '"wal" AND "mode"'),
-        ("to be or not to be", '"to" AND "be" AND "or" AND "not" AND "to" AND "be"'),
-    ],
-)
+@pytest.mark.parametrize(("text", "required"), CASES["parse_query_every_requires_every_content_word"])
 def test_parse_query_every_requires_every_content_word(text: str, required: str) -> None:
     assert parse_query(text, every=True).required == required
-
-
-def test_parse_query_terms_have_a_kind() -> None:
-    text = 'the dock* "wal mode" -java tag:x (sqlite OR NOT go)'
-    terms = parse_query(text).terms
-    assert [(term.text, term.kind, term.stop) for term in terms] == [
-        ("the", "word", True),
-        ("dock", "prefix", False),
-        ("wal mode", "phrase", False),
-        ("sqlite", "word", False),
-    ]
 
 
 def test_parse_query_embeds_only_the_words_to_find() -> None:

@@ -1,25 +1,20 @@
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import given, strategies as st
 
-from tests.query.readers import query_terms, reader_of
+from tests.query.readers import query_terms
+from tests.tables import tables
 from vault_index.query.ranking.passages import TermMatcher, focus, snippet, split_passages
 from vault_index.query.ranking.retrieval import QueryTerm
 from vault_index.store.reader import IndexReader
 
-FILES = {
+CASES = tables(__file__)
+
+NOTES = {
     "a.md": "He was running to the café, then to Docker and useEffect.\n",
     "b.md": "数据库迁移失败了。東京タワー。한국어 문서.\n",
     "c.md": "Новый край, λόγος and stability, a probability of reliability. A heron.\n",
     "d.md": "A heron and a stable of happy horses, hoping, µmeter.\n",
 }
-
-
-@pytest.fixture(scope="module")
-def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
-    with reader_of(tmp_path_factory.mktemp("passages"), FILES) as opened:
-        yield opened
 
 
 def places(text: str) -> list[tuple[int, int]]:
@@ -29,20 +24,9 @@ def places(text: str) -> list[tuple[int, int]]:
 # --- boundaries of passages ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("one\n\ntwo\n\n\nthree", [(0, 0), (2, 2), (5, 5)]), ("", [(0, 0)]), ("\n \n", [(0, 0)]),
-        ("a paragraph that is\nwrapped over\nthree lines\n\nnext", [(0, 2), (4, 4)]),
-        ("- one\n- two\n  goes on\n* three\n1. four\n2) five", [(0, 0), (1, 2), (3, 3), (4, 4), (5, 5)]),
-        ("Intro:\n- one\n  - nested", [(0, 0), (1, 1), (2, 2)]),
-        ("| a | b |\n|---|---|\n| 1 | 2 |", [(0, 0), (1, 1), (2, 2)]), ("```\ncode\nmore\n```", [(0, 3)]),
-        ("# Title\n\nText\n## More\nlines", [(2, 2), (4, 4)]), ("第一行\n第二行\n\n第三行", [(0, 1), (3, 3)]),
-        ("one\r\n\r\ntwo\r\nlines\r\n", [(0, 0), (2, 3)]), ("one\n \t\ntwo\n\u3000\nthree", [(0, 0), (2, 2), (4, 4)]),
-    ],
-)  # fmt: skip
-def test_split_passages_keeps_related_lines_together(text: str, expected: list[tuple[int, int]]) -> None:
-    assert places(text) == expected
+@pytest.mark.parametrize(("text", "expected"), CASES["split_passages_keeps_related_lines_together"])
+def test_split_passages_keeps_related_lines_together(text: str, expected: list[list[int]]) -> None:
+    assert [*map(list, places(text))] == expected
 
 
 LINE = st.sampled_from(["", "  ", "text", "- item", "1. item", "| a |", "# one", "## 題", "    code", "```", "終"])
@@ -62,14 +46,7 @@ def test_split_passages_is_disjoint_in_order_and_without_headings(text: str) -> 
         assert said - headings <= set(covered)
 
 
-@pytest.mark.parametrize(
-    ("text", "asks"),
-    [
-        ("Where is it?", True), ("**Where is it?**", True), ("Ana: where is it? ^block-1", True),
-        ("そこですか？", True), ("Where is it?\nIn the shed.", False), ("Is it? Yes.", False), ("It is.", False),
-        ("", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "asks"), CASES["passage_is_a_question_by_its_end"])
 def test_passage_is_a_question_by_its_end(text: str, asks: bool) -> None:
     assert split_passages(text)[0].is_question is asks
 
@@ -113,35 +90,7 @@ def test_match_lines_finds_every_word_of_the_index_by_itself(reader: IndexReader
     assert [word for word in words if not said(reader, f'"{word}"', word)[0]] == []
 
 
-def test_match_lines_assigns_a_word_to_its_line(reader: IndexReader) -> None:
-    text = "\n".join(["useEffect 数据库", "", "heron\r", "the heron useEffect", "東京\u2028docker"])
-    assert said(reader, "effect heron docker", text) == [{"effect"}, set(), {"heron"}, {"effect", "heron"}, {"docker"}]
-
-
 # --- coverage --------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def matcher(reader: IndexReader) -> TermMatcher:
-    return TermMatcher(query_terms(reader, "docker heron"), reader.stems)
-
-
-def test_coverage_falls_with_the_distance(matcher: TermMatcher) -> None:
-    shares = matcher.coverage([{}, {}, {}, {0: 1.0, 1: 1.0}, {}, {}, {}], [{}] * 7, [False] * 7)
-    assert shares[3] == pytest.approx(1.0)
-    assert shares[3] > shares[2] == shares[4] > shares[1] == shares[5] > shares[0] == shares[6] == 0
-
-
-def test_coverage_after_a_question_exceeds_that_before_it(matcher: TermMatcher) -> None:
-    before, question, answer = matcher.coverage([{}, {0: 1.0, 1: 1.0}, {}], [{}] * 3, [False, True, False])
-    assert question > answer > before > 0
-
-
-def test_coverage_of_a_title_is_less_than_that_of_the_passage(matcher: TermMatcher) -> None:
-    above = matcher.coverage([{}] * 5, [{0: 1.0, 1: 1.0}] * 5, [False] * 5)
-    assert len(set(above)) == 1
-    assert 0.9 < above[0] < 1  # a title with every word: the passage is its content
-    assert 0 < matcher.coverage([{}], [{0: 1.0}], [False])[0] < matcher.coverage([{0: 1.0}], [{}], [False])[0]
 
 
 # --- spans -----------------------------------------------------------------------------------------------------------
@@ -205,18 +154,3 @@ def test_snippet_is_centred_and_ends_before_better_hits() -> None:
     assert snippet(text, 2, others={1}) == "two three four"
     assert snippet(text, 2, others={3}) == "one two"
     assert snippet(text, 2, others={1, 3}) == "two"
-
-
-def test_snippet_shows_a_line_whole_up_to_400_characters() -> None:
-    long, longer = "word " * 79, "word " * 81
-    assert snippet(f"a before\n{long}\nafter", 1) == long.strip()
-    assert len(snippet(f"a before\n{longer}\nafter", 1)) <= 241
-
-
-@given(st.text(max_size=900), st.integers(0, 20))
-def test_focus_and_snippet_exist_for_any_passage(text: str, number: int) -> None:
-    passages = split_passages(text)
-    passage = passages[number % len(passages)]
-    found = focus(text, passage, as_typed("a", "b"))
-    assert passage.first <= found.first <= found.last <= passage.last
-    assert len(snippet(text, found.first, found.column)) <= 400

@@ -55,8 +55,3 @@ def test_project_of_a_folder_ignores_a_home_kept_in_git(tmp_path: Path, monkeypa
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".git").mkdir()
     assert project_of("~/src/api").names == ("api", str(tmp_path / "src/api"), "~/src/api")
-
-
-def test_project_of_the_root_has_no_name() -> None:
-    assert project_of("/").names == ("/",)
-    assert project_of("/").tags == ()

@@ -1,12 +1,10 @@
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
-import pytest
-
 from tests.query.records import chunk_record
 from vault_index.config.schema import RankingConfig
 from vault_index.query.ranking.passages import RankedPassage, TermMatcher
-from vault_index.query.ranking.rank import Scorer, boosts, order, rank
+from vault_index.query.ranking.rank import Scorer, boosts, rank
 from vault_index.query.ranking.retrieval import Evidence, QueryTerm
 from vault_index.store.records import ChunkRecord
 
@@ -52,40 +50,8 @@ def test_rank_shows_a_paragraph_cut_in_two_once() -> None:
     assert sorted(focus(ranked([second, first]))) == [(1, 3), (4, 8)]
 
 
-def test_rank_distinguishes_cards_of_a_canvas_on_one_line() -> None:
-    card = "\n\n".join(["a heron on the lake", "tea", "tea", "tea", "the lake of the heron"])
-    chunks = [chunk_record(card, number, start_line=number, end_line=number + 1) for number in (1, 2, 3)]
-    assert {hit.chunk.chunk_id for hit in ranked(chunks)} == {1, 2, 3}
-    assert len(ranked(chunks)) == 6
-
-
-def test_rank_counts_the_previous_chunk_for_the_first_line() -> None:
-    above, below = chunk_record("A heron there.", 1), chunk_record("A lake there.", 2, start_line=2)
-    alone = chunk_record("A lake there.", 3, document_id=2, path="other.md")
-    hits = {hit.chunk.chunk_id: hit for hit in ranked([alone, above, below])}
-    assert hits[2].coverage > hits[3].coverage
-
-
 def test_rank_factors_never_lift_a_weak_passage_over_an_exact_one() -> None:
     exact = chunk_record("A heron on the lake.", 1, document_id=1, kind="memory", updated=0.0, valid_until=1.0)
     weak = chunk_record("A lake and many other things.", 2, document_id=2, kind="memory", updated=NOW)
     evidence = {1: Evidence(bm25=8.0, cosine=0.6), 2: Evidence(bm25=3.0, cosine=0.3)}
     assert [hit.chunk.chunk_id for hit in ranked([exact, weak], evidence, vector=1.0)] == [1, 2]
-
-
-def test_scorer_scales_vectors_by_the_known_share_of_the_language() -> None:
-    evidence = Evidence(bm25=1.0, cosine=1.0)
-    known, half = (Scorer({1: evidence}, text=True, vector=share).parts(evidence) for share in (1.0, 0.5))
-    assert half.vector / half.text == pytest.approx(known.vector / known.text / 2)
-
-
-def test_order_breaks_ties_by_the_given_order() -> None:
-    evidence = {1: Evidence(bm25=0.5), 2: Evidence(bm25=1.0), 3: Evidence(bm25=0.5), 4: Evidence(bm25=0.7)}
-    asked: list[set[int]] = []
-
-    def backwards(ids: Collection[int]) -> dict[int, int]:
-        asked.append(set(ids))
-        return {id_: -id_ for id_ in ids}
-
-    assert order(evidence, Scorer(evidence, text=True, vector=0.0), backwards) == [2, 4, 3, 1]
-    assert asked == [{1, 3}]

@@ -108,14 +108,6 @@ def test_recall_shows_the_author_and_outdated_memories(index: VaultIndex) -> Non
     assert "· outdated\n" in index.recall("old VPN").text
 
 
-def test_recall_is_deterministic_except_for_the_token(index: VaultIndex) -> None:
-    one, other = (index.recall("ports", project="api") for _ in range(2))
-    assert one.text != other.text
-    tokens_of = [answer.text.split('"')[1] for answer in (one, other)]
-    assert one.text.replace(tokens_of[0], "") == other.text.replace(tokens_of[1], "")
-    assert index.recall("ports", token="abcd").text == index.recall("ports", token="abcd").text
-
-
 def test_recall_quotes_the_digest_of_a_long_memory(tmp_path: Path) -> None:
     body = "Many words are said here that nobody needs.\n\n" * 30
     facts = memory(body, type="decision", title="Long", digest="In short: ports are 0.", facts="[a fact, in short]")

@@ -1,6 +1,5 @@
 """`related` and `timeline` of a real index."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,13 +28,7 @@ NOTES = {
 }
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    folder = tmp_path_factory.mktemp("around")
-    write(folder / "vault", NOTES)
-    with opened(folder, provider="local") as index:
-        index.sync()
-        yield index
+PROVIDER = "local"
 
 
 def why(answer: RelatedList) -> dict[str, tuple[str, ...]]:
@@ -95,13 +88,6 @@ def test_related_filters_apply_to_the_results(index: VaultIndex) -> None:
     assert index.related("bread", type="decision").total == 0
 
 
-def test_related_pages_join_to_the_whole_list(index: VaultIndex) -> None:
-    whole = index.related("bread")
-    pages = [index.related("bread", limit=2, offset=offset) for offset in range(0, whole.total, 2)]
-    assert [record for page in pages for record in page.results] == list(whole.results)
-    assert {page.total for page in pages} == {whole.total}
-
-
 def test_related_without_vectors_lists_links(tmp_path: Path) -> None:
     write(tmp_path / "vault", NOTES)
     with opened(tmp_path) as index:
@@ -110,17 +96,6 @@ def test_related_without_vectors_lists_links(tmp_path: Path) -> None:
     assert answer.degraded == ("vector: there are no vectors",)
     assert why(answer) == {"starter.md": ("link", "backlink"), "index.md": ("backlink",), "wal.md": ("link",)}
     assert {record.cosine for record in answer.results} == {None}
-
-
-def test_related_reports_a_note_without_vectors(tmp_path: Path) -> None:
-    write(tmp_path / "vault", {"bread.md": NOTES["bread.md"]})
-    with opened(tmp_path, provider="local") as index:
-        index.sync()
-        write(tmp_path / "vault", {"pizza.md": f"{NOTES['pizza.md']} [[bread]]\n"})
-        index.sync(embed=False)
-        answer = index.related("pizza")
-        assert answer.degraded == ("vector: the document has no vectors yet",)
-        assert why(answer) == {"bread.md": ("link",)}
 
 
 # --- timeline --------------------------------------------------------------------------------------------------
@@ -135,14 +110,6 @@ def test_timeline_is_chronological_and_bounded_without_expired_memories(index: V
     bounded = index.timeline("starter", depth_before=2, depth_after=1)
     assert paths(bounded.before, bounded.after) == [["bread.md", "pizza.md"], ["wal.md"]]
     assert index.timeline("starter", depth_after=0).after == ()
-
-
-def test_timeline_filters_apply_to_the_neighbours(index: VaultIndex) -> None:
-    answer = index.timeline("bread", kind="memory")
-    assert answer.anchor.kind == "note"
-    assert paths(answer.before, answer.after) == [[], ["80-memory/kept.md"]]
-    assert paths(index.timeline("bread", type="learning").after) == [["80-memory/kept.md"]]
-    assert paths(index.timeline("bread", project="other").after) == [[]]
 
 
 def test_timeline_takes_the_best_hit_of_a_query_or_a_reference(index: VaultIndex) -> None:

@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 
 from tests.api.vaults import indexed, opened, paths_found as found, write
+from tests.tables import tables
 from vault_index import VaultIndex
 from vault_index.errors import UsageError
+
+CASES = tables(__file__)
 
 MEMORY = "---\ntype: {}\ntags: [db]\nentered_by: {}\n{}\n---\n{}\n"
 NOTES = {
@@ -21,10 +24,7 @@ NOTES = {
 }
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    with indexed(tmp_path_factory.mktemp("search"), NOTES, provider="local") as opened_index:
-        yield opened_index
+PROVIDER = "local"
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "text", "vector"])
@@ -33,32 +33,11 @@ def test_search_answers_in_every_mode(index: VaultIndex, mode: str) -> None:
     assert found(index, "vehicle repair", mode=mode)[:1] == ([] if mode == "text" else ["2026-06-07 log.md"])
 
 
-@pytest.mark.parametrize(
-    ("query", "options", "hints"),
-    [
-        ("sourdough -slice", {}, ("without slice: 1 hit hidden",)),
-        ("sourdough -gravel", {}, ()),
-        ("sourdough tag:foods", {}, ("no document meets tag:foods; tag:food has 1",)),
-        (
-            "log project:apis type:x",
-            {},
-            ("no document meets type:x", "no document meets project:apis; project:api has 1"),
-        ),
-        ("log by:alice tag:food", {}, ("no document meets all filters",)),
-        ("sourdough", {"mode": "text", "offset": 40}, ("offset 40 is past the last of 2 hits",)),
-    ],
-)
+@pytest.mark.parametrize(("query", "options", "hints"), CASES["search_hints_explain_missing_hits"])
 def test_search_hints_explain_missing_hits(
-    index: VaultIndex, query: str, options: dict[str, Any], hints: tuple[str, ...]
+    index: VaultIndex, query: str, options: dict[str, Any], hints: list[str]
 ) -> None:
-    assert index.search(query, **options).hints == hints
-
-
-def test_lists_name_filters_that_match_no_document(index: VaultIndex) -> None:
-    hints = ("no document meets project:apis; project:api has 1",)
-    assert index.list(project="apis").hints == index.timeline("cooking/bread.md", project="apis").hints == hints
-    assert index.related("cooking/bread.md", project="apis").hints == hints
-    assert index.tags(path="none").hints == ("no document meets path:none",)
+    assert [*index.search(query, **options).hints] == hints
 
 
 def test_search_of_a_rare_misspelling_also_finds_the_common_word(tmp_path: Path) -> None:
@@ -92,21 +71,6 @@ def test_search_finds_a_note_by_the_text_of_links_to_it(tmp_path: Path) -> None:
         (vault / "other.md").unlink()
         index.sync()
         assert found(index, "journal trick") == []
-
-
-def test_search_pages_do_not_overlap(index: VaultIndex) -> None:
-    whole = found(index, "starter sourdough log", limit=6)
-    pages = [
-        path for offset in range(0, 6, 2) for path in found(index, "starter sourdough log", limit=2, offset=offset)
-    ]
-    assert pages == whole
-
-
-def test_search_ranks_a_full_answer_above_many_matching_names(tmp_path: Path) -> None:
-    notes = {f"railway {number}.md": f"Line {number}, and where it ends.\n" for number in range(40)}
-    notes["letters.md"] = "The flood took the bridge of the railway in May.\n"
-    with indexed(tmp_path, notes) as index:
-        assert found(index, "which flood took the railway bridge")[0] == "letters.md"
 
 
 def test_search_hit_can_be_opened(index: VaultIndex) -> None:
@@ -177,18 +141,6 @@ def test_search_by_filters_alone_lists_the_newest_first(index: VaultIndex) -> No
     assert found(index, "", tags="food/bread") == ["cooking/bread.md"]
     assert found(index, "-sourdough kind:note") == ["2026-06-07 log.md"]
     assert set(found(index, "-sourdough")) == {"2026-06-07 log.md", "80-memory/a.md"}
-
-
-def test_search_by_filters_alone_ignores_ranking_factors(tmp_path: Path) -> None:
-    dated = "---\ncreated: {0}\nupdated: {0}\n{1}---\n{2}.\n"
-    files = {
-        "80-memory/new.md": dated.format("2025-06-01", "valid_until: 2025-07-01\n", "Text"),
-        "note.md": dated.format("2025-01-01", "", "A note"),
-        "80-memory/old.md": dated.format("2024-01-01", "", "A memory"),
-        "old.md": dated.format("2023-01-01", "", "Another note"),
-    }
-    with indexed(tmp_path, files) as index:
-        assert found(index, "after:2000") == list(files)
 
 
 @pytest.mark.parametrize("query", ["heron", "-tea"])

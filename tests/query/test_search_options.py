@@ -1,11 +1,10 @@
 """Options that change how a query is read, and its point in time."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import indexed, opened, paths_found as found, write
+from tests.api.vaults import opened, paths_found as found, write
 from vault_index import VaultIndex
 from vault_index.config import find_home
 from vault_index.config.edit import set_value
@@ -20,12 +19,6 @@ NOTES = {
     "80-memory/new.md": f"---\nid: {NEW}\ncreated: 2026-04-01\nsupersedes: [{OLD}]\n---\nThe ferry leaves at ten.\n",
     "80-memory/outdated.md": "---\ncreated: 2026-02-01\nvalid_until: 2026-03-01\n---\nThe bakery opens at six.\n",
 }
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    with indexed(tmp_path_factory.mktemp("options"), NOTES) as opened_index:
-        yield opened_index
 
 
 def test_search_corrects_a_typing_error_unless_disabled(index: VaultIndex) -> None:
@@ -64,16 +57,6 @@ def test_search_as_of_a_day_finds_memories_valid_on_it(index: VaultIndex) -> Non
     assert found(index, "gate code", as_of="2026-05-02") == []
     assert found(index, "ferry", as_of="2026-03-01") == ["80-memory/old.md"]
     assert found(index, "ferry", as_of="2026-04-02") == ["80-memory/new.md"]
-
-
-def test_search_as_of_a_day_uses_factors_of_that_day(index: VaultIndex) -> None:
-    def factors(as_of: str) -> set[str]:
-        explain = index.search("bakery", as_of=as_of, explain=True).results[0].explain
-        assert explain is not None
-        return set(explain.factors)
-
-    assert "outdated" not in factors("2026-02-20")
-    assert "outdated" in factors("2026-03-02")
 
 
 @pytest.mark.parametrize(

@@ -1,37 +1,12 @@
 """Queries made from names of notes, and the report on their answers."""
 
-import pytest
-from hypothesis import given, strategies as st
-
-from vault_index.query.language.tree import tokenize
-from vault_index.query.selftest import KnownItem, known_items, plain_words, self_test
+from vault_index.query.selftest import KnownItem, known_items, self_test
 from vault_index.results.status import HardToFind, RecallOfClass
 from vault_index.store.document_names import DocumentNames
 
 
 def note(path: str, title: str, **names: tuple[str, ...]) -> DocumentNames:
     return DocumentNames(path, title, names.get("aliases", ()), names.get("links", ()), names.get("headings", ()))
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("Harbour: rollout plan", "Harbour rollout plan"),
-        ('The "old" (and new) way', "The old and new way"),
-        ("“Curly” quotes", "Curly quotes"),
-        ("kube-proxy and `useEffect`", "kube proxy and useEffect"),
-        ("[[Note]] draft*", "Note draft"),
-        ("***", ""),
-        ("🍕", ""),
-    ],
-)
-def test_plain_words_turns_a_name_into_words(name: str, words: str) -> None:
-    assert plain_words(name) == words
-
-
-@given(st.text())
-def test_plain_words_contain_no_query_syntax(name: str) -> None:
-    assert {token.kind for token in tokenize(plain_words(name))} <= {"word"}
 
 
 def test_known_items_have_each_name_once_in_its_first_class() -> None:
@@ -74,13 +49,3 @@ def test_self_test_names_hard_notes_with_their_rank() -> None:
     assert (report.documents, report.queries, report.recall_5) == (3, 4, 0.5)
     assert report.classes == (RecallOfClass("title", 3, 0.6667), RecallOfClass("alias", 1, 0.0))
     assert report.hard == (HardToFind("Gamma", "title", "c.md", None), HardToFind("First", "alias", "a.md", 6))
-
-
-def test_known_items_are_a_bounded_sample_in_any_order() -> None:
-    documents = [
-        note(f"{n}.md", f"Note {n}", headings=tuple(f"Part {n} {part}" for part in range(9))) for n in range(50)
-    ]
-    items = known_items(documents, 10)
-    assert items == known_items(documents[::-1], 10)
-    assert len({item.path for item in items}) == 10
-    assert sum(item.named_by == "heading" for item in items) == 30

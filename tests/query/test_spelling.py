@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tests.store.rows import document_row
+from tests.tables import tables
 from vault_index.query.language.parse import parse_query
 from vault_index.query.ranking.spelling import Spelling, correct, corrections, suspected_typos
-from vault_index.store import vocabulary
 from vault_index.store.reader import IndexReader
 from vault_index.store.vocabulary import count_words
 from vault_index.store.writer import IndexWriter
+
+CASES = tables(__file__)
 
 WORDS = {
     "docker": 9, "dockers": 1, "kubernetes": 5, "caroline": 4, "melanie": 2, "cluster": 20, "cloister": 1, "test": 3,
@@ -55,17 +57,7 @@ def test_corrections_find_the_nearest_word(reader: IndexReader) -> None:
     assert {typed: corrected(reader, f"the {typed}")[typed][0] for typed in meant} == meant
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "docker clusters testing",  # all known, in some form
-        "dkr xyzzy doughnut",  # nothing similar
-        "waht",  # a slip in a word without topic; `hat` is as near
-        "dockr2 kubernetes1",  # near a version is another version
-        "dokcer-compose",
-        "网络",
-    ],
-)
+@pytest.mark.parametrize("question", CASES["corrections_keep_words_without_typing_errors"])
 def test_corrections_keep_words_without_typing_errors(reader: IndexReader, question: str) -> None:
     assert corrected(reader, question) == {}
 
@@ -98,24 +90,10 @@ def test_corrections_doubt_a_rare_word_only_next_to_a_common_one(tmp_path: Path)
         assert {typed: meant[0].text for typed, meant in found.items()} == {"clustr": "cluster", "clss": "class"}
 
 
-def test_corrections_keep_english_words(tmp_path: Path) -> None:
-    with index_of(tmp_path, {"pavement": 3, "pavements": 1}) as reader:
-        frequencies = reader.vocabulary().frequencies(["basement", "basements", "pavemnt"])
-        assert suspected_typos(frequencies) == {"pavemnt": 0}
-
-
 def test_corrections_ignore_dozens_of_equally_near_words(tmp_path: Path) -> None:
     alike = {f"zat{letter}lolu": 1 for letter in "abcdefghijkmnopqrstuvwxyz"}
     with index_of(tmp_path, alike) as reader:
         assert corrected(reader, "zatllolu") == {}
-
-
-def test_corrections_weigh_nearness_and_certainty(reader: IndexReader) -> None:
-    def weights(typed: str) -> list[float]:
-        return [correction.weight for correction in corrections({typed: 0}, reader.vocabulary())[typed]]
-
-    assert weights("kubernetse")[0] > weights("kuberntse")[0] > weights("cest")[0]
-    assert sum(weights("cest")) < 1
 
 
 @given(st.lists(st.text(max_size=20), max_size=4), st.floats(0, 1))
@@ -132,28 +110,6 @@ def mended(reader: IndexReader, question: str) -> Spelling:
     return correct(reader, parse_query(question).terms, 0.7)
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("a Kuberntes-cluster", "a kubernetes-cluster"),
-        ("the DOKCER", "the docker"),
-        ("dokcer tag:dokcers", "docker tag:dokcers"),
-        ("(dokcer OR useEfect) -tea", "(docker OR useeffect) -tea"),
-        # A phrase stays as typed.
-        ("dokcer “dokcer cluster” dokcer", "docker “dokcer cluster” docker"),
-        # A correction makes no filter.
-        ("gruop:xyz gruop: gruop", "gruop:xyz group: group"),
-        *[(right, right) for right in ("docker cluster", '"dokcer"', "dokc*", "what", "", "dokc3r", "熊猫")],
-    ],
-)
+@pytest.mark.parametrize(("typed", "meant"), CASES["corrections_change_only_words_of_a_query"])
 def test_corrections_change_only_words_of_a_query(reader: IndexReader, typed: str, meant: str) -> None:
     assert mended(reader, typed).corrected(typed) == meant
-
-
-def test_corrections_compare_words_with_the_same_beginning_if_many(
-    reader: IndexReader, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(vocabulary, "_MANY_TEXTS", 0)
-    monkeypatch.setattr(reader, "_vocabulary", None)  # it caches its size
-    meant = {"dokcer": "docker", "odcker": "docker", "xdocker": "docker", "kuberntes": "kubernetes", "qocker": "qocker"}
-    assert {typed: mended(reader, typed).corrected(typed) for typed in meant} == meant

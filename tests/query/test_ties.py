@@ -8,7 +8,6 @@ import pytest
 from tests.api.vaults import opened, write
 from vault_index import VaultIndex
 from vault_index.query.search import Mode
-from vault_index.store.filters import best
 
 WORDS = [f"{one}{two}" for one in "abcdefghij" for two in "klmnopqrst"]
 ALIKE = {f"{word}.md": f"# Note {word}\n\nA heron near {word}.\n" for word in WORDS}
@@ -61,18 +60,3 @@ def test_search_ranks_a_chunk_written_later_by_its_lines(tmp_path: Path) -> None
                 index.sync()
             found.append(answer(index, "heron", mode="text", per_document=40))
     assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("limit", [1, 2, 5, 9, 50])
-def test_best_includes_all_ties_before_cutting_by_the_given_order(limit: int) -> None:
-    scores = {number: 1.0 if number == 30 else 0.5 if number < 25 else 0.1 for number in range(1, 40)}
-    asked = []
-
-    def find(most: int) -> list[tuple[int, float]]:
-        asked.append(most)
-        return sorted(scores.items(), key=lambda one: (-one[1], one[0]))[:most]
-
-    expected = sorted(scores, key=lambda number: (-scores[number], -number))[:limit]
-    found = best(find, limit, lambda ids: {number: -number for number in ids})
-    assert {number for number, _ in found} == set(expected)
-    assert max(asked) <= 40 * 8

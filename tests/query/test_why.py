@@ -1,15 +1,17 @@
 """`why` names each reason that hides a passage, and agrees with `search`."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import indexed, opened, write
+from tests.api.vaults import opened, write
+from tests.tables import tables
 from vault_index import VaultIndex
 from vault_index.api import dispatch
 from vault_index.errors import NotFoundError
 from vault_index.results.search import Why
+
+CASES = tables(__file__)
 
 SECTIONS = "\n\n".join(f"## Section {number}\n\nThe heron number {number}." for number in range(6))
 NOTES = {
@@ -24,12 +26,6 @@ NOTES = {
     "drafts/heron.md": "A heron, perhaps.\n",
     "picture.txt": "No markdown.\n",
 }
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    with indexed(tmp_path_factory.mktemp("why"), NOTES) as opened_index:
-        yield opened_index
 
 
 def codes(answer: Why) -> list[str]:
@@ -68,23 +64,7 @@ def test_why_names_the_hit_with_the_same_text(index: VaultIndex) -> None:
     assert hit.path in answer.reasons[0].message
 
 
-@pytest.mark.parametrize(
-    ("query", "path", "expected"),
-    [
-        ("heron kind:memory tag:water tag:air", "lake.md", ["filtered", "filtered"]),
-        ("heron -tag:water", "lake.md", ["filtered"]),
-        ('"a heron flies" lake', "lake.md", ["required"]),
-        ("heron AND toad", "lake.md:7", ["required"]),
-        ("heron -(stands OR toad)", "lake.md", ["excluded"]),
-        ("heron", "80-memory/expired.md", ["expired"]),
-        ("heron", "80-memory/replaced.md", ["superseded"]),
-        ("heron kind:note", "80-memory/expired.md", ["filtered", "expired"]),
-        ("heron", "pond.md", ["no_word"]),
-        ("heron", "lake.md:90", ["no_text"]),
-        ("heron", "lake.md:9", ["other_passage"]),
-        ("?!", "lake.md", ["nothing_asked"]),
-    ],
-)
+@pytest.mark.parametrize(("query", "path", "expected"), CASES["why_names_every_reason_hiding_a_passage"])
 def test_why_names_every_reason_hiding_a_passage(index: VaultIndex, query: str, path: str, expected: list[str]) -> None:
     answer = index.why(query, path, mode="text")
     assert (answer.found, answer.rank, answer.hit) == (False, None, None)
@@ -106,25 +86,10 @@ def test_why_finds_expired_and_superseded_memories_on_request(index: VaultIndex)
     assert index.why("heron", "80-memory/replaced.md", include_superseded=True).rank is not None
 
 
-def test_why_corrects_typing_errors_as_a_search_does(index: VaultIndex) -> None:
-    answer = index.why("hern", "lake.md")
-    assert answer.corrections == {"hern": "heron"}
-    assert answer.hit is not None
-    assert answer.hit.explain is not None
-    assert answer.hit.explain.corrected == ("hern",)
-    assert codes(index.why("hern", "lake.md", fuzzy=False)) == ["no_word", "degraded"]
-
-
 def test_why_of_an_unindexed_file_names_the_command_that_explains_it(index: VaultIndex) -> None:
     with pytest.raises(NotFoundError) as caught:
         index.why("heron", "drafts/heron.md:1")
     assert caught.value.hint.endswith("vault-index status drafts/heron.md:1")
-
-
-def test_why_asks_for_a_sync_after_a_deletion(tmp_path: Path) -> None:
-    with indexed(tmp_path, {"old.md": "A heron.\n", "other.md": "Another heron.\n"}) as index:
-        (tmp_path / "vault/old.md").unlink()
-        assert codes(index.why("heron", "old.md")) == ["gone"]
 
 
 def test_why_names_missing_or_distant_vectors(tmp_path: Path) -> None:

@@ -1,11 +1,9 @@
 """Words of a query: forms, typing errors, languages, and queries of many words or only stopwords."""
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tests.api.vaults import indexed, paths_found as found
+from tests.api.vaults import paths_found as found
 from vault_index import VaultIndex
 from vault_index.errors import UsageError
 from vault_index.query.search import Mode
@@ -24,10 +22,7 @@ NOTES = {
 }
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultIndex]:
-    with indexed(tmp_path_factory.mktemp("words"), NOTES, provider="local") as opened_index:
-        yield opened_index
+PROVIDER = "local"
 
 
 @pytest.mark.parametrize("mode", ["text", "hybrid"])
@@ -49,12 +44,6 @@ def test_search_finds_a_word_in_any_script(index: VaultIndex, mode: Mode) -> Non
 @pytest.mark.parametrize("query", ["dokcer host", "dokcer AND host", "(dokcer OR tea) AND host"])
 def test_search_match_all_requires_the_corrected_word(index: VaultIndex, query: str) -> None:
     assert found(index, query, mode="text", match="all") == ["docker.md"]
-
-
-def test_search_ranks_a_correction_below_the_typed_word(index: VaultIndex) -> None:
-    # `docks` is in a text; `dokcer` is corrected to `docker`.
-    assert found(index, "docks dokcer", mode="text") == ["dock.md", "docker.md"]
-    assert index.search("docks", mode="text").corrections == {}
 
 
 ASKED = st.text(max_size=40) | st.lists(
