@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
+from tests.tables import tables
 from vault_index.errors import UsageError
 from vault_index.memories.transfer.import_record import ImportRecord
 from vault_index.memories.transfer.json_records import read_json
 from vault_index.memories.transfer.reading import read_files
 
+CASES = tables(__file__)
 AGMEM_ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 
 
@@ -28,29 +30,16 @@ def observation(text: str, name: str = "2026-01-09-decision-use-jwt.md") -> Impo
 # --- JSON ------------------------------------------------------------------------------------------------------
 
 
-def test_import_keeps_date_author_and_number_of_llmemory() -> None:
-    memory = one({
-        "id": 12, "content": "The staging cluster runs PostgreSQL 16.", "tags": "Docker, #PostgreSQL,project:my-api",
-        "created_at": "2026-01-09 04:37:20", "expires_at": 1801440000, "entered_by": "build-agent",
-    })  # fmt: skip
-    assert memory.body == "The staging cluster runs PostgreSQL 16."
-    assert memory.head == {
-        "type": "note", "tags": ["docker", "postgresql", "project/my-api"], "created": "2026-01-09T04:37:20+00:00",
-        "entered_by": "build-agent", "expires": "2027-02-01T00:00:00+00:00", "imported_id": 12,
-    }  # fmt: skip
+@pytest.mark.parametrize("case", CASES["json"], ids=lambda case: case["program"])
+def test_import_reads_records_of_other_programs(case: dict[str, Any]) -> None:
+    memory = one(json.loads(case["given"]))
+    assert memory.head == case["head"]
+    assert memory.body == case.get("body", memory.body)
+    assert memory.accesses == case.get("accesses", 0)
+    assert {*case.get("names", ())} <= {*memory.names}
 
 
-def test_import_keeps_id_and_access_count_of_agmem() -> None:
-    memory = one({
-        "id": AGMEM_ID, "hash": "9f86d081884c7d65", "digest": "Node 22 ESM: path resolution bug", "accessCount": 7,
-        "content": "Node 22 resolves ESM paths wrongly in a monorepo. The way around it is long.",
-        "tags": ["node", "esm"], "createdAt": "2026-01-09T04:37:20.607Z", "updatedAt": "2026-01-10T04:37:20.607Z",
-    })  # fmt: skip
-    assert memory.head == {
-        "id": AGMEM_ID, "type": "note", "digest": "Node 22 ESM: path resolution bug", "tags": ["node", "esm"],
-        "created": "2026-01-09T04:37:20+00:00", "updated": "2026-01-10T04:37:20+00:00",
-    }  # fmt: skip
-    assert memory.accesses == 7
+def test_import_omits_a_digest_that_repeats_the_text() -> None:
     assert "digest" not in one({"content": "short", "digest": "short"}).head
 
 
@@ -65,23 +54,6 @@ def test_import_reads_mem0_in_the_wrappers_of_its_api_and_cli() -> None:
         assert memory.head["user_id"] == "alice"
         assert memory.head["metadata"] == {"a": 1}
         assert memory.head["imported_id"] == "m1"
-
-
-def test_import_reads_rows_of_opencodekit() -> None:
-    memory = one({
-        "id": 3, "type": "bugfix", "title": "Tokens expired early", "subtitle": None,
-        "facts": '["clock skew, of 5 s", "leeway is 0"]', "narrative": "The clocks differ.",
-        "concepts": '["auth", "jwt"]', "files_read": '["src/auth.ts"]', "files_modified": None, "confidence": "medium",
-        "bead_id": "bd-7", "supersedes": 1, "superseded_by": None, "valid_until": None,
-        "markdown_file": "2026-01-09-bugfix-tokens.md", "created_at": "2026-01-09T04:37:20.607Z",
-        "created_at_epoch": 1767933440607,
-    })  # fmt: skip
-    assert memory.head == {
-        "type": "bugfix", "title": "Tokens expired early", "created": "2026-01-09T04:37:20+00:00",
-        "confidence": "medium", "supersedes": ["1"], "facts": ["clock skew, of 5 s", "leeway is 0"],
-        "concepts": ["auth", "jwt"], "files_read": ["src/auth.ts"], "bead_id": "bd-7", "imported_id": 3,
-    }  # fmt: skip
-    assert "2026-01-09-bugfix-tokens" in memory.names
 
 
 TIMES = {
@@ -128,72 +100,14 @@ def test_import_refuses_json_without_memories(text: str) -> None:
 
 # --- observations of OpenCodeKit -------------------------------------------------------------------------------
 
-WITH_YAML = """\
----
-type: decision
-created: 2026-01-09T04:37:20.607Z
-confidence: high
-valid_until: null
-superseded_by: null
-supersedes: 2026-01-01-decision-sessions.md
-bead_id: bd-12
-concepts: ["authentication", "jwt"]
-files: ["src/auth.ts", "src/login.ts"]
----
 
-# 🎯 Use JWT for auth
-
-🟢 **Confidence:** high
-
-Tokens need no table.
-
-**Why:** fewer queries.
-"""
+@pytest.mark.parametrize("case", CASES["observation"], ids=lambda case: case["program"])
+def test_import_reads_observations_in_every_form(case: dict[str, Any]) -> None:
+    memory = observation(case["given"], case["name"])
+    assert (memory.head, memory.body) == (case["head"], case["body"])
 
 
-def test_import_reads_an_observation_with_a_yaml_head() -> None:
-    memory = observation(WITH_YAML)
-    assert memory.head == {
-        "type": "decision", "title": "Use JWT for auth", "created": "2026-01-09T04:37:20+00:00", "confidence": "high",
-        "supersedes": ["2026-01-01-decision-sessions.md"], "concepts": ["authentication", "jwt"],
-        "files_modified": ["src/auth.ts", "src/login.ts"], "bead_id": "bd-12",
-        "imported_id": "2026-01-09-decision-use-jwt",
-    }  # fmt: skip
-    assert memory.body == "Tokens need no table.\n\n**Why:** fewer queries."
-
-
-WITH_LINES = """\
-# Observation: Retry with jitter
-
-**Type:** pattern
-**Created:** 2026-01-09T04:37:20Z
-**Bead:** [optional bead-id]
-**Confidence**: medium
-**Concepts:** `retry`, `network`
-**Files:** `src/http.ts`, `src/retry.ts`
-
----
-
-## Context
-
-Servers came back all at once.
-"""
-
-
-def test_import_reads_an_observation_with_a_head_of_lines() -> None:
-    memory = observation(WITH_LINES, "retry.md")
-    assert memory.head == {
-        "type": "pattern", "title": "Retry with jitter", "created": "2026-01-09T04:37:20+00:00",
-        "confidence": "medium", "concepts": ["retry", "network"],
-        "files_modified": ["src/http.ts", "src/retry.ts"], "imported_id": "retry",
-    }  # fmt: skip
-    assert memory.body == "## Context\n\nServers came back all at once."
-
-
-def test_import_takes_missing_fields_from_the_file_name() -> None:
-    memory = observation("Nothing but this.\n", "2026-01-09-bugfix-token-expiry.md")
-    name = "2026-01-09-bugfix-token-expiry"
-    assert memory.head == {"type": "bugfix", "title": "token expiry", "created": "2026-01-09", "imported_id": name}
+def test_import_ignores_an_invalid_date_in_a_file_name() -> None:
     assert "created" not in observation("Text.\n", "2026-99-09-x.md").head
 
 
@@ -217,7 +131,7 @@ def test_import_keeps_the_old_number_of_an_observation() -> None:
 def test_import_keeps_files_of_a_folder_with_our_ids_unchanged() -> None:
     files = [
         ("decision/a.md", f"---\nid: {AGMEM_ID}\ntype: decision\n---\nText.\n"),
-        ("observations/2026-01-09-decision-b.md", WITH_YAML),
+        ("observations/2026-01-09-decision-b.md", CASES["observation"][0]["given"]),
         ("_templates/c.md", "Template.\n"),
     ]
     batch = read_files(files)

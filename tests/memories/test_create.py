@@ -8,9 +8,6 @@ import pytest
 from vault_index import VaultIndex
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
-from vault_index.markdown.parse import parse
-from vault_index.memories.file import document
-from vault_index.models import ParsedDocument
 
 UID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 NOTE = """---
@@ -108,16 +105,3 @@ def test_capture_reads_no_frontmatter(index: VaultIndex, tmp_path: Path) -> None
     (memory,) = index.list(kind="memory").results
     assert "project" not in head(tmp_path, memory.path)
     assert "project: other" in index.get(memory.id).results[0].content
-
-
-def test_add_parses_the_new_memory_once(index: VaultIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    index.sync()
-    parsed: list[str] = []
-
-    def counted(text: str, name: str, *, memory: bool = False) -> ParsedDocument:
-        parsed.append(text)
-        return parse(text, name, memory=memory)
-
-    monkeypatch.setattr(document, "parse", counted)
-    index.add("The ferry runs daily.", tags=["ferry"])
-    assert len(parsed) == 1

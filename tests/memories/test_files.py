@@ -3,13 +3,11 @@ import multiprocessing
 import os
 import stat
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.kills import killed, moments
 from tests.waiting import PATIENCE
 from vault_index.config import SourceConfig
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
@@ -371,38 +369,3 @@ def test_replace_loses_no_text_of_two_processes(files: MemoryFiles, vault: Path)
     assert sorted(final) == sorted(["start", *(mark for mark, won in outcomes.items() if won)])
     kept = [(vault / name).read_text().split()[-1] for name in names(vault) if name != NOTE]
     assert sorted(kept) == sorted(mark for mark, won in outcomes.items() if not won)
-
-
-def test_move_leaves_the_file_in_one_place_when_killed(files: MemoryFiles, vault: Path) -> None:
-    files.create(NOTE, "Text.\n")
-    target = "80-memory/other/b.md"
-
-    def there_and_back() -> None:
-        files.move(NOTE, target)
-        files.move(target, NOTE)
-
-    for moment in moments(there_and_back, 100, seed=19):
-        killed(lambda: files.move(NOTE, target), moment)
-        [left] = names(vault)
-        if left != NOTE:
-            files.move(left, NOTE)
-
-
-def test_replace_leaves_a_whole_file_and_no_lock_when_killed(files: MemoryFiles, vault: Path) -> None:
-    _created(files, "old")
-    source = VaultSource(SourceConfig(name="vault", path=vault))
-    other = "80-memory/note/b.md"
-
-    def write_both() -> None:
-        files.replace(NOTE, "new" if files.read(NOTE).text == "old" else "old", files.read(NOTE))
-        with suppress(FileExistsError):
-            files.create(other, "new")
-
-    for moment in moments(write_both, 100, seed=19):
-        (vault / other).unlink(missing_ok=True)
-        killed(write_both, moment)
-        assert (vault / NOTE).read_text() in ("old", "new")
-        assert not (vault / other).exists() or (vault / other).read_text() == "new"
-        assert {ref.path for ref in source.scan().refs} <= {NOTE, other}
-        files.replace(NOTE, "newer", files.read(NOTE))
-        files.replace(NOTE, "old", files.read(NOTE))

@@ -4,15 +4,13 @@ import os
 from contextlib import closing
 from pathlib import Path
 
-import apsw
 import pytest
 
 from tests.api.vaults import opened, write
-from tests.memories.versions import Repository, traces_of
+from tests.memories.versions import Repository
 from vault_index import VaultIndex
-from vault_index.errors import ConflictError, NotFoundError, StateDamagedError, UsageError
-from vault_index.store.state import State, mend
-from vault_index.store.writer import IndexWriter
+from vault_index.errors import ConflictError, NotFoundError, UsageError
+from vault_index.store.state import State
 
 UID = "22222222-2222-4222-8222-222222222222"
 HEAD = f"---\nid: {UID}\nentered_by: ann\n---\n"
@@ -223,76 +221,6 @@ def test_history_has_no_new_version_of_an_unchanged_file(index: VaultIndex, vaul
     with opened(tmp_path) as again:
         again.sync()
         assert history_of(again) == [(1, "added", "ann", COOT)]
-
-
-class _Killed(BaseException):
-    """Not caught by any handler."""
-
-
-def test_sync_killed_leaves_no_memory_without_a_version(
-    index: VaultIndex, vault: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(vault, {f"80-memory/{number}.md": f"Memory {number}.\n" for number in range(9)})
-    left, really = [None] * 4, IndexWriter.put_document
-
-    def dies(*given: object) -> None:
-        if not left:
-            raise _Killed
-        left.pop()
-        really(*given)  # type: ignore[arg-type]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(IndexWriter, "put_document", dies)
-        with pytest.raises(_Killed):
-            index.sync()
-    index.sync()
-    assert {index.history(str(number)).total for number in range(9)} == {1}
-
-
-def test_delete_permanent_removes_every_version(index: VaultIndex, vault: Path, tmp_path: Path) -> None:
-    secret = b"zyxwvutolk"
-    put(index, "Another memory, which stays.\n", path="80-memory/other.md")
-    texts = [f"{HEAD}The zyxwvutolk {'dives ' * number} {number}.\n".encode() for number in range(9)]
-    put(index, *texts)
-    index.update("other", content="It stays all the same.")
-    index.delete(UID)
-    assert "home/state.db-wal" in traces_of(secret, texts, tmp_path)
-    index.delete(UID, permanent=True)
-    (vault / ".trash" / COOT).unlink()  # the answer names it, and the user decides
-    assert traces_of(secret, texts, tmp_path) == []
-    with pytest.raises(NotFoundError):
-        index.history(UID)
-    assert [one.details["work"] for one in index.undo().results] == ["update"]
-    assert (vault / "80-memory/other.md").read_text("utf-8") == "Another memory, which stays.\n"
-
-
-def test_state_damage_does_not_stop_sync_search_and_writes(index: VaultIndex, vault: Path) -> None:
-    put(index, HEAD + "First.\n")
-    for file in index.home.data_dir.glob("state.db*"):
-        file.unlink()
-    index.home.state_db.write_bytes(b"no database" * 1000)
-    put(index, HEAD + "The heron fishes.\n")
-    assert index.search("heron", mode="text").results[0].path == COOT
-    with pytest.raises(StateDamagedError):
-        index.history(UID)
-    stored = index.add("Herons nest in the reeds.")
-    index.update(stored.id, content="They do.")
-    index.delete(UID)
-    assert (vault / stored.path).exists()
-    assert not (vault / COOT).exists()
-
-
-def test_state_repair_keeps_versions_and_undo(index: VaultIndex, tmp_path: Path) -> None:
-    put(index, HEAD + "First.\n", HEAD + "Second.\n")
-    index.update(UID, content="Third.")
-    index.close()
-    with closing(apsw.Connection(str(index.home.state_db))) as connection:
-        connection.execute("DROP TABLE sent")
-    assert "3 rows of revision" in mend(index.home.state_db)
-    with opened(tmp_path) as again:
-        assert [one[0] for one in history_of(again)] == [3, 2, 1]
-        assert [one.path for one in again.undo().results] == [COOT]
-        assert history_of(again)[0][:2] == (4, "undo")
 
 
 def test_history_includes_commits_of_a_repository_around_the_vault(tmp_path: Path) -> None:

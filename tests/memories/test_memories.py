@@ -8,10 +8,7 @@ import pytest
 
 from tests.api.vaults import head, opened, write
 from vault_index import VaultIndex
-from vault_index.errors import BusyError, NotFoundError, UsageError
-from vault_index.store.documents import documents_by_path, embed_keys
-from vault_index.store.lock import WriteLock
-from vault_index.store.pool import Connections
+from vault_index.errors import NotFoundError, UsageError
 
 ID = "11111111-1111-4111-8111-111111111111"
 OLD = f"---\nid: {ID}\ntitle: Old\n---\nThe heron nests in the reeds.\n"
@@ -107,11 +104,6 @@ def test_update_removes_a_field_with_an_empty_value(index: VaultIndex, vault: Pa
     stored = index.add("Herons.", project="pond", tags="a")
     index.update(stored.id, project="", tags="")
     assert not {"project", "tags"} & head(vault / stored.path).keys()
-
-
-def keys_of(connections: Connections, path: str) -> set[bytes]:
-    (document,) = documents_by_path(connections.reader, path)
-    return embed_keys(connections.reader, document.id)
 
 
 def test_prune_deletes_only_expired_memories(index: VaultIndex, vault: Path, now: datetime) -> None:
@@ -241,12 +233,3 @@ def test_add_warns_of_an_ignore_rule(index: VaultIndex, vault: Path) -> None:
     write(vault, {".vaultignore": "80-memory/\n"})
     stored = index.add("Herons.")
     assert "an ignore rule" in stored.warnings[0]
-
-
-def test_add_names_the_holder_of_a_busy_lock(index: VaultIndex, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vault_index.indexer.index_writer.LOCK_TIMEOUT", 0.05)
-    with WriteLock(index.home.write_lock).held("sync", 1), pytest.raises(BusyError) as raised:
-        index.add("Herons.")
-    assert "(sync)" in raised.value.message
-    assert raised.value.message.endswith("no memory was written")
-    assert files(vault) == []

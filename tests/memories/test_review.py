@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.vaults import fresh_rows, head, opened, rows, write
+from tests.api.vaults import fresh_rows, head, rows, write
 from vault_index import VaultIndex
 from vault_index.api import dispatch
 from vault_index.config import find_home
@@ -106,30 +106,6 @@ def test_review_finds_no_duplicates_of_expired_or_archived_memories(index: Vault
         gone = memory(3, PORT, **{over: value})
         put(index, vault, note__c=gone, note__d=memory(4, "Port 3000: the dev server listens there now"))
         assert index.review(reason="duplicate").total == 0, over
-
-
-def test_review_lists_a_reviewed_memory_before_one_in_the_inbox(index: VaultIndex, vault: Path) -> None:
-    put(
-        index,
-        vault,
-        inbox__c=memory(3, PORT, created="2026-11-19"),
-        note__d=memory(4, "Port 3000: the dev server listens there now", created="2026-11-18"),
-    )
-    assert listed(index.review(reason="duplicate")) == [("duplicate", ("note/d.md", "inbox/c.md"))]
-
-
-def test_review_finds_near_duplicates_by_vectors(tmp_path: Path) -> None:
-    with opened(tmp_path, provider="local") as index:
-        put(
-            index,
-            tmp_path / "vault" / "80-memory",
-            a=memory(1, "The staging server is reachable only through the VPN", created="2026-11-21"),
-            b=memory(2, "You need the VPN to get to the staging server"),
-            c=memory(3, "The staging server is rebuilt on Sundays"),
-            d=memory(4, "阳台上的番茄需要每天浇水", created="2026-11-21"),
-            e=memory(5, "阳台的番茄需要每天浇水"),
-        )
-        assert listed(index.review()) == [("duplicate", ("a.md", "b.md")), ("duplicate", ("d.md", "e.md"))]
 
 
 def test_review_reports_another_value_of_a_subject_as_contradiction(index: VaultIndex, vault: Path) -> None:

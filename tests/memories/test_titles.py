@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.api.vaults import head, indexed, paths_found, write
+from tests.api.vaults import head, indexed, paths_found
 from vault_index import VaultIndex
 
 ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
@@ -65,21 +65,6 @@ def test_title_equal_to_the_first_sentence_is_not_stored(index: VaultIndex, vaul
     assert "title" not in head(vault / with_head.path)
 
 
-def test_title_derived_by_an_earlier_version_counts_as_derived(index: VaultIndex, vault: Path) -> None:
-    write(
-        vault, {PLACE: BEFORE, "80-memory/note/other.md": BEFORE.replace(ID, OTHER).replace("title: D", "title: Our d")}
-    )
-    index.sync()
-    assert index.add("Deploys run on Tuesday mornings.").duplicate_of == ID
-    index.update(ID, add_tags="release")
-    assert "title: Deploys run on Tuesday mornings  # as it was\n" in (vault / PLACE).read_text("utf-8")
-    index.update(ID, content="Approved by Ann.", append=True)
-    assert titles(index)[-1] in ("Deploys run on Tuesday mornings", "Our deploys run on Tuesday mornings")
-    index.update(ID, content="Builds use bazel seven")
-    assert "title" not in head(vault / PLACE)
-    assert sorted(titles(index)) == ["Builds use bazel seven", "Our deploys run on Tuesday mornings"]
-
-
 def test_title_and_name_that_are_derived_add_no_score(tmp_path: Path) -> None:
     given = BEFORE.replace("title: D", "title: Our d").replace(ID, OTHER).replace("mornings.", "mornings, at nine.")
     notes = {PLACE: BEFORE, "80-memory/note/by-hand.md": given, "Deploys on Tuesday.md": "They run in the mornings.\n"}
@@ -93,16 +78,3 @@ def test_title_and_name_that_are_derived_add_no_score(tmp_path: Path) -> None:
         assert name_part(index, "our deploys", "80-memory/note/by-hand.md") > 0
         assert name_part(index, "by hand deploys", "80-memory/note/by-hand.md") > 0
         assert name_part(index, "deploys tuesday", "Deploys on Tuesday.md") > 0
-
-
-def test_file_keeps_its_name_and_is_found_by_it(index: VaultIndex, vault: Path) -> None:
-    stored = index.add("Deploys run on Tuesday mornings")
-    stem = stored.path.rpartition("/")[2].removesuffix(".md")
-    assert stem.endswith("-deploys-run-on-tuesday-mornings")
-    write(vault, {"links.md": f"See [[{stem}]].\n"})
-    index.update(stored.id, content="Builds use bazel seven")
-    index.sync()
-    for reference in (stem, f"[[{stem}]]", stored.path, f"note/{stem}"):
-        assert [text.id for text in index.get(reference).results] == [stored.id]
-    assert [one.path for one in index.related("links.md").results] == [stored.path]
-    assert [document.id for document in index.list(path="*tuesday*").results] == [stored.id]

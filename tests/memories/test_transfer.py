@@ -1,6 +1,5 @@
 """Export of memories, and import from another vault or program."""
 
-import errno
 import json
 import os
 import stat
@@ -13,10 +12,9 @@ import pytest
 from tests.api.vaults import fresh_rows, opened, rows, write
 from vault_index import VaultIndex
 from vault_index.cancel import CancelToken
-from vault_index.errors import NotFoundError, UsageError, VaultIndexError
+from vault_index.errors import UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.results.memories import MemoryOutcomes
-from vault_index.sources.vault import VaultSource
 
 ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 KEY = "AKIA" + "Z7Q2M4X6P9R3T5VW"
@@ -153,21 +151,6 @@ def test_export_removes_drafts_of_a_killed_one(tmp_path: Path) -> None:
     assert not any(file.exists() for file in left)
 
 
-def test_export_names_a_memory_that_it_cannot_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    here, _ = vaults(tmp_path)
-    read = VaultSource.read_bytes
-
-    def forbidden(vault: VaultSource, path: str, limit: int) -> object:
-        if path.endswith("empty.md"):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        return read(vault, path, limit)
-
-    monkeypatch.setattr(VaultSource, "read_bytes", forbidden)  # permissions do not stop root
-    with opened(here) as index, pytest.raises(VaultIndexError, match=r"80-memory/empty\.md cannot be read"):
-        index.export(tmp_path / "out.json")
-    assert not (tmp_path / "out.json").exists()
-
-
 def test_import_writes_nothing_outside_the_memory_folder(index: VaultIndex, tmp_path: Path) -> None:
     paths = ["../outside.md", "/etc/x.md", ".hidden/x.md", "a/../../b.md"]
     good = {"path": "note/a", "title": "A", "created": "../..", "content": "good"}
@@ -227,26 +210,10 @@ def test_import_stores_equal_records_once_under_both_ids(index: VaultIndex, tmp_
     assert memory_files(tmp_path) == before
 
 
-def test_import_of_an_expired_record_ignores_its_duplicate(index: VaultIndex, tmp_path: Path) -> None:
-    stored = index.add("Use the old VPN.")
-    answer = imported(index, tmp_path, [{"id": 7, "content": "Use the old VPN.", "expires_at": 1700000000}])
-    assert outcomes(answer) == ["created"]
-    assert "expires" not in head(index, stored.id)
-
-
 def test_import_supersedes_records_of_an_earlier_import(index: VaultIndex, tmp_path: Path) -> None:
     imported(index, tmp_path, [{"id": 1, "content": "Old."}])
     imported(index, tmp_path, [{"id": 2, "content": "New.", "supersedes": 1}])
     assert head(index, "#1")["superseded_by"] == index.get("#2").results[0].id
-
-
-def test_get_names_both_memories_of_an_ambiguous_old_id(index: VaultIndex, tmp_path: Path) -> None:
-    imported(index, tmp_path, [{"id": 1, "content": "From work."}])
-    imported(index, tmp_path, [{"id": 1, "content": "From home."}])
-    with pytest.raises(UsageError, match="2 documents match"):
-        index.get("#1")
-    with pytest.raises(NotFoundError):
-        index.get("#99")
 
 
 def test_import_names_bad_records_and_stores_the_others(index: VaultIndex, tmp_path: Path) -> None:
@@ -292,18 +259,6 @@ def test_export_to_one_markdown_file_loses_nothing(tmp_path: Path) -> None:
     (tmp_path / "all.md").write_bytes((tmp_path / "all.md").read_bytes()[:-2])
     with opened(there) as index, pytest.raises(UsageError, match="edited or cut off"):
         index.import_(tmp_path / "all.md")
-
-
-def test_import_warns_of_broken_frontmatter(index: VaultIndex, tmp_path: Path) -> None:
-    fine = "---\ntype: decision\ntitle: Fine\n---\nWalruses.\n"
-    broken = "---\ntype: decision\ntitle: Use WAL: readers\n---\nNarwhals.\n"
-    write(tmp_path / "observations", {"a.md": fine, "b.md": broken})
-    answer = index.import_(tmp_path / "observations")
-    told = {one.title: one.details.get("warnings", []) for one in answer.results}
-    assert told["Fine"] == []
-    (warning,) = told["Use WAL: readers"]
-    assert warning.startswith("b.md:3: frontmatter cannot be read: ")
-    assert warning.endswith("; to keep a value as text, quote it")
 
 
 def test_import_dry_run_reports_the_result_of_the_import(index: VaultIndex, tmp_path: Path) -> None:

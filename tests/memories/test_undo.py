@@ -9,7 +9,6 @@ from tests.api.vaults import fresh_rows, rows, write
 from tests.memories.waiting import all_files
 from vault_index import VaultIndex
 from vault_index.errors import ConflictError, NotFoundError, VaultIndexError
-from vault_index.memories.store import writing
 
 HAND = "---\r\nid: 22222222-2222-4222-8222-222222222222\r\ntags: [a, b]   # mine\r\n---\r\nThe coot dives.\r\n"
 
@@ -75,23 +74,6 @@ def test_undo_changes_nothing_after_one_file_was_edited(index: VaultIndex, vault
     assert stored.path in before
 
 
-def test_undo_names_a_new_file_that_was_renamed(index: VaultIndex, vault: Path) -> None:
-    stored = index.add("The coot swims.")
-    (vault / stored.path).rename(vault / "80-memory" / "mine.md")
-    with pytest.raises(ConflictError, match=stored.path):
-        index.undo()
-    (vault / "80-memory" / "mine.md").rename(vault / stored.path)
-    assert [one.path for one in index.undo().results] == [stored.path]
-    assert not (vault / stored.path).exists()
-
-
-def test_undo_takes_a_deleted_file_out_of_the_trash(index: VaultIndex, vault: Path) -> None:
-    index.delete("coot")
-    index.undo()
-    assert not [*(vault / ".trash").rglob("*.md")]
-    assert (vault / "80-memory" / "coot.md").read_bytes() == HAND.encode()
-
-
 def test_undo_restores_a_deleted_file_after_the_trash_was_emptied(index: VaultIndex, vault: Path) -> None:
     index.delete("coot")
     (trashed,) = (vault / ".trash").rglob("*.md")
@@ -116,29 +98,6 @@ def test_undo_restores_no_file_over_another(index: VaultIndex, vault: Path, tmp_
         index.undo()
     assert contents(vault) == before
     assert outside.read_text("utf-8") == "Outside of the vault.\n"
-
-
-def test_undo_moves_a_file_back_but_not_over_another(index: VaultIndex, vault: Path) -> None:
-    with writing(index._runtime, "archive", ()) as memories:
-        memories.move("vault", "80-memory/coot.md", "80-memory/pond/coot-2.md")
-    moved = contents(vault)
-    assert moved["80-memory/pond/coot-2.md"] == HAND.encode()
-    assert index.get("22222222").results[0].path == "80-memory/pond/coot-2.md"
-    write(vault, {"80-memory/coot.md": "In its place.\n"})
-    with pytest.raises(ConflictError, match="coot"):
-        index.undo()
-    (vault / "80-memory" / "coot.md").unlink()
-    index.undo()
-    assert contents(vault)["80-memory/coot.md"] == HAND.encode()
-
-
-def test_undo_skips_a_command_that_failed(index: VaultIndex, vault: Path) -> None:
-    index.update("coot", content="It does not.")
-    before = contents(vault)
-    with pytest.raises(Exception, match="exists and has another text"):
-        index.add("Something else.", path="coot")
-    assert contents(vault) == before
-    assert [one.details["work"] for one in index.undo().results] == ["update"]
 
 
 def test_delete_permanent_names_copies_in_the_trash(index: VaultIndex) -> None:
