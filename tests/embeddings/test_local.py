@@ -12,7 +12,7 @@ from vault_index.config import EmbeddingConfig
 from vault_index.embeddings.inference import spans
 from vault_index.embeddings.local import LocalEmbedder
 from vault_index.errors import ConfigError, EmbedderRefused
-from vault_index.models import INT8_SCALE, Vector, VectorSpace
+from vault_index.models import INT8_SCALE, Vector
 
 TEXTS = [
     "How do I back up the database?",
@@ -37,13 +37,6 @@ def numbers(vector: Vector) -> tuple[float, ...]:
 
 def cosine(left: Vector, right: Vector) -> float:
     return sum(a * b for a, b in zip(numbers(left), numbers(right), strict=True))
-
-
-def test_local_embedder_space_names_the_model(embedder: LocalEmbedder) -> None:
-    assert embedder.space == VectorSpace("local", "all-MiniLM-L6-v2-int8", 384)
-    assert embedder.remote is False
-    assert embedder.batch_texts <= 16  # short enough to interrupt
-    assert LocalEmbedder(EmbeddingConfig(batch_texts=5)).batch_texts == 5
 
 
 @pytest.mark.parametrize(
@@ -88,13 +81,6 @@ def test_local_embedder_counts_the_end_of_a_long_text(embedder: LocalEmbedder) -
     plain, ended = embedder.embed([garden, garden + end])
     question = embedder.embed_query("Where is the router's password?")
     assert cosine(question, ended) > cosine(question, plain) + 0.05
-
-
-def test_local_embedder_repeats_the_first_line_in_every_window(embedder: LocalEmbedder) -> None:
-    body = "It was rinsed, dried and put away where the others are kept until it is needed. " * 40
-    about, other = embedder.embed([f"Violin repair\n{body}", f"Kitchen knives\n{body}"])
-    question = embedder.embed_query("violin repair")
-    assert cosine(question, about) > cosine(question, other) + 0.2
 
 
 @given(st.integers(1, 2000), st.integers(1, 254))

@@ -1,8 +1,6 @@
 import os
 import shutil
 import struct
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -47,22 +45,6 @@ def test_open_embedder_names_the_command_to_install_the_multilingual_model(monke
     english = open_embedder(CONFIG, ENGLISH)  # works while the vectors of the other model wait for it
     assert english is not None
     assert english.space == ENGLISH
-
-
-@built
-def test_open_embedder_follows_the_configuration_or_the_vectors_in_use() -> None:
-    for config, space, expected in (
-        (CONFIG, None, MULTILINGUAL),
-        (CONFIG, MULTILINGUAL, MULTILINGUAL),
-        (CONFIG, ENGLISH, ENGLISH),
-        (EmbeddingConfig(), None, ENGLISH),
-        (EmbeddingConfig(), MULTILINGUAL, MULTILINGUAL),
-        (EmbeddingConfig(provider="openai", base_url="http://localhost:1/v1"), MULTILINGUAL, MULTILINGUAL),
-    ):
-        opened = open_embedder(config, space)
-        assert opened is not None
-        assert opened.space == expected
-        assert opened.remote is False
 
 
 @built
@@ -126,19 +108,3 @@ def test_multilingual_refuses_files_that_differ_from_the_recipe(
     with pytest.raises(EmbedderRefused, match="cannot be loaded") as caught:
         LocalEmbedder(CONFIG).embed(["text"])
     assert "reinstall" in caught.value.hint
-
-
-@built
-def test_multilingual_maps_its_table_and_vocabulary_from_disk() -> None:
-    """Loading them would take 140 MB."""
-    if not Path("/proc/self/smaps_rollup").exists():
-        pytest.skip("needs /proc")
-    code = (
-        "from vault_index.config import EmbeddingConfig; from vault_index.embeddings.local import LocalEmbedder\n"
-        "embedder = LocalEmbedder(EmbeddingConfig(model='multilingual-e5-small'))\n"
-        f"embedder.embed({TEXTS!r}); embedder.embed_query('when')\n"
-        "for line in open('/proc/self/smaps_rollup'):\n"
-        "    if line.startswith('Anonymous:'): print(line.split()[1])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 80_000

@@ -64,13 +64,6 @@ def test_openai_embedder_sends_all_texts_in_one_request(server: EmbeddingServer,
     assert request.headers["authorization"] == f"Bearer {KEY}"
 
 
-def test_openai_embedder_opens_a_known_model_without_a_request(server: EmbeddingServer, open_it: Open) -> None:
-    embedder = open_it(model="text-embedding-3-large")
-    assert embedder.space == VectorSpace("openai", "text-embedding-3-large", 3072, server.base_url)
-    assert embedder.remote is True
-    assert server.requests == []
-
-
 def test_openai_embedder_takes_dimensions_from_setting_or_request(server: EmbeddingServer, open_it: Open) -> None:
     embedder = open_it(dimensions=512)
     assert embedder.space.dimensions == 512
@@ -151,14 +144,6 @@ def test_openai_embedder_retries_temporary_failures_after_a_wait(
     assert len(server.requests) == 2
     (wait,) = waits
     assert low <= wait <= high
-
-
-def test_openai_embedder_gives_up_after_max_retries(server: EmbeddingServer, open_it: Open, waits: list[float]) -> None:
-    server.fail_always(failures.server_error)
-    with pytest.raises(EmbedderError, match="status 500") as caught:
-        open_it(max_retries=6).embed(["text"])
-    assert not isinstance(caught.value, EmbedderRefused)
-    assert (len(server.requests), len(waits)) == (7, 6)
 
 
 def test_openai_embedder_limits_the_query_wait(server: EmbeddingServer, open_it: Open, waits: list[float]) -> None:

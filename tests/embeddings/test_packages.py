@@ -6,30 +6,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.tables import tables
 from vault_index.embeddings import packages
+
+CASES = tables(__file__)
 
 FROM_INDEX = {"INSTALLER": "pip\n"}
 
 
 @pytest.mark.parametrize(
-    ("marker", "from_clone", "from_index"),
-    [
-        (
-            "pipx_metadata.json",
-            "pipx inject vault-indexer {clone}/dist/vault_indexer_multilingual-*.whl",
-            "pipx inject vault-indexer vault-indexer-multilingual",
-        ),
-        (
-            "uv-receipt.toml",
-            "uv tool install --with {clone}/dist/vault_indexer_multilingual-*.whl {clone}",
-            "uv tool install --with vault-indexer-multilingual vault-indexer",
-        ),
-        (
-            "pyvenv.cfg",
-            "{python} -m pip install {clone}/dist/vault_indexer_multilingual-*.whl",
-            "{python} -m pip install vault-indexer-multilingual",
-        ),
-    ],
+    ("marker", "from_clone", "from_index"), CASES["install_multilingual_uses_the_tool_that_installed_this_copy"]
 )
 def test_install_multilingual_uses_the_tool_that_installed_this_copy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marker: str, from_clone: str, from_index: str

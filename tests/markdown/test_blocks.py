@@ -1,35 +1,22 @@
 import pytest
 from hypothesis import given, strategies as st
 
+from tests.tables import tables
 from vault_index.markdown import blocks
 from vault_index.markdown.blocks import read_structure
 from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.parse import parse
+
+CASES = tables(__file__)
 
 
 def places(text: str) -> list[tuple[int, int]]:
     return [(block.start_line, block.end_line) for block in read_structure(split_lines(text)).blocks]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", []), ("a ^id\nb\n\nc", [(1, 2), (4, 4)]), ("# a\nb", [(1, 1), (2, 2)]), ("a\nb\n===\nc", [(1, 3), (4, 4)]),
-        ("- a\n- b\n  b\n\n- c\n\ntext", [(1, 1), (2, 3), (5, 5), (7, 7)]), ("- [ ] a\n- [x] b", [(1, 1), (2, 2)]),
-        ("- a\n\n  ```\n  b\n  ```\n- c", [(1, 5), (6, 6)]),
-        ("| a | b |\n|---|---|\n| c | d |\n\ntext", [(1, 3), (5, 5)]),
-        ("text\n| a | b |\n|---|---|\n| c | d |", [(1, 1), (2, 4)]), ("```py\na\n\n# b\n```\nc", [(1, 5), (6, 6)]),
-        ("```\nnever closed\n\n# a", [(1, 4)]), ("> [!note] Title\n> text\n>\n> - a\n> - b\n\nc", [(1, 5), (7, 7)]),
-        ("<div>\na\n</div>\n\nb", [(1, 3), (5, 5)]), ("$$\na\n\n# b\n- c\n$$\nd", [(1, 6), (7, 7)]),
-        ("text\n$$\na\n\nb\n$$", [(1, 1), (2, 6)]), ("$$\nnever closed\n\na", [(1, 2), (4, 4)]),
-        ("costs 5$$ or\n\n$$$", [(1, 1), (3, 3)]), ("- a\n  $$\n  b\n\n  c\n  $$\n- d", [(1, 6), (7, 7)]),
-        ("a\n\n[x]: y.md\n[z]: w.md\n\nb", [(1, 1), (3, 4), (6, 6)]), ("    code\n\n    more", [(1, 3)]),
-        ("a\r\rb\r", [(1, 1), (3, 3)]), ("a\u2028b\n\nc\x0cd", [(1, 1), (3, 3)]), ("\n\n  a  \n   \n", [(3, 3)]),
-        ("a\n\u00a0\nb", [(1, 3)]),
-    ],
-)  # fmt: skip
-def test_blocks_have_their_lines(text: str, expected: list[tuple[int, int]]) -> None:
-    assert places(text) == expected
+@pytest.mark.parametrize(("text", "expected"), CASES["blocks_have_their_lines"])
+def test_blocks_have_their_lines(text: str, expected: list[list[int]]) -> None:
+    assert [*map(list, places(text))] == expected
 
 
 def test_headings_form_a_path() -> None:

@@ -4,11 +4,14 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
+from tests.tables import tables
 from vault_index import tokens
 from vault_index.markdown.chunk import chunk
 from vault_index.markdown.normalize import split_lines
 from vault_index.markdown.parse import parse
 from vault_index.models import Chunk
+
+CASES = tables(__file__)
 
 
 def cut(text: str, budget: int = 400, overlap: int = 80) -> tuple[Chunk, ...]:
@@ -19,21 +22,9 @@ def places(chunks: Sequence[Chunk]) -> list[tuple[int, int, tuple[str, ...]]]:
     return [(piece.start_line, piece.end_line, piece.headings) for piece in chunks]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", []), ("a\n\nb\n", [(1, 3, ())]),
-        ("top\n\n# A\na\n\n## B\nb\n\n# C\nc\n", [(1, 1, ()), (3, 4, ("A",)), (6, 7, ("A", "B")), (9, 10, ("C",))]),
-        ("# A\n\n## B\n\n### C\n", [(5, 5, ("A", "B", "C"))]), ("# A\n", [(1, 1, ("A",))]),
-        ("# A\na\n\n# B\n\n# C\n", [(1, 2, ("A",)), (4, 4, ("B",)), (6, 6, ("C",))]),
-        ("# A\n\n# A\ntext\n", [(1, 4, ("A",))]), ("---\ntitle: T\n---\n\ntext\n", [(5, 5, ())]),
-        ("---\ntitle: T\nfacts: [x]\n---\n", [(1, 4, ())]), ("---\n---\n", [(1, 2, ())]),
-        ("%% hidden %%\n", [(1, 1, ())]), ("text\n\n# A\n\n---\n", [(1, 1, ()), (3, 5, ("A",))]),
-        ("🎉\n", [(1, 1, ())]),
-    ],
-)  # fmt: skip
-def test_chunk_follows_headings(text: str, expected: list[tuple[int, int, tuple[str, ...]]]) -> None:
-    assert places(cut(text)) == expected
+@pytest.mark.parametrize(("text", "expected"), CASES["chunk_follows_headings"])
+def test_chunk_follows_headings(text: str, expected: list[tuple[int, int, list[str]]]) -> None:
+    assert places(cut(text)) == [(first, last, tuple(headings)) for first, last, headings in expected]
 
 
 def test_chunk_cuts_only_blocks_that_are_too_large() -> None:
@@ -137,8 +128,3 @@ def test_chunk_of_an_append_to_a_long_log_keeps_most_chunks() -> None:
     ]
     assert sum(appends) / len(appends) < 8
     assert max(appends) < total / 3
-
-
-def test_chunk_packs_equal_lines_whatever_their_hash() -> None:
-    for number in range(50):
-        assert len(cut("\n".join([f"- [ ] take the vitamins of box number {number} with breakfast"] * 60), 400, 0)) < 5

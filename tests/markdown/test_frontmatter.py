@@ -4,8 +4,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from tests.tables import tables
 from vault_index.markdown.frontmatter import Frontmatter, read_frontmatter, string_list
 from vault_index.markdown.parse import parse
+
+CASES = tables(__file__)
 
 
 def read(inside: str) -> Frontmatter:
@@ -51,42 +54,13 @@ def test_frontmatter_needs_a_fence_in_the_first_line_and_at_its_end(lines: list[
     assert read_frontmatter(lines) == Frontmatter()
 
 
-@pytest.mark.parametrize(
-    ("inside", "texts"),
-    [
-        ("a: one\nb:\n  - two\n  - 'it''s'", [("a", 2, 2, "one"), ("b", 4, 4, "two"), ("b", 5, 5, "it's")]),
-        ('a: [one, "t\\u00e9"]', [("a", 2, 2, "one"), ("a", 2, 2, "té")]),
-        ('a: "one\\n\\ntwo"', [("a", 2, 2, "one two")]),
-        ("b: true\ne:\nf: '-'", []),
-        ("a: 1\nc: 2026-01-01\nd: '7'", [("a", 2, 2, "1"), ("c", 3, 3, "2026-01-01"), ("d", 4, 4, "7")]),
-        ("a: >-\n  one\n  two\n\nb: x", [("a", 2, 5, "\none\ntwo"), ("b", 6, 6, "x")]),
-        ("a: |\n  one\n\n  two", [("a", 2, 5, "\none\n\ntwo")]),
-        ("a: one\n  two\nb: x", [("a", 2, 3, "one\ntwo"), ("b", 4, 4, "x")]),
-        ("a:\n  b: one\n  c: [two]", [("a", 3, 3, "one"), ("a", 4, 4, "two")]),
-        ("a: one: two\nb: [x]\nc: @", [("a", 2, 2, "one: two"), ("b", 3, 3, "x"), ("c", 4, 4, "@")]),
-    ],
-)
-def test_frontmatter_texts_have_their_lines(inside: str, texts: list[tuple[str, int, int, str]]) -> None:
-    assert [*read_frontmatter(["---", *inside.split("\n"), "---"]).texts] == texts
+@pytest.mark.parametrize(("inside", "texts"), CASES["frontmatter_texts_have_their_lines"])
+def test_frontmatter_texts_have_their_lines(inside: str, texts: list[list[str | int]]) -> None:
+    assert [*map(list, read_frontmatter(["---", *inside.split("\n"), "---"]).texts)] == texts
 
 
 @pytest.mark.parametrize(
-    ("inside", "line", "values"),
-    [
-        ("a: 1\nb: @x", 3, {"a": 1, "b": "@x"}),
-        ("title: Foo: bar\ntags: [a]", 2, {"title": "Foo: bar", "tags": ["a"]}),
-        ("date: {{date}}\ntags: [a, b]\naliases:\n  - x", 2, {"tags": ["a", "b"], "aliases": ["x"]}),
-        ("title: <% tp.file.title %>\nx: @\ny: 1", 3, {"title": "<% tp.file.title %>", "x": "@", "y": 1}),
-        ("tags:\n  - a\n  - @b\n  - c\nb: 2", 4, {"tags": ["a", "c"], "b": 2}),
-        ("a:\n- b: c: d\n- e", 3, {"a": ["e"]}),
-        ("related: [[A]], [[B|b]]\nb: 2", 2, {"related": ["[[A]]", "[[B|b]]"], "b": 2}),
-        ("tags: [a, @b", 2, {"tags": "a, @b"}),
-        ('title: "Foo" bar', 2, {"title": 'Foo" bar'}),
-        ("a: [1\nb: 2", 2, {"a": "[1", "b": 2}),
-        ("a: *missing\nb: 2", 2, {"a": "*missing", "b": 2}),
-        ("\tkey: value\nb: 2", 2, {"b": 2}),
-        ("a: \0", 2, {}),
-    ],
+    ("inside", "line", "values"), CASES["frontmatter_reports_broken_yaml_and_keeps_readable_values"]
 )
 def test_frontmatter_reports_broken_yaml_and_keeps_readable_values(
     inside: str, line: int, values: dict[str, Any]

@@ -1,24 +1,14 @@
 import pytest
 from hypothesis import given, strategies as st
 
+from tests.tables import tables
 from vault_index.markdown.nest import nest
 from vault_index.markdown.parse import parse
 
+CASES = tables(__file__)
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("# One\ntext\n## Two\n###### Six", "### One\ntext\n#### Two\n###### Six"),
-        ("## Goal\nx\n#### Deep", "### Goal\nx\n##### Deep"), ("#tag and #1", "#tag and #1"),
-        ("```\n# code\n```\n# heading", "```\n# code\n```\n### heading"),
-        ("Title\n=====\ntext", "Title\n\\=====\ntext"), ("Title\n---\ntext", "Title\n***\ntext"),
-        ("above\n\n---\n\nbelow", "above\n\n---\n\nbelow"), ("a | b\n--- | ---\n1 | 2", "a | b\n--- | ---\n1 | 2"),
-        ("~~~py\nopen", "~~~py\nopen\n~~~"), ("<!-- open\ntext", "\\<!-- open\ntext"), ("<div>\ntext", "<div>\ntext"),
-        ("a %% b", "a %\\% b"), ("`%%time` and %%", "`%%time` and %\\%"), ("$$ open\n# x", "\\$$ open\n### x"),
-        ("$$\n# no heading\n$$\n# heading", "$$\n# no heading\n$$\n### heading"),
-        ("\n\n  indented\r\nline\r", "  indented\nline"), ("", ""),
-    ],
-)  # fmt: skip
+
+@pytest.mark.parametrize(("text", "expected"), CASES["nest_lowers_headings_and_keeps_other_text"])
 def test_nest_lowers_headings_and_keeps_other_text(text: str, expected: str) -> None:
     assert nest(text, 2) == expected
 

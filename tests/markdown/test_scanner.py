@@ -7,7 +7,6 @@ import pytest
 from tests.markdown.blocks import difference, documents, random_lines
 from tests.seeds import seeds
 from vault_index.markdown import scanner
-from vault_index.markdown.blocks import parsed
 from vault_index.markdown.normalize import split_lines
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -55,15 +54,3 @@ def test_scanner_reads_usual_notes_without_markdown_it() -> None:
     ]
     assert [*code] == [range(21, 26)]
     assert spans[0] == (1, 1, 1, "Title")
-
-
-def test_scanner_parses_a_stretch_once_however_long() -> None:
-    lines = ["<pre>", "", *["a", ""] * 2_000]
-    asked: list[int] = []
-
-    def parse(start: int, end: int) -> scanner.Spans | None:
-        asked.append(end - start)
-        return parsed(lines, start, end)
-
-    scanner.scan(lines, parse)
-    assert sum(asked) < 4 * len(lines)

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from tests.tables import tables
 from vault_index.markdown import grammar
 from vault_index.markdown.tree import Node, destination, tree
+
+CASES = tables(__file__)
 
 TAGS = {
     "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del",
@@ -126,73 +129,12 @@ def test_tree_loses_no_word(words: list[str]) -> None:
             assert word in shown
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("*em* **strong** ~~del~~ ==mark== `co*de`",
-         [["em", {}, "em"], " ", ["strong", {}, "strong"], " ", ["del", {}, "del"], " ", ["mark", {}, "mark"], " ",
-          ["code", {}, "co*de"]]),
-        ("==a *b* c== x==y and z==w, 中文==高亮==中文",
-         [["mark", {}, "a ", ["em", {}, "b"], " c"], " x==y and z==w, 中文", ["mark", {}, "高亮"], "中文"]),
-        ("first\nsecond  \nthird", ["first\nsecond", ["br", {}], "third"]),
-        (r"\*a\* &amp; &lt;b&gt;", ["*a* & <b>"]),
-        ("<b onclick='x_y_z'>*a*</b><!-- c -->", ["<b onclick='x_y_z'>", ["em", {}, "a"], "</b><!-- c -->"]),
-        ("[[Note#Part|shown]] [[Note#Part]] [[#Part]]",
-         [["a", {"ref": "[[Note#Part]]"}, "shown"], " ", ["a", {"ref": "[[Note#Part]]"}, "Note > Part"], " ",
-          ["a", {"ref": "[[#Part]]"}, "Part"]]),
-        ("[[]] [[|x]]", ["[[]] [[|x]]"]),
-        ('[a](./my%20x.md#y "t") [b](#part)',
-         [["a", {"ref": "./my x.md#y", "title": "t"}, "a"], " ", ["a", {"ref": "#part"}, "b"]]),
-        ("![[a.png|200]] ![[a.PNG|words|30x20]] ![alt|50](<img/a b.webp>)",
-         [["img", {"src": "a.png", "alt": "a.png", "width": 200}], " ",
-          ["img", {"src": "a.PNG", "alt": "words", "width": 30}], " ",
-          ["img", {"src": "img/a b.webp", "alt": "alt", "width": 50}]]),
-        ("![[Note#Part]] ![[paper.pdf]] ![x](note.md)",
-         [["embed", {"ref": "[[Note#Part]]"}, "Note > Part"], " ", ["embed", {"ref": "[[paper.pdf]]"}, "paper.pdf"],
-          " ", ["embed", {"ref": "note.md"}, "x"]]),
-        ("![alt](https://x.org/a.png) ![](//x.org/a.png) ![d](data:image/png;base64,AA)",
-         [["a", {"href": "https://x.org/a.png"}, "alt"], " //x.org/a.png d"]),
-        ("[![alt](https://x.org/a.png)](https://y.org) [see [[Note]]](b.md)",
-         [["a", {"href": "https://y.org"}, "alt"], " [see ",
-          ["a", {"ref": "[[Note]]"}, "Note"], "](b.md)"]),
-        ("see https://x.org/a_(b)_c, (http://y.org/?q=1&r=2). <joe@x.org> ahttp://z",
-         ["see ", ["a", {"href": "https://x.org/a_(b)_c"}, "https://x.org/a_(b)_c"], ", (",
-          ["a", {"href": "http://y.org/?q=1&r=2"}, "http://y.org/?q=1&r=2"], "). ",
-          ["a", {"href": "mailto:joe@x.org"}, "joe@x.org"], " ahttp://z"]),
-        ("#tag/sub, a#b #12 [#no](b.md)",
-         [["tag", {"name": "tag/sub"}, "#tag/sub"], ", a#b #12 ", ["a", {"ref": "b.md"}, "#no"]]),
-        ("$a_b_c$ and $$d$$ costs $5 or $6 in $HOME/$PATH",
-         [["math", {"display": False}, "a_b_c"], " and ", ["math", {"display": True}, "d"],
-          " costs $5 or $6 in $HOME/$PATH"]),
-        ("a %%hidden%% b `%%code%%`", ["a  b ", ["code", {}, "%%code%%"]]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "expected"), CASES["tree_renders_inline_text"])
 def test_tree_renders_inline_text(text: str, expected: list[Node]) -> None:
     assert inline(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("- [ ] open\n- [x] done\n- [link](a.md)",
-         ["ul", {}, ["li", {}, ["input", {"checked": False}], "open"], ["li", {}, ["input", {"checked": True}], "done"],
-          ["li", {}, ["a", {"ref": "a.md"}, "link"]]]),
-        ("3. a\n\n4. b", ["ol", {"start": 3}, ["li", {}, ["p", {}, "a"]], ["li", {}, ["p", {}, "b"]]]),
-        ("```c++ title=x\n<a>\n```", ["pre", {"lang": "c++"}, ["code", {}, "<a>"]]),
-        ('```"><script>\na\n```', ["pre", {}, ["code", {}, "a"]]),
-        ("> [!Warning|wide]- Take **care**\n> *body*",
-         ["callout", {"kind": "warning", "title": "Take care"}, ["p", {}, ["em", {}, "body"]]]),
-        ("> [!to-do]", ["callout", {"kind": "to-do", "title": "To do"}]),
-        ('> [!"><1] a', ["callout", {"kind": "note", "title": "a"}]),
-        ("> plain", ["blockquote", {}, ["p", {}, "plain"]]),
-        ("$$\nx\n  y\n$$", ["math", {"display": True}, "x\n  y"]),
-        ("> $$x$$", ["blockquote", {}, ["math", {"display": True}, "x"]]),
-        ("| a | b |\n|:-:|---|\n| [[c\\|d]] | e |",
-         ["table", {}, ["thead", {}, ["tr", {}, ["th", {"align": "center"}, "a"], ["th", {}, "b"]]],
-          ["tbody", {}, ["tr", {}, ["td", {"align": "center"}, ["a", {"ref": "[[c]]"}, "d"]], ["td", {}, "e"]]]]),
-        ("***", ["hr", {}]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "expected"), CASES["tree_renders_blocks"])
 def test_tree_renders_blocks(text: str, expected: Node) -> None:
     assert [bare(node) for node in tree(text).nodes] == [expected]
 

@@ -2,7 +2,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tests.secrets.test_find import ASSIGNED, FORMS, GITHUB, TABLES, block
+from tests.tables import tables
 from vault_index.secrets.find import drop_private, find_secrets, redact
+
+CASES = tables(__file__)
 
 
 def test_redact_replaces_a_secret_by_its_kind() -> None:
@@ -32,24 +35,7 @@ def test_redact_leaves_nothing_of_a_secret(secrets: list[tuple[str, str, str]], 
     assert find_secrets(redacted) == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("nothing of the kind", "nothing of the kind"),
-        ("a <private>b</private> c", "a  c"),
-        ("a\n<PRIVATE>b\nc\n</Private>\nd", "a\n\nd"),
-        ("a <private>b\nc", "a "),
-        ("a <private>b <private>c</private> d</private> e", "a  e"),
-        ("a </private> b", "a </private> b"),
-        ("a <privateer>b</privateer>", "a <privateer>b</privateer>"),
-        ('a <private reason="pay > rank">b</private> c', "a  c"),
-        ("a <private  id=7 >b</private> c", "a  c"),
-        ("a &lt;private&gt;b&lt;/private&gt; c", "a  c"),
-        ("a < private>\nb\n< /private >\nc", "a \nc"),
-        (r"a \u003cprivate\u003eb\u003c/private\u003e c", "a  c"),
-        ("a &amp;#60;private&amp;#62;b", "a "),
-    ],
-)
+@pytest.mark.parametrize(("text", "left"), CASES["drop_private_removes_private_text"])
 def test_drop_private_removes_private_text(text: str, left: str) -> None:
     assert drop_private(text) == left
 

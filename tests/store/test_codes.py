@@ -193,39 +193,6 @@ def test_codes_that_are_outdated_hide_no_vector(coded: IndexWriter, reader: Inde
             assert same(reader.vector_candidates(1, packed(query), 10, Filters()), wanted)
 
 
-def test_codes_order_equal_vectors_by_their_ids(filled: Path, reader: IndexReader) -> None:
-    writer = IndexWriter(filled / "index.db")
-    (vector,) = writer.execute("SELECT embedding FROM vector_1 LIMIT 1")[0]
-    chunks = "SELECT chunk.id FROM chunk JOIN document ON document.id = document_id WHERE created >= 50"
-    for (id_,) in writer.execute(chunks):
-        writer.execute("DELETE FROM vector_1 WHERE rowid = ?", (id_,))
-        writer.execute("INSERT INTO vector_1 (rowid, embedding) VALUES (?, ?)", (id_, vector))
-    follow(writer)
-    writer.close()
-    for name, filters in FILTERS.items():
-        with reader.snapshot():
-            wanted = exactly(reader, vector, 40, filters)
-            assert same(reader.vector_candidates(1, vector, 40, filters), wanted), name
-
-
-def test_write_codes_replaces_a_lost_file_and_removes_strangers(coded: IndexWriter, reader: IndexReader) -> None:
-    (name,) = files(coded)
-    path = coded.path.with_name(name)
-    size = path.stat().st_size
-    path.unlink()
-    assert differing(reader) == []  # the file is still mapped
-    codes._opened.cache_clear()
-    assert differing(reader) == []
-    coded.path.with_name(f"{coded.path.name}.codes-lost").write_bytes(b"")
-    put(coded, 100, chunks=1, nearer=-9.0)
-    follow(coded)
-    (again,) = files(coded)
-    assert again != name
-    assert coded.path.with_name(again).stat().st_size == size + 8 * 3
-    assert coded.path.with_name(again).stat().st_mode & 0o777 == 0o600
-    assert differing(reader) == []
-
-
 def test_codes_of_a_dropped_space_are_removed(coded: IndexWriter) -> None:
     drop_space(coded, 1)
     assert not codes_due(coded)

@@ -12,7 +12,10 @@ from tests.api.vaults import fresh_rows, opened, rows, write
 from tests.waiting import PATIENCE
 from vault_index.errors import IndexCorruptError, IndexTooNewError, NotSetUpError, VaultIndexError
 from vault_index.store.connection import connect, read_meta, write_meta
-from vault_index.store.reader import IndexReader
+
+from vault_index.errors import IndexTooNewError, NotSetUpError, VaultIndexError
+from vault_index.store.connection import connect
+from vault_index.store.counts import read_meta, write_metafrom vault_index.store.reader import IndexReader
 from vault_index.store.writer import IndexWriter
 
 
@@ -44,23 +47,6 @@ def test_index_of_a_newer_schema_is_left_unchanged(tmp_path: Path) -> None:
             opener(path)
         assert "upgrade" in caught.value.hint
     assert path.read_bytes() == before
-
-
-def test_index_that_is_not_a_database_is_reported_as_damaged(tmp_path: Path) -> None:
-    path = tmp_path / "index.db"
-    path.write_bytes(b"this is not a database, " * 500)
-    for opener in (IndexWriter, IndexReader):
-        with pytest.raises(IndexCorruptError, match="damaged") as caught:
-            opener(path)
-        assert "vault-index rebuild" in caught.value.hint
-
-
-def test_reader_cannot_write(tmp_path: Path) -> None:
-    IndexWriter(tmp_path / "index.db").close()
-    connection = connect(tmp_path / "index.db", "index", writable=False)
-    with pytest.raises(apsw.ReadOnlyError):
-        connection.execute("DELETE FROM document")
-    connection.close()
 
 
 def test_open_names_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,15 +84,6 @@ def test_first_start_on_a_full_disk_is_named_and_can_be_repeated(tmp_path: Path,
         assert (run.stderr, "cannot open or write" in run.stdout) == ("", True)
         assert index.sync().added == 1
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
-
-
-def test_open_names_a_folder_in_place_of_a_database(tmp_path: Path) -> None:
-    for name in ("index.db", "index.db-wal"):
-        (tmp_path / name).mkdir()
-        with pytest.raises(VaultIndexError, match=f"{name} is a folder") as caught:
-            IndexWriter(tmp_path / "index.db")
-        assert "move it away" in caught.value.hint
-        (tmp_path / name).rmdir()
 
 
 def test_transaction_inside_another_rolls_back_alone(tmp_path: Path) -> None:

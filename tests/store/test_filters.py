@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tests.store.rows import document_row
+from tests.tables import tables
 from vault_index.models import Filters
 from vault_index.store.documents import Order, documents_page
 from vault_index.store.reader import IndexReader
@@ -34,9 +35,6 @@ ROWS = (
     row("80-memory/inbox/waiting/w.md", kind="memory", unreviewed=2),
     row("sessions/s.md", kind="session", uid=SESSION),
 )  # fmt: skip
-A, B, C = "80-memory/a.md", "80-memory/b.md", "80-memory/c.md"
-INBOX, WAITS = "80-memory/inbox/i.md", "80-memory/inbox/waiting/w.md"
-NOTE, CANVAS, PLAIN, LOGGED = "notes/Log [draft].md", "notes/log.canvas", "plain.md", "sessions/s.md"
 
 
 @pytest.fixture(scope="module")
@@ -57,61 +55,18 @@ def paths(reader: IndexReader, filters: Filters) -> set[str]:
     return {document.path for document in documents}
 
 
-@pytest.mark.parametrize(
-    ("filters", "expected"),
-    [
-        (Filters(tags=("area",)), {NOTE}),
-        (Filters(tags=("are",)), set()),
-        (Filters(any_tags=("x", "area")), {PLAIN, NOTE}),
-        (Filters(tags=("x", "area")), set()),
-        (Filters(paths=("notes",)), {NOTE, CANVAS}),
-        (Filters(paths=("note",)), set()),
-        (Filters(paths=("NOTES/*.md",)), {NOTE}),
-        (Filters(paths=("plain",)), {PLAIN}),
-        (Filters(after=10.0), {NOTE}),
-        (Filters(after=5.0, before=10.0), {PLAIN}),
-        (Filters(sources=("VAULT",), files=("log",)), {NOTE, CANVAS}),
-        (Filters(titles=("u\u0308BER",)), {PLAIN}),
-        (Filters(titles=("log",)), {NOTE, CANVAS}),
-        (Filters(titles=("log*6",)), {NOTE}),
-        (Filters(titles=("*[x]",)), {CANVAS}),
-        (Filters(titles=("brot", "2026")), {PLAIN, NOTE}),
-        (Filters(files=("*.canvas",)), {CANVAS}),
-        (Filters(concepts=("wal",)), {A, B}),
-        (Filters(concepts=("Rate Limits",)), {A}),
-        (Filters(concepts=("rate",)), set()),
-        (Filters(beads=("BD-12",)), {A}),
-        (Filters(confidences=("high", "medium")), {A}),
-        (Filters(sessions=("ses_47",)), {A}),
-        (Filters(sessions=("5E55",)), {C, LOGGED}),
-        (Filters(sessions=("s",)), {A}),
-        (Filters(states=("expired",), now=100.0), {A}),
-        (Filters(states=("expired",)), {A}),
-        (Filters(states=("outdated",), now=100.0), {B}),
-        (Filters(states=("superseded",)), {C}),
-        (Filters(states=("archived",), now=100.0), {C}),
-        (Filters(states=("archived",), now=99.0), set()),
-        (Filters(states=("unreviewed",)), {INBOX, WAITS}),
-        (Filters(kinds=("memory",), without=(Filters(states=("unreviewed", "archived")),)), {A, B}),
-        (Filters(properties=(("status", "done"),)), {NOTE, CANVAS}),
-        (Filters(properties=(("status", "done"), ("rating", "5"))), {NOTE}),
-        (Filters(properties=(("status", "open"), ("Status", "shut"))), {CANVAS}),
-        (Filters(properties=(("draft", "true"),)), {NOTE}),
-        (Filters(properties=(("draft", "1"),)), set()),
-        (Filters(properties=(("due", None),)), {NOTE}),
-        (Filters(properties=(("author", "jane doe"),)), {CANVAS}),
-        (Filters(properties=(('a"b.c$', "x"),)), {CANVAS}),
-        (Filters(properties=(('a"b.c$', None),)), {CANVAS}),
-        (Filters(properties=(("$.status", None),)), set()),
-        (Filters(types=("Decision",), kinds=("memory",)), {A}),
-        (Filters(without=(Filters(kinds=("memory",)), Filters(files=("log",)))), {PLAIN, LOGGED}),
-        (Filters(kinds=("memory",), without=(Filters(states=("expired", "outdated")),)), {C, INBOX, WAITS}),
-        (Filters(without=(Filters(properties=(("status", None),)), Filters(kinds=("memory",)))), {PLAIN, LOGGED}),
-    ],
-)
-def test_filters_select_documents(reader: IndexReader, filters: Filters, expected: set[str]) -> None:
-    assert paths(reader, filters) == expected
-    assert paths(reader, Filters(without=(filters,))) == {row.path for row in ROWS} - expected
+def filters_of(fields: dict[str, Any]) -> Filters:
+    known = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    properties = tuple((name, value[0] if value else None) for name, *value in known.pop("properties", ()))
+    without = tuple(map(filters_of, known.pop("without", ())))
+    return Filters(**known, properties=properties, without=without)
+
+
+@pytest.mark.parametrize(("fields", "expected"), tables(__file__)["filters_select_documents"])
+def test_filters_select_documents(reader: IndexReader, fields: dict[str, Any], expected: list[str]) -> None:
+    filters = filters_of(fields)
+    assert paths(reader, filters) == {*expected}
+    assert paths(reader, Filters(without=(filters,))) == {row.path for row in ROWS} - {*expected}
 
 
 _MARKS = st.sampled_from("'\"$.[]*?%_\\{}:")

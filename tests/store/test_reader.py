@@ -4,15 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.rows import document_row
-from vault_index.models import Filters
-from vault_index.store.documents import (
-    chunks_of,
-    documents_by_key,
-    documents_by_path,
-    documents_of,
-    first_chunks,
-    tags_of,
-)
+from vault_index.store.documents import documents_by_key, documents_by_path, documents_of, first_chunks, tags_of
 from vault_index.store.reader import HIDDEN, IndexReader
 from vault_index.store.state import State
 from vault_index.store.vocabulary import count_words
@@ -47,29 +39,6 @@ def test_stems_equal_those_of_the_index(reader: IndexReader) -> None:
 def test_count_matches_counts_texts(writer: IndexWriter, reader: IndexReader) -> None:
     put(writer, row("a.md", "A heron, a heron.", "Herons!", "Tea."))
     assert [reader.count_matches(match) for match in ("heron", '"tea"', '"te"*', "coffee")] == [2, 1, 1, 0]
-
-
-def test_bm25_of_given_texts_equals_that_of_a_search(writer: IndexWriter, reader: IndexReader) -> None:
-    put(writer, row("a.md", "A heron.", "A heron by the lake, among many reeds.", "Tea."))
-    found = dict(reader.text_candidates("heron OR lake", 10, Filters()))
-    every = [chunk.chunk_id for chunk in chunks_of(reader, documents_by_path(reader, "a.md")[0].id)]
-    assert len(found) == 2
-    assert dict(reader.bm25("heron OR lake", every)) == pytest.approx(found)
-    assert reader.bm25("heron", []) == []
-
-
-def test_newest_chunks_are_the_first_of_the_newest_documents(writer: IndexWriter, reader: IndexReader) -> None:
-    put(
-        writer,
-        row("old.md", "old", "more", created=1.0),
-        row("new.md", "new", "more", created=3.0),
-        row("b.md", "tea", created=2.0),
-        row("a.md", "tea", created=2.0),
-    )
-    assert paths(reader, reader.newest_chunks(Filters(), 9)) == ["new.md", "a.md", "b.md", "old.md"]
-    assert paths(reader, reader.newest_chunks(Filters(), 2)) == ["new.md", "a.md"]
-    assert paths(reader, reader.newest_chunks(Filters(before=3.0), 1)) == ["a.md"]
-    assert paths(reader, reader.newest_chunks(Filters(), 9, excluded="tea")) == ["new.md", "old.md"]
 
 
 @pytest.mark.parametrize(

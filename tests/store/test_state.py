@@ -11,7 +11,6 @@ import pytest
 from vault_index.errors import CacheDamagedError, StateDamagedError
 from vault_index.models import VectorSpace
 from vault_index.results.status import SentRecord
-from vault_index.store import connection as opening
 from vault_index.store.cache import Cache
 from vault_index.store.connection import write_meta
 from vault_index.store.records import MirroredSession
@@ -186,12 +185,3 @@ def test_cache_ignores_vectors_of_a_wrong_type_or_length(tmp_path: Path) -> None
         cache.execute("UPDATE embedding SET vector = x'00' WHERE key = x'61'")
         cache.execute("UPDATE embedding SET vector = 'eight ch' WHERE key = x'62'")
         assert cache.embeddings(SPACE, [b"a", b"b", b"c"]) == {b"c": VECTOR}
-
-
-def test_set_aside_numbers_the_files_of_one_day(tmp_path: Path) -> None:
-    names = []
-    for number in range(3):
-        (tmp_path / "cache.db").write_bytes(b"%d" % number)
-        names.append(opening.set_aside(tmp_path / "cache.db"))
-    assert [name.read_bytes() for name in names] == [b"0", b"1", b"2"]
-    assert opening.all_set_aside(tmp_path / "cache.db") == names

@@ -65,16 +65,6 @@ def test_vocabulary_holds_names_and_fields(writer: IndexWriter, reader: IndexRea
     assert counts(reader) == {}
 
 
-def test_count_words_skips_uncounted_texts(writer: IndexWriter, reader: IndexReader) -> None:
-    writer.put_document(document_row("a.md", ["tea"], title=""), (), None, {})
-    known = writer.known("vault")["a.md"].id
-    writer.put_document(document_row("a.md", ["coffee"], title=""), (), known, {})
-    writer.remove_document(known)
-    writer.put_document(document_row("b.md", ["water"], title=""), (), None, {})
-    count_words(writer)
-    assert counts(reader) == {"water": 1}
-
-
 def test_frequencies_join_forms_and_take_the_rarest_part(writer: IndexWriter, reader: IndexReader) -> None:
     put(writer, "a.md", ["a data center", "running data", "he runs", "naïve", "用网络"])
     words = ["Data-Center", "run", "NAIVE", "dokcer", "data-lake", "网络", "2024", "x"]
