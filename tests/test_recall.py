@@ -4,7 +4,6 @@ The measures are those of `benchmarks/recall.py`; `make record-recall` writes th
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
@@ -29,7 +28,6 @@ from benchmarks.judged import (
     worst,
 )  # fmt: skip
 from vault_index import VaultIndex
-from vault_index.markdown.normalize import split_lines
 from vault_index.query.ranking import retrieval
 from vault_index.results.search import Hit
 
@@ -114,23 +112,3 @@ def _message(what: str, kind: str, then: float, now: float, results: Results) ->
     queries = [query for query in JUDGED.queries if kind in (query.kind, ALL)]
     misses = [f"  {miss.ndcg_10:.2f} {miss.query.text!r}" for miss in worst(queries, judgements, rankings, 5)]
     return "\n".join([f"{what}, {kind}: nDCG@10 fell from {then:.3f} to {now:.3f}. Worst now:", *misses])
-
-
-def test_recall_judgements_are_complete_and_classes_large_enough() -> None:
-    ids = [query.id for query in JUDGED.queries]
-    assert len(ids) == len(set(ids)) >= 130
-    assert set(ids) == JUDGED.documents.keys() >= JUDGED.passages.keys()
-    counts = Counter(query.kind for query in JUDGED.queries)
-    assert counts.keys() == {"exact", "paraphrase", "typo", "cjk", "identifier"}
-    assert min(counts.values()) >= 22
-    assert all(_file(place).is_file() for grades in JUDGED.documents.values() for place in grades)
-    assert all(_line(place).strip() for grades in JUDGED.passages.values() for place in grades)
-
-
-def _file(document: str) -> Path:
-    return JUDGED.docs / document.removeprefix("docs/")
-
-
-def _line(place: str) -> str:
-    document, _, number = place.rpartition(":")
-    return split_lines(_file(document).read_bytes().decode())[int(number) - 1]

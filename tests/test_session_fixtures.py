@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.clients_real.scenes import DONE, MEND, OTHER, SECOND, SECRET
-from vault_index.secrets.find import find_secrets
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/sessions"
 _FILES = sorted(path for path in FIXTURES.rglob("*") if path.is_file())
@@ -38,11 +37,6 @@ def test_session_fixtures_contain_our_text_and_no_system_prompt(client: str) -> 
     assert {MEND, SECRET, DONE} <= said
     assert {SECOND, OTHER} <= said or "-0." in client
     assert max(map(len, said)) < 400
-
-
-def test_session_fixtures_are_small_and_contain_a_secret() -> None:
-    assert sum(path.stat().st_size for path in _FILES) < 300_000
-    assert find_secrets(SECRET)
 
 
 def test_session_fixtures_do_not_identify_a_machine() -> None:

@@ -2,21 +2,12 @@ import re
 
 from hypothesis import given, strategies as st
 
+from tests.tables import tables
 from vault_index import terms
 
-INDEXED = {
-    "plain words": "plain words", "全文検索": " 全文 文検 検索 索 ",
-    "用Docker的网络": " 用 用 Docker 的网 网络 络 ", "김치볶음밥 맛": " 김치 치볶 볶음 음밥 밥   맛 맛 ",
-    "ภาษาไทย": " ภาษ าษา ษาไ าไท ไทย ย ทย ",
-    "ນ້ຳ ខ្មែរ မြန်မာ": " ນຳ ຳ   ខមរ រ មរ   မနမ မ နမ ",
-    "Книгами ёжик Йод": "Книгами ежик Йод\nКнигаˑ",
-    "Αθήνα ΠΊΤΣΜΠΕΡΓΚ": "Αθηνα ΠΙΤΣΜΠΕΡΓΚ\nΠΙΤΣΜˑ",
-    "والكِتَاب أن": "والكتاب ان\nوالكˑ الكتˑ لكتاˑ كتابˑ",
-    "useEffect and HTTPServer2": "useEffect and HTTPServer2\nuse Effect HTTP Server 2",
-    "snake_case kebab-case GitHub": "snake_case kebab-case GitHub\nGit Hub",
-    "NASA and iPhone": "NASA and iPhone\ni Phone", "some VMs, parseURLs": "some VMs, parseURLs\nVMs parse URLs",
-    "पानी क्या। भाषाओं": "पआनई कयआ। भआषआओ", "ভাষা தமிழ்": "ভআষআ தமஇழ",
-}  # fmt: skip
+CASES = tables(__file__)
+
+INDEXED = CASES["indexed"]
 
 
 def test_terms_index_texts_with_pieces_and_parts() -> None:
@@ -45,14 +36,7 @@ def test_terms_of_word_forms_share_a_piece() -> None:
         assert set(terms.index_words(one)) & set(terms.index_words(other)), one
 
 
-SAME = {
-    "ﬁrst oﬃce ﬂag": "first office flag", "Ｆｕｌｌ　ｗｉｄｔｈ": "full width", "H₂O x² № 5": "H2O x2 no 5",
-    "2½ 5㎏": "2 1⁄2 5 kg", "ｶﾞｲﾄﾞ": "ガイド", "\u1112\u1161\u11ab글": "한글", "u\u0308ber E\u0301te": "über éte",
-    "in\u00adfor\u200bma\ufefft\u2060ion": "information", "in&shy;form": "inform", "می\u200cخواهم": "میخواهم",
-    "The&nbsp;R&amp;D&#8217;s &#x2705;": "the r d s ✅", "M&uuml;ller": "müller", "a&NewLine;b": "a b",
-    "İZMİR ISI ısı i\u0307 I\u0307": "izmir isi i", "STRAẞE": "straße", "strasse": "straße", "ᲗᲑᲘᲚᲘᲡᲘ": "თბილისი",
-    "за\u0301мок s\u0336o": "замок so", "क़लम": "क\u093cलम", "👩🏽\u200d💻 ❤️ 1️⃣a🚀": "👩 💻 ❤ 1a 🚀",
-}  # fmt: skip
+SAME = CASES["same"]
 
 
 def test_terms_of_all_spellings_are_equal() -> None:

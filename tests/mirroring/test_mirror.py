@@ -12,7 +12,6 @@ from tests.api.vaults import write
 from tests.indexer.test_sessions import open_index
 from tests.sources.opencode.stores import FIXTURES, Client
 from vault_index import VaultIndex
-from vault_index.cancel import CancelToken
 from vault_index.config import find_home
 from vault_index.config.edit import set_value
 from vault_index.errors import ConfigError
@@ -216,23 +215,6 @@ def test_mirror_names_an_edited_file_of_a_rewound_session(client: Client, tmp_pa
         assert index.status().problems == ()
 
 
-def test_mirror_makes_no_copies_after_a_lost_state(client: Client, tmp_path: Path) -> None:
-    client.begin("A heron at the lake")
-    with opened(tmp_path) as index:
-        index.sync()
-        home = index.home.data_dir
-    for file in home.glob("state.db*"):
-        file.unlink()
-    client.assistant("It is an egret")
-    with opened(tmp_path) as index:
-        assert [problem.code for problem in index.sync().problems] == ["state_damaged"]
-        assert "turns: 1\n" in files(tmp_path)[A]
-        index.repair()
-        assert sessions(index) == list(files(tmp_path)) == [A]
-        assert "turns: 2\n" in files(tmp_path)[A]
-        assert index.status().problems == ()
-
-
 def test_mirror_adds_no_turn_twice_after_a_kill(heron: VaultIndex, client: Client, tmp_path: Path) -> None:
     state = State(heron.home.state_db)
     before = state.mirrored()["ses_a"]
@@ -264,19 +246,6 @@ def test_mirror_names_a_folder_that_leads_out_of_the_vault(client: Client, tmp_p
         assert "'sessions' leads out of the vault" in problem.message
         assert [hit.path for hit in index.search("passwords").results] == ["login.md"]
     assert list((tmp_path / "outside").iterdir()) == []
-
-
-def test_mirror_writes_sessions_left_by_a_cancelled_sync(tmp_path: Path) -> None:
-    (tmp_path / "opencode").mkdir()
-    shutil.copy(FIXTURES / "opencode.db", tmp_path / "opencode")
-    with opened(tmp_path) as index:
-        report = index.sync(cancel=CancelToken(lambda: True))
-        assert not report.finished
-        assert len(files(tmp_path)) == 1
-        assert sessions(index) == []
-        assert index.sync().finished
-        assert len(files(tmp_path)) == 4
-        assert sessions(index) == list(files(tmp_path))
 
 
 def test_mirror_ignores_links_and_pipes_in_its_folder(client: Client, tmp_path: Path) -> None:

@@ -10,12 +10,9 @@ import pytest
 
 from tests.api.vaults import fresh_rows, opened, rows, write
 from tests.waiting import PATIENCE
-from vault_index.errors import IndexCorruptError, IndexTooNewError, NotSetUpError, VaultIndexError
-from vault_index.store.connection import connect, read_meta, write_meta
-
 from vault_index.errors import IndexTooNewError, NotSetUpError, VaultIndexError
-from vault_index.store.connection import connect
-from vault_index.store.counts import read_meta, write_metafrom vault_index.store.reader import IndexReader
+from vault_index.store.connection import connect, read_meta, write_meta
+from vault_index.store.reader import IndexReader
 from vault_index.store.writer import IndexWriter
 
 

@@ -31,22 +31,9 @@ def test_mean_lies_between_two_vectors() -> None:
     assert struct.unpack("<2f", middle) == pytest.approx((math.sqrt(0.5), math.sqrt(0.5)))
 
 
-def test_mean_of_one_vector_is_itself() -> None:
-    assert mean(OF_SERVER, [packed(0.6, 0.8)]) == packed(0.6, 0.8)
-
-
 @pytest.mark.parametrize("vectors", [[], [packed(1, 0), packed(-1, 0)]])
 def test_mean_without_direction_is_none(vectors: list[Vector]) -> None:
     assert mean(OF_SERVER, vectors) is None
-
-
-def test_as_int8_clips_values_out_of_range() -> None:
-    assert struct.unpack("<4b", as_int8(np.array([0.5, -0.5, 0.25, 0.0], "<f4"))) == (
-        INT8_LARGEST,
-        -INT8_LARGEST,
-        95,
-        0,
-    )
 
 
 @given(_DIRECTIONS, _DIRECTIONS)
