@@ -11,9 +11,12 @@ import pytest
 from tests.api.vaults import write
 from tests.query.sessions import make_home, say
 from tests.sources.opencode.stores import Client, tool
+from tests.tables import tables
 from vault_index import VaultIndex
 from vault_index.config.edit import set_value
 from vault_index.store.records import TEXT, add_functions
+
+CASES = tables(__file__)
 
 FACT = "Customers in Norway are billed through the reseller Fjordpay in Oslo."
 QUOTES: dict[str, list[Any]] = {
@@ -157,21 +160,7 @@ def test_sync_keeps_quotes_of_a_changed_or_moved_memory(
         assert quoting(index) == ALL
 
 
-@pytest.mark.parametrize(
-    ("fact", "said", "stays"),
-    [
-        ("Builds use bazel seven.", "I recall: Builds use bazel seven. So be it.", False),
-        ("- Deploys run on Tuesday mornings\n- Ask Ada first", "Deploys run on Tuesday mornings!", False),
-        (
-            "デプロイは毎週火曜日の朝に自動的に実行されます。",
-            "メモ:デプロイは火曜日の朝に自動的に実行されます。",
-            False,
-        ),
-        ("Die Größe der Gebäude wird in Metern angegeben.", "„Die Größe der Gebäude wird in Metern angegeben“", False),
-        ("Run the tests before each commit, and sign it.", "I run the tests before each merge.", True),
-        ("It is done.", "It is done.", True),
-    ],
-)
+@pytest.mark.parametrize(("fact", "said", "stays"), CASES["sync_recognizes_quotes_by_their_words"])
 def test_sync_recognizes_quotes_by_their_words(tmp_path: Path, fact: str, said: str, stays: bool) -> None:
     home, client = make_home(tmp_path)
     say(client, "ses_a", ["What now?", said], title="work")

@@ -13,14 +13,16 @@ from tests.embeddings.server import EmbeddingServer
 from tests.indexer.test_sessions import open_index
 from tests.indexer.test_vectors import server as server, use
 from tests.sources.opencode.stores import Client
+from tests.tables import tables
 from vault_index import VaultIndex
-from vault_index.api.json_api import call, dispatch
-from vault_index.callers import Scope
+from vault_index.api.json_api import dispatch
 from vault_index.config.edit import set_value
 from vault_index.errors import UsageError
 from vault_index.mcp_server.toolbox import Toolbox
 from vault_index.mcp_server.tools import TOOLS
 from vault_index.results.search import SearchResult
+
+CASES = tables(__file__)
 
 NOTES = {"oak.md": "# Oak\n\nThe oak is described here.\n", "private/elm.md": "The elm is described here.\n"}
 PUBLIC = "/srv/public"
@@ -79,20 +81,7 @@ def sent(server: EmbeddingServer, word: str) -> list[str]:
 
 # --- queries: the caller ---------------------------------------------------------------------------------------
 
-ASKING = [
-    ("secret", "secret"),
-    ("sec*", "secret"),
-    ("Secret", "secret"),
-    ("~/clients/secret", "secret"),
-    ("~/clients", "~/clients/secret"),
-    ("~/clients", "~/clients/secret/src"),
-    ("~/mono/secret", "~/mono/secret/src"),
-    ("secret", "~/clients/secret/src"),
-    ("~/work", "~/clients"),
-    ("~/clients", "~/work"),
-    ("~/clients", "My App"),
-    ("my_app", "#project/My-App"),
-]
+ASKING = CASES["asking"]
 """A value of `local_only`, and a project that it covers."""
 
 
@@ -127,22 +116,6 @@ def test_gate_blocks_a_query_of_a_private_session(
             assert stayed(index.search("heron", directory=PUBLIC, exclude_session=unknown), server)
 
 
-@pytest.mark.parametrize("kept", ["secret", "~/clients"])
-def test_gate_blocks_a_query_from_a_private_folder(
-    index: VaultIndex, server: EmbeddingServer, home: Path, kept: str
-) -> None:
-    inside, beside = str(home / "clients/secret/src"), str(home / "public")
-    keep(index, kept)
-    for method in ("search", "why", "timeline", "recall"):
-        more = {"ref": "oak.md"} if method == "why" else {}
-        for directories in ([inside], [beside, inside]):
-            call(index, method, {"query": f"the oak {method}", "directory": directories, **more})
-            assert server.texts == [], method
-        call(index, method, {"query": f"the oak {method}", "directory": [beside], **more})
-        assert server.texts == [f"the oak {method}"]
-        server.requests.clear()
-
-
 def test_gate_names_a_private_project_or_folder_as_the_reason(index: VaultIndex, server: EmbeddingServer) -> None:
     assert not stayed(index.search("the oak"), server)
     keep(index)
@@ -154,19 +127,6 @@ def test_gate_names_a_private_project_or_folder_as_the_reason(index: VaultIndex,
     result = index.search("the oak", directory="/srv/secret/src")
     assert stayed(result, server)
     assert result.results[0].path == "oak.md"
-
-
-def test_gate_blocks_a_query_from_a_session_folder_if_all_are_private(
-    sessions: Client, server: EmbeddingServer, tmp_path: Path
-) -> None:
-    folders = {"/home/user/secret": True, "/home/user/secret/src": True, "/home/user": False, "/srv": False}
-    with open_index(tmp_path) as index:
-        use(index, server)
-        index.sync()
-        server.requests.clear()
-        keep(index)
-        found = {one: stayed(index.search(f"passwords {one}", directory=one), server) for one in folders}
-    assert found == folders
 
 
 # --- queries: the target ---------------------------------------------------------------------------------------
@@ -202,46 +162,13 @@ def test_gate_blocks_a_query_for_a_private_project(index: VaultIndex, server: Em
     assert not stayed(index.search("project:Public oak", directory=PUBLIC), server)
 
 
-@pytest.mark.parametrize(
-    ("setting", "query", "stays"),
-    [
-        ('["private/"]', "path:private elm", True),
-        ('["private/"]', "path:private/elm.md elm", True),
-        ('["private/"]', "elm", False),
-        ("true", "source:vault elm", True),
-        ("true", "elm", True),
-        ('["private/"]', "source:vault elm", False),
-        ('["private/"]', "path:PRIVATE elm", True),
-        ('["private/"]', "path:./private//elm elm", True),
-        ('["private/"]', "path:*/elm.md elm", True),
-        ('["private/"]', "file:elm.md elm", True),
-        ('["private/"]', "path:nowhere elm", True),
-        ('["private/"]', "path:oak.md elm", False),
-        ('["private/**"]', "path:private elm", True),
-    ],
-)
+@pytest.mark.parametrize(("setting", "query", "stays"), CASES["gate_blocks_a_query_within_a_private_path"])
 def test_gate_blocks_a_query_within_a_private_path(
     index: VaultIndex, server: EmbeddingServer, setting: str, query: str, stays: bool
 ) -> None:
     set_value(index.home, "local_only", setting, source="vault")
     assert stayed(index.search(query, directory=PUBLIC), server) is stays
     assert stayed(index.search("elm", directory=str(index._runtime.config.sources[0].path / "private")), server)
-
-
-def test_gate_blocks_a_query_with_a_token_for_private_text(
-    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
-) -> None:
-    secret, public = ({"x.md": f"---\nproject: {name}\n---\nAn elm.\n"} for name in ("secret", "public"))
-    write(tmp_path / "vault", secret)
-    write(tmp_path / "vault/public", public)
-    keep(index, "secret")
-    set_value(index.home, "local_only", '["private/"]', source="vault")
-    index.sync()
-    server.requests.clear()
-    private = [Scope(folders=("private",)), Scope(projects=("Secret",))]
-    for scope in (*private, Scope(), Scope(folders=("private", "public")), Scope(projects=("public",))):
-        asked = VaultIndex(index._runtime.within(scope)).search(f"elm {len(server.requests)}")
-        assert stayed(asked, server) is (scope in private), scope
 
 
 def test_gate_checks_a_query_again_before_a_retry(index: VaultIndex, server: EmbeddingServer) -> None:
@@ -329,62 +256,8 @@ def test_gate_removes_credentials_from_a_note(index: VaultIndex, server: Embeddi
 
 # --- memories, notes and sessions of a private project -----------------------------------------------------------
 
-EDITS: dict[str, Edit] = {
-    "none": lambda text: text,
-    "no project": lambda text: text.replace("project: secret\n", ""),
-    "another project": lambda text: text.replace("project: secret", "project: public"),
-    "broken": lambda text: text.replace("title:", "title: ["),
-    "no frontmatter": lambda text: text.partition("---\n")[2].partition("---\n")[2],
-}
 
-
-@pytest.mark.parametrize("kept", ["secret", "~/clients/secret", "~/clients"])
-def test_gate_blocks_an_edited_memory_of_a_private_project(
-    index: VaultIndex, server: EmbeddingServer, home: Path, kept: str
-) -> None:
-    keep(index, kept)
-    vault = home / "vault"
-    captured = {}
-    for number, (name, edit) in enumerate(EDITS.items()):
-        (stored,) = index.capture(
-            f"*Remember*: WAL {name} captured {number}.", project=f"{home}/clients/secret"
-        ).results
-        added = index.add(f"WAL {name} added {number}.", project="secret", title=name, force=True)
-        index.embed()
-        for path in (stored.path, added.path):
-            (vault / path).write_text(edit((vault / path).read_text("utf-8")), "utf-8")
-        captured[name] = vault / stored.path
-    index.sync()
-    assert len(list(vault.glob("80-memory/**/*.md"))) == 2 * len(EDITS)
-    assert sent(server, "WAL") == []
-    for name in ("none", "no project", "another project", "broken"):  # its id stays
-        captured[name].rename(captured[name].with_name(f"moved {name}.md"))
-    index.sync()
-    assert sent(server, "WAL") == []
-
-
-PROJECTS = [
-    ("client-*", "/srv/client-one"),
-    ("client-*", "/srv/client-one/"),
-    ("client-*", "~/client-one"),
-    ("client-*", "acme/client-one"),
-    ("acme*", "acme/client-one"),
-    ("client-*", r"C:\work\client-one"),
-    ("client-*", "[[client-one]]"),
-    ("client-*", "[[projects/client-one|The client]]"),
-    ("client-*", "Client-One"),
-    ("Client-One", "client-one"),
-    ("client-*", "[public, /srv/client-one]"),
-    ("/srv", "/srv/client-one"),
-    ("~/clients", "~/clients/one"),
-    ("repository", "{home}/repository/src"),
-    ("linked", "{home}/linked"),
-    ("repository", "{home}/linked"),
-    ("~/clients", "My-App"),
-    ("~/clients", "my app"),
-    ("~/clients", "[[My-App]]"),
-    ("my_app", "Project/My App"),
-]
+PROJECTS = CASES["projects"]
 
 
 def test_gate_blocks_a_memory_of_a_private_project_in_any_spelling(
@@ -447,15 +320,6 @@ def test_gate_blocks_a_memory_typed_in_a_private_folder(index: VaultIndex, serve
     assert {text.partition(".")[0].partition("\n")[0] for text in sent(server, "WAL")} == {"WAL in public"}
     assert sent(server, "Said twice") == []
     assert sent(server, "oak")
-
-
-def test_gate_sends_a_memory_of_another_project(index: VaultIndex, server: EmbeddingServer, home: Path) -> None:
-    keep(index, "secret", "client-*", "srv", "acme", str(home / "clients"))
-    index.capture("*Remember*: WAL is captured.", project=str(home / "repository"))
-    for number, project in enumerate((None, "public", "/srv/public", "[[public]]", "acme/public", "client")):
-        index.add(f"WAL is used {number}.", project=project, title=f"{number}", force=True)
-    index.embed()
-    assert len(sent(server, "WAL")) == 7
 
 
 def test_gate_blocks_a_memory_of_an_unknown_session_if_any_is_private(

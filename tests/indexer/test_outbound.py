@@ -9,9 +9,7 @@ from tests.api.vaults import opened, write
 from tests.embeddings.failures import server_error
 from tests.embeddings.replies import Reply, Request
 from tests.embeddings.server import EmbeddingServer
-from tests.indexer.test_sessions import open_index
 from tests.indexer.test_vectors import codes, server as server, use
-from tests.sources.opencode.stores import Client
 from vault_index import VaultIndex
 from vault_index.config.edit import set_value
 
@@ -147,44 +145,6 @@ def test_embed_plan_and_counts_match_the_sent_texts(
     assert len(server.texts) == sent
 
 
-def test_embed_does_not_send_notes_moved_into_a_private_folder(
-    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
-) -> None:
-    keep_private(index)
-    (tmp_path / "vault/0.md").rename(tmp_path / "vault/private/0 was public.md")
-    assert (index.embed_plan().chunks, index.embed_plan().unread) == (2, 1)
-    index.embed()
-    index.sync([tmp_path / "vault/2.md"])
-    index._runtime.reload()
-    index.sync()
-    assert not any("oak" in text for text in server.texts)
-    assert index.embed_status().kept_local == 4
-
-
-def test_embed_does_not_send_a_folder_replaced_by_a_private_link(
-    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
-) -> None:
-    write(tmp_path / "vault", {"open/a.md": "The secret of the sea.\n"})
-    index.sync(embed=False)
-    keep_private(index)
-    (tmp_path / "vault/open").rename(tmp_path / "vault/private/open")
-    (tmp_path / "vault/open").symlink_to(tmp_path / "vault/private/open")
-    index.embed()
-    assert secrets_in(server) == []
-
-
-def test_embed_sends_nothing_private_after_sync_of_a_path_or_import(
-    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
-) -> None:
-    keep_private(index)
-    assert index.sync([tmp_path / "vault/1.md"]).pending == 0
-    assert len(server.texts) == 3
-    write(tmp_path / "memories", {"a.md": "---\ntype: decision\n---\nWe use WAL.\n"})
-    index.import_(tmp_path / "memories")
-    assert any("WAL" in text for text in server.texts)
-    assert secrets_in(server) == []
-
-
 def test_embed_sends_a_shared_text_under_its_public_file(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path
 ) -> None:
@@ -196,14 +156,6 @@ def test_embed_sends_a_shared_text_under_its_public_file(
     named = {record.path for record in index.privacy().results}
     assert "z.md" in named
     assert "private/a.md" not in named
-
-
-def test_embed_is_not_delayed_by_changed_files(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
-    use(index, server, batch_texts="1")
-    write(tmp_path / "vault", {"0.md": "Changed.\n", "1.md": "Changed, too.\n"})
-    steps = [index._runtime.embed_step() for _ in range(5)]
-    assert [step.embedded for step in steps] == [1, 1, 1, 1, 0]
-    assert steps[-1].pending == 2
 
 
 def test_embed_activates_a_model_if_only_private_notes_lack_vectors(index: VaultIndex, server: EmbeddingServer) -> None:
@@ -219,45 +171,3 @@ def test_embed_obeys_a_lowered_limit(index: VaultIndex, server: EmbeddingServer)
     set_value(index.home, "embedding.daily_token_limit", "1")
     assert codes(index.embed().problems) == ["embedder"]
     assert server.texts == []
-
-
-@pytest.mark.parametrize("setting", ["true", "secret", "/home/user/secret"])
-@pytest.mark.parametrize("mirror", ["", "sessions"])
-def test_embed_does_not_send_sessions_that_became_private(
-    client: Client, server: EmbeddingServer, tmp_path: Path, mirror: str, setting: str
-) -> None:
-    client.session("ses_s", "Hidden", project_id="global", directory="/home/user/secret")
-    client.user("The secret heron", session="ses_s")
-    client.session("ses_p", "Open", project_id="global", directory="/srv/public")
-    client.user("An egret for everybody", session="ses_p")
-    with open_index(tmp_path, mirror=mirror) as index:
-        use(index, server)
-        index.sync(embed=False)
-        set_value(index.home, "sessions.opencode.local_only", setting)
-        assert index.embed_plan().kept_local == (2 if setting == "true" else 1)
-        assert index.embed().pending == 0
-    assert secrets_in(server) == []
-    assert any("egret" in text for text in server.texts) is (setting != "true")
-    assert any("compares passwords" in text for text in server.texts)
-
-
-def test_embed_does_not_send_files_of_private_sessions_after_mirroring(
-    client: Client, server: EmbeddingServer, tmp_path: Path
-) -> None:
-    client.run("UPDATE project SET worktree = '/home/user/secret' WHERE id = 'p1'")
-    client.session("ses_s", "Hidden", directory="/elsewhere/checkout")
-    client.user("The secret heron", session="ses_s")
-    with open_index(tmp_path, mirror="sessions", local_only="/home/user/secret") as index:
-        use(index, server)
-        index.sync()
-        (file,) = (tmp_path / "vault/sessions").glob("*Hidden.md")
-        set_value(index.home, "sessions.opencode.enabled", "false")
-        set_value(index.home, "sessions.mirror", "")
-        index._runtime.reload()
-        index.sync()
-        set_value(index.home, "sessions.mirror", "sessions")
-        file.write_text(file.read_text("utf-8").replace("title: Hidden", "title: [Hidden"), "utf-8")
-        index._runtime.reload()
-        index.sync()
-    assert secrets_in(server) == []
-    assert any("compares passwords" in text for text in server.texts)

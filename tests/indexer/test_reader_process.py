@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import opened, rows, write
+from tests.api.vaults import opened, write
 from tests.sources.trees import build, vault_at
 from tests.waiting import until
 from vault_index.indexer.reader_process import read_ahead
@@ -80,17 +80,6 @@ def test_reader_process_returns_the_same_documents(tmp_path: Path) -> None:
             here = read_document(source, ref, SETTINGS)
             assert isinstance(here, Read)
             assert with_stamp_of(ref, read) == with_stamp_of(ref, here)
-
-
-def test_sync_in_one_large_run_makes_the_rows_of_small_ones(tmp_path: Path) -> None:
-    parts = {"large": [sorted(notes(MANY))], "small": [sorted(notes(MANY))[k : k + 110] for k in range(0, MANY, 110)]}
-    for name, groups in parts.items():
-        (tmp_path / name).mkdir()
-        with opened(tmp_path / name) as index:
-            write(tmp_path / name / "vault", notes(MANY))
-            reports = [index.sync([tmp_path / name / "vault" / path for path in group]) for group in groups]
-            assert sum(report.added for report in reports) == MANY
-    assert rows(tmp_path / "large/home/index.db") == rows(tmp_path / "small/home/index.db")
 
 
 @pytest.mark.parametrize("python", ["/bin/false", "/no/such/python"])

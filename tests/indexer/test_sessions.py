@@ -54,11 +54,6 @@ def test_search_hit_in_a_session_is_a_turn_with_speaker_and_time(real: VaultInde
     assert focused.startswith("Der Vergleich war umgekehrt")
 
 
-@pytest.mark.parametrize("word", ["修正しました", "日本語のテスト", "עברית", "Señal", "schlägt", "Grüße"])
-def test_search_finds_session_words_of_every_script(real: VaultIndex, word: str) -> None:
-    assert FIX in [hit.path for hit in real.search(word, kind="session").results]
-
-
 def test_search_filters_sessions_by_kind_project_and_id(real: VaultIndex) -> None:
     assert {hit.kind for hit in real.search("login kind:session").results} == {"session"}
     assert {hit.path for hit in real.search("login kind:note").results} == {"login.md"}
@@ -73,39 +68,6 @@ def test_get_opens_a_session_by_its_id(real: VaultIndex) -> None:
     assert found.content.startswith('---\ntitle: "Scripted session title — Übersicht"\n')
     assert found.metadata is not None
     assert found.metadata["resume"] == "opencode -s ses_e02fa71d5ffeihEmyQeshcxlu5"
-
-
-def test_get_opens_a_turn_with_its_neighbors(real: VaultIndex) -> None:
-    hit = real.search("日本語のテスト").results[0]
-    (alone,) = real.get(f"{hit.path}:{hit.focus[0]}").results
-    (around,) = real.get(f"{hit.path}:{hit.focus[0]}", neighbors=1).results
-    assert "## " not in alone.content
-    assert [line[:12] for line in around.content.split("\n") if line.startswith("## ")] == [
-        "## User · 20",
-        "## Assistant",
-        "## User · 20",
-    ]
-
-
-def test_timeline_and_related_mix_sessions_and_notes(tmp_path: Path, client: Client) -> None:
-    client.begin("Hello")  # on 2026-11-18
-    write(tmp_path / "vault", {f"2026-11-{day}.md": "A day.\n" for day in (16, 20)})
-    write(tmp_path / "vault", {"why.md": "Decided in [[ses_a]].\n"})
-    with open_index(tmp_path) as index:
-        index.sync()
-        around = index.timeline("ses_a")
-        assert [one.path for one in around.before][-1:] == ["2026-11-16.md"]
-        assert around.anchor.path == "api/ses_a.md"
-        assert [one.path for one in around.after][:1] == ["2026-11-20.md"]
-        assert [(one.path, one.relations) for one in index.related("ses_a").results] == [("why.md", ("backlink",))]
-        assert [one.path for one in index.related("why.md").results] == ["api/ses_a.md"]
-
-
-def test_related_links_a_task_and_its_session(real: VaultIndex) -> None:
-    child, parent = "project/ses_e02fa224effeYR56P6lfU9yV2U.md", "project/ses_e02fa2c21ffeTF61TeyS6jmsWx.md"
-    found: dict[str, set[str]] = {path: {one.path for one in real.related(path).results} for path in (child, parent)}
-    assert parent in found[child]
-    assert child in found[parent]
 
 
 def test_add_refuses_a_source_of_sessions(real: VaultIndex) -> None:

@@ -14,7 +14,6 @@ from tests.indexer.test_vectors import NOTES, codes, server as server, use
 from tests.sources.opencode.stores import Client
 from tests.store.test_state import without_a_table, zeroed
 from vault_index.errors import StateDamagedError
-from vault_index.store.state import State
 
 Damage = Callable[[Path], None]
 
@@ -140,18 +139,3 @@ def test_cache_damage_is_refilled_without_a_request(tmp_path: Path, server: Embe
         report = index.sync()
         assert (report.pending, report.problems, len(server.texts)) == (0, (), sent + 1)
         assert set(ledger.results) < set(index.privacy().results)
-
-
-def test_state_counts_usage_again_after_a_loss(tmp_path: Path) -> None:
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", NOTES)
-        index.sync()
-        index.get("00.md")
-        lost(index.home.state_db)
-        assert index.get("00.md").results[0].content
-        with pytest.raises(StateDamagedError):
-            index.list(sort="access")
-        assert index.repair().healthy
-        index.get("00.md")
-        with closing(State(index.home.state_db)) as state:
-            assert [count for count, _ in state.usage().values()] == [1]

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows, write
 from vault_index import VaultIndex
@@ -142,54 +141,6 @@ def test_sync_follows_changed_settings(tmp_path: Path) -> None:
         assert rows(index.home.index_db)["chunk"]
 
 
-_ACTIONS = st.lists(
-    st.tuples(
-        st.sampled_from(["write", "delete", "move", "sync", "sync one"]),
-        st.sampled_from(["a.md", "b.md", "x/a.md", "x/y/b.md", "c.canvas"]),
-        st.sampled_from(["a.md", "b.md", "x/a.md", "x/y/b.md", "z/d.md"]),
-        st.sampled_from(
-            [
-                "",
-                "One.\n",
-                "# Two\n\n#tag and [[a|the first]]\n",
-                "[[b|the second]] [[a|first]]\n",
-                "---\ntitle: [\n---\nThree\n",
-                "{}",
-                "long\n\n" * 300,
-            ]
-        ),
-    ),
-    max_size=12,
-)
-
-
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(_ACTIONS)
-def test_sync_after_any_events_equals_a_fresh_build(
-    tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[str, str, str, str]]
-) -> None:
-    folder = tmp_path_factory.mktemp("sequence")
-    vault = folder / "vault"
-    with opened(folder) as index:
-        write(vault, {"keep.md": "So that the vault is never empty.\n"})
-        for action, first, second, text in actions:
-            path = vault / first
-            if action == "write":
-                write(vault, {first: text})
-            elif action == "delete":
-                path.unlink(missing_ok=True)
-            elif action == "move" and path.exists():
-                (vault / second).parent.mkdir(parents=True, exist_ok=True)
-                path.replace(vault / second)
-            elif action == "sync one":
-                index.sync([path])
-            elif action == "sync":
-                index.sync()
-        index.sync()
-        assert rows(index.home.index_db) == fresh_rows(folder)
-    shutil.rmtree(folder)
-
-
 def test_sync_names_an_unreadable_file_and_keeps_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vault = tmp_path / "vault"
     with opened(tmp_path) as index:
@@ -211,19 +162,6 @@ def test_sync_names_an_unreadable_file_and_keeps_its_rows(tmp_path: Path, monkey
         assert [problem.code for problem in index.status().problems] == ["unreadable"]
         assert index.sync().changed == 1
         assert index.status().problems == ()
-
-
-def test_sync_replaces_a_lone_surrogate_in_a_canvas(tmp_path: Path) -> None:
-    card = '{"id": "a", "type": "text", "text": "The heron \\ud83d flies, see [[\\ude00]] #sky"}'
-    with opened(tmp_path) as index:
-        write(tmp_path / "vault", {"board.canvas": f'{{"nodes": [{card}]}}', **NOTES})
-        report = index.sync()
-        assert (report.added, report.failed) == (4, ())
-        (hit,) = index.search("heron").results
-        assert hit.path == "board.canvas"
-        assert "The heron \ufffd flies" in hit.snippet
-        assert index.sync().unchanged == 4
-        assert rows(index.home.index_db) == fresh_rows(tmp_path)
 
 
 def test_sync_continues_after_an_unwritable_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,26 +3,24 @@
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from unicodedata import normalize
 
-import apsw
 import pytest
 
-from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows, write
+from tests.api.vaults import fresh_rows, indexed, paths_found, rows, write
 from tests.sources.trees import vault_at
-from vault_index import VaultIndex
+from tests.tables import tables
 from vault_index.errors import VaultIndexError
 from vault_index.indexer.reading import Read, RowSettings, read_document
-from vault_index.markdown import chunk as chunking, parse as parsing
 from vault_index.models import DocumentRef, FileStamp, RawDocument
-from vault_index.sources import mounts, vault as vault_source, walk
+from vault_index.sources import vault as vault_source, walk
 from vault_index.sources.names import spellings
 from vault_index.sources.reading import stamp_of
 from vault_index.sources.vault import VaultSource
+
+CASES = tables(__file__)
 
 SETTINGS = RowSettings(400, 80, "memories")
 Patch = pytest.MonkeyPatch
@@ -54,11 +52,6 @@ def swap(one: Path, other: Path) -> None:
     one.with_name("between").rename(other)
 
 
-def run(index: VaultIndex, statement: str, *values: int | str) -> list[Any]:
-    with closing(apsw.Connection(str(index.home.index_db))) as connection:
-        return connection.execute(statement, values).fetchall()
-
-
 # --- stamps ------------------------------------------------------------------------------------------------------
 
 
@@ -69,42 +62,6 @@ def test_sync_detects_swapped_folders_by_inode(tmp_path: Path, vault: Path, monk
         assert index.sync().changed == 2
         assert paths_found(index, "apple", mode="text") == ["b/n.md"]
         assert rows(index.home.index_db) == fresh_rows(tmp_path)
-
-
-def test_sync_adds_missing_inodes_without_parsing(tmp_path: Path, vault: Path, monkeypatch: Patch) -> None:
-    believe_fresh_stamps(monkeypatch)
-    with indexed(tmp_path, {"a.md": "Apple.\n", "b.md": "---\nx: [\n---\nBread.\n"}) as index:
-        before = rows(index.home.index_db)
-        run(index, "UPDATE document SET inode = 0")
-        with monkeypatch.context() as patch:
-            patch.setattr(parsing, "parse", lambda *_: pytest.fail("it was parsed"))
-            report = index.sync()
-        assert (report.unchanged, report.changed, report.failed) == (2, 0, ())
-        inodes = dict(run(index, "SELECT path, inode FROM document"))
-        assert inodes == {name: (vault / name).stat().st_ino for name in ("a.md", "b.md")}
-        assert rows(index.home.index_db) == before
-        run(index, "UPDATE document SET inode = 0, content_hash = x'00' WHERE path = 'a.md'")
-        assert index.sync().changed == 1  # only the inode shows that the text differs
-        assert rows(index.home.index_db) == fresh_rows(tmp_path)
-
-
-def test_reading_distrusts_a_fresh_stamp_even_after_slow_work(tmp_path: Path, monkeypatch: Patch) -> None:
-    write(tmp_path, {"n.md": "Apple.\n"})
-    source = vault_at(tmp_path)
-    [ref] = source.scan().refs
-    now = ref.stamp.ctime_ns + 1_000_000
-    monkeypatch.setattr(time, "time_ns", lambda: now)
-    chunk = chunking.chunk
-
-    def slowly(*args: object) -> object:
-        nonlocal now
-        now += 10**9
-        return chunk(*args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(chunking, "chunk", slowly)
-    read = read_document(source, ref, SETTINGS)
-    assert isinstance(read, Read)
-    assert read.row.stamp != ref.stamp
 
 
 @pytest.mark.parametrize(("age", "believed"), [(1_900_000_000, False), (2_100_000_000, True)])
@@ -143,22 +100,7 @@ def test_sync_restores_faults_when_a_file_is_readable_again(tmp_path: Path, vaul
 
 
 Steps = Sequence[tuple[str, ...]]
-SAME_FILE: dict[str, tuple[Steps, Steps, str]] = {
-    "hard link": ([("hardlink", "sub/b.md", "a.md")], [("write", "a.md")], "a.md"),
-    "new hard link": ([], [("hardlink", "new/d.md", "a.md"), ("write", "a.md")], "new"),
-    "removed hard link": ([("hardlink", "b.md", "a.md")], [("write", "b.md"), ("unlink", "b.md")], "b.md"),
-    "replaced hard link": (
-        [("hardlink", "b.md", "a.md")], [("write", "b.md"), ("unlink", "b.md"), ("create", "b.md")], "b.md",
-    ),
-    "ignored hard link": ([("hardlink", "left out.md", "a.md")], [("write", "left out.md")], "left out.md"),
-    "hard link of another kind": ([("hardlink", "a.txt", "a.md")], [("write", "a.txt")], "a.txt"),
-    "link to a file": ([("symlink", "link.md", "a.md")], [("write", "link.md")], "link.md"),
-    "link to a link": (
-        [("symlink", "link.md", "a.md"), ("symlink", "again.md", "link.md")], [("write", "again.md")], "again.md",
-    ),
-    "link to a folder": ([("symlink", "linked", "sub")], [("create", "linked/new.md")], "linked"),
-    "file in a linked folder": ([("symlink", "linked", "sub")], [("create", "linked/new.md")], "linked/new.md"),
-}  # fmt: skip
+SAME_FILE: dict[str, tuple[Steps, Steps, str]] = CASES["same_file"]
 """Actions before a sync, actions after it, and the path given to the next sync."""
 
 
@@ -219,46 +161,4 @@ def test_spellings_of_a_long_path_are_few() -> None:
     assert set(spellings("a/\xe9.md")) == {"a/\xe9.md", "a/e\u0301.md"}
 
 
-@contextmanager
-def two_vaults(tmp_path: Path) -> Iterator[tuple[VaultIndex, Path]]:
-    """An index of `vault` with `a.md` and of another folder with `x.md`, which is yielded too."""
-    other = tmp_path / "other"
-    write(other, {"x.md": "Other.\n"})
-    with indexed(tmp_path, {"a.md": "Apple.\n"}) as index:
-        config = index.home.config_file
-    config.write_text(f"{config.read_text('utf-8')}\n[sources.other]\npath = {str(other)!r}\n", "utf-8")
-    with opened(tmp_path) as index:
-        yield index, other
-
-
-def test_sync_follows_hard_and_symbolic_links_between_vaults(tmp_path: Path, vault: Path) -> None:
-    with two_vaults(tmp_path) as (index, other):
-        (other / "b.md").hardlink_to(vault / "a.md")
-        (vault / "link.md").symlink_to(other / "x.md")
-        index.sync()
-        (other / "b.md").write_text("Bread.\n", "utf-8")
-        report = index.sync([other / "b.md"])
-        assert (report.changed, report.unchanged) == (2, 0)
-        (vault / "link.md").write_text("Bread.\n", "utf-8")
-        assert index.sync([vault / "link.md"]).changed == 1
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="names elsewhere are UTF-8")
-def test_sync_updates_a_linked_file_with_a_name_that_is_not_utf_8(tmp_path: Path, vault: Path) -> None:
-    file = vault / os.fsdecode(b"x\xfe") / "a.md"
-    with indexed(tmp_path, {"b.md": "Cheese.\n"}) as index:
-        write(file.parent, {"a.md": "Apple.\n"})
-        (vault / "link.md").symlink_to(os.path.relpath(file, vault))
-        index.sync()
-        file.write_text("Bread.\n", "utf-8")
-        assert index.sync([file]).changed == 1
-        assert rows(index.home.index_db) == fresh_rows(tmp_path)
-
-
 # --- file systems that renumber their files ----------------------------------------------------------------------
-
-
-def mount(tmp_path: Path, monkeypatch: Patch, kind: str, number: int) -> None:
-    table = tmp_path / "mountinfo"
-    table.write_text(f"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n{number} 1 0:50 / {tmp_path} rw - {kind} host: rw\n")
-    monkeypatch.setattr(mounts, "_TABLE", str(table))

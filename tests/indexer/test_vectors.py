@@ -1,6 +1,5 @@
 """Vectors of an index, with the embeddings of a real server on 127.0.0.1 or the local model."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +24,6 @@ from vault_index.api import to_json
 from vault_index.cancel import CancelToken
 from vault_index.config.edit import set_value
 from vault_index.results.base import Problem
-from vault_index.store import writer
 
 NOTES = {
     f"{n:02}.md": f"# Note {n}\n\nThe {word} is described here.\n"
@@ -84,25 +82,6 @@ def test_cache_restores_vectors_of_a_deleted_index(index: VaultIndex, server: Em
         with EmbeddingServer(dimensions=64) as second:  # another server may have another model of that name
             use(again, second)
             assert (again.sync().embedded, len(second.texts)) == (5, 5)
-
-
-def test_cache_restores_vectors_after_a_run_without_sqlite_vec(
-    index: VaultIndex, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    index.sync()
-    index.close()
-    with monkeypatch.context() as patch:
-        patch.setattr(writer, "load_vec0", lambda connection: False)
-        writer.IndexWriter(index.home.index_db).close()
-    with VaultIndex.open(index.home) as again:
-        assert (again.sync().pending, again.embed_status().vectors) == (0, 5)
-        set_value(index.home, "embedding.provider", "none")
-        again._runtime.reload()
-        assert again.sync().pending == 0
-        assert again.search("the elm").degraded
-        use(again, server)
-        assert (again.sync().pending, again.embed_status().vectors) == (0, 5)
-    assert len(server.texts) == 5
 
 
 def test_sync_embeds_only_changed_texts(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
@@ -287,15 +266,6 @@ def test_embed_plan_sends_nothing(index: VaultIndex, server: EmbeddingServer) ->
     assert index.embed_plan().chunks == 0
 
 
-def test_embed_sends_equal_texts_once(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
-    write(tmp_path / "vault", {"copy one.md": "The very same words.\n", "copy two.md": "The very same words.\n"})
-    report = index.sync()
-    assert report.pending == 0
-    assert server.texts.count("The very same words.") == 1
-    hit = index.search("very same words").results[0]
-    assert {hit.path, *hit.also} == {"copy one.md", "copy two.md"}
-
-
 @pytest.mark.parametrize("everything", [False, True])
 def test_embed_activates_a_model_despite_unreadable_files(
     index: VaultIndex, server: EmbeddingServer, tmp_path: Path, everything: bool
@@ -319,18 +289,6 @@ def test_embed_activates_a_model_despite_unreadable_files(
     assert (index.status().embedder.model, index.embed().pending) == ("other", 0)
 
 
-def test_embed_waits_with_a_new_model_for_files_that_sync_will_read(
-    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
-) -> None:
-    index.sync()
-    use(index, server, model="other")
-    (tmp_path / "vault/00.md").write_text("Something else.\n", "utf-8")
-    index.embed()
-    assert index.status().embedder.model == "toy"
-    index.sync()
-    assert index.status().embedder.model == "other"
-
-
 def test_search_uses_the_old_vector_while_tags_and_titles_change(index: VaultIndex, server: EmbeddingServer) -> None:
     """The body is the same, so its old vector answers until the new one exists."""
     stored = index.add("Herons nest in the reeds.", title="Where herons nest")
@@ -352,30 +310,6 @@ def test_search_uses_the_old_vector_while_tags_and_titles_change(index: VaultInd
     index.update(stored.id, tags="Birds")
     assert index.update(stored.id, tags="Nests").degraded == ()  # cached, so nothing is sent for it
     assert (index.sync().pending, len(server.texts)) == (0, sent)
-
-
-def test_status_counts_pending_texts_before_the_first_vector(index: VaultIndex, server: EmbeddingServer) -> None:
-    index.sync(embed=False)
-    assert index.status().index.pending == index.stats().pending == index.embed_status().pending == 5
-    assert index.file_status("00.md").pending == 1
-    set_value(index.home, "sources.vault.local_only", "true")
-    index._runtime.reload()
-    assert index.status().index.pending == index.stats().pending == 0
-    assert server.texts == []
-
-
-def test_status_omits_local_only_texts_from_pending(index: VaultIndex, server: EmbeddingServer, tmp_path: Path) -> None:
-    set_value(index.home, "sources.vault.local_only", '["private/", "80-memory/"]')
-    index._runtime.reload()
-    assert index.sync().embedded == 4
-    assert index.search("elm", directory="/srv").degraded == ()
-    assert index.add("Herons nest in the reeds.").degraded == ()
-    shutil.rmtree(tmp_path / "vault/private")
-    write(tmp_path / "vault", {"new.md": "Owls hunt at night.\n"})
-    server.fail_always(unauthorized)
-    assert (index.sync().pending, index.file_status("new.md").pending) == (1, 1)
-    server.fail_always(None)
-    assert index.search("elm", directory="/srv").degraded == ("vector: pending for 1 of 6 passages",)
 
 
 def test_search_names_few_pending_texts_if_its_answer_is_unsure(

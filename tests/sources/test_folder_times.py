@@ -26,15 +26,3 @@ def test_folder_times_report_only_added_and_removed_files(tmp_path: Path) -> Non
     assert folders.news(str(tmp_path)) is not None
     folders.wrote(str(tmp_path), [str(deep / "y.md")])
     assert folders.news(str(tmp_path)) is None
-
-
-def test_folder_times_handle_a_missing_and_a_removed_folder(tmp_path: Path) -> None:
-    folders, root = FolderTimes(), tmp_path / "memories"
-    assert folders.news(str(root)) == {}
-    folders.keep(str(root), {})
-    (root / "note").mkdir(parents=True)
-    assert folders.news(str(root)) is not None
-    folders.wrote(str(root), [str(root / "note" / "x.md")])
-    assert folders.news(str(root)) is None
-    (root / "note").rmdir()
-    assert folders.news(str(root)) is not None
