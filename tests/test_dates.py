@@ -25,7 +25,7 @@ def in_iso_format(table: dict[str, str]) -> dict[str, str | None]:
 
 
 def beginning(moment: date | None) -> datetime | None:
-    return moment and datetime(*moment.timetuple()[:6])
+    return datetime(*moment.timetuple()[:6]) if moment else None
 
 
 def test_read_date_accepts_common_notations() -> None:

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
-from vault_index.embeddings.unigram import Unigram
 
 from tests.tables import tables
 from vault_index.embeddings.multilingual import Unigram

@@ -56,7 +56,7 @@ def paths(reader: IndexReader, filters: Filters) -> set[str]:
 
 
 def filters_of(fields: dict[str, Any]) -> Filters:
-    known = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    known: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
     properties = tuple((name, value[0] if value else None) for name, *value in known.pop("properties", ()))
     without = tuple(map(filters_of, known.pop("without", ())))
     return Filters(**known, properties=properties, without=without)
