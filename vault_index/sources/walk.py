@@ -111,12 +111,7 @@ class Walk:
         for entry in entries:
             name = entry.name
             if name[0] == ".":
-                if is_draft(name):
-                    self.drafts.append(prefix + name)
-                document = placeholder_of(name)
-                path = prefix + document
-                if document and self._readable(path, path) and not self._ignored(path, chain):
-                    self._note(placeholder_fault(path))
+                self._hidden(name, prefix, chain)
                 continue
             path = prefix + name
             try:
@@ -136,6 +131,14 @@ class Walk:
                 continue  # deleted since the listing
             except OSError as error:
                 self._note(unreadable_fault(path, error))
+
+    def _hidden(self, name: str, prefix: str, chain: Chain) -> None:
+        if is_draft(name):
+            self.drafts.append(prefix + name)
+        document = placeholder_of(name)
+        path = prefix + document
+        if document and self._readable(path, path) and not self._ignored(path, chain):
+            self._note(placeholder_fault(path))
 
     def _enters(self, path: str, chain: Chain) -> bool:
         return not self._ignored(f"{path}/", chain) and (

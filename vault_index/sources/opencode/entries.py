@@ -36,23 +36,26 @@ def read_messages(
     raw: Iterable[RawMessage], revert: Revert | None, include: Collection[str], problems: list[str]
 ) -> Iterator[Message]:
     """Yield the readable messages before the revert."""
-    empty, raw = "", iter(raw)
+    empty, raw, until = "", iter(raw), revert or Revert("", "")
     for one in raw:
         if empty:  # only the last message may lack parts
             problems.append(f"message {empty} has no parts")
-        if revert and one.id == revert.message and not revert.part:
-            problems += left_out(1 + sum(1 for _ in raw))
-            return
+        if one.id == until.message and not until.part:
+            break
         parts, known = iter(one.parts), len(problems)
         first = next(parts, None)
-        found = _message(one, chain([first] if first else [], parts), revert, include, problems)
+        found = _message(one, chain(filter(None, [first]), parts), until, include, problems)
+        empty = ""
         if found is not None:
             yield found
-        whole = found is not None and found.finished and not found.error and len(problems) == known
-        empty = one.id if whole and not one.kind and first is None else ""
-        if revert and one.id == revert.message:
-            problems += left_out(1 + sum(1 for _ in raw))
-            return
+            whole = found.finished and not found.error and len(problems) == known
+            if whole and first is None and not one.kind:
+                empty = one.id
+        if one.id == until.message:
+            break
+    else:
+        return
+    problems += left_out(1 + sum(1 for _ in raw))
 
 
 def read_revert(value: Json) -> Revert | None:
@@ -64,7 +67,7 @@ def read_revert(value: Json) -> Revert | None:
 def _message(
     raw: RawMessage,
     raw_parts: Iterable[RawPart],
-    revert: Revert | None,
+    until: Revert,
     include: Collection[str],
     problems: list[str],
 ) -> Message | None:
@@ -80,7 +83,7 @@ def _message(
         return None
     parts: list[Part] = []
     for part_id, content in raw_parts:
-        if revert and raw.id == revert.message and part_id == revert.part:
+        if (raw.id, part_id) == (until.message, until.part):
             break
         value = read_object(content, f"part {part_id} of message {raw.id}", problems)
         if value is not None and (entry := _part(value, include, role)) is not None:

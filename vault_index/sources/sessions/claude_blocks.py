@@ -38,19 +38,7 @@ _AGENT = re.compile(r"[A-Za-z0-9_-]+")
 def message_parts(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
     """Return speaker and parts of a prompt, a choice or a compaction summary; else no parts."""
     speaker: Speaker = "summary" if value.get("isCompactSummary") is True else "user"
-    content: object = object_of(value, "message").get("content")
-    if value.get("type") == "attachment" and text_of(value, "attachment", "commandMode") in (
-        "",
-        "prompt",
-    ):
-        attachment = object_of(value, "attachment")  # typed during an answer
-        content = (
-            attachment.get("prompt")
-            if attachment.get("type") == "queued_command" and attachment.get("isMeta") is not True
-            else ""
-        )
-    elif value.get("type") != "user" or value.get("isMeta") is True:
-        return speaker, ()
+    content = _content_by_user(value)
     if speaker == "summary":
         found = (
             _SUMMARY.fullmatch(words_in_prompt("claude-code", text)) for text in _texts(content)
@@ -68,6 +56,17 @@ def message_parts(value: Json) -> tuple[Speaker, tuple[Part, ...]]:
         else:
             parts += _attachment_parts(block)
     return speaker, tuple(parts)
+
+
+def _content_by_user(value: Json) -> object:
+    """Return the content of a prompt, also of one that was typed during an answer."""
+    typed, content = value.get("type") == "user", object_of(value, "message").get("content")
+    if value.get("type") == "attachment":
+        value = object_of(value, "attachment")
+        typed = value.get("type") == "queued_command"
+        typed = typed and text_of(value, "commandMode") in ("", "prompt")
+        content = value.get("prompt")
+    return content if typed and value.get("isMeta") is not True else ""
 
 
 def answer_parts(

@@ -85,11 +85,13 @@ class Codex(FileClient):
                 problems.append(_NO_ZSTD)
             return None
         lines = list(_until_metadata(file, problems))
-        last = lines[-1] if lines else {}
+        if not lines:
+            return None
+        last = lines[-1]
         meta = (object_of(last, "payload") or last) if _is_metadata(last) else {}
         ids = (text_of(meta, "id"), _rollout_of(file, 0))
         id_ = next(filter(None, map(id_in, ids)), "")
-        if not lines or not id_:
+        if not id_:
             return None
         if (mode := text_of(meta, "history_mode")) not in ("", "legacy", "paginated"):
             problems.append(f"{self.title}: unknown history_mode {mode!r}, parts may be missing")

@@ -8,7 +8,13 @@ import re
 from typing import Any
 
 from vault_index.markdown.recalled import is_own_tool
-from vault_index.sources.sessions.json_access import Json, millis_of, object_of, text_of
+from vault_index.sources.sessions.json_access import (
+    Json,
+    millis_of,
+    object_of,
+    objects_of,
+    text_of,
+)
 
 Call = tuple[str, Json, dict[str, Any]]
 
@@ -77,37 +83,27 @@ def parse_event(item: Json) -> dict[str, Any]:
     }
 
 
-def parse_result(output: Any) -> dict[str, Any]:
-    """Parse the result of a call: status, exit code, output.
+def parse_result(item: Json) -> dict[str, Any]:
+    """Parse the `output` of a call: status, exit code, output.
 
     Results were plain text at first, then JSON in a string, and now are text with a header.
     """
-    if isinstance(output, list):
-        output = "\n".join(text_of(one, "text") for one in output if isinstance(one, dict))
-    value = (
-        output if isinstance(output, dict) else _object(output) if isinstance(output, str) else {}
-    )
-    text = (
-        text_of(value, "content")
-        or text_of(value, "output")
-        or (output if isinstance(output, str) else "")
-    )
+    parts = (text_of(one, "text") for one in objects_of(item, "output"))
+    plain = text_of(item, "output") or "\n".join(parts)
+    value = object_of(item, "output") or _object(plain)
+    text = text_of(value, "content") or text_of(value, "output") or plain
     head = _OUTPUT.match(text)
-    exit_code = millis_of(value, "metadata", "exit_code")
-    if exit_code is None and (found := _EXIT.search(head[0] if head else "")):
-        exit_code = int(found[1])
-    failed = value.get("success") is False
-    fields = {
-        "status": "error"
-        if failed
-        else "interrupted"
-        if text.startswith("aborted")
-        else "completed",
+    fields: dict[str, Any] = {
+        "status": "interrupted" if text.startswith("aborted") else "completed",
         "output": text[head.end() :] if head else text,
-        "exit": exit_code,
-        "error": text if failed else "",
+        "exit": millis_of(value, "metadata", "exit_code"),
         "child": text_of(value, "agent_id"),
     }
+    if value.get("success") is False:
+        fields |= {"status": "error", "error": text}
+    exit_code = _EXIT.search(head[0]) if head else None
+    if exit_code and fields["exit"] is None:
+        fields["exit"] = int(exit_code[1])
     return {key: value for key, value in fields.items() if value not in (None, "")}
 
 

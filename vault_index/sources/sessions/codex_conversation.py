@@ -57,7 +57,6 @@ _LINES = {
 _CLIENTS_OWN = {
     *(
         "additional_tools",
-        "agent_message",
         "tool_search_call",
         "tool_search_output",
         "ghost_snapshot",
@@ -185,16 +184,15 @@ class CodexConversation(AppendOnlyConversation):
 
     def _item(self, item: Json, line: Json, begin: int, time: int) -> None:
         kind = text_of(item, "type")
-        content = objects_of(item, "content")
-        texts = [text_of(one, "text") for one in (*objects_of(item, "summary"), *content)]
-        if kind == "message" and object_of(line, "metadata").get("compaction_output") is True:
-            self._summary = "\n".join(texts)
-        elif kind == "message" and text_of(item, "role") == "assistant":
-            self._add("assistant", [Text(text) for text in texts if text], begin, time)
-        elif kind == "message" and text_of(item, "role") == "user":
-            self._add("user", self._prompt(item, content), begin, time)
-        elif kind == "reasoning" and "reasoning" in self.include:
-            self._add("assistant", [Reasoning(text) for text in texts if text], begin, time)
+        if kind == "message":
+            self._message(item, line, begin, time)
+        elif kind == "agent_message":
+            if self.session.parent and text_of(item, "recipient") != "/root":
+                self._add("user", _texts(item), begin, time)
+        elif kind == "reasoning":
+            if "reasoning" in self.include:
+                thoughts = [Reasoning(one.text) for one in _texts(item)]
+                self._add("assistant", thoughts, begin, time)
         elif kind in _CALLS or kind in _CALLS_AND_ANSWERS:
             self._add_call(
                 text_of(item, "call_id"), parse_call(item), begin, time, waits=kind in _CALLS
@@ -202,16 +200,19 @@ class CodexConversation(AppendOnlyConversation):
         elif kind in _ANSWERS:  # else its call was unreadable, or is before the offset
             entry = self._calls.get(text_of(item, "call_id"))
             if entry is not None and entry.waits:
-                self._update_call(entry, **parse_result(item.get("output")))
+                self._update_call(entry, **parse_result(item))
                 entry.waits = False
-        elif (
-            kind == "agent_message"
-            and self.session.parent
-            and text_of(item, "recipient") != "/root"
-        ):
-            self._add("user", [Text(text) for text in texts if text], begin, time)
-        elif kind not in ("message", "reasoning", *_CLIENTS_OWN) and "type" in item:
+        elif kind not in _CLIENTS_OWN and "type" in item:
             self.report(f"items of type {kind!r}", begin)
+
+    def _message(self, item: Json, line: Json, begin: int, time: int) -> None:
+        role = text_of(item, "role")
+        if object_of(line, "metadata").get("compaction_output") is True:
+            self._summary = "\n".join(one.text for one in _texts(item))
+        elif role == "assistant":
+            self._add("assistant", _texts(item), begin, time)
+        elif role == "user":
+            self._add("user", self._prompt(item, objects_of(item, "content")), begin, time)
 
     def _prompt(self, item: Json, content: list[Json]) -> list[Part]:
         first_text = text_of(content[0], "text").lstrip() if content else ""
@@ -220,7 +221,11 @@ class CodexConversation(AppendOnlyConversation):
                 between(first_text, f"<{tag}>", f"</{tag}>").strip("\n")
                 for tag in ("command", "result")
             )
-            return [tool_call("shell", {"command": command}, self.include, **parse_result(result))]
+            return [
+                tool_call(
+                    "shell", {"command": command}, self.include, **parse_result({"output": result})
+                )
+            ]
         kinds = object_of(item, "internal_chat_message_metadata_passthrough").get(
             "content_item_kinds"
         )
@@ -333,13 +338,16 @@ class CodexConversation(AppendOnlyConversation):
     def _count(self, info: Json) -> None:
         """Add the growth of the token total, because the client repeats counts."""
         total, last = object_of(info, "total_token_usage"), object_of(info, "last_token_usage")
-        grown = (
-            max(0, count_tokens(last) if self._total is None else count_tokens(total) - self._total)
-            if total
-            else 0
-        )
-        self._total = count_tokens(total) if total else self._total
+        if not total:
+            return
+        grown = count_tokens(last if self._total is None else total) - (self._total or 0)
+        self._total = count_tokens(total)
         if self._answer is not None and (message := self._answer.message).speaker == "assistant":
-            self._answer.message = replace(message, tokens=message.tokens + grown)
+            self._answer.message = replace(message, tokens=message.tokens + max(0, grown))
         else:
-            self._tokens += grown
+            self._tokens += max(0, grown)
+
+
+def _texts(item: Json) -> list[Text]:
+    blocks = (*objects_of(item, "summary"), *objects_of(item, "content"))
+    return [Text(text) for one in blocks if (text := text_of(one, "text"))]

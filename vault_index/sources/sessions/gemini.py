@@ -152,8 +152,9 @@ class Gemini(FileClient):
         parts = _parts_of(message, include)
         if not parts:
             return None
-        snapshot = any(isinstance(part, Text) and _SNAPSHOT.match(part.text) for part in parts)
-        speaker: Speaker = "summary" if snapshot else "user" if kind == "user" else "assistant"
+        speaker: Speaker = "user" if kind == "user" else "assistant"
+        if any(isinstance(part, Text) and _SNAPSHOT.match(part.text) for part in parts):
+            speaker = "summary"
         tokens = [
             millis_of(message, "tokens", key) or 0
             for key in ("input", "cached", "output", "thoughts")
@@ -190,7 +191,7 @@ def _state(file: Path, problems: list[str], unknown: set[str]) -> tuple[list[Jso
     taken_back: list[Json] = []
     for line in _lines(file, problems):
         changed = object_of(line, "$set")
-        whole = objects_of(line, "messages") or objects_of(changed, "messages")
+        fields = {**line, **changed}
         if "$rewindTo" in line:
             ids, back = list(messages), text_of(line, "$rewindTo")
             for id_ in ids[ids.index(back) if back in messages else 0 :]:
@@ -199,15 +200,19 @@ def _state(file: Path, problems: list[str], unknown: set[str]) -> tuple[list[Jso
             messages[text_of(line, "id") or str(len(messages))] = line
         elif not (changed or "sessionId" in line):
             unknown.add(f"lines with {', '.join(sorted(line))[:80] or 'nothing'}")
-        # A compaction replaces the list of messages; keep those that it dropped or masked.
-        known = {_words(one) for one in messages.values()} if whole else set()
-        for one in whole:
-            id_ = text_of(one, "id") or str(len(messages))
-            if id_ not in messages and _words(one) not in known:
-                messages[id_] = one
-        metadata |= {key: value for key, value in {**line, **changed}.items() if key in _METADATA}
+        _add_compacted(messages, objects_of(fields, "messages"))
+        metadata |= {key: value for key, value in fields.items() if key in _METADATA}
     problems += left_out(sum(bool(_parts_of(one, ())) for one in taken_back))
     return [*messages.values()], metadata
+
+
+def _add_compacted(messages: dict[str, Json], compacted: list[Json]) -> None:
+    """Add the new messages of a compacted list; keep those that it dropped or masked."""
+    known = {_words(one) for one in messages.values()} if compacted else set()
+    for one in compacted:
+        id_ = text_of(one, "id") or str(len(messages))
+        if id_ not in messages and _words(one) not in known:
+            messages[id_] = one
 
 
 def _texts(content: Any) -> list[str]:
@@ -232,13 +237,11 @@ def _words(message: Json) -> str:
 def _parts_of(message: Json, include: Collection[str]) -> list[Part]:
     """Return the parts of a prompt as typed, or of an answer with its thoughts and calls."""
     if message.get("type") == "user":
-        texts = [
-            words_in_prompt("gemini", text)
-            for text in _texts(message.get("displayContent") or message.get("content"))
-        ]
+        typed = _texts(message.get("displayContent") or message.get("content"))
+        texts = filter(None, (words_in_prompt("gemini", text) for text in typed))
         data = [object_of(one, "inlineData") for one in objects_of(message, "content")]
         files = [Attachment(text_of(one, "mimeType")) for one in data if one]
-        return [*(Text(text) for text in texts if text), *files]
+        return [*map(Text, texts), *files]
     thoughts = objects_of(message, "thoughts") if "reasoning" in include else []
     thought = [
         "\n\n".join(filter(None, (text_of(one, "subject"), text_of(one, "description"))))

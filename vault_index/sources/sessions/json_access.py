@@ -118,7 +118,8 @@ def between(text: str, begin: str, end: str) -> str:
 
 def left_out(count: int, kind: str = "rewound") -> list[str]:
     """Return a problem that counts omitted messages; empty if `count` is 0."""
-    return [LeftOut(f"{count} {kind} {'message' if count == 1 else 'messages'}")] if count else []
+    messages = "message" if count == 1 else "messages"
+    return [LeftOut(f"{count} {kind} {messages}")] if count else []
 
 
 def tool_call(

@@ -308,14 +308,10 @@ class SessionSource:
 
     def missing(self) -> str:
         """Return why the client's data are missing, or ""."""
+        if self._there() and self.client.present():
+            return ""
         reason = f"no {self.title} sessions in {' or '.join(map(str, self._folders))}"
-        return (
-            ""
-            if self._there() and self.client.present()
-            else reason
-            if self._set
-            else f"{reason} {YET}"
-        )
+        return reason if self._set else f"{reason} {YET}"
 
     @property
     def remedy(self) -> str:
