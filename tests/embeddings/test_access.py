@@ -1,8 +1,11 @@
 import pytest
 
+from tests.tables import tables
 from vault_index.config import EmbeddingConfig
 from vault_index.embeddings.access import base_url, endpoint, find_key, proxy_for
 from vault_index.errors import ConfigError, EmbedderRefused
+
+CASES = tables(__file__)
 
 OLLAMA = "http://localhost:11434/v1"
 
@@ -63,17 +66,7 @@ def test_proxy_for_skips_the_proxy_for_local_servers(monkeypatch: pytest.MonkeyP
     assert proxy_for(EmbeddingConfig(base_url=f"http://{host}:11434/v1")) == ""
 
 
-@pytest.mark.parametrize(
-    ("environ", "expected"),
-    [
-        ({}, ""),
-        ({"HTTPS_PROXY": "http://u:p@proxy.example:3128"}, "http://u:p@proxy.example:3128"),
-        ({"HTTPS_PROXY": "proxy.example:3128"}, "http://proxy.example:3128"),
-        ({"ALL_PROXY": "http://all.example"}, "http://all.example"),
-        ({"HTTPS_PROXY": "http://proxy.example", "NO_PROXY": "openai.com"}, ""),
-        ({"HTTPS_PROXY": "http://proxy.example", "NO_PROXY": "example.com"}, "http://proxy.example"),
-    ],
-)
+@pytest.mark.parametrize(("environ", "expected"), CASES["proxy_for_uses_the_proxy_of_the_environment"])
 def test_proxy_for_uses_the_proxy_of_the_environment(
     monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], expected: str
 ) -> None:

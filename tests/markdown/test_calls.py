@@ -2,9 +2,12 @@
 
 import pytest
 
+from tests.tables import tables
 from vault_index.markdown.calls import Call, calls_in, program_of
 from vault_index.sources.sessions.model import Message, Session, ToolCall
 from vault_index.sources.sessions.render import render
+
+CASES = tables(__file__)
 
 
 def rendered(call: ToolCall) -> Call:
@@ -43,40 +46,16 @@ def test_calls_in_reports_lines() -> None:
     assert [(call.line, call.target) for call in found] == [(12, "a"), (13, "b")]
 
 
-@pytest.mark.parametrize(
-    ("tool", "target", "edited"),
-    [
-        ("edit", "a.py", ["a.py"]), ("MultiEdit", "a.py", ["a.py"]), ("write_file", "a.py", ["a.py"]),
-        ("replace", "a.py", ["a.py"]), ("read", "a.py", []), ("Grep", "a.py", []), ("edit", "", []),
-        ("apply_patch", "*** Begin Patch *** Update File: src/a.py @@ *** Add File: b.py", ["src/a.py", "b.py"]),
-        ("apply_patch", "src/a.py, b.py", ["src/a.py", "b.py"]), ("apply_patch", "", []),
-        ("shell", "apply_patch <<E *** Begin Patch *** Delete File: c.py", ["c.py"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("tool", "target", "edited"), CASES["call_edited_knows_the_writing_tools_of_every_client"])
 def test_call_edited_knows_the_writing_tools_of_every_client(tool: str, target: str, edited: list[str]) -> None:
     assert Call(1, tool, target, "ok").edited() == edited
 
 
-@pytest.mark.parametrize(
-    ("command", "program"),
-    [
-        ("pytest -q tests", "pytest"), ("cd src && A=1 ./run.sh x", "run.sh"), ("git -C x status", "git"),
-        ("git commit -m x", "git commit"), ("npm test", "npm test"), ("sudo -E make", "make"), ("", ""),
-        ('bash -lc "cargo test --all"', "cargo test"), ("python3 -m http.server", "python3 -m http.server"),
-        ("/usr/bin/env python3 x.py", "env"), ("A=1", ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("command", "program"), CASES["program_of_names_the_program_of_a_command"])
 def test_program_of_names_the_program_of_a_command(command: str, program: str) -> None:
     assert program_of(command) == program
 
 
-@pytest.mark.parametrize(
-    ("command", "outcome", "failed"),
-    [
-        ("pytest", "exit 1", True), ("pytest", "exit 0", False), ("grep -r x .", "exit 1", False),
-        ("grep -r x .", "exit 2", True), ("pytest", "error: Exit code 1", True), ("pytest", "broken off", False),
-        ("pytest", "ok", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("command", "outcome", "failed"), CASES["call_failed_ignores_exit_codes_that_mean_no"])
 def test_call_failed_ignores_exit_codes_that_mean_no(command: str, outcome: str, failed: bool) -> None:
     assert Call(1, "Bash", command, outcome).failed is failed

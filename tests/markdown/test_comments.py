@@ -1,6 +1,9 @@
 import pytest
 
+from tests.tables import tables
 from vault_index.markdown.parse import parse
+
+CASES = tables(__file__)
 
 
 def body(text: str) -> list[str]:
@@ -12,17 +15,7 @@ def body(text: str) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("a %%b%% c %%d%%", ["a  c "]), ("a %%b\nc\nd%% e", ["a ", "", " e"]),
-        ("a\n\n%%\nb\n\n# c\n%%\n\nd", ["a", "", "", "", "", "", "", "", "d"]),
-        ("a %%b\nc%% d %%e\nf%% g", ["a ", " d ", " g"]), ("100 %% sure", ["100 %% sure"]),
-        ("a `%%b%%` c", ["a `%%b%%` c"]), ("a `%%` b %%c%%", ["a `%%` b "]), ("a `b\nc` %%d%% e", ["a `b", "c`  e"]),
-        ("~~~\n%%a\n~~~\nb%%", ["~~~", "%%a", "~~~", "b%%"]), ("%%\n```\na\n```\n%%\nb", ["", "", "", "", "", "b"]),
-        ("> %%a\n> b%% c", ["> ", " c"]), ("x %%%% y", ["x  y"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "left"), CASES["comments_are_blanked_outside_code"])
 def test_comments_are_blanked_outside_code(text: str, left: list[str]) -> None:
     assert body(text) == left
 

@@ -1,20 +1,14 @@
 import pytest
 from hypothesis import given, strategies as st
 
+from tests.tables import tables
 from vault_index import tokens
 from vault_index.markdown.chunk import pieces
 
+CASES = tables(__file__)
 
-@pytest.mark.parametrize(
-    ("line", "budget", "expected"),
-    [
-        ("short enough", 10, ["short enough"]),
-        ("One two. Three four! Five?", 5, ["One two.", " Three four!", " Five?"]),
-        ("No cut in 3.14 or a.b", 100, ["No cut in 3.14 or a.b"]),
-        ("你好。再见！真的？", 4, ["你好。", "再见！", "真的？"]),
-        ("「你好。」他说。", 6, ["「你好。」", "他说。"]),
-    ],
-)
+
+@pytest.mark.parametrize(("line", "budget", "expected"), CASES["pieces_cuts_lines_at_sentences"])
 def test_pieces_cuts_lines_at_sentences(line: str, budget: int, expected: list[str]) -> None:
     assert [piece for piece, _ in pieces(line, budget)] == expected
 

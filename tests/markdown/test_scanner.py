@@ -6,8 +6,11 @@ import pytest
 
 from tests.markdown.blocks import difference, documents, random_lines
 from tests.seeds import seeds
+from tests.tables import tables
 from vault_index.markdown import scanner
 from vault_index.markdown.normalize import split_lines
+
+CASES = tables(__file__)
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -28,17 +31,7 @@ def test_scanner_matches_markdown_it_on_random_lines(seed: int) -> None:
     assert not [lines for lines in made if difference(lines)]
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["## a | b", "---"],  # the head of a table
-        ["- a", "", "1. b | c", "---"],  # an item, and then a rule
-        ["| a | b |", "---"],  # a heading
-        ["> a", "b"], ["- a", "b"], ["- a", "", "      code"], ["<!--", "", "- a", "", "-->", "b"],
-        ["<br>", "```", "", "a", "", "```", "", "# b"], ["[a]:", "b", "c"], ["- " * 12 + "a", "", "b", "", "# c"],
-        ["| a |", "|---|", *["| b |", "> c"]], ["```", "a", "    ```", "", "b"], ["a", "\u00a0", "", "b"],
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("lines", CASES["scanner_leaves_unusual_blocks_to_markdown_it"])
 def test_scanner_leaves_unusual_blocks_to_markdown_it(lines: list[str]) -> None:
     assert not difference(lines)
 

@@ -1,16 +1,15 @@
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.tables import tables
 from vault_index.errors import UsageError
 from vault_index.markdown.parse import title_of
 from vault_index.memories.create import new_document
 from vault_index.memories.file.document import body_of, with_body, with_paragraph, with_section
 from vault_index.memories.file.fields import changes_of
 
-EXAMPLES = tomllib.loads((Path(__file__).parent / "documents.toml").read_text("utf-8"))
+CASES = tables(__file__)
 UID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
 CREATED = "2026-11-21T10:00:00+00:00"
 
@@ -43,70 +42,33 @@ def test_new_file_has_its_given_keys_in_order() -> None:
 
 
 def test_body_of_returns_the_text_after_the_frontmatter() -> None:
-    assert [(text, body_of(text)) for text, body in EXAMPLES["bodies"] if body_of(text) != body] == []
+    assert [(text, body_of(text)) for text, body in CASES["bodies"] if body_of(text) != body] == []
 
 
 def test_title_of_finds_a_title_in_the_body() -> None:
-    assert [(body, title_of(body)) for body, title in EXAMPLES["titles"] if title_of(body) != title] == []
+    assert [(body, title_of(body)) for body, title in CASES["titles"] if title_of(body) != title] == []
     assert title_of("word " * 30) == "word " * 15 + "word…"
     assert title_of("長" * 200) == "長" * 79 + "…"
 
 
 def test_with_body_replaces_the_body() -> None:
-    for text, changed in EXAMPLES["replaced"]:
+    for text, changed in CASES["replaced"]:
         assert with_body(text, "new\n\nlines\n") == changed
         assert body_of(with_body(text, "")) == ""
 
 
 def test_appended_adds_a_paragraph() -> None:
-    for text, changed in EXAMPLES["appended"]:
+    for text, changed in CASES["appended"]:
         assert with_paragraph(text, "\nmore\nlines\n") == changed
         assert with_paragraph(text, " \n") == text
 
 
-NOTE = """\
----
-title: x
-# not a heading: comment
----
-# Log
-
-intro
-
-## Monday
-tea
-```sh
-# no heading
-```
-
-### Evening
-
-more tea
-
-## Tuesday
-
-Empty
-=====
-## Evening
-"""
-
-
-@pytest.mark.parametrize(
-    ("heading", "old", "new"),
-    [
-        ("Monday", "tea\n```sh\n# no heading\n```\n\n### Evening\n\nmore tea\n", "NEW\n"),
-        ("## monday", "tea\n```sh\n# no heading\n```\n\n### Evening\n\nmore tea\n", "NEW\n"),
-        ("### Evening", "more tea\n", "NEW\n"),
-        ("Monday#Evening", "more tea\n", "NEW\n"),
-        ("Tuesday", "## Tuesday\n\nEmpty", "## Tuesday\n\nNEW\n\nEmpty"),
-        ("Empty#Evening", "## Evening\n", "## Evening\n\nNEW\n"),
-    ],
-)
+@pytest.mark.parametrize(("heading", "old", "new"), CASES["with_section_replaces_the_text_under_a_heading"])
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_with_section_replaces_the_text_under_a_heading(heading: str, old: str, new: str, newline: str) -> None:
-    assert NOTE.count(old) == 1 or heading == "Empty#Evening"
-    before, _, after = NOTE.rpartition(old)
-    changed = with_section(NOTE.replace("\n", newline), heading, "NEW\n", append=False)
+    assert CASES["note"].count(old) == 1 or heading == "Empty#Evening"
+    before, _, after = CASES["note"].rpartition(old)
+    changed = with_section(CASES["note"].replace("\n", newline), heading, "NEW\n", append=False)
     assert changed == f"{before}{new}{after}".replace("\n", newline)
 
 
@@ -115,9 +77,9 @@ def test_with_section_replaces_the_text_under_a_heading(heading: str, old: str, 
     [("Monday", "more tea\n"), ("Tuesday", "## Tuesday\n"), ("# Log", "more tea\n\n## Tuesday\n")],
 )
 def test_with_section_appends_under_a_heading(heading: str, behind: str) -> None:
-    changed = with_section(NOTE, heading, "NEW", append=True)
-    assert changed == NOTE.replace(behind, f"{behind}\nNEW\n", 1)
-    assert with_section(NOTE, heading, "\n", append=True) == NOTE
+    changed = with_section(CASES["note"], heading, "NEW", append=True)
+    assert changed == CASES["note"].replace(behind, f"{behind}\nNEW\n", 1)
+    assert with_section(CASES["note"], heading, "\n", append=True) == CASES["note"]
 
 
 def test_with_section_keeps_a_last_line_without_end_and_empties_a_section() -> None:
@@ -127,16 +89,8 @@ def test_with_section_keeps_a_last_line_without_end_and_empties_a_section() -> N
     assert with_section("# A\nold\n\n# B\n", "A", "", append=False) == "# A\n\n# B\n"
 
 
-@pytest.mark.parametrize(
-    ("heading", "message", "hint"),
-    [
-        ("Evening", "2 times: lines 15, 23", "Parent#Heading"),
-        ("Sunday", "no heading 'Sunday'", "# Log, ## Monday, ### Evening, ## Tuesday, # Empty, ## Evening"),
-        ("no heading", "no heading", "# Log"),
-        ("# Monday", "no heading '# Monday'", "## Monday"),
-    ],
-)
+@pytest.mark.parametrize(("heading", "message", "hint"), CASES["with_section_refuses_a_missing_or_repeated_heading"])
 def test_with_section_refuses_a_missing_or_repeated_heading(heading: str, message: str, hint: str) -> None:
     with pytest.raises(UsageError, match=message) as raised:
-        with_section(NOTE, heading, "new", append=False)
+        with_section(CASES["note"], heading, "new", append=False)
     assert hint in raised.value.hint

@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
+from tests.tables import tables
 from tests.waiting import PATIENCE
 from vault_index.config import SourceConfig
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.memories.file.document import with_paragraph
 from vault_index.memories.file.files import MemoryFiles, slug
 from vault_index.sources.vault import VaultSource
+
+CASES = tables(__file__)
 
 NOTE = "80-memory/note/a.md"
 
@@ -36,38 +39,13 @@ def names(vault: Path) -> list[str]:
 # --- names -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("given", "path"),
-    [
-        ("handoffs/2026-01-01", "80-memory/handoffs/2026-01-01.md"),
-        ("80-memory/handoffs/2026-01-01.md", "80-memory/handoffs/2026-01-01.md"),
-        (" plan ", "80-memory/plan.md"),
-        ("v1.2", "80-memory/v1.2.md"),
-        ("日本/cafe\u0301", "80-memory/日本/café.md"),
-    ],
-)
+@pytest.mark.parametrize(("given", "path"), CASES["resolve_maps_a_name_to_a_file_in_the_memory_folder"])
 def test_resolve_maps_a_name_to_a_file_in_the_memory_folder(vault: Path, given: str, path: str) -> None:
     assert MemoryFiles(vault, "80-memory").resolve(given) == path
     assert MemoryFiles(vault, "./80-memory/").resolve(given) == path
 
 
-REFUSED = [
-    ("/etc/passwd", "in the memory folder"),
-    ("../outside", "in the memory folder"),
-    (" ", "it is empty"),
-    ("a\0b", "in the memory folder"),
-    (".hidden/x", "hidden"),
-    ("node_modules/x", "ignores"),
-    ("x.sync-conflict-1", "ignores"),
-    ("x (conflicted copy 2026-01-01)", "ignores"),
-    ("a\\b", "not allow"),
-    ("line\nbreak", "not allow"),
-    ("folder /x", "a space or a dot"),
-    ("folder./x", "a space or a dot"),
-    ("x" * 253, "too long"),
-    ("日" * 85, "too long"),
-    ("\ud800", "not valid UTF-8"),
-]
+REFUSED = [*CASES["refused"], ("x" * 253, "too long"), ("日" * 85, "too long"), ("\ud800", "not valid UTF-8")]
 
 
 def test_resolve_refuses_names_outside_of_memories(files: MemoryFiles, vault: Path) -> None:

@@ -6,11 +6,14 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, strategies as st
 
+from tests.tables import tables
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.markdown.normalize import split_lines
 from vault_index.memories.file.document import lines_with_ends
 from vault_index.memories.file.frontmatter_edit import with_changes
+
+CASES = tables(__file__)
 
 
 def values(text: str) -> Any:
@@ -19,47 +22,14 @@ def values(text: str) -> Any:
     return front.values
 
 
-HEAD = """\
----
-# kept by hand
-id: 5f0c3f0e
-title: "Use WAL"   # short
-tags: [sqlite, 'ops']
-aliases:
-  - one # the first
-  - "two"
-
-custom: {b: 1,   a: [x]}
-digest: >-
-  two
-  lines
-  # no comment
-created: 2026-01-01
-# the end
----
-
-Body: text
-"""
+HEAD = CASES["head"]
 
 
 @pytest.mark.parametrize(
     ("changes", "old", "new"),
     [
-        ({"title": "New: one"}, '"Use WAL"   # short', '"New: one"   # short'),
-        ({"tags": ["ops", "a, b"]}, "[sqlite, 'ops']", "[ops, 'a, b']"),
-        ({"tags": "one"}, "[sqlite, 'ops']", "one"),
-        ({"aliases": ["one", "three"]}, '  - "two"\n', "  - three\n"),
-        (
-            {"aliases": ["two", "one", "yes"]},
-            '- one # the first\n  - "two"\n',
-            "- \"two\"\n  - one # the first\n  - 'yes'\n",
-        ),
+        *CASES["with_changes_edits_only_the_named_key"],
         ({"aliases": None}, 'aliases:\n  - one # the first\n  - "two"\n', ""),
-        ({"aliases": "one"}, '\n  - one # the first\n  - "two"\n', " one\n"),
-        ({"digest": "one"}, ">-\n  two\n  lines\n  # no comment\n", "one\n"),
-        ({"updated": "2026-02-03"}, "created: 2026-01-01\n", "created: 2026-01-01\nupdated: 2026-02-03\n"),
-        ({"subtitle": "1e3"}, "# short\n", "# short\nsubtitle: '1e3'\n"),
-        ({"bead_id": "bd-1"}, "created: 2026-01-01\n", "created: 2026-01-01\nbead_id: bd-1\n"),
     ],
 )
 def test_with_changes_edits_only_the_named_key(changes: dict[str, Any], old: str, new: str) -> None:
@@ -77,24 +47,9 @@ def test_with_changes_ignores_equal_values() -> None:
 @pytest.mark.parametrize(
     ("inside", "changes", "changed"),
     [
-        ("", {"id": "x"}, "id: x\n"),
-        ("# only a comment\n", {"id": "x"}, "# only a comment\nid: x\n"),
-        ("title:\n", {"title": "x"}, "title: x\n"),
-        ("title: # none yet\n", {"title": "x"}, "title: x # none yet\n"),
-        ("title:\n  below\n", {"title": "x"}, "title: x\n"),
-        ('"title" : a\n', {"title": "x"}, '"title" : x\n'),
-        ("title: a\ntitle: b\n", {"title": "x"}, "title: a\ntitle: x\n"),
+        *CASES["with_changes_edits_unusual_frontmatter_in_place"],
         ("title: a\nb: 1\ntitle: b\n", {"title": None}, "b: 1\n"),
-        ("  id: a\n  b: 1\n", {"title": "x"}, "  id: a\n  title: x\n  b: 1\n"),
-        ("tags:\n- a\n- b\nx: 1\n", {"tags": ["b", "- c"]}, "tags:\n- b\n- '- c'\nx: 1\n"),
-        ("tags:\n  # a-b\n  - a\n  # - c\n  - b\n", {"tags": ["b"]}, "tags:\n  # a-b\n  - b\n"),
-        ("tags:\n  - # a-b\n    a\n  - b\n", {"tags": ["a"]}, "tags:\n  - # a-b\n    a\n"),
-        ("tags:\n  -\n  - b\n", {"tags": ["b", "c"]}, "tags:\n  - b\n  - c\n"),
-        ("tags:\n", {"tags": ["a", "b"]}, "tags: [a, b]\n"),
         ("a: |\n  text\ntitle: x\n  # was beside the title\nb: 1\n", {"title": None}, "a: |\n  text\nb: 1\n"),
-        ("? title\n: a\n", {"title": "x"}, "? title\n: x\n"),
-        ("? title\nb: 1\n", {"title": "x"}, "b: 1\ntitle: x\n"),
-        ("{title: a, b: [1]}\n", {"title": "x: y"}, "title: 'x: y'\nb: [1]\n"),
         ('{"title": "a", "id": "1"}\n', {"title": None}, "id: '1'\n"),
     ],
 )
@@ -102,18 +57,7 @@ def test_with_changes_edits_unusual_frontmatter_in_place(inside: str, changes: d
     assert with_changes(f"---\n{inside}---\nbody", changes) == f"---\n{changed}---\nbody"
 
 
-@pytest.mark.parametrize(
-    ("text", "changed"),
-    [
-        ("", "---\nid: x\n---\n"),
-        ("body", "---\nid: x\n---\nbody"),
-        ("a\r\nb", "---\r\nid: x\r\n---\r\na\r\nb"),
-        ("\ufeffa\n", "\ufeff---\nid: x\n---\na\n"),
-        ("---\nno end", "---\nid: x\n---\n---\nno end"),
-        ("---\nprose\n---\nmore", "---\nid: x\n---\n---\nprose\n---\nmore"),
-        ("--- \na: 1\n---", "--- \nid: x\na: 1\n---"),
-    ],
-)
+@pytest.mark.parametrize(("text", "changed"), CASES["with_changes_adds_frontmatter_to_a_file_without_one"])
 def test_with_changes_adds_frontmatter_to_a_file_without_one(text: str, changed: str) -> None:
     assert with_changes(text, {"id": "x"}) == changed
     assert with_changes(text, {"unknown": None}) == text

@@ -1,14 +1,13 @@
-import tomllib
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
+from tests.tables import tables
 from vault_index.memories.capture.markers import Captured, captures, tag_words
 
 NOW = datetime(2026, 11, 21, 13, 5).astimezone()
-EXAMPLES = tomllib.loads((Path(__file__).parent / "markers.toml").read_text("utf-8"))
+CASES = tables(__file__)
 NO_TAGS: dict[str, tuple[str, ...]] = {}
 
 
@@ -23,11 +22,11 @@ def one(output: str) -> Captured:
 
 def test_markers_are_read_in_every_form() -> None:
     port = "the port is 8081"
-    assert [form for form in EXAMPLES["forms"] if texts(f"Some work.\n\n{form}{port}") != [port]] == []
+    assert [form for form in CASES["forms"] if texts(f"Some work.\n\n{form}{port}") != [port]] == []
 
 
 def test_markers_are_not_found_in_other_texts() -> None:
-    assert [output for output in EXAMPLES["marks_nothing"] if texts(output)] == []
+    assert [output for output in CASES["marks_nothing"] if texts(output)] == []
 
 
 def test_markers_in_one_text_end_at_a_blank_line_or_the_next() -> None:
@@ -46,12 +45,12 @@ def test_markers_in_one_text_end_at_a_blank_line_or_the_next() -> None:
 
 
 def test_markers_end_with_their_block_and_may_omit_the_colon() -> None:
-    assert [(output, texts(output)) for output, found in EXAMPLES["blocks"] if texts(output) != found] == []
+    assert [(output, texts(output)) for output, found in CASES["blocks"] if texts(output) != found] == []
 
 
 def test_markers_take_tags_from_whole_words() -> None:
-    told = {text: one(f"*Remember*: {text}").tags for text, _ in EXAMPLES["tags"]}
-    wrong = [text for text, tags in EXAMPLES["tags"] if bool(tags) != bool(told[text]) or not {*tags} <= {*told[text]}]
+    told = {text: one(f"*Remember*: {text}").tags for text, _ in CASES["tags"]}
+    wrong = [text for text, tags in CASES["tags"] if bool(tags) != bool(told[text]) or not {*tags} <= {*told[text]}]
     assert [(text, told[text]) for text in wrong] == []
 
 
@@ -62,8 +61,8 @@ def test_markers_obey_tag_words_of_the_settings() -> None:
 
 
 def test_markers_take_an_expiry_from_words() -> None:
-    found = {text: one(f"*Remember*: {text}").expires for text in [*EXAMPLES["expiry"], *EXAMPLES["lasting"]]}
-    assert found == EXAMPLES["expiry"] | dict.fromkeys(EXAMPLES["lasting"])
+    found = {text: one(f"*Remember*: {text}").expires for text in [*CASES["expiry"], *CASES["lasting"]]}
+    assert found == CASES["expiry"] | dict.fromkeys(CASES["lasting"])
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,23 @@
-import tomllib
 from datetime import datetime
-from pathlib import Path
 
 from hypothesis import given, strategies as st
 
+from tests.tables import tables
 from vault_index.memories.capture.markers import Captured, tag_words, with_tags_and_expiry
 from vault_index.memories.capture.statements import PASTED, statements
 
-EXAMPLES = tomllib.loads((Path(__file__).parent / "statements.toml").read_text("utf-8"))
+CASES = tables(__file__)
 
 
 def test_statements_differ_from_texts_that_sound_alike() -> None:
-    assert [message for message in EXAMPLES["kept"] if len(statements(message)) != 1] == []
-    assert [message for message in EXAMPLES["passed_over"] if statements(message)] == []
+    assert [message for message in CASES["kept"] if len(statements(message)) != 1] == []
+    assert [message for message in CASES["passed_over"] if statements(message)] == []
 
 
 def test_statements_of_held_out_messages_are_found() -> None:
     """Precision is at least 0.90 and recall 0.65."""
-    assert sum(bool(statements(message)) for message in EXAMPLES["held_out_kept"]) >= 26
-    assert sum(bool(statements(message)) for message in EXAMPLES["held_out_passed_over"]) <= 3
+    assert sum(bool(statements(message)) for message in CASES["held_out_kept"]) >= 26
+    assert sum(bool(statements(message)) for message in CASES["held_out_passed_over"]) <= 3
 
 
 def test_statements_keep_sentence_line_and_type() -> None:

@@ -11,62 +11,12 @@ from vault_index.errors import NotFoundError, UsageError
 CASES = tables(__file__)
 
 LONG = "# Long\n\n" + "\n\n".join(f"## Part {n}\n\nWords of part {n}, and more of them." for n in range(1, 9)) + "\n"
-MEMORY = """---
-id: 5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f
-type: decision
-title: Use WAL mode
-digest: readers never block
-tags: [sqlite, project:my api]
-entered_by: agent
-project: my-api
----
-WAL lets readers run while the daemon writes. ^why
-"""
-BLOCKS = """---
-aliases: [Second Name]
----
-# Blocks
-
-First line of it,
-and the last. ^para
-
-- one ^one
-  - below one
-
-  and more of one
-- two
-  goes on ^two
-
-| a | b |
-|---|---|
-| 1 | 2 |
-
-^table
-
-## Log: a
-
-Not ^para this one.
-
-### Deep
-
-Deep in a.
-
-## Other
-
-### Deep
-
-Deep in other.
-
-## Log: a
-
-Again.
-"""
 NOTES = {
     "long.md": LONG,
     "sub/Long.md": "Another one.\n",
-    "80-memory/decision/wal.md": MEMORY,
+    "80-memory/decision/wal.md": CASES["memory"],
     "80-memory/handoffs/2026-01-01.md": "Done for today.\n",
-    "blocks.md": BLOCKS,
+    "blocks.md": CASES["blocks"],
     "80-memory/old.md": "---\nimported_id: 7\n---\nFrom another program.\n",
     "named.md": "---\naliases: [Nick Name]\n---\nSomething else, see [[Long#Part 2|there]].\n",
 }

@@ -16,43 +16,16 @@ CASES = tables(__file__)
 
 GROCERIES = "\n".join(f"- {word}" for word in ("apples", "pears", "plums", "grapes", "limes"))
 LIST = f"# Shopping\n\n{GROCERIES}\n- the good olive oil from Crete\n{GROCERIES}\n"
-TABLE = """# Ports
-
-| service | port |
-|---------|------|
-| postgres | 5432 |
-| redis | 6379 |
-| nginx | 443 |
-"""
-TALK = """# Saturday
-
-Ana: Shall we go somewhere on Saturday?
-
-Ben: Why not. What about the lake?
-
-Ana: Which ferry goes to the lake?
-
-Ben: The one at nine, from the north pier.
-
-Ana: Fine. I bring bread.
-"""
-PROSE = """---
-title: Journal
-tags: [day]
----
-
-Morning fog over the fields, nothing else to say.
-
-In the afternoon a kingfisher sat
-on the fence behind
-the mill.
-
-Evening: soup, and early to bed.
-"""
 
 
-WINDOWS = PROSE.replace("kingfisher", "woodpecker").replace("\n", "\r\n")
-NOTES = {"list.md": LIST, "table.md": TABLE, "talk.md": TALK, "prose.md": PROSE, "windows.md": WINDOWS}
+WINDOWS = CASES["prose"].replace("kingfisher", "woodpecker").replace("\n", "\r\n")
+NOTES = {
+    "list.md": LIST,
+    "table.md": CASES["table"],
+    "talk.md": CASES["talk"],
+    "prose.md": CASES["prose"],
+    "windows.md": WINDOWS,
+}
 
 
 @pytest.mark.parametrize(("query", "path", "focus"), CASES["hit_focus_is_on_the_matching_lines"])
