@@ -154,12 +154,9 @@ def _read(text: str, now: datetime, *, first: bool = False) -> date | None:
     text, today = text.strip(), now.date()
     try:
         moment = datetime.fromisoformat(text.upper())
-        # A naive time is local; `20270201` and `2027-W05-1` are days.
-        return (
-            (moment if moment.tzinfo else moment.astimezone())
-            if len(text) > len("2027-W05-1")
-            else moment.date()
-        )
+        if len(text) <= len("2027-W05-1"):  # also `20270201`
+            return moment.date()
+        return moment if moment.tzinfo else moment.astimezone()
     except (ValueError, OverflowError):
         pass
     words = " ".join(re.sub(r"(?<=[a-z\d])[,.](?=\s|$)", " ", text.lower()).split())
@@ -169,12 +166,10 @@ def _read(text: str, now: datetime, *, first: bool = False) -> date | None:
     try:
         if at := _TIME.fullmatch(words):
             day = _read(at[1], now, first=first)
-            plain = None if day is None or isinstance(day, datetime) else day
+            if day is None or isinstance(day, datetime):
+                return None
             hour = int(at[2]) if at[5] is None else int(at[2]) % 12 + 12 * (at[5] == "p")
-            return (
-                plain
-                and datetime.combine(plain, time(hour, int(at[3]), int(at[4] or 0))).astimezone()
-            )
+            return datetime.combine(day, time(hour, int(at[3]), int(at[4] or 0))).astimezone()
         return (
             _period(words, today, first=first)
             or _weekday(words, today, first=first)
@@ -191,8 +186,6 @@ def _period(words: str, today: date, *, first: bool) -> date | None:
     Without a year, it is the next period to end, or the last one that began.
     """
     first = first and "end of" not in words
-    if match := re.fullmatch(r"(\d{4})/(\d{1,2})/(\d{1,2})", words):
-        return date(*map(int, match.groups()))
     if match := _YEAR_OR_ISO_MONTH.fullmatch(words):
         month = int(match[2] or 0)
         return _edge(int(match[1]), month or 1, 1 if match[2] else 12, first=first)
@@ -281,6 +274,8 @@ def _written(words: str, today: date, *, first: bool) -> date | None:
 
     29 February moves to the nearest leap year.
     """
+    if match := re.fullmatch(r"(\d{4})/(\d{1,2})/(\d{1,2})", words):
+        return date(*map(int, match.groups()))
     match = _WRITTEN.fullmatch(words)
     if not match:
         return None

@@ -45,7 +45,7 @@ def answer(
     was recalled and captured, so that each text is captured once.
     """
     name, session, place = (
-        str(event_data.get(key) or "") for key in ("hook_event_name", "session_id", "cwd")
+        _text(event_data, key) for key in ("hook_event_name", "session_id", "cwd")
     )
     if not _SESSION.fullmatch(session):
         return None
@@ -54,21 +54,25 @@ def answer(
         _forget_old(folder)
         start(["opencode", "wake"], "", place)
         if event_data.get("source") == "compact":  # compaction removed the recalled text
-            topic = _last_messages(client, str(event_data.get("transcript_path") or ""))
+            topic = _last_messages(client, _text(event_data, "transcript_path"))
             text = _recall(ask, "\n\n".join(topic), session, place)
-    elif event == "prompt" and not _NOT_TYPED.match(prompt := str(event_data.get("prompt") or "")):
+    elif event == "prompt" and not _NOT_TYPED.match(prompt := _text(event_data, "prompt")):
         _capture(start, folder, "user", prompt, session, place)
         if _is_first(folder, session, "told"):
             text = _recall(ask, prompt, session, place)
     elif event == "stop":
-        message = str(
-            event_data.get("last_assistant_message") or event_data.get("prompt_response") or ""
+        message = _text(event_data, "last_assistant_message") or _text(
+            event_data, "prompt_response"
         )
         if "remember" in message.lower():
             _capture(start, folder, client, message, session, place)
     return (
         {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}} if text else None
     )
+
+
+def _text(event_data: Mapping[str, Any], key: str) -> str:
+    return str(event_data.get(key) or "")
 
 
 def _last_messages(client: str, transcript: str) -> list[str]:

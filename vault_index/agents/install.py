@@ -417,8 +417,8 @@ def write_toml(text: str, server: dict[str, Any] | None) -> str:
         import tomlkit
 
         wanted["mcp_servers"]["vault-index"] = server
-        gap = "" if not changed else "\n" if changed.endswith("\n") else "\n\n"
-        table = gap + tomlkit.dumps({"mcp_servers": {"vault-index": server}})
+        gap = "\n" if changed.endswith("\n") else "\n\n"
+        table = (gap if changed else "") + tomlkit.dumps({"mcp_servers": {"vault-index": server}})
         changed += table.replace("\n", "\r\n") if "\r\n" in text else table
     try:
         safe = read_toml(changed) == wanted

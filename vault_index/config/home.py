@@ -109,7 +109,7 @@ def find_home(
     user = environ.get("HOME") or os.path.expanduser("~")
     flag = str(home) if home else ""
     folder = flag or environ.get("VAULT_INDEX_HOME", "")
-    config_file = str(config) if config else "" if flag else environ.get("VAULT_INDEX_CONFIG", "")
+    config_file = str(config or ("" if flag else environ.get("VAULT_INDEX_CONFIG", "")))
     if folder:
         one = _absolute(folder, user)
         config_path = _absolute(config_file or str(one / "config.toml"), user)

@@ -159,8 +159,8 @@ def plain_text(value: Any) -> str | None:
 def _single(item: Any) -> list[str]:
     if item is None or isinstance(item, Mapping):
         return []
-    text = str(item).strip()
-    return [text.lower() if isinstance(item, bool) else text] if text else []
+    text = str(item).lower() if isinstance(item, bool) else str(item).strip()
+    return [text] if text else []
 
 
 def _load(lines: Sequence[str], first: int) -> tuple[dict[str, Any], tuple[FieldText, ...]]:
@@ -381,11 +381,9 @@ def projects_in(tags: Iterable[str]) -> list[str]:
 def last_moment(value: Any) -> float | None:
     """Parse an end time to seconds since the epoch; a date means the end of that day."""
     found = _parse_date(value, first=False)
-    return (
-        None
-        if found is None
-        else seconds_of(found if isinstance(found, datetime) else _at(found, time(23, 59, 59)))
-    )
+    if found is not None and not isinstance(found, datetime):
+        found = _at(found, time(23, 59, 59))
+    return seconds_of(found) if found else None
 
 
 def document_uid(own: Any, source: str, path: str) -> str:

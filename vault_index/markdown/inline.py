@@ -198,7 +198,7 @@ def _links(plain: str, text: str) -> Iterator[tuple[Span, Link | None]]:
     ends would be quadratic.
     """
     waiting: deque[tuple[int, int, bool]] = deque(maxlen=_OPEN_BRACKETS)
-    defined = _definitions(plain) if "]:" in plain else {}
+    defined = _definitions(plain)
     before, before_end = (0, 0, False), -1  # the last closed brackets, `[text]` of `[text][label]`
     for match in _TOKEN.finditer(plain):
         if match["wiki"] is not None:
@@ -227,7 +227,7 @@ def _links(plain: str, text: str) -> Iterator[tuple[Span, Link | None]]:
 def _definitions(plain: str) -> dict[str, str]:
     """Return the address of each link label (`[label]: address`); the first definition wins."""
     found: dict[str, str] = {}
-    for match in _DEFINITION.finditer(plain):
+    for match in _DEFINITION.finditer(plain) if "]:" in plain else ():
         found.setdefault(_label(match["label"]), match["bare"] or match["angled"])
     return found
 

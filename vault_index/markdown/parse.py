@@ -191,11 +191,7 @@ def read_body(lines: list[str]) -> tuple[Structure, Inline]:
 
 def _prose(lines: list[str], structure: Structure) -> list[str]:
     code = structure.code_lines
-    return (
-        ["" if number in code else line for number, line in enumerate(lines, start=1)]
-        if code
-        else lines
-    )
+    return ["" if number in code else line for number, line in enumerate(lines, start=1)]
 
 
 def normal_tags(tags: Iterable[str]) -> tuple[str, ...]:

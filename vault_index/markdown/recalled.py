@@ -64,12 +64,8 @@ def as_recalled(quotations: Sequence[str], token: str, last: str = "") -> str:
 
 def waiting_notice(count: int) -> str:
     """Return a line that counts the memories waiting for review; empty for 0."""
-    return (
-        f"{count:,} {'memory waits' if count == 1 else 'memories wait'} for the user's review:"
-        f" {_REVIEW}"
-        if count
-        else ""
-    )
+    waits = "memory waits" if count == 1 else "memories wait"
+    return f"{count:,} {waits} for the user's review: {_REVIEW}" if count else ""
 
 
 def quotation(place: str, about: Sequence[str], title: str, lines: Sequence[str]) -> str:

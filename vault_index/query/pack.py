@@ -37,8 +37,9 @@ class Candidate:
         """The path with its lines; the id instead of a path with special characters."""
         first, last = self.source.lines
         lines = f":{first}-{last}" if last > first else f":{first}"
-        place = f"{self.source.path}{lines if self.text else ''}"
-        return place if is_plain_place(place) else f"{self.source.id}{lines if self.text else ''}"
+        ending = lines if self.text else ""
+        place = f"{self.source.path}{ending}"
+        return place if is_plain_place(place) else f"{self.source.id}{ending}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,8 @@ def resolve(
     lines = _LINES.match(reference)
     if lines and (document := _find(reader, lines["ref"], memory_dir, sources)):
         first = max(int(lines["first"]), 1)
-        last = int(lines["last"]) if lines["last"] else None if lines["dash"] else first
+        to_end = lines["dash"] and not lines["last"]
+        last = None if to_end else int(lines["last"] or first)
         if last is not None and last < first:
             raise UsageError(
                 f"the lines of {reference} are reversed", f"give the lines as {last}-{first}"
@@ -178,15 +179,16 @@ def _block(lines: Sequence[str], mark: str) -> tuple[int, int] | None:
     first, alone = last, lines[last].strip().casefold() == mark
     while first and alone and not lines[first - 1].strip():
         first -= 1
-    while first and lines[first - 1].strip() and (alone or not _ITEM.match(lines[first])):
-        if lines[first - 1].lstrip().startswith("#"):
-            break
+    while first and not _is_apart(lines[first - 1]) and (alone or not _ITEM.match(lines[first])):
         first -= 1
     if not alone and (item := _ITEM.match(lines[first])):
-        deeper = takewhile(
-            lambda line: line[: item.end(1) + 1].isspace() or not line, lines[last + 1 :]
-        )
+        deeper = takewhile(lambda line: not line[: item.end(1) + 1].strip(), lines[last + 1 :])
         last += max(
             (number for number, line in enumerate(deeper, start=1) if line.strip()), default=0
         )
     return first, last
+
+
+def _is_apart(line: str) -> bool:
+    """Return whether a line is blank or a heading, and so part of no block below it."""
+    return not line.strip() or line.lstrip().startswith("#")

@@ -284,9 +284,6 @@ def _project(
         work.add(one)
     own = [(document, one) for document, one in held if not document.frontmatter.get("parent")]
     runs = [call for call in work.calls if call.command]
-    ran = Counter(program_of(call.command) for call in runs)
-    failed = Counter(program_of(call.command) for call in runs if call.failed)
-    programs = (RunProgram(program, count, failed[program]) for program, count in ran.most_common())
     written = sorted((-edits, path) for path, edits in work.written.items())
     failing = _failing(call for _, one in reversed(held) for call in one.calls if call.command)
     return ProjectWork(
@@ -299,9 +296,18 @@ def _project(
         failed=len(failing),
         sessions=tuple(sorted((_held(*one) for one in own), key=attrgetter("began"))),
         written=tuple(WrittenFile(path, -edits) for edits, path in written[:_NAMED]),
-        programs=tuple(islice((one for one in programs if not _looks(one.program)), _NAMED)),
+        programs=tuple(islice(_programs(runs), _NAMED)),
         failing=tuple(failing[:_NAMED]),
     )
+
+
+def _programs(runs: Sequence[Call]) -> Iterator[RunProgram]:
+    """Yield the programs by the number of runs, without those that only look."""
+    ran = Counter(program_of(call.command) for call in runs)
+    failed = Counter(program_of(call.command) for call in runs if call.failed)
+    for program, count in ran.most_common():
+        if not _looks(program):
+            yield RunProgram(program, count, failed[program])
 
 
 def _looks(program: str) -> bool:

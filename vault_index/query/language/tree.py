@@ -249,7 +249,9 @@ def group(join: Literal["AND", "OR", "adjacent"], nodes: Iterable[Node | None]) 
             children += node.children
         elif node is not None:
             children.append(node)
-    return Group(join, tuple(children)) if len(children) > 1 else children[0] if children else None
+    if len(children) > 1:
+        return Group(join, tuple(children))
+    return children[0] if children else None
 
 
 class _Grammar:

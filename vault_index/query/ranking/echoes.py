@@ -257,10 +257,15 @@ def _reply(
     following = chunks_of(reader, chunk.document.id, first=chunk.ordinal + 1, limit=_MOST_CHUNKS)
     turns = (list(turn) for _, turn in groupby(following, key=lambda one: one.headings[:1]))
     after = next((turn for turn in turns if turn[0].headings[:1] != chunk.headings[:1]), [])
-    answer = [one for one in after if speaker(one) == "Assistant"]
     prose: list[tuple[ChunkRecord, Passage]] = []
     output, last = False, 0
-    for place in ((one, passage) for one in answer for passage in split_passages(one.text)):
+    answer = (
+        (one, passage)
+        for one in after
+        if speaker(one) == "Assistant"
+        for passage in split_passages(one.text)
+    )
+    for place in answer:
         text = place[1].of(place[0].text)
         output |= text.startswith(_OUTPUT)
         if output or _CALL.match(text):

@@ -163,7 +163,7 @@ def read_query_terms(
         (word, term.kind == "prefix") for term in content for word in index_words(term.text)
     )
     forms = {word: {word: 1.0} | _single_words(corrections.get(word, {})) for word, _ in words}
-    all_forms = {form for weights in forms.values() for form in weights}
+    all_forms = set[str]().union(*forms.values())
     stems = reader.stems(all_forms)
     frequencies = reader.vocabulary().frequencies(all_forms)
     # The full-text index counts forms that the vocabulary lacks.
