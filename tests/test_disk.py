@@ -11,9 +11,9 @@ from tests.attacks import NOBODY, needs_root
 from vault_index import disk
 from vault_index.daemon.log import RotatingFile
 from vault_index.daemon.system import DaemonLock
+from vault_index.disk import WriteLock
 from vault_index.errors import UsageError, VaultIndexError
-from vault_index.sources.reading import read_inside
-from vault_index.store.lock import WriteLock
+from vault_index.sources.files import read_inside
 
 Use = Callable[[Path], None]
 Plant = Callable[[Path, Path], None]

@@ -67,7 +67,7 @@ everything: Callable[[], Collected] = cache(collect)
 def test_patterns_are_all_collected() -> None:
     found = everything()
     held = {one.where.partition(":")[0] for one in found.patterns}
-    assert {"sources.reading._LINE_END", "memories.capture.statements.STATEMENTS"} <= held
+    assert {"sources.files._LINE_END", "memories.capture.statements.STATEMENTS"} <= held
     assert {place.partition(":")[0] for place in found.made_while_running} == set(MADE_WHILE_RUNNING)
     assert set(BOUNDED) <= held
 

@@ -1,4 +1,4 @@
-"""Write files atomically, and never overwrite an existing name by accident.
+"""Write files atomically, never overwrite an existing name by accident, and lock the index.
 
 Drafts are synced before they get their final name. Paths below a vault are resolved by `path_in`,
 `folder_in` and `file_in`, so that no link leads out of it.
@@ -10,8 +10,11 @@ import fcntl
 import os
 import re
 import stat
+import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 
@@ -75,20 +78,18 @@ def open_own(path: str | os.PathLike[str], flags: int) -> int:
 
     Raises VaultIndexError for a link, a hard link or a file of another user.
     """
-    refused = VaultIndexError(
-        f"{path} is a link, or belongs to another user", "delete it, and try again"
-    )
+    message, hint = f"{path} is a link, or belongs to another user", "delete it, and try again"
     flags |= os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         descriptor = os.open(path, flags, _PRIVATE)
     except OSError as error:
         if os.path.islink(path):
-            raise refused from error
+            raise VaultIndexError(message, hint) from error
         raise
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_nlink > 1:
         os.close(descriptor)
-        raise refused
+        raise VaultIndexError(message, hint)
     if stat.S_IMODE(status.st_mode) != _PRIVATE:
         with contextlib.suppress(OSError):  # some file systems have no modes
             os.fchmod(descriptor, _PRIVATE)
@@ -331,3 +332,64 @@ def _make_alike(descriptor: int, like: os.stat_result) -> None:
         if (like.st_uid, like.st_gid) != (os.geteuid(), os.getegid()):
             os.fchown(descriptor, like.st_uid, like.st_gid)
     os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
+
+
+class WriteLock:
+    """An advisory file lock, which the kernel releases when the holder dies.
+
+    The file names the holder's pid and work. Safe for several threads of one process; not
+    reentrant.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._threads = threading.Lock()
+
+    @contextmanager
+    def held(self, work: str, timeout: float) -> Iterator[None]:
+        """Hold the lock while doing `work`.
+
+        Raises BusyError after `timeout` seconds, naming the holder.
+        """
+        deadline = time.monotonic() + timeout
+        if not self._threads.acquire(timeout=timeout):
+            raise self._busy()
+        try:
+            hint = "check the permissions of its folder, or choose another place with --home DIR"
+            with os_errors_as(str(self._path), hint):
+                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                descriptor = open_own(self._path, os.O_RDWR)
+            try:
+                self._take(descriptor, deadline)
+                os.ftruncate(descriptor, 0)
+                # On a full disk the name cannot be written, but the lock works.
+                with contextlib.suppress(OSError):
+                    os.pwrite(descriptor, f"{os.getpid()} {work}\n".encode(), 0)
+                yield
+                os.ftruncate(descriptor, 0)
+            finally:
+                os.close(descriptor)
+        finally:
+            self._threads.release()
+
+    def _take(self, descriptor: int, deadline: float) -> None:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise self._busy() from None
+                time.sleep(_POLL_SECONDS)
+            else:
+                return
+
+    def _busy(self) -> BusyError:
+        try:
+            holder = self._path.read_text("utf-8").strip()
+        except OSError:
+            holder = ""
+        pid, _, work = holder.partition(" ")
+        owner = f"process {pid} ({work})" if pid else "another process"
+        return BusyError(
+            f"the index is being written by {owner}", "wait until it is done, and try again"
+        )

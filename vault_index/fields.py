@@ -6,8 +6,7 @@ command imports this module, so it has no dataclass and only one named tuple, wh
 create.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 Kind = Literal["note", "memory", "session"]
 State = Literal["expired", "superseded", "outdated", "archived", "unreviewed"]
@@ -321,12 +320,3 @@ _FIELDS = (
 
 FIELDS = {declared.name: declared for declared in _FIELDS}
 """Every field of a memory except its text by name, in the order of the help."""
-
-
-def scalars(value: Any) -> Iterator[str]:
-    """Yield the texts and numbers in a frontmatter value."""
-    if isinstance(value, Mapping | list):
-        for item in value.values() if isinstance(value, Mapping) else value:
-            yield from scalars(item)
-    elif value is not None and not isinstance(value, bool):
-        yield str(value).strip()

@@ -1,5 +1,6 @@
 """Import the names of a package on first use (PEP 562)."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,9 @@ def lazy_names(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[st
             if name in listed:
                 from importlib import import_module
 
-                return getattr(import_module(f"{package}.{module}"), name)
+                found = getattr(import_module(f"{package}.{module}"), name)
+                setattr(sys.modules[package], name, found)  # the next use finds it at once
+                return found
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return load

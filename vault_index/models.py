@@ -191,13 +191,3 @@ money. The largest measured component was .273 in 41,842 passages and .308 in 50
 Larger components are clipped.
 """
 INT8_LARGEST = 127
-
-
-# --- long work ------------------------------------------------------------------------------------
-
-Progress = Callable[[str, int, int], None]
-"""A progress callback: stage, done, total (0 if unknown)."""
-
-
-def no_progress(stage: str, done: int, total: int) -> None:
-    """Ignore the progress."""

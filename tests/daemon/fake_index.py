@@ -8,9 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from vault_index.cancel import CancelToken
 from vault_index.errors import NotFoundError, VaultIndexError
-from vault_index.models import Progress, no_progress
+from vault_index.progress import CancelToken, Progress, no_progress
 from vault_index.results.changes import EmbedReport, SyncReport
 
 

@@ -19,7 +19,7 @@ from vault_index.daemon import protocol
 from vault_index.daemon.client import Client, OtherProtocol, Unreachable, connect, ping
 from vault_index.daemon.server import Answer, Request, Server
 from vault_index.errors import BusyError, NotFoundError, UsageError, VaultIndexError
-from vault_index.models import Progress
+from vault_index.progress import Progress
 
 BIG = "漢字 " * 1_000_000
 

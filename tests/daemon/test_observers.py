@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from vault_index.daemon.observers import silent_filesystem
-from vault_index.sources import mounts
+from vault_index.sources import files
 
 TABLE = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 0:26 / /mnt/c rw,noatime - 9p C:\134 rw,aname=drvfs
@@ -33,10 +33,10 @@ TABLE = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 def test_silent_filesystem_names_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, kind: str) -> None:
     table = tmp_path / "mountinfo"
     table.write_text(TABLE)
-    monkeypatch.setattr(mounts, "_TABLE", str(table))
+    monkeypatch.setattr(files, "_TABLE", str(table))
     assert silent_filesystem(folder) == kind
 
 
 def test_silent_filesystem_is_empty_without_a_mount_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mounts, "_TABLE", "/nowhere/mountinfo")
+    monkeypatch.setattr(files, "_TABLE", "/nowhere/mountinfo")
     assert silent_filesystem("/") == ""

@@ -18,7 +18,7 @@ from vault_index.daemon.peer import is_own_process, is_own_socket
 from vault_index.daemon.server import Request, Server
 from vault_index.errors import VaultIndexError
 from vault_index.mcp_server.backend import Backend
-from vault_index.models import Progress
+from vault_index.progress import Progress
 
 SERVE = """
 import json, os, socket, sys

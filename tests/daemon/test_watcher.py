@@ -20,7 +20,7 @@ from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import Stepper
 from vault_index.daemon.watcher import Watcher, is_noise
 from vault_index.daemon.writer import Settings, Writer
-from vault_index.sources import mounts
+from vault_index.sources import files
 from vault_index.sources.vault import VaultSource
 
 
@@ -374,7 +374,7 @@ def test_watcher_polls_a_file_system_without_events(
 ) -> None:
     table = tmp_path / "mountinfo"
     table.write_text(f"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:50 / {tmp_path} rw - 9p C: rw\n")
-    monkeypatch.setattr(mounts, "_TABLE", str(table))
+    monkeypatch.setattr(files, "_TABLE", str(table))
     scene = start("auto")
     assert (scene.watcher.backend, scene.watcher.problems) == ("polling", ())
     do(scene, "new folders")

@@ -11,7 +11,7 @@ from tests.api.vaults import fresh_rows, indexed, opened, paths_found, rows, wri
 from vault_index import VaultIndex
 from vault_index.errors import BusyError, UsageError
 from vault_index.indexer.reading import describe
-from vault_index.sources.reading import read_inside
+from vault_index.sources.files import read_inside
 
 NOTES = {
     "a.md": "# Apple\n\nA fruit that keeps the doctor away. #fruit\n",

@@ -16,8 +16,7 @@ from vault_index.errors import VaultIndexError
 from vault_index.indexer.reading import Read, RowSettings, read_document
 from vault_index.models import DocumentRef, FileStamp, RawDocument
 from vault_index.sources import vault as vault_source, walk
-from vault_index.sources.names import spellings
-from vault_index.sources.reading import stamp_of
+from vault_index.sources.files import spellings, stamp_of
 from vault_index.sources.vault import VaultSource
 
 CASES = tables(__file__)

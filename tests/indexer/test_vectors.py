@@ -21,8 +21,8 @@ from tests.embeddings.replies import Failure
 from tests.embeddings.server import EmbeddingServer
 from vault_index import VaultIndex
 from vault_index.api import to_json
-from vault_index.cancel import CancelToken
 from vault_index.config.edit import set_value
+from vault_index.progress import CancelToken
 from vault_index.results.base import Problem
 
 NOTES = {

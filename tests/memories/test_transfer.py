@@ -11,9 +11,9 @@ import pytest
 
 from tests.api.vaults import fresh_rows, opened, rows, write
 from vault_index import VaultIndex
-from vault_index.cancel import CancelToken
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import read_frontmatter
+from vault_index.progress import CancelToken
 from vault_index.results.memories import MemoryOutcomes
 
 ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"

@@ -11,8 +11,7 @@ from tests.api.vaults import indexed, paths_found
 from vault_index.config import SourceConfig
 from vault_index.errors import VaultIndexError
 from vault_index.models import Fault
-from vault_index.sources.names import placeholder_of
-from vault_index.sources.reading import is_placeholder
+from vault_index.sources.files import is_placeholder, placeholder_of
 from vault_index.sources.vault import VaultSource
 from vault_index.sources.walk import judge
 

@@ -23,8 +23,8 @@ from tests.store.test_codes import (
     template as template,
 )  # fmt: skip
 from tests.waiting import PATIENCE
+from vault_index.disk import WriteLock
 from vault_index.store import codes, spaces
-from vault_index.store.lock import WriteLock
 from vault_index.store.reader import IndexReader
 from vault_index.store.writer import IndexWriter
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import PATIENCE
+from vault_index.disk import WriteLock
 from vault_index.errors import BusyError
-from vault_index.store.lock import WriteLock
 
 _HOLDER = """
 import sys
 from pathlib import Path
-from vault_index.store.lock import WriteLock
+from vault_index.disk import WriteLock
 with WriteLock(Path(sys.argv[1])).held("sync", 5):
     print("held", flush=True)
     sys.stdin.read()
@@ -57,7 +57,7 @@ def test_lock_admits_one_thread_at_a_time(tmp_path: Path) -> None:
 
 def test_lock_works_on_a_full_disk(tmp_path: Path) -> None:
     code = (
-        "import resource, sys; from pathlib import Path; from vault_index.store.lock import WriteLock\n"
+        "import resource, sys; from pathlib import Path; from vault_index.disk import WriteLock\n"
         "from vault_index.daemon.system import DaemonLock\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # no file may grow\n"
         "DaemonLock(Path(sys.argv[1], 'daemon.lock'))\n"

@@ -13,11 +13,10 @@ from vault_index import health
 from vault_index.api import options
 from vault_index.api.memories import Memories
 from vault_index.api.options import Names, at_least, question
-from vault_index.cancel import CancelToken
 from vault_index.config import Home
 from vault_index.errors import NotFoundError, UsageError
 from vault_index.fields import SORTS, Sort
-from vault_index.models import Progress, no_progress
+from vault_index.progress import CancelToken, Progress, no_progress
 from vault_index.runtime import Runtime
 from vault_index.store.spaces import serving_space
 

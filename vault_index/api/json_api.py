@@ -13,9 +13,8 @@ from typing import Any
 from vault_index.api.index import VaultIndex
 from vault_index.api.methods import METHODS
 from vault_index.api.options import MAX_NUMBER
-from vault_index.cancel import CancelToken
 from vault_index.errors import UsageError
-from vault_index.models import Progress
+from vault_index.progress import CancelToken, Progress
 from vault_index.results.base import WHEN_ASKED
 
 _KINDS = {

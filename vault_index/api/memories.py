@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from vault_index import memories
 from vault_index.api import options
 from vault_index.api.options import Names, at_least, names, whole
-from vault_index.cancel import CancelToken
 from vault_index.fields import REASONS, Filters
-from vault_index.models import Progress, no_progress
+from vault_index.progress import CancelToken, Progress, no_progress
 from vault_index.runtime import Runtime
 
 if TYPE_CHECKING:

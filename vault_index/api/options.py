@@ -112,14 +112,16 @@ def places_in(
     """
     if paths is None:
         return {name: [""] for name in runtime.source_names(names(source))} or None
-    from vault_index.sources.names import readable_part  # late: most commands name no paths
+    # Imported here because most commands name no paths.
+    from vault_index.sources.files import is_document_name, readable_part
 
     places: dict[str, list[str]] = {}
     for path in paths:
         given = _with_real_path(os.path.abspath(path))
-        inside = [
-            (one.config.name, one.relative(place)) for one in runtime.sources for place in given
-        ]
+        # No client's data has a name like a note's, so their folders are not searched for it.
+        is_note = is_document_name(os.path.basename(path))
+        sources = runtime.vaults.values() if is_note else runtime.sources
+        inside = [(one.config.name, one.relative(place)) for one in sources for place in given]
         owners = [(name, relative) for name, relative in inside if relative is not None]
         if not owners:
             roots = ", ".join(str(one.config.path) for one in runtime.sources) or "none yet"

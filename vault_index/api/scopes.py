@@ -11,7 +11,7 @@ from vault_index.callers import Caller, Scope
 from vault_index.dates import read_date
 from vault_index.disk import is_under, real_path
 from vault_index.errors import NotFoundError, UsageError, did_you_mean
-from vault_index.sources.names import same_name
+from vault_index.sources.files import same_name
 from vault_index.times import iso_time, iso_time_or_none
 
 if TYPE_CHECKING:  # spares the import of the configuration

@@ -15,7 +15,7 @@ from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingEmitter
 
 from vault_index.results.base import Problem
-from vault_index.sources.mounts import mounts_under
+from vault_index.sources.files import mounts_under
 
 POLL_SECONDS = 1.0
 _MOST_POLL_SECONDS = 30.0

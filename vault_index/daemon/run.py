@@ -16,7 +16,6 @@ from vault_index.api import VaultIndex, bind, call, to_json
 from vault_index.api.methods import WRITING
 from vault_index.api.served import redact_path, redact_paths, served_params
 from vault_index.callers import Caller, caller_from_json
-from vault_index.cancel import CancelToken
 from vault_index.config import Home, private_folder
 from vault_index.daemon import protocol
 from vault_index.daemon.changes import Changes
@@ -37,7 +36,7 @@ from vault_index.daemon.watcher import Watcher
 from vault_index.daemon.writer import Settings, Writer
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.health import index_status
-from vault_index.models import Progress
+from vault_index.progress import CancelToken, Progress
 from vault_index.results.status import DaemonStatus
 from vault_index.runtime import Runtime
 from vault_index.store.spaces import serving_space

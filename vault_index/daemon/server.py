@@ -14,7 +14,7 @@ from vault_index.daemon import protocol
 from vault_index.daemon.log import error_location, log_event
 from vault_index.daemon.peer import is_own_process
 from vault_index.errors import BusyError, DefectError, UsageError, VaultIndexError
-from vault_index.models import Progress
+from vault_index.progress import Progress
 
 log = logging.getLogger(__name__)
 

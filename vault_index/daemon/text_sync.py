@@ -6,14 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from vault_index.cancel import CancelToken
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import EmbeddingQueue
 from vault_index.daemon.log import error_location, log_event
 from vault_index.daemon.progress_rate import ProgressRate
 from vault_index.disk import is_under
 from vault_index.errors import BusyError, NotInSourceError, UsageError, VaultIndexError
-from vault_index.models import Progress
+from vault_index.progress import CancelToken, Progress
 from vault_index.results.base import Problem
 from vault_index.results.changes import SyncReport
 from vault_index.results.status import WatchStatus

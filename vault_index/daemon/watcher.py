@@ -17,7 +17,7 @@ from vault_index.daemon.observers import Mark, Watch
 from vault_index.daemon.sessions import SessionWatch
 from vault_index.disk import is_under
 from vault_index.results.base import Problem
-from vault_index.sources.names import is_document_name, is_folder_name
+from vault_index.sources.files import is_document_name, is_folder_name
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import Source
 from vault_index.sources.vault import VaultSource

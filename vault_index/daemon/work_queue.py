@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from vault_index.daemon import protocol
 from vault_index.errors import BusyError
-from vault_index.models import Progress
+from vault_index.progress import Progress
 from vault_index.results.changes import SyncReport
 
 Work = Callable[[], object]

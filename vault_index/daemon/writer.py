@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from vault_index.api.methods import LONG
-from vault_index.cancel import CancelToken
 from vault_index.daemon.debounce import Debounce
 from vault_index.daemon.embedding_queue import EmbeddingQueue, Stepper
 from vault_index.daemon.log import error_location, log_event
@@ -17,7 +16,7 @@ from vault_index.daemon.system import give_way
 from vault_index.daemon.text_sync import TextIndex, TextSync
 from vault_index.daemon.work_queue import Job, Priority, Timer, Work, WorkQueue, stopping
 from vault_index.errors import DefectError, VaultIndexError
-from vault_index.models import Progress
+from vault_index.progress import CancelToken, Progress
 from vault_index.results.base import Problem
 from vault_index.results.changes import EmbedReport
 from vault_index.results.status import WatchStatus, WorkStatus

@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from vault_index.cancel import CancelToken
 from vault_index.config import Home
+from vault_index.disk import WriteLock
 from vault_index.errors import (
     BusyError,
     CacheDamagedError,
@@ -27,7 +27,8 @@ from vault_index.health.environment import (
     token_problems,
 )
 from vault_index.health.status import index_status
-from vault_index.models import Origin, Progress, no_progress
+from vault_index.models import Origin
+from vault_index.progress import CancelToken, Progress, no_progress
 from vault_index.query.search import SearchOptions
 from vault_index.query.selftest import DEPTH, self_test
 from vault_index.results.base import Problem
@@ -38,7 +39,6 @@ from vault_index.store.connection import SYNCED_AT, read_meta
 from vault_index.store.document_names import document_names
 from vault_index.store.documents import paths_by_shared_id, source_counts
 from vault_index.store.integrity import Checkup, Comparison, cache_damage, vec0_fault
-from vault_index.store.lock import WriteLock
 from vault_index.store.spaces import lacking_documents, serving_space
 from vault_index.store.state import State, mend
 

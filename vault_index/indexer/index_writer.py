@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_index.cancel import CancelToken
 from vault_index.config import Config, Home
+from vault_index.disk import WriteLock
 from vault_index.errors import (
     CacheDamagedError,
     EmbedderError,
@@ -23,7 +23,8 @@ from vault_index.indexer.current_sources import waiting
 from vault_index.indexer.reading import ROWS_VERSION, RowSettings
 from vault_index.indexer.sync import Synchroniser
 from vault_index.markdown.recalled import quoted_places
-from vault_index.models import Origin, Progress, no_progress
+from vault_index.models import Origin
+from vault_index.progress import CancelToken, Progress, no_progress
 from vault_index.results.base import Problem
 from vault_index.results.changes import EmbedReport, SyncReport
 from vault_index.sources.sessions.privacy import PrivateScope
@@ -41,7 +42,6 @@ from vault_index.store.connection import (
 )
 from vault_index.store.documents import embed_keys
 from vault_index.store.integrity import index_damage, raise_damage, refill
-from vault_index.store.lock import WriteLock
 from vault_index.store.revisions import Revisions
 from vault_index.store.spaces import drop_all_spaces, pending_of_document, put_vectors, read_spaces
 from vault_index.store.state import STATE_MADE, State
@@ -86,6 +86,8 @@ class WriteSide:
         self._writer: IndexWriter | None = None
         self._cache: Cache | None = None
         self._state = State(home.state_db)
+        self.revisions = Revisions(self._state)
+        """The log of memories; hold the lock to write it."""
         self._cursors: dict[int, int] = {}
         self._folders = FolderTimes()
 
@@ -211,11 +213,6 @@ class WriteSide:
             root = next(one.config.path for one in self._sources if one.config.name == source)
             self.refresh({source: [folder.relative_to(root).as_posix()]})
             self._folders.keep(str(folder), times)
-
-    @property
-    def revisions(self) -> Revisions:
-        """The log of memories; hold the lock to write it."""
-        return Revisions(self._state)
 
     def wrote(self, folder: Path, files: Iterable[Path]) -> None:
         """Record that these files of the folder are already indexed."""
@@ -419,6 +416,7 @@ class WriteSide:
             self._unread,
             self._forget,
             self._state,
+            self.revisions,
         )
 
     def _forget(self, paths: set[str]) -> None:

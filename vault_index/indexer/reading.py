@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from vault_index.fields import FIELDS, FILTERS, NOT_SEARCHED, scalars
+from vault_index.fields import FIELDS, FILTERS, NOT_SEARCHED
 from vault_index.markdown.frontmatter import (
     document_uid,
     first_time,
@@ -17,7 +17,7 @@ from vault_index.markdown.frontmatter import (
     project_in,
     string_list,
 )
-from vault_index.markdown.normalize import SENTENCE
+from vault_index.markdown.normalize import SENTENCE, scalars
 from vault_index.models import (
     UNTRUSTED,
     Chunk,

@@ -9,18 +9,17 @@ from dataclasses import replace
 from itertools import chain, islice, repeat
 from typing import Any
 
-from vault_index.cancel import CancelToken
 from vault_index.disk import is_under, remove_left_drafts
 from vault_index.errors import NotFoundError, StateDamagedError, VaultIndexError
 from vault_index.indexer.reading import Job, Plan, Read, RowSettings, Work, diff, read_document
 from vault_index.indexer.session_filter import to_index
 from vault_index.markdown.frontmatter import document_uid
 from vault_index.markdown.recalled import fingerprint, runs_in
-from vault_index.models import DocumentRef, Fault, FileStamp, Progress, Vector
+from vault_index.models import DocumentRef, Fault, FileStamp, Vector
+from vault_index.progress import CancelToken, Progress
 from vault_index.results.base import Failure, Problem
 from vault_index.results.changes import SyncReport
-from vault_index.sources.mounts import numbering
-from vault_index.sources.names import is_readable_name, shown_name, spellings
+from vault_index.sources.files import is_readable_name, numbering, shown_name, spellings
 from vault_index.sources.sessions.source import SessionSource
 from vault_index.sources.source import EMPTY, YET, Scan, Source
 from vault_index.store.cache import Cache
@@ -63,6 +62,7 @@ class Synchroniser:
         unread: Callable[[], Problem | None],
         forget: Callable[[set[str]], None],
         state: State,
+        revisions: Revisions,
     ) -> None:
         self._writer = writer
         self._cache = cache
@@ -74,7 +74,7 @@ class Synchroniser:
         self._forget = forget
         """Called with the paths of removed documents, and of sessions that quote them."""
         self._state = state
-        self._revisions = Revisions(state)
+        self._revisions = revisions
         self._again: dict[str, list[str]] = {}
         """Sessions to be read again, by source."""
         self._report = SyncReport()

@@ -14,8 +14,14 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from vault_index.fields import KNOWN_KEYS, scalars
-from vault_index.markdown.normalize import fenced_lines, identity, normalize_tag, split_lines
+from vault_index.fields import KNOWN_KEYS
+from vault_index.markdown.normalize import (
+    fenced_lines,
+    identity,
+    normalize_tag,
+    scalars,
+    split_lines,
+)
 from vault_index.models import Fault, Origin
 from vault_index.times import seconds_of
 from vault_index.unicode import mended

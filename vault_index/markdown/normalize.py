@@ -3,8 +3,9 @@
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from typing import Any
 
 from vault_index.unicode import same_form
 
@@ -182,3 +183,12 @@ def harmless_line(text: str, longest: int) -> str:
     """Sanitize a text to one line of at most `longest` characters, truncated with `…`."""
     line = " ".join(harmless(text[: 4 * longest]).split())
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
+
+
+def scalars(value: Any) -> Iterator[str]:
+    """Yield the texts and numbers in a frontmatter value."""
+    if isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from scalars(item)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value).strip()

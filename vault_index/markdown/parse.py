@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from vault_index.fields import NO_PASSAGE, NO_TEXT, NOT_SEARCHED, OF_MEMORIES, scalars
+from vault_index.fields import NO_PASSAGE, NO_TEXT, NOT_SEARCHED, OF_MEMORIES
 from vault_index.markdown.blocks import Structure, plain_spans, read_lines, read_structure
 from vault_index.markdown.frontmatter import (
     TEMPLATE,
@@ -25,7 +25,13 @@ from vault_index.markdown.inline import (
     wikilinks,
     without_comments,
 )
-from vault_index.markdown.normalize import SENTENCE, normalize_tag, split_lines, without_data
+from vault_index.markdown.normalize import (
+    SENTENCE,
+    normalize_tag,
+    scalars,
+    split_lines,
+    without_data,
+)
 from vault_index.markdown.recalled import fingerprint, runs_of_words
 from vault_index.models import Block, Fault, ParsedDocument
 from vault_index.terms import is_word

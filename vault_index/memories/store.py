@@ -15,7 +15,8 @@ from vault_index.memories.file.files import MemoryFiles, PlannedFiles, to_utf8
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.file.scoped import ScopedFiles
 from vault_index.memories.journal import Journal
-from vault_index.models import Filters, Origin, Progress, no_progress
+from vault_index.models import Filters, Origin
+from vault_index.progress import Progress, no_progress
 from vault_index.results.memories import MemoryOutcome, StoredMemory
 from vault_index.runtime import Runtime
 from vault_index.store.documents import Order, documents_by_id, documents_page, memories_by_identity

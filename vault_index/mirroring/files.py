@@ -10,8 +10,7 @@ from itertools import chain, count
 from vault_index import disk
 from vault_index.errors import ConflictError, VaultIndexError
 from vault_index.secrets.find import drop_private, redact
-from vault_index.sources.names import is_document_name, is_readable_name
-from vault_index.sources.reading import read_regular
+from vault_index.sources.files import is_document_name, is_readable_name, read_regular
 from vault_index.sources.sessions.model import Session, moment_of
 from vault_index.sources.vault import VaultSource
 

@@ -18,7 +18,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from vault_index.cancel import CancelToken
 from vault_index.config import Config, SourceConfig
 from vault_index.disk import is_under
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
@@ -35,7 +34,8 @@ from vault_index.mirroring.files import (
     session_in,
     turns_of,
 )
-from vault_index.models import KEPT, DocumentRef, Fault, FileStamp, Origin, Progress, RawDocument
+from vault_index.models import KEPT, DocumentRef, Fault, FileStamp, Origin, RawDocument
+from vault_index.progress import CancelToken, Progress
 from vault_index.secrets.find import redact
 from vault_index.sources.sessions.model import Session
 from vault_index.sources.sessions.projects import session_in as session_of

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from vault_index.disk import is_under
 from vault_index.errors import VaultIndexError
-from vault_index.sources.reading import read_inside
+from vault_index.sources.files import read_inside
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _FRESH_SECONDS = 10.0

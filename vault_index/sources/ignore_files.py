@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from vault_index.config import SourceConfig
 from vault_index.errors import ConfigError, VaultIndexError
 from vault_index.models import Fault
+from vault_index.sources.files import read_regular
 from vault_index.sources.gitignore import Rules
-from vault_index.sources.reading import read_regular
 from vault_index.unicode import mended
 
 APP = ".obsidian/app.json"

@@ -13,19 +13,21 @@ from vault_index.config import SourceConfig
 from vault_index.disk import is_under, os_errors_as, real_path
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.models import DocumentRef, Fault, FileStamp, RawDocument
-from vault_index.sources.git import GitDates
-from vault_index.sources.ignore_files import IGNORE_FILE, SETTINGS, RuleBook, configured_rules
-from vault_index.sources.names import (
+from vault_index.sources.files import (
+    decode,
     is_document_name,
     is_folder_name,
     is_readable_name,
     parts_of,
     placeholder_name,
     placeholder_of,
+    read_inside,
     same_name,
     shown_name,
+    stamp_of,
 )
-from vault_index.sources.reading import decode, read_inside, stamp_of
+from vault_index.sources.git import GitDates
+from vault_index.sources.ignore_files import IGNORE_FILE, SETTINGS, RuleBook, configured_rules
 from vault_index.sources.source import EMPTY, Scan
 from vault_index.sources.walk import (
     KEPT,

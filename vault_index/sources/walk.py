@@ -12,15 +12,16 @@ from vault_index.config import SourceConfig
 from vault_index.disk import is_draft, is_under, path_in, real_path
 from vault_index.errors import UsageError, VaultIndexError
 from vault_index.models import DocumentRef, Fault
-from vault_index.sources.ignore_files import IGNORE_FILE, LOGSEQ, Chain, RuleBook
-from vault_index.sources.names import (
+from vault_index.sources.files import (
     is_document_name,
     is_folder_name,
+    is_placeholder,
     is_readable_name,
     placeholder_of,
     shown_name,
+    stamp_of,
 )
-from vault_index.sources.reading import is_placeholder, stamp_of
+from vault_index.sources.ignore_files import IGNORE_FILE, LOGSEQ, Chain, RuleBook
 from vault_index.sources.source import Scan
 
 Identity = tuple[int, int]

@@ -16,8 +16,15 @@ from vault_index import disk
 from vault_index.errors import ConflictError, NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import WAITING
 from vault_index.memories.file.document import MemoryFile, read_text
-from vault_index.sources.names import is_document_name, is_folder_name, is_readable_name, parts_of
-from vault_index.sources.reading import decode, read_inside, read_regular
+from vault_index.sources.files import (
+    decode,
+    is_document_name,
+    is_folder_name,
+    is_readable_name,
+    parts_of,
+    read_inside,
+    read_regular,
+)
 
 MAX_BYTES = 10 * 1024 * 1024
 """Larger files are not read."""

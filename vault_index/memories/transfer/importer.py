@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from vault_index.cancel import CancelToken
 from vault_index.errors import VaultIndexError
 from vault_index.markdown.frontmatter import as_uuid, document_uid, last_moment, string_list
 from vault_index.memories.create import refuse_secrets
@@ -18,7 +17,8 @@ from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.store import MemoryStore, as_planned, writing
 from vault_index.memories.transfer.import_record import Batch, ImportRecord, compose, in_order
 from vault_index.memories.transfer.reading import file_stem, read_path
-from vault_index.models import Filters, Origin, Progress
+from vault_index.models import Filters, Origin
+from vault_index.progress import CancelToken, Progress
 from vault_index.results.memories import FailedItem, MemoryOutcome, MemoryOutcomes
 from vault_index.runtime import Runtime
 

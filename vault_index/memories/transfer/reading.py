@@ -28,7 +28,7 @@ from vault_index.memories.transfer.import_record import (
 )
 from vault_index.memories.transfer.json_records import read_json
 from vault_index.results.memories import FailedItem
-from vault_index.sources.reading import read_regular
+from vault_index.sources.files import read_regular
 from vault_index.unicode import mended
 
 _NAME = re.compile(

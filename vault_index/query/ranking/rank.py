@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from vault_index.config.schema import RankingConfig
-from vault_index.fields import NO_PASSAGE, NOT_SEARCHED, scalars
+from vault_index.fields import NO_PASSAGE, NOT_SEARCHED
+from vault_index.markdown.normalize import scalars
 from vault_index.query.ranking.echoes import RecentQuestions
 from vault_index.query.ranking.passages import (
     Parts,

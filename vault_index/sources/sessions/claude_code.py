@@ -14,8 +14,8 @@ from pathlib import Path
 
 from vault_index.disk import name_of
 from vault_index.models import FileStamp
+from vault_index.sources.files import stamp_of
 from vault_index.sources.git import worktree_of
-from vault_index.sources.reading import stamp_of
 from vault_index.sources.sessions.claude_blocks import message_parts
 from vault_index.sources.sessions.claude_conversation import (
     PASSED_OVER,

@@ -19,7 +19,7 @@ from typing import IO, Any
 from zlib import crc32
 
 from vault_index.models import FileStamp
-from vault_index.sources.reading import stamp_of
+from vault_index.sources.files import stamp_of
 from vault_index.sources.sessions.client import Conversation
 from vault_index.sources.sessions.codex_conversation import CodexConversation
 from vault_index.sources.sessions.files import FileClient

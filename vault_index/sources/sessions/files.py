@@ -16,7 +16,7 @@ from pathlib import Path
 from vault_index.models import FileStamp
 from vault_index.results.base import Problem
 from vault_index.secrets.find import drop_private, redact
-from vault_index.sources.reading import stamp_of
+from vault_index.sources.files import stamp_of
 from vault_index.sources.sessions.append_only import AppendOnlyConversation
 from vault_index.sources.sessions.client import Client, Conversation, Listing
 from vault_index.sources.sessions.model import Listed, Session

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from tests.sources.trees import build, vault_at
 from vault_index.errors import NotFoundError, VaultIndexError
 from vault_index.models import RawDocument
-from vault_index.sources.reading import decode
+from vault_index.sources.files import decode, is_readable_name, parts_of, shown_name
 
 
 def read(root: Path, data: bytes) -> RawDocument:
@@ -135,3 +135,14 @@ def test_stamp_and_link_describe_a_document(tmp_path: Path) -> None:
     assert source.stamp("gone.md") is None
     assert source.link("a b/ü.md") == "obsidian://open?vault=My%20Vault&file=a%20b%2F%C3%BC"
     assert source.link("c.canvas") == "obsidian://open?vault=My%20Vault&file=c.canvas"
+
+
+def test_is_readable_name_refuses_names_that_are_not_utf8() -> None:
+    assert is_readable_name("café 笔记 🎉")
+    assert not is_readable_name("caf\udce9")
+    assert shown_name("caf\udce9/x") == "caf\\xe9/x"
+
+
+def test_parts_of_refuses_paths_that_are_not_plain() -> None:
+    for path in ("", "/a", "a/", "a//b", ".", "..", "../a", "a/../b", "./a", "a\0b"):
+        assert parts_of(path) is None, path

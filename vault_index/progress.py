@@ -1,6 +1,13 @@
-"""Cancel long work: it checks a token between documents and between batches of texts."""
+"""Report the progress of long work, and cancel it: it checks a token between documents."""
 
 from collections.abc import Callable
+
+Progress = Callable[[str, int, int], None]
+"""A progress callback: stage, done, total (0 if unknown)."""
+
+
+def no_progress(stage: str, done: int, total: int) -> None:
+    """Ignore the progress."""
 
 
 class CancelToken:
