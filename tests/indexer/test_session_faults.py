@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from tests.indexer.test_sessions import open_index
 from tests.sources.opencode.stores import Client, copied
 from vault_index import VaultIndex
-from vault_index.mirroring.files import as_note
 
 
 def found(index: VaultIndex, word: str) -> list[str]:
@@ -46,27 +44,6 @@ def test_sync_names_a_locked_database_and_reads_the_others(
         assert index.sync().problems == ()
         assert [len(found(index, word)) for word in ("heron", "egret", "stork")] == [1, 1, 1]
     beta.close()
-
-
-def test_mirror_continues_after_a_session_that_cannot_be_written(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client.begin("An owl by night")
-    client.user("A heron at the lake", session=client.session("ses_b", "Half"))
-
-    def half(text: str, session: str, names: Mapping[str, str]) -> str:
-        return as_note(text, session, names) + ("\ud83d" if session == "ses_b" else "")
-
-    with open_index(tmp_path, mirror="sessions") as index:
-        with monkeypatch.context() as patch:
-            patch.setattr("vault_index.mirroring.mirror.as_note", half)
-            index.sync()
-        assert [len(found(index, word)) for word in ("owl", "heron")] == [1, 0]
-        (problem,) = index.status().problems
-        assert "api/ses_b.md: a defect of vault-index: UnicodeEncodeError" in problem.message
-        index.sync()
-        assert len(found(index, "heron")) == 1
-        assert index.status().problems == ()
 
 
 @pytest.mark.parametrize("mirror", ["", "sessions"])

@@ -13,17 +13,6 @@ def test_nest_lowers_headings_and_keeps_other_text(text: str, expected: str) -> 
     assert nest(text, 2) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "1. Do:\n   ```bash\n   make\n```", "- ```\n  open in a list", "> ```\n> open in a quotation",
-        "- a\n  <!-- open in a list", "* x\n\n      ```\n",
-    ],
-)  # fmt: skip
-def test_nest_contains_fences_of_lists_and_quotations(text: str) -> None:
-    assert headings(f"## One\n\n{nest(text, 2)}\n\n## Two\n\nend") == ["One", "Two"]
-
-
 @given(st.text(alphabet="#`~-=<>!%$ \n\tab|*[]1.)", max_size=60))
 def test_nest_keeps_the_next_turn_a_section_of_its_own(text: str) -> None:
     tops = headings(f"## One\n\n{nest(text, 2)}\n\n## Two\n\nend")

@@ -2,23 +2,8 @@
 
 from pathlib import Path
 
-from tests.api.vaults import head, indexed, paths_found
+from tests.api.vaults import head, paths_found
 from vault_index import VaultIndex
-
-ID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"
-OTHER = "11111111-1111-4111-8111-111111111111"
-BEFORE = f"""\
----
-id: {ID}
-type: note
-title: Deploys run on Tuesday mornings  # as it was
-created: 2026-11-21T10:00:00+00:00
-updated: 2026-11-21T10:00:00+00:00
----
-Deploys run on Tuesday mornings.
-"""
-PLACE = "80-memory/note/2026-11-21-deploys-run-on-tuesday-mornings.md"
-"""A memory written by an earlier version, and its path."""
 
 
 def titles(index: VaultIndex) -> list[str]:
@@ -63,18 +48,3 @@ def test_title_equal_to_the_first_sentence_is_not_stored(index: VaultIndex, vaul
     index.update(with_head.id, title="Where herons nest")
     index.update(with_head.id, title="Egrets nest", content="Egrets nest. In trees.")
     assert "title" not in head(vault / with_head.path)
-
-
-def test_title_and_name_that_are_derived_add_no_score(tmp_path: Path) -> None:
-    given = BEFORE.replace("title: D", "title: Our d").replace(ID, OTHER).replace("mornings.", "mornings, at nine.")
-    notes = {PLACE: BEFORE, "80-memory/note/by-hand.md": given, "Deploys on Tuesday.md": "They run in the mornings.\n"}
-    with indexed(tmp_path, notes) as index:
-        for query in (
-            "deploys tuesday",
-            "deploys run on tuesday mornings",
-            PLACE.rpartition("/")[2].removesuffix(".md"),
-        ):
-            assert name_part(index, query, PLACE) == 0
-        assert name_part(index, "our deploys", "80-memory/note/by-hand.md") > 0
-        assert name_part(index, "by hand deploys", "80-memory/note/by-hand.md") > 0
-        assert name_part(index, "deploys tuesday", "Deploys on Tuesday.md") > 0

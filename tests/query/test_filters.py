@@ -1,10 +1,10 @@
 """Filters in a query: values, combination, and errors."""
 
-from datetime import datetime
+from typing import Any
 
 import pytest
 
-from tests.tables import tables
+from tests.tables import filters_of, tables
 from vault_index.errors import UsageError
 from vault_index.fields import Filters
 from vault_index.query.language.filters import add_filter
@@ -12,34 +12,10 @@ from vault_index.query.language.parse import parse_query
 
 CASES = tables(__file__)
 
-NOVEMBER = datetime(2026, 11, 1).timestamp()
 
-
-@pytest.mark.parametrize(
-    ("text", "filters"),
-    [
-        ("tag:#Food/Drinks tag:b", Filters(tags=("food/drinks", "b"))),
-        ("kind:notes KIND:Memory", Filters(kinds=("note", "memory"))),
-        ('path:"my folder" type:Decision', Filters(paths=("my folder",), types=("decision",))),
-        ("source:vault project:api by:alice", Filters(sources=("vault",), projects=("api",), authors=("alice",))),
-        ("entered_by:alice by:bob", Filters(authors=("alice", "bob"))),
-        ("session:ses_1", Filters(sessions=("ses_1",))),
-        ('title:"some words" file:*.canvas', Filters(titles=("some words",), files=("*.canvas",))),
-        ("concept:wal bead:bd-12 confidence:High", Filters(concepts=("wal",), beads=("bd-12",), confidences=("high",))),
-        ("after:2026-11 is:expired", Filters(after=NOVEMBER, states=("expired",))),
-        ("(see type:note, path:a(1).md)", Filters(types=("note",), paths=("a(1).md",))),
-        ("[status:done] [due]", Filters(properties=(("status", "done"), ("due", None)))),
-        ('["due date":"in May"] [a.b: c d ]', Filters(properties=(("due date", "in May"), ("a.b", "c d")))),
-        ("[DONE:yes]", Filters(properties=(("DONE", "yes"),))),
-        ("(type:a OR type:b) AND kind:note", Filters(types=("a", "b"), kinds=("note",))),
-        ("[status:a] OR [Status:b]", Filters(properties=(("status", "a"), ("Status", "b")))),
-        ("-tag:a NOT [k:v]", Filters(without=(Filters(tags=("a",)), Filters(properties=(("k", "v"),))))),
-        ("-(type:a before:2026-11)", Filters(without=(Filters(types=("a",)), Filters(before=NOVEMBER)))),
-        ("NOT NOT tag:a", Filters(tags=("a",))),
-    ],
-)  # fmt: skip
-def test_parse_query_takes_filters_out_of_the_words(text: str, filters: Filters) -> None:
-    query = parse_query(text)
+@pytest.mark.parametrize(("text", "fields"), CASES["parse_query_takes_filters_out_of_the_words"])
+def test_parse_query_takes_filters_out_of_the_words(text: str, fields: dict[str, Any]) -> None:
+    query, filters = parse_query(text), filters_of(fields)
     assert query.filters == filters
     assert query.required == query.excluded == ""
     assert parse_query(f"bread {text}").filters == filters

@@ -166,19 +166,6 @@ def test_codes_follow_each_change_at_once(coded: IndexWriter, reader: IndexReade
     assert not coded.execute("SELECT 1 FROM uncoded")
 
 
-def test_codes_follow_when_most_documents_are_removed(coded: IndexWriter, reader: IndexReader) -> None:
-    for id_ in {*documents_of(reader, [id_ for id_, _ in find(reader, 60)]).values()}:
-        coded.remove_document(id_)
-    assert differing(reader) == []
-    follow(coded)
-    assert differing(reader) == []
-    for known in coded.known("vault").values():
-        coded.remove_document(known.id)
-    assert find(reader) == []
-    follow(coded)
-    assert find(reader) == []
-
-
 def test_codes_that_are_outdated_hide_no_vector(coded: IndexWriter, reader: IndexReader) -> None:
     for number in range(DOCUMENTS - 4):
         put(coded, number, " nearer", nearer=9.0)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tests.store.rows import document_row
-from tests.tables import tables
+from tests.tables import filters_of, tables
 from vault_index.models import Filters
 from vault_index.store.documents import Order, documents_page
 from vault_index.store.reader import IndexReader
@@ -53,13 +53,6 @@ def paths(reader: IndexReader, filters: Filters) -> set[str]:
     documents, total = documents_page(reader, filters, Order("path", False), -1, 0)
     assert total == len(documents)
     return {document.path for document in documents}
-
-
-def filters_of(fields: dict[str, Any]) -> Filters:
-    known: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-    properties = tuple((name, value[0] if value else None) for name, *value in known.pop("properties", ()))
-    without = tuple(map(filters_of, known.pop("without", ())))
-    return Filters(**known, properties=properties, without=without)
 
 
 @pytest.mark.parametrize(("fields", "expected"), tables(__file__)["filters_select_documents"])

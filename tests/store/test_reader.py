@@ -36,11 +36,6 @@ def test_stems_equal_those_of_the_index(reader: IndexReader) -> None:
     assert reader.stems(set()) == {}
 
 
-def test_count_matches_counts_texts(writer: IndexWriter, reader: IndexReader) -> None:
-    put(writer, row("a.md", "A heron, a heron.", "Herons!", "Tea."))
-    assert [reader.count_matches(match) for match in ("heron", '"tea"', '"te"*', "coffee")] == [2, 1, 1, 0]
-
-
 @pytest.mark.parametrize(
     ("now", "hidden"),
     [(50.0, set()), (99.0, set()), (100.0, {"expires.md"}), (150.0, {"expires.md"}), (200.0, {"expires.md", "old.md"})],

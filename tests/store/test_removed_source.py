@@ -43,17 +43,6 @@ def test_api_methods_hide_a_removed_source(removed: VaultIndex) -> None:
             removed.get(reference)
 
 
-def test_reload_hides_a_removed_source(tmp_path: Path, removed: VaultIndex) -> None:
-    add_source(removed.home, "other", tmp_path / "other")
-    removed._runtime.reload()
-    assert "storks.md" in paths_found(removed, "herons wade", limit=100)
-    remove_source(removed.home, "other")
-    removed._runtime.reload()
-    assert paths_found(removed, "herons wade", limit=100) == ["a.md"]
-    removed.sync()
-    assert removed.stats().documents == 1
-
-
 def test_shrink_removes_words_of_deleted_notes_from_the_files(tmp_path: Path) -> None:
     words = [b"xylotitle", b"qytagword", b"wyfieldword", b"vybodyword"]
 

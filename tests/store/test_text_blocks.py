@@ -3,7 +3,6 @@
 import pytest
 
 from tests.store.rows import document_row
-from vault_index.models import Filters
 from vault_index.store.documents import chunks_of
 from vault_index.store.reader import IndexReader
 from vault_index.store.writer import IndexWriter
@@ -34,11 +33,3 @@ def test_text_blocks_are_removed_with_their_document(writer: IndexWriter) -> Non
     assert writer.value("SELECT count(*) FROM text_block") == 1
     writer.remove_document(document_id)
     assert writer.value("SELECT count(*) FROM text_block") == 0
-
-
-def test_same_texts_finds_chunks_of_equal_text(writer: IndexWriter, reader: IndexReader) -> None:
-    writer.put_document(document_row("a.md", ["same", "else"]), (), None, {})
-    writer.put_document(document_row("b.md", ["what is as long", "same"]), (), None, {})
-    ids = [chunk_id for chunk_id, _ in reader.text_candidates('"same" OR "else" OR "long"', 10, Filters())]
-    assert len(ids) == 4
-    assert sorted(chunk.document.path for chunk in reader.same_texts(ids, {"same"})) == ["a.md", "b.md"]
