@@ -155,14 +155,6 @@ def test_embed_builds_a_new_model_while_the_old_one_serves(index: VaultIndex, se
     rows(index.home.index_db)
 
 
-def test_embed_rebuild_ignores_the_cache(index: VaultIndex, server: EmbeddingServer) -> None:
-    index.sync()
-    report = index.embed(rebuild=True)
-    assert (report.embedded, report.cached, report.pending) == (5, 0, 0)
-    assert len(server.texts) == 10
-    assert index.embed().embedded == 0
-
-
 def test_privacy_ledger_names_documents_without_text(index: VaultIndex, server: EmbeddingServer) -> None:
     index.sync()
     index.search("purple prose")
@@ -310,18 +302,6 @@ def test_search_uses_the_old_vector_while_tags_and_titles_change(index: VaultInd
     index.update(stored.id, tags="Birds")
     assert index.update(stored.id, tags="Nests").degraded == ()  # cached, so nothing is sent for it
     assert (index.sync().pending, len(server.texts)) == (0, sent)
-
-
-def test_search_names_few_pending_texts_if_its_answer_is_unsure(
-    index: VaultIndex, server: EmbeddingServer, tmp_path: Path
-) -> None:
-    write(tmp_path / "vault", {f"n{number}.md": f"The lamp of room {number} is lit.\n" for number in range(120)})
-    index.sync()
-    index.add("Herons nest in the reeds.")
-    assert (index.search("elm described here").confidence, index.search("elm described here").degraded) == ("high", ())
-    answer = index.search("zeppelin over the sea")
-    assert answer.confidence != "high"
-    assert answer.degraded == ("vector: pending for 1 of 126 passages",)
 
 
 def test_add_embeds_a_long_memory_at_once_with_the_local_model(tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
 """Resolution of links to documents."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.api.vaults import opened, write
-from tests.query.readers import reader_of
+from tests.api.vaults import indexed, opened, write
 from tests.tables import tables
 from vault_index.config.edit import add_source
 from vault_index.models import Link
@@ -40,7 +40,7 @@ def test_links_and_backlinks_agree(tmp_path: Path) -> None:
     targets = ["note", "a/note", "../note", "b/note", "Nick Name", "board.canvas", "deep thing", "nothing"]
     text = "\n".join(f"[[{target}]]" for target in targets)
     notes = {path: body if path.endswith(".canvas") else body + text for path, body in NOTES.items()}
-    with reader_of(tmp_path, notes) as reader:
+    with indexed(tmp_path, notes) as index, closing(IndexReader(index.home.index_db)) as reader:
         documents = [documents_by_path(reader, path)[0] for path in NOTES]
         there = {(d.id, to) for d in documents for to in linked_from(reader, d, links_of(reader, d.id))}
         back = {(by, d.id) for d in documents for by in linking_to(reader, d)}

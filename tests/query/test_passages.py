@@ -1,10 +1,11 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from tests.query.readers import query_terms
 from tests.tables import tables
+from vault_index.query.language.parse import parse_query
 from vault_index.query.ranking.passages import TermMatcher, focus, snippet, split_passages
-from vault_index.query.ranking.retrieval import QueryTerm
+from vault_index.query.ranking.retrieval import QueryTerm, read_query_terms
+from vault_index.query.ranking.spelling import correct
 from vault_index.store.reader import IndexReader
 
 CASES = tables(__file__)
@@ -15,6 +16,12 @@ NOTES = {
     "c.md": "Новый край, λόγος and stability, a probability of reliability. A heron.\n",
     "d.md": "A heron and a stable of happy horses, hoping, µmeter.\n",
 }
+
+
+def query_terms(reader: IndexReader, question: str) -> tuple[QueryTerm, ...]:
+    """The terms of a query, with typing errors corrected."""
+    terms = parse_query(question).terms
+    return read_query_terms(reader, terms, correct(reader, terms, 0.7).forms)
 
 
 def places(text: str) -> list[tuple[int, int]]:
