@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from vault_index.markdown.blocks import DOLLARS, parsed
+from vault_index.markdown.blocks import DOLLARS, Spans, parsed, scan
 from vault_index.markdown.frontmatter import read_frontmatter
 from vault_index.markdown.normalize import split_lines
-from vault_index.markdown.scanner import Spans, scan
 
 _INDENTS = [
     "", "", "", " ", "  ", "   ", "    ", "     ", "      ", "\t", " \t", "  \t", "\t\t",

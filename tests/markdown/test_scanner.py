@@ -7,7 +7,7 @@ import pytest
 from tests.markdown.blocks import difference, documents, random_lines
 from tests.seeds import seeds
 from tests.tables import tables
-from vault_index.markdown import scanner
+from vault_index.markdown import blocks
 from vault_index.markdown.normalize import split_lines
 
 CASES = tables(__file__)
@@ -41,7 +41,7 @@ def test_scanner_reads_usual_notes_without_markdown_it() -> None:
         "# Title #\n\nA *text*, 1.5 of it,\n  over [lines](b.md).\n## List\n- [ ] a\n- **b**\n    - c\n\t- d\n\n  e\n"
         "1. f\n\n2. g\n\n> [!note] h\n> - i\n>\n> j\n\n```py\n# k\n\n- l\n```\n***\n| m | n |\n|---|---|\n| o | |\n"
     )
-    spans, code = scanner.scan(split_lines(text), lambda start, end: pytest.fail(f"asked for lines {start} to {end}"))
+    spans, code = blocks.scan(split_lines(text), lambda start, end: pytest.fail(f"asked for lines {start} to {end}"))
     assert [(one.start, one.end) for one in spans] == [
         *[(1, 1), (3, 4), (5, 5), (6, 6), (7, 11), (12, 12), (14, 14), (16, 19), (21, 25), (26, 26), (27, 29)]
     ]

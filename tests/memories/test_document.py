@@ -6,8 +6,7 @@ from tests.tables import tables
 from vault_index.errors import UsageError
 from vault_index.markdown.parse import title_of
 from vault_index.memories.create import new_document
-from vault_index.memories.file.document import body_of, with_body, with_paragraph, with_section
-from vault_index.memories.file.fields import changes_of
+from vault_index.memories.file.document import body_of, changes_of, with_body, with_paragraph, with_section
 
 CASES = tables(__file__)
 UID = "5f0c3f0e-8a1b-4c2d-9e3f-6b7a8c9d0e1f"

@@ -5,7 +5,7 @@ import pytest
 
 from tests.tables import tables
 from vault_index.errors import UsageError
-from vault_index.memories.file.fields import CONFIDENCES, TYPES, read_fields
+from vault_index.memories.file.document import CONFIDENCES, TYPES, read_fields
 
 CASES = tables(__file__)
 

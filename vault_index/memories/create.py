@@ -15,12 +15,14 @@ from vault_index.memories.file.document import (
     BOM,
     OLD_ID,
     MemoryFile,
+    changes_of,
+    given_fields,
+    read_fields,
     read_text,
     with_last_line_end,
     with_line_ends,
     without_blank_edges,
 )
-from vault_index.memories.file.fields import changes_of, given_fields, read_fields
 from vault_index.memories.file.frontmatter_edit import KEYS, entry, with_changes
 from vault_index.memories.similar import similar_memories
 from vault_index.memories.store import MemoryStore, writing

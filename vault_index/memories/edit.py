@@ -19,13 +19,14 @@ from vault_index.memories.create import check_given, client_of, embed_stored, re
 from vault_index.memories.file.document import (
     MemoryFile,
     body_of,
+    changes_of,
+    read_fields,
     read_text,
     with_body,
     with_more_tags,
     with_paragraph,
     with_section,
 )
-from vault_index.memories.file.fields import changes_of, read_fields
 from vault_index.memories.file.frontmatter_edit import with_changes
 from vault_index.memories.history import past_of
 from vault_index.memories.store import MemoryStore, writing

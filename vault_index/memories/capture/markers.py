@@ -10,7 +10,7 @@ from vault_index.dates import leading_date
 from vault_index.markdown.blocks import plain_spans
 from vault_index.markdown.inline import code_spans, masked
 from vault_index.markdown.normalize import normalize_tag, split_lines
-from vault_index.memories.file.fields import TYPES
+from vault_index.memories.file.document import TYPES
 
 TEMPORARY = timedelta(days=90)
 """How long a memory that is called temporary is kept."""

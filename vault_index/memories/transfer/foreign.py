@@ -8,8 +8,7 @@ from typing import Any
 from vault_index.errors import UsageError
 from vault_index.markdown.frontmatter import as_uuid, string_list
 from vault_index.markdown.normalize import normalize_tag
-from vault_index.memories.file.document import OLD_ID, without_blank_edges
-from vault_index.memories.file.fields import CONFIDENCES, TYPES
+from vault_index.memories.file.document import CONFIDENCES, OLD_ID, TYPES, without_blank_edges
 from vault_index.memories.transfer.import_record import ImportRecord, count_of, in_order, is_nothing
 from vault_index.unicode import mended
 

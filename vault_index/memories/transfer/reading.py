@@ -13,8 +13,7 @@ from typing import Any
 from vault_index.errors import NotFoundError, UsageError, VaultIndexError
 from vault_index.markdown.frontmatter import last_moment, read_frontmatter
 from vault_index.markdown.normalize import split_lines
-from vault_index.memories.file.document import without_blank_edges
-from vault_index.memories.file.fields import TYPES
+from vault_index.memories.file.document import TYPES, without_blank_edges
 from vault_index.memories.file.files import MAX_BYTES
 from vault_index.memories.file.frontmatter_edit import KEYS
 from vault_index.memories.transfer.foreign import text_of, to_memory
