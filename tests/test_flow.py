@@ -8,5 +8,5 @@ FLOW = Path(__file__).parents[1] / "tools" / "flow.py"
 
 def test_flow_of_a_call_enters_few_modules() -> None:
     tool = runpy.run_path(str(FLOW))
-    for call, (modules, _) in tool["entered"]().items():
+    for call, modules in tool["entered"]().items():
         assert 0 < len(modules) <= tool["MOST"][call], f"{call} enters {', '.join(modules)}"

@@ -14,7 +14,7 @@ from tests.attacks import NOBODY, as_nobody, did_as_nobody, needs_root, open_to_
 from vault_index.cli import main
 from vault_index.config import find_home, private_folder
 from vault_index.daemon.client import Untrusted, connect, ping
-from vault_index.daemon.peer import is_own_process, is_own_socket
+from vault_index.daemon.protocol import is_own_process, is_own_socket
 from vault_index.daemon.server import Request, Server
 from vault_index.errors import VaultIndexError
 from vault_index.mcp_server.backend import Backend

@@ -11,7 +11,7 @@ import socket
 import time
 
 from vault_index.daemon import protocol
-from vault_index.daemon.peer import is_own_process, is_own_socket
+from vault_index.daemon.protocol import is_own_process, is_own_socket
 from vault_index.errors import BusyError, UsageError, VaultIndexError
 
 TYPE_CHECKING = False  # avoids importing typing; type checkers know the name

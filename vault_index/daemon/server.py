@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from vault_index.daemon import protocol
 from vault_index.daemon.log import error_location, log_event
-from vault_index.daemon.peer import is_own_process
+from vault_index.daemon.protocol import is_own_process
 from vault_index.errors import BusyError, DefectError, UsageError, VaultIndexError
 from vault_index.progress import Progress
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_index.sources.opencode.places import Places, find_places
+from vault_index.sources.opencode.client import Places, find_places
 from vault_index.sources.opencode.tree import Tree
 
 

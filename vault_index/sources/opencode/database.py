@@ -14,8 +14,14 @@ from typing import Any
 import apsw
 
 from vault_index.errors import BusyError, VaultIndexError
-from vault_index.sources.opencode.entries import read_revert
-from vault_index.sources.opencode.model import Held, RawMessage, RawPart, Revert, stamp_of
+from vault_index.sources.opencode.entries import (
+    Held,
+    RawMessage,
+    RawPart,
+    Revert,
+    read_revert,
+    stamp_of,
+)
 from vault_index.sources.sessions.client_database import LARGEST_VALUE, ClientDatabase
 from vault_index.sources.sessions.json_access import read_object
 from vault_index.sources.sessions.model import Listed, Session

@@ -4,12 +4,13 @@ The data are untrusted: a value of an unexpected type counts as absent, and inva
 problem.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import replace
+import zlib
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
-from vault_index.sources.opencode.model import RawMessage, RawPart, Revert
+from vault_index.models import FileStamp
 from vault_index.sources.sessions.context import words_in_prompt
 from vault_index.sources.sessions.json_access import (
     Json,
@@ -25,11 +26,61 @@ from vault_index.sources.sessions.model import (
     Message,
     Part,
     Reasoning,
+    Session,
     Speaker,
     Text,
     ToolCall,
 )
 from vault_index.unicode import mended
+
+
+@dataclass(frozen=True, slots=True)
+class Revert:
+    """The message or part that the user rewound to; it and all later ones no longer count."""
+
+    message: str
+    part: str = ""
+
+
+RawPart = tuple[str, bytes]
+"""Id and stored JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawMessage:
+    """A message as stored: unparsed JSON."""
+
+    id: str
+    created: int
+    data: bytes
+    parts: Iterable[RawPart] = ()
+    kind: str = ""
+    """Type of a v2 row, in which `data` contains the parts; empty for v1."""
+
+
+class Store(Protocol):
+    """The interface of a database or a tree."""
+
+    def messages(self, session: str, problems: list[str]) -> Generator[RawMessage]:
+        """Yield the messages of a session in order; add unreadable ones to `problems`."""
+
+    def times(self, session: str) -> list[int]:
+        """Return the times of the messages in ms; empty if that requires reading all of them."""
+
+
+class Held(NamedTuple):
+    """The store that holds a session, and the point where reading ends."""
+
+    store: Store
+    revert: Revert | None
+
+
+def stamp_of(
+    session: Session, revert: Revert | None, changed: int, messages: int, parts: int
+) -> FileStamp:
+    """Return a stamp of the last change (ms), message and part counts, title and revert."""
+    rest = zlib.crc32(repr((parts, session.title, revert)).encode())
+    return FileStamp(messages, changed * 1_000_000, rest)
 
 
 def read_messages(

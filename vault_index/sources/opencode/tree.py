@@ -15,8 +15,7 @@ from pathlib import Path
 
 from vault_index.errors import VaultIndexError
 from vault_index.sources.files import read_regular
-from vault_index.sources.opencode.entries import read_revert
-from vault_index.sources.opencode.model import Held, RawMessage, RawPart, stamp_of
+from vault_index.sources.opencode.entries import Held, RawMessage, RawPart, read_revert, stamp_of
 from vault_index.sources.sessions.client_database import LARGEST_VALUE
 from vault_index.sources.sessions.json_access import (
     Json,
