@@ -12,8 +12,7 @@ import re
 import stat
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from vault_index.errors import BusyError, UsageError, VaultIndexError
@@ -255,7 +254,8 @@ def locked(folder: str) -> Iterator[None]:
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        _lock(descriptor)
+        with contextlib.suppress(OSError):  # a file system without locks
+            _lock(descriptor, time.monotonic() + _LOCK_SECONDS, _folder_busy)
         yield
     finally:
         os.close(descriptor)
@@ -301,21 +301,21 @@ def sync_folder(folder: str) -> None:
             os.close(descriptor)
 
 
-def _lock(descriptor: int) -> None:
-    deadline = time.monotonic() + _LOCK_SECONDS
+def _lock(descriptor: int, deadline: float, busy: Callable[[], BusyError]) -> None:
+    """Lock a file or folder; raise `busy()` if another process still holds it at `deadline`."""
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() >= deadline:
-                raise BusyError(
-                    "another process is writing in the same folder", "try again in a moment"
-                ) from None
+                raise busy() from None
             time.sleep(_POLL_SECONDS)
-        except OSError:
-            return
         else:
             return
+
+
+def _folder_busy() -> BusyError:
+    return BusyError("another process is writing in the same folder", "try again in a moment")
 
 
 def _keep_within(descriptor: int, folder: os.stat_result) -> None:
@@ -345,7 +345,7 @@ class WriteLock:
         self._path = path
         self._threads = threading.Lock()
 
-    @contextmanager
+    @contextlib.contextmanager
     def held(self, work: str, timeout: float) -> Iterator[None]:
         """Hold the lock while doing `work`.
 
@@ -360,7 +360,7 @@ class WriteLock:
                 self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 descriptor = open_own(self._path, os.O_RDWR)
             try:
-                self._take(descriptor, deadline)
+                _lock(descriptor, deadline, self._busy)
                 os.ftruncate(descriptor, 0)
                 # On a full disk the name cannot be written, but the lock works.
                 with contextlib.suppress(OSError):
@@ -371,17 +371,6 @@ class WriteLock:
                 os.close(descriptor)
         finally:
             self._threads.release()
-
-    def _take(self, descriptor: int, deadline: float) -> None:
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise self._busy() from None
-                time.sleep(_POLL_SECONDS)
-            else:
-                return
 
     def _busy(self) -> BusyError:
         try:
