@@ -10,7 +10,15 @@ from vault_index.store.connection import count_rows
 from vault_index.store.documents import tag_counts
 from vault_index.store.reader import IndexReader
 from vault_index.store.records import SpaceRow
-from vault_index.store.spaces import add_space, count_pending, pending_chunks, put_vectors
+from vault_index.store.spaces import (
+    add_space,
+    count_pending,
+    pending_chunks,
+    put_vectors,
+    read_spaces,
+    serve_space,
+    serving_space,
+)
 from vault_index.store.writer import IndexWriter
 
 ALL = Filters()
@@ -93,6 +101,23 @@ def test_put_vectors_skips_changed_chunks(writer: IndexWriter) -> None:
     writer.put_document(document_row("a.md", ["two"]), (), only_id(writer, "a.md"), {space.id: {}})
     assert put_vectors(writer, space.id, {pending[0].embed_key: vector(1, 0, 0, 0)}, pending) == 0
     assert count_pending(writer, space.id) == 1
+
+
+def test_vector_space_is_built_while_another_serves(writer: IndexWriter, reader: IndexReader) -> None:
+    old = add_space(writer, SpaceRow(0, SPACE, True, False))
+    writer.put_document(document_row("a.md", ["one"]), (), None, {old.id: {}})
+    chunks = pending_chunks(writer, old.id, 0, 10)
+    put_vectors(writer, old.id, {chunks[0].embed_key: vector(1, 0, 0, 0)}, chunks)
+    new = add_space(writer, SpaceRow(0, SPACE._replace(model="other"), False, False))
+    serving = serving_space(reader)
+    assert serving is not None
+    assert serving.space == SPACE
+    assert count_pending(writer, new.id) == 1
+    put_vectors(writer, new.id, {chunks[0].embed_key: vector(0, 1, 0, 0)}, pending_chunks(writer, new.id, 0, 10))
+    serve_space(writer, new.id)
+    assert [row.space.model for row in read_spaces(reader)] == ["other"]
+    assert reader.vectors_work()
+    assert reader.vector_candidates(new.id, vector(0, 1, 0, 0), 5, ALL)[0][1] == pytest.approx(1.0, abs=1e-6)
 
 
 def test_snapshot_shows_a_reader_one_state(writer: IndexWriter, reader: IndexReader) -> None:
